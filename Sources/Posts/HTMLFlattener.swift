@@ -1,0 +1,172 @@
+/// Turns the pieces of a post's HTML into plain text.
+///
+/// Nesting is counted, never followed by recursion, and each piece costs time
+/// in proportion to its own length.
+struct HTMLFlattener {
+    /// The link that is open now.
+    private struct Link {
+        var tag: HTMLTag
+        /// The visible text as far as it decides what the link is.
+        var shown: [UInt8] = []
+    }
+
+    /// An element whose content is left out.
+    private struct Omission {
+        var name: String
+        var depth = 1
+    }
+
+    /// The most visible text of a link that is kept, in bytes; hashtags and mentions are shorter.
+    private static let maximumShown = 512
+    /// A longer address is not taken for a link.
+    private static let maximumAddress = 2_048
+    /// Elements around which a blank line stands, but not inside a list.
+    private static let paragraphs: Set<String> = [
+        "p", "blockquote", "pre", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "table", "figure", "dl",
+    ]
+    /// Elements that begin on their own line.
+    private static let lines: Set<String> = [
+        "div", "tr", "dt", "dd", "section", "article", "header", "footer", "details", "summary",
+    ]
+    private static let lists: Set<String> = ["ul", "ol"]
+
+    /// From the address of a profile to the name that stands for it.
+    private let mentions: [String: String]
+    private var writer: PlainTextWriter
+    private var link: Link?
+    private var omission: Omission?
+    private var listDepth = 0
+
+    init(mentions: [String: String], limit: Int) {
+        self.mentions = mentions
+        self.writer = PlainTextWriter(limit: limit)
+    }
+
+    /// The plain text of `html`.
+    mutating func flatten(_ html: [UInt8]) -> String {
+        var tokenizer = HTMLTokenizer(html)
+        while !writer.isFull, let token = tokenizer.next() {
+            if isOmitted(token) { continue }
+            switch token {
+            case .text(let range): text(HTMLEntity.decoded(tokenizer.bytes[range]))
+            case .open(let tag): open(tag)
+            case .close(let name): close(name)
+            }
+        }
+        endLink()
+        return writer.text
+    }
+
+    private mutating func text(_ bytes: [UInt8]) {
+        guard link != nil else { return writer.write(bytes) }
+        let room = Self.maximumShown - (link?.shown.count ?? 0)
+        link?.shown.append(contentsOf: bytes.prefix(room))
+    }
+
+    private mutating func open(_ tag: HTMLTag) {
+        if Self.isBlock(tag.name) { endLink() }
+        switch tag.name {
+        case "a":
+            endLink()
+            if Self.isWebAddress(tag.attributes["href"]) { link = Link(tag: tag) }
+        case "br":
+            if link == nil { writer.breakLine() }
+        case "li":
+            writer.beginItem()
+        case _ where Self.lists.contains(tag.name):
+            writer.separate(byLines: listDepth == 0 ? 2 : 1)
+            listDepth += 1
+        case _ where Self.paragraphs.contains(tag.name):
+            writer.separate(byLines: listDepth == 0 ? 2 : 1)
+            if tag.name == "pre" { writer.preformattedDepth += 1 }
+        case _ where Self.lines.contains(tag.name):
+            writer.separate(byLines: 1)
+        default:
+            break
+        }
+    }
+
+    private mutating func close(_ name: String) {
+        if Self.isBlock(name) { endLink() }
+        switch name {
+        case "a":
+            endLink()
+        case "li":
+            writer.endItem()
+        case _ where Self.lists.contains(name):
+            listDepth = max(0, listDepth - 1)
+            writer.separate(byLines: listDepth == 0 ? 2 : 1)
+        case _ where Self.paragraphs.contains(name):
+            writer.separate(byLines: listDepth == 0 ? 2 : 1)
+            if name == "pre" { writer.preformattedDepth = max(0, writer.preformattedDepth - 1) }
+        case _ where Self.lines.contains(name):
+            writer.separate(byLines: 1)
+        default:
+            break
+        }
+    }
+
+    /// Writes what the open link stands for.
+    ///
+    /// The visible text of an ordinary link is shortened by servers, so its
+    /// address is written; of a mention it lacks the host. Hashtags are links
+    /// with the class of mentions, so they are recognised first.
+    private mutating func endLink() {
+        guard let ended = link, let address = ended.tag.attributes["href"] else { return }
+        link = nil
+        let shown = PlainText.trimmed(String(decoding: ended.shown, as: UTF8.self))
+        let isMention = ended.tag.has("mention", in: "class")
+        let isHashtag = ended.tag.has("hashtag", in: "class") || ended.tag.has("tag", in: "rel")
+        if isHashtag || isMention, shown.hasPrefix("#") || shown.hasPrefix("＃") {
+            writer.write(Array(shown.utf8))
+        } else if let name = mentions[address], isMention || shown.hasPrefix("@") {
+            writer.write(Array("@\(name)".utf8))
+        } else if isMention, shown.hasPrefix("@") {
+            writer.write(Array(shown.utf8))
+        } else {
+            writer.write(Array(PlainText.trimmed(address).utf8))
+        }
+    }
+
+    /// Follows elements of the class `quote-inline`, which repeat a quoted post's address for old software.
+    private mutating func isOmitted(_ token: HTMLToken) -> Bool {
+        guard let current = omission else {
+            guard case .open(let tag) = token, tag.has("quote-inline", in: "class") else { return false }
+            omission = Omission(name: tag.name)
+            return true
+        }
+        switch token {
+        case .text:
+            return true
+        case .open(let tag):
+            if Self.isBlock(tag.name), current.name == "p" || !Self.isBlock(current.name) {
+                omission = nil
+                return false
+            }
+            if tag.name == current.name { omission?.depth += 1 }
+            return true
+        case .close(let name):
+            if name == current.name {
+                omission = current.depth > 1 ? Omission(name: name, depth: current.depth - 1) : nil
+                return true
+            }
+            if Self.isBlock(name), !Self.isBlock(current.name) {
+                omission = nil
+                return false
+            }
+            return true
+        }
+    }
+
+    private static func isBlock(_ name: String) -> Bool {
+        name == "li" || paragraphs.contains(name) || lines.contains(name) || lists.contains(name)
+    }
+
+    private static func isWebAddress(_ address: String?) -> Bool {
+        guard let address, address.utf8.count <= maximumAddress else { return false }
+        let trimmed = PlainText.trimmed(address)
+        guard !trimmed.contains(where: \.isWhitespace) else { return false }
+        let scheme = trimmed.prefix { $0 != ":" }.lowercased()
+        return (scheme == "https" || scheme == "http") && trimmed.dropFirst(scheme.count).hasPrefix("://")
+    }
+}

@@ -1,0 +1,183 @@
+package import Foundation
+
+/// A minute of a day: 0 is 00:00, 60 is 01:00, 1439 is 23:59.
+package struct MinuteOfDay: Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
+    /// The number of minutes in a day of the clock face, 1,440.
+    package static let count = 1_440
+
+    /// 0 through 1439.
+    package let value: Int
+
+    /// Nil unless `value` is 0 through 1439.
+    package init?(_ value: Int) {
+        guard (0..<Self.count).contains(value) else { return nil }
+        self.value = value
+    }
+
+    /// The minute at which a clock shows `hour` and `minute`; both are reduced to one turn of the clock.
+    package init(hour: Int, minute: Int) {
+        let total = ((hour % 24) * 60 + minute % Self.count) % Self.count
+        self.value = total < 0 ? total + Self.count : total
+    }
+
+    package static func < (left: Self, right: Self) -> Bool { left.value < right.value }
+
+    /// The shorter way round the clock between two minutes, 0 through 720.
+    package func circularDistance(to other: MinuteOfDay) -> Int {
+        let distance = abs(value - other.value)
+        return min(distance, Self.count - distance)
+    }
+
+    /// The time of day as `HH:MM`.
+    package var description: String { Self.padded(value / 60) + ":" + Self.padded(value % 60) }
+
+    /// Decodes an integer, 0 through 1439.
+    package init(from decoder: any Decoder) throws {
+        let number = try decoder.singleValueContainer().decode(Int.self)
+        guard let minute = MinuteOfDay(number) else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "expected a minute from 0 to 1439"))
+        }
+        self = minute
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(value)
+    }
+
+    private static func padded(_ number: Int) -> String { number < 10 ? "0\(number)" : String(number) }
+}
+
+/// A date of the proleptic Gregorian calendar, without a time zone: 0001-01-01 through 9999-12-31.
+package struct LocalDay: Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
+    /// 0001-01-01.
+    package static let earliest = LocalDay(ordinal: -719_162)
+    /// 9999-12-31.
+    package static let latest = LocalDay(ordinal: 2_932_896)
+
+    /// Days since 1970-01-01.
+    package let ordinal: Int
+
+    /// The day this many days after 1970-01-01, or the nearest one that the calendar has.
+    package init(ordinal: Int) { self.ordinal = min(max(ordinal, -719_162), 2_932_896) }
+
+    /// Nil unless the three numbers are a date of the calendar.
+    package init?(year: Int, month: Int, day: Int) {
+        guard (1...9_999).contains(year), (1...12).contains(month), (1...31).contains(day) else { return nil }
+        let candidate = LocalDay(ordinal: Self.ordinal(year: year, month: month, day: day))
+        guard candidate.components == (year, month, day) else { return nil }
+        self = candidate
+    }
+
+    /// Nil unless `text` is a date written as `YYYY-MM-DD`.
+    package init?(_ text: some StringProtocol) {
+        let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        guard parts.map(\.count) == [4, 2, 2] else { return nil }
+        let numbers = parts.compactMap { part in
+            part.allSatisfy { (0x30...0x39).contains($0) } ? part.reduce(0) { $0 * 10 + Int($1 - 0x30) } : nil
+        }
+        guard numbers.count == 3 else { return nil }
+        self.init(year: numbers[0], month: numbers[1], day: numbers[2])
+    }
+
+    package static func < (left: Self, right: Self) -> Bool { left.ordinal < right.ordinal }
+
+    /// The day this many days later, or the calendar's first or last.
+    package func advanced(by days: Int) -> LocalDay {
+        let (sum, overflow) = ordinal.addingReportingOverflow(days)
+        guard overflow else { return LocalDay(ordinal: sum) }
+        return days < 0 ? .earliest : .latest
+    }
+
+    /// Whole days from `other` to this day.
+    package func days(since other: LocalDay) -> Int { ordinal - other.ordinal }
+
+    /// 1 is Monday, 7 is Sunday (ISO 8601).
+    package var weekday: Int {
+        // 1970-01-01 was a Thursday.
+        let shifted = (ordinal + 3) % 7
+        return (shifted < 0 ? shifted + 7 : shifted) + 1
+    }
+
+    /// Year, month and day of the month.
+    package var components: (year: Int, month: Int, day: Int) {
+        // Inverse of `ordinal(year:month:day:)`: eras of 400 years from 0000-03-01.
+        let shifted = ordinal + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
+    }
+
+    /// The date as `YYYY-MM-DD`.
+    package var description: String {
+        let (year, month, day) = components
+        func padded(_ number: Int, _ width: Int) -> String {
+            let digits = String(number)
+            return String(repeating: "0", count: max(0, width - digits.count)) + digits
+        }
+        return padded(year, 4) + "-" + padded(month, 2) + "-" + padded(day, 2)
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let text = try decoder.singleValueContainer().decode(String.self)
+        guard let day = LocalDay(text) else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "expected a date as YYYY-MM-DD"))
+        }
+        self = day
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+
+    private static func ordinal(year: Int, month: Int, day: Int) -> Int {
+        let shiftedYear = month <= 2 ? year - 1 : year
+        let era = shiftedYear / 400
+        let yearOfEra = shiftedYear - era * 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        return era * 146_097 + dayOfEra - 719_468
+    }
+}
+
+/// What a clock on the wall of a time zone shows at an instant.
+package struct LocalTime: Hashable, Sendable {
+    package let day: LocalDay
+    package let minute: MinuteOfDay
+
+    /// - Parameters:
+    ///   - date: The instant; one outside the years 1 to 9999 counts as the nearest instant inside.
+    ///   - zone: The zone whose rules at that instant apply, daylight saving included.
+    package init(_ date: Date, in zone: TimeZone) {
+        let instant = Date(milliseconds: date.milliseconds)
+        let local = Int(instant.timeIntervalSince1970.rounded(.down)) + zone.secondsFromGMT(for: instant)
+        let ordinal = Int((Double(local) / 86_400).rounded(.down))
+        self.day = LocalDay(ordinal: ordinal)
+        self.minute = MinuteOfDay(hour: 0, minute: (local - ordinal * 86_400) / 60)
+    }
+}
+
+extension Date {
+    /// Whole milliseconds since 1970-01-01T00:00:00Z, as the database stores instants.
+    ///
+    /// An instant outside the years 1 to 9999 counts as the nearest one inside,
+    /// and what is not a number as 1970: dates come from archives and servers
+    /// and must not be able to stop the process.
+    package var milliseconds: Int64 {
+        let exact = (timeIntervalSince1970 * 1_000).rounded()
+        guard !exact.isNaN else { return 0 }
+        return Int64(min(max(exact, -62_135_596_800_000), 253_402_300_799_000))
+    }
+
+    package init(milliseconds: Int64) {
+        self.init(timeIntervalSince1970: Double(milliseconds) / 1_000)
+    }
+}

@@ -1,0 +1,102 @@
+/// Text as a person reads it, made from what networks send.
+package enum PlainText {
+    /// More HTML than this, in bytes, is not looked at.
+    static let maximumInput = 1 << 20
+    /// More text than this, in bytes, is left out.
+    static let maximumOutput = 100_000
+
+    /// The plain text of a post or profile that a Mastodon-compatible server sends as HTML.
+    ///
+    /// Paragraphs are separated by a blank line, `<br>` is a line break and list items begin with `- `. A link gives its
+    /// address, not the shortened text that is shown; a hashtag gives itself; a mention gives `@` and the name from
+    /// `mentions`. The line that repeats a quoted post's address for old software is left out. Entities are decoded
+    /// once. Tags that are never closed, nesting of any depth and other nonsense are accepted; the time is linear.
+    ///
+    /// - Parameters:
+    ///   - html: The fragment; what exceeds 1 MiB is not read, and text beyond 100,000 bytes is left out.
+    ///   - mentions: From the address of a profile, as links name it, to the person's name without `@`.
+    /// - Returns: The text without white space around it.
+    package static func fromHTML(_ html: String, mentions: [String: String] = [:]) -> String {
+        var flattener = HTMLFlattener(mentions: mentions, limit: maximumOutput)
+        return flattener.flatten(head(of: Array(html.utf8.prefix(maximumInput + 1)), maximumInput))
+    }
+
+    /// The plain text of a post as X and its archives write it.
+    ///
+    /// `&lt;`, `&gt;` and `&amp;` are decoded once, so `&amp;lt;` becomes `&lt;`. Shortened addresses are replaced.
+    ///
+    /// - Parameters:
+    ///   - text: The text with `https://t.co/…` addresses.
+    ///   - links: From a shortened address to the full one; an empty one removes the address.
+    /// - Returns: The text without white space around it.
+    package static func fromX(_ text: String, links: [String: String] = [:]) -> String {
+        var result: [UInt8] = []
+        let bytes = head(of: Array(text.utf8.prefix(maximumInput + 1)), maximumInput)
+        var index = 0
+        while index < bytes.count, result.count <= maximumOutput {
+            if let link = shortLink(in: bytes, at: index), let full = links[link] {
+                result.append(contentsOf: full.utf8)
+                index += link.utf8.count
+            } else if let entity = entitiesOfX.first(where: { bytes[index...].starts(with: $0.name) }) {
+                result.append(entity.byte)
+                index += entity.name.count
+            } else {
+                result.append(bytes[index])
+                index += 1
+            }
+        }
+        return cleaned(String(decoding: head(of: result, maximumOutput), as: UTF8.self))
+    }
+
+    private static let entitiesOfX: [(name: [UInt8], byte: UInt8)] = [
+        (Array("&lt;".utf8), UInt8(ascii: "<")),
+        (Array("&gt;".utf8), UInt8(ascii: ">")),
+        (Array("&amp;".utf8), UInt8(ascii: "&")),
+    ]
+
+    private static let shortLinkPrefixes = ["https://t.co/", "http://t.co/"].map { Array($0.utf8) }
+
+    private static func shortLink(in bytes: [UInt8], at index: Int) -> String? {
+        guard bytes[index] == UInt8(ascii: "h"),
+            let prefix = shortLinkPrefixes.first(where: { bytes[index...].starts(with: $0) })
+        else { return nil }
+        // Names of short links have about ten characters.
+        let name = bytes[(index + prefix.count)...].prefix(64).prefix { byte in
+            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+        }
+        return name.isEmpty ? nil : String(decoding: prefix + name, as: UTF8.self)
+    }
+
+    /// `text` without control characters and without white space around it.
+    ///
+    /// Line breaks and tabs stay; line separators of Unicode become line breaks.
+    package static func cleaned(_ text: String) -> String {
+        var scalars = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\n", "\t": scalars.append(scalar)
+            case "\u{2028}", "\u{2029}": scalars.append("\n")
+            default:
+                if scalar.properties.generalCategory != .control { scalars.append(scalar) }
+            }
+        }
+        return trimmed(String(scalars))
+    }
+
+    /// At most `count` bytes of `text`, never cut inside a character's bytes.
+    static func head(of text: [UInt8], _ count: Int) -> [UInt8] {
+        guard text.count > count else { return text }
+        var end = count
+        while end > 0, text[end] & 0xC0 == 0x80 { end -= 1 }
+        return Array(text[..<end])
+    }
+
+    /// `text` without white space around it.
+    static func trimmed(_ text: String) -> String {
+        let scalars = text.unicodeScalars
+        guard let first = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
+            let last = scalars.lastIndex(where: { !$0.properties.isWhitespace })
+        else { return "" }
+        return String(scalars[first...last])
+    }
+}

@@ -1,0 +1,82 @@
+package import Foundation
+
+/// Who can see a post.
+package enum Visibility: String, Codable, Sendable {
+    case `public`
+    /// Public, but kept out of public timelines.
+    case unlisted
+    /// Followers only; every value we do not know counts as this.
+    case `private`
+    /// The mentioned people only.
+    case direct
+
+    /// Whether everybody may read the post.
+    package var isOpen: Bool { self == .public || self == .unlisted }
+}
+
+/// What a reply answers.
+package struct ReplyTarget: Equatable, Sendable {
+    /// Who is answered; nil where the archive or server does not tell.
+    package var author: AccountID?
+    /// The answered post; nil where the archive or server does not tell.
+    package var post: PostID?
+
+    package init(author: AccountID?, post: PostID? = nil) {
+        self.author = author
+        self.post = post
+    }
+}
+
+/// One post, as plain text, with what the bot must know to remember or repeat it.
+package struct Post: Equatable, Sendable, Identifiable {
+    package var id: PostID
+    package var author: AccountID
+    /// Plain text: no HTML, entities decoded once, shortened links expanded.
+    package var text: String
+    package var createdAt: Date
+    /// False where an archive lost the time of day; such a post teaches words, not times.
+    package var isTimeTrusted: Bool
+    package var replyTo: ReplyTarget?
+    package var isRepost: Bool
+    package var visibility: Visibility
+    /// A BCP 47 language tag.
+    package var language: String?
+    /// Images, video, audio or a poll.
+    package var hasMedia: Bool
+    /// Marked sensitive, or behind a content warning.
+    package var isSensitive: Bool
+    /// The people named in the text, as far as the network tells.
+    package var mentions: [AccountID]
+    /// What calls to the server where the post was read need to name it; nil for a post from a downloaded archive.
+    package var address: String?
+
+    package init(
+        id: PostID, author: AccountID, text: String, createdAt: Date, isTimeTrusted: Bool = true,
+        replyTo: ReplyTarget? = nil, isRepost: Bool = false, visibility: Visibility = .public,
+        language: String? = nil, hasMedia: Bool = false, isSensitive: Bool = false, mentions: [AccountID] = [],
+        address: String? = nil
+    ) {
+        self.id = id
+        self.author = author
+        self.text = text
+        self.createdAt = createdAt
+        self.isTimeTrusted = isTimeTrusted
+        self.replyTo = replyTo
+        self.isRepost = isRepost
+        self.visibility = visibility
+        self.language = language
+        self.hasMedia = hasMedia
+        self.isSensitive = isSensitive
+        self.mentions = mentions
+        self.address = address
+    }
+
+    /// Whether the post answers somebody, its own author included.
+    package var isReply: Bool { replyTo != nil }
+
+    /// Whether the text holds an `http://` or `https://` link.
+    package var hasLink: Bool {
+        text.range(of: "http://", options: .caseInsensitive) != nil
+            || text.range(of: "https://", options: .caseInsensitive) != nil
+    }
+}

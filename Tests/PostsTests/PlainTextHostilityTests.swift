@@ -1,0 +1,78 @@
+import Foundation
+import Testing
+
+@testable import Posts
+
+/// HTML that nobody writes by accident.
+@Suite struct PlainTextHostilityTests {
+    private static let pieces = [
+        "<", ">", "</", "/>", "<p>", "</p>", "<p", "<a href=\"https://e.org/", "\">", "\"", "'", "<a href='http://x'>",
+        "</a>", "<span class=\"quote-inline\">", "</span>", "<br>", "<ul>", "<li>", "</li>", "</ul>", "<pre>", "</pre>",
+        "<!--", "-->", "--", "<script>", "</script>", "<style", "&", "&amp;", "&#", "&#x41;", ";", "=", " ", "\n", "a",
+        "@", "#", "猫", "\u{0}", "é", "<?", "<!", "class=mention", "\u{200D}", "👩‍👩‍👧",
+    ]
+
+    @Test(arguments: 0..<40 as Range<UInt64>)
+    func survivesRandomMarkup(seed: UInt64) {
+        var generator = SplitMix(state: seed)
+        for _ in 0..<50 {
+            let html = (0..<Int.random(in: 0..<80, using: &generator))
+                .compactMap { _ in Self.pieces.randomElement(using: &generator) }.joined()
+            let text = PlainText.fromHTML(html, mentions: ["http://x": "x@y.example"])
+            #expect(text.utf8.count <= html.utf8.count * 4)
+            #expect(!text.unicodeScalars.contains("\u{0}"))
+            #expect(PlainText.trimmed(text) == text)
+        }
+    }
+
+    @Test(arguments: 0..<10 as Range<UInt64>)
+    func survivesRandomBytes(seed: UInt64) {
+        var generator = SplitMix(state: seed)
+        for _ in 0..<50 {
+            let bytes = (0..<200).map { _ in UInt8.random(in: 0...255, using: &generator) }
+            let text = PlainText.fromHTML(String(decoding: bytes, as: UTF8.self))
+            #expect(!text.unicodeScalars.contains { $0.value < 9 })
+        }
+    }
+
+    /// Each of these makes a careless reader start over at every piece.
+    @Test(arguments: [
+        "<", "<p", "<a ", "<a href=\"", "</", "<!--", "<!", "&", "&#", "&amp", "<script>", "<p>", "<ul><li>", "<pre>\n",
+        "<span class=\"quote-inline\">", "<p class=quote-inline>", "<a href=http://a>", "<a href=http://a>x</a>",
+        "</p>",
+        "<a b=c d=e ", "<br>", " ", "\n", "<div><blockquote>", "<a href=http://a><br>", "&#x41;", "x<", "<a class=\"",
+    ])
+    func timeGrowsWithTheInputOnly(piece: String) {
+        func seconds(_ bytes: Int) -> Double {
+            let html = String(repeating: piece, count: bytes / piece.utf8.count)
+            return (0..<2).map { _ in processorSeconds { _ = PlainText.fromHTML(html) } }.min() ?? 0
+        }
+        // Eight times the input takes 64 times as long if the time is quadratic.
+        let small = seconds(1 << 11)
+        #expect(seconds(1 << 14) < small * 30 + 0.05)
+    }
+
+    /// The time that the calling thread computes, whatever else the machine does.
+    private func processorSeconds(_ body: () -> Void) -> Double {
+        func now() -> Double {
+            var time = timespec()
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+            return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+        }
+        let start = now()
+        body()
+        return now() - start
+    }
+}
+
+private struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
