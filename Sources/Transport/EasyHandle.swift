@@ -1,0 +1,128 @@
+import CCurl
+import Foundation
+
+/// The owner of one libcurl easy handle.
+final class EasyHandle {
+    let pointer: UnsafeMutableRawPointer
+    private let errorBuffer: UnsafeMutablePointer<CChar>
+
+    init() throws(TransportError) {
+        try CurlLibrary.initialize()
+        guard let pointer = curl_easy_init() else {
+            throw .refused(.other, "libcurl gave no handle; the process is short of memory")
+        }
+        self.pointer = pointer
+        errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    }
+
+    deinit {
+        curl_easy_cleanup(pointer)
+        errorBuffer.deallocate()
+    }
+
+    /// Forgets every option; connections and the TLS session stay with the handle.
+    func reset() {
+        curl_easy_reset(pointer)
+        errorBuffer.pointee = 0
+    }
+
+    func set(_ option: CURLoption, _ value: Int) throws(TransportError) {
+        try check(mb_easy_setopt_long(pointer, option, value), option)
+    }
+
+    func set(_ option: CURLoption, _ value: String) throws(TransportError) {
+        try check(mb_easy_setopt_string(pointer, option, value), option)
+    }
+
+    func set(_ option: CURLoption, pointer value: UnsafeMutableRawPointer?) throws(TransportError) {
+        try check(mb_easy_setopt_pointer(pointer, option, value), option)
+    }
+
+    func set(_ option: CURLoption, callback: @escaping mb_data_callback) throws(TransportError) {
+        try check(mb_easy_setopt_data_callback(pointer, option, callback), option)
+    }
+
+    /// Keeps the connections from being inherited by child processes.
+    func closeInChildren() throws(TransportError) {
+        let result = mb_easy_setopt_socket_callback(pointer) { _, socket, _ in
+            fcntl(socket, F_SETFD, FD_CLOEXEC) == -1 ? CURL_SOCKOPT_ERROR : CURL_SOCKOPT_OK
+        }
+        try check(result, CURLOPT_SOCKOPTFUNCTION)
+    }
+
+    /// Sets the bytes to send; libcurl copies them.
+    func setBody(_ bytes: [UInt8]) throws(TransportError) {
+        try check(
+            mb_easy_setopt_off_t(pointer, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(bytes.count)),
+            CURLOPT_POSTFIELDSIZE_LARGE)
+        // An empty array may have no address, and a null address would mean "read the body from a callback".
+        let source = bytes.isEmpty ? [0] : bytes
+        let result = source.withUnsafeBytes { buffer in
+            mb_easy_setopt_pointer(
+                pointer, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: buffer.baseAddress))
+        }
+        try check(result, CURLOPT_COPYPOSTFIELDS)
+    }
+
+    /// Collects the library's own words on a failure in ``errorText``.
+    func recordErrors() throws(TransportError) {
+        errorBuffer.pointee = 0
+        try set(CURLOPT_ERRORBUFFER, pointer: UnsafeMutableRawPointer(errorBuffer))
+    }
+
+    /// What libcurl said of the last failure; empty when it said nothing.
+    ///
+    /// May name URLs: not for printing as it is.
+    var errorText: String { String(cString: errorBuffer) }
+
+    func integer(_ info: CURLINFO) -> Int {
+        var value = 0
+        return mb_easy_getinfo_long(pointer, info, &value) == CURLE_OK ? value : 0
+    }
+
+    func offset(_ info: CURLINFO) -> Int64 {
+        var value: curl_off_t = 0
+        return mb_easy_getinfo_off_t(pointer, info, &value) == CURLE_OK ? Int64(value) : 0
+    }
+
+    func socket(_ info: CURLINFO) -> curl_socket_t? {
+        var value: curl_socket_t = -1
+        return mb_easy_getinfo_socket(pointer, info, &value) == CURLE_OK && value >= 0 ? value : nil
+    }
+
+    private func check(_ result: CURLcode, _ option: CURLoption) throws(TransportError) {
+        guard result == CURLE_OK else {
+            throw TransportError(
+                .other, requestDidNotLeave: true,
+                message: "libcurl refused option \(option.rawValue): \(CurlLibrary.text(for: result))",
+                curlCode: Int(result.rawValue))
+        }
+    }
+}
+
+/// The owner of one libcurl multi handle.
+final class MultiHandle {
+    let pointer: UnsafeMutableRawPointer
+
+    init() throws(TransportError) {
+        try CurlLibrary.initialize()
+        guard let pointer = curl_multi_init() else {
+            throw .refused(.other, "libcurl gave no handle; the process is short of memory")
+        }
+        self.pointer = pointer
+    }
+
+    deinit { curl_multi_cleanup(pointer) }
+
+    /// The next transfer that ended, and how.
+    func nextResult() -> (handle: UnsafeMutableRawPointer, result: CURLcode)? {
+        var remaining: Int32 = 0
+        while let message = curl_multi_info_read(pointer, &remaining) {
+            if message.pointee.msg == CURLMSG_DONE, let handle = message.pointee.easy_handle {
+                return (handle, mb_message_result(message))
+            }
+        }
+        return nil
+    }
+}

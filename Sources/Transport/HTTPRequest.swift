@@ -1,0 +1,61 @@
+/// A request to send.
+package struct HTTPRequest: Sendable, CustomStringConvertible, CustomReflectable {
+    /// What to do with the resource.
+    package enum Method: String, Sendable {
+        case get = "GET"
+        case post = "POST"
+        case put = "PUT"
+        case patch = "PATCH"
+        case delete = "DELETE"
+    }
+
+    package var method: Method
+    /// An absolute `https:` URL, or `http:` for a loopback host, percent-encoded to visible ASCII.
+    package var url: String
+    package var headers: HTTPHeaders
+    /// The bytes to send, if any; the Content-Type is the caller's to set.
+    package var body: [UInt8]?
+    /// How long the whole exchange may take, from the name look-up to the last byte.
+    package var timeout: Duration
+    /// The largest body accepted, counted after decompression.
+    package var maximumBodyBytes: Int
+
+    package init(
+        method: Method = .get,
+        url: String,
+        headers: HTTPHeaders = HTTPHeaders(),
+        body: [UInt8]? = nil,
+        timeout: Duration = .seconds(30),
+        maximumBodyBytes: Int = 8 << 20
+    ) {
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.body = body
+        self.timeout = timeout
+        self.maximumBodyBytes = maximumBodyBytes
+    }
+
+    /// The method alone: a URL, a header or a body may hold secrets.
+    package var description: String { "HTTPRequest(\(method.rawValue))" }
+
+    package var customMirror: Mirror { Mirror(self, children: ["method": method.rawValue]) }
+}
+
+/// What a server answered, whatever the status.
+package struct HTTPResponse: Sendable, CustomStringConvertible {
+    /// 100 through 999; 3xx too, since redirects are not followed.
+    package var status: Int
+    package var headers: HTTPHeaders
+    /// The body, decompressed.
+    package var body: [UInt8]
+
+    package init(status: Int, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8] = []) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+
+    /// Status and size.
+    package var description: String { "HTTPResponse(\(status), \(body.count) bytes)" }
+}

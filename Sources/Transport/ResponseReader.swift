@@ -1,0 +1,67 @@
+/// Collects the header lines and the body of a response within its limits.
+struct ResponseReader {
+    /// Header lines of all blocks together; servers send a few kilobytes.
+    static let maximumHeaderBytes = 256 << 10
+
+    private let maximumBodyBytes: Int
+    private var headers = HTTPHeaders()
+    private var headerBytes = 0
+    private var isBlockComplete = true
+    private var body: [UInt8] = []
+    /// Why a line or bytes were refused; nil while all is well.
+    private(set) var refusal: String?
+
+    init(maximumBodyBytes: Int) {
+        self.maximumBodyBytes = maximumBodyBytes
+    }
+
+    func response(status: Int) -> HTTPResponse {
+        HTTPResponse(status: status, headers: headers, body: body)
+    }
+
+    /// False when the response is to be given up.
+    mutating func receive(headerLine line: UnsafeRawBufferPointer) -> Bool {
+        headerBytes += line.count
+        guard headerBytes <= Self.maximumHeaderBytes else {
+            refusal = "the header is larger than \(Self.maximumHeaderBytes) bytes"
+            return false
+        }
+        let text = line.prefix { $0 != 0x0d && $0 != 0x0a }
+        if text.starts(with: "HTTP/".utf8), isBlockComplete {
+            // A block begins anew: an interim response came before the final one.
+            headers = HTTPHeaders()
+            isBlockComplete = false
+        } else if text.isEmpty {
+            isBlockComplete = true
+        } else if !isBlockComplete {
+            // After the block come trailers, which nothing here relies on.
+            appendField(text)
+        }
+        return true
+    }
+
+    private mutating func appendField(_ line: Slice<UnsafeRawBufferPointer>) {
+        if let first = line.first, first == 0x20 || first == 0x09 {
+            headers.extendLast(Self.trimmed(line))
+        } else if let colon = line.firstIndex(of: UInt8(ascii: ":")) {
+            headers.append(Self.trimmed(line[..<colon]), Self.trimmed(line[(colon + 1)...]))
+        }
+    }
+
+    private static func trimmed(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
+        func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+        guard let first = bytes.firstIndex(where: { !isBlank($0) }), let last = bytes.lastIndex(where: { !isBlank($0) })
+        else { return "" }
+        return String(decoding: bytes[first...last], as: UTF8.self)
+    }
+
+    /// False when the response is to be given up.
+    mutating func receive(body bytes: UnsafeRawBufferPointer) -> Bool {
+        guard bytes.count <= maximumBodyBytes - body.count else {
+            refusal = "the body is larger than \(maximumBodyBytes) bytes"
+            return false
+        }
+        body.append(contentsOf: bytes)
+        return true
+    }
+}

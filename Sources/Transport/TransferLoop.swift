@@ -1,0 +1,183 @@
+import CCurl
+import Foundation
+
+/// The thread on which all transfers of a client run.
+///
+/// Other threads leave commands in an inbox and wake the thread; only the thread itself touches libcurl's handles,
+/// except for the wake-up, which libcurl allows from anywhere (curl_multi_wakeup(3)).
+final class TransferLoop: @unchecked Sendable {
+    // Unchecked because `inbox`, `isStopping` and `wakeable` are only touched while `lock` is held and the rest belongs
+    // to the thread.
+    private enum Command {
+        case start(Transfer)
+        case abandon(Transfer)
+    }
+
+    private static let idleHandles = 32
+    private static let keptConnections = 64
+
+    private let lock = NSLock()
+    private var inbox: [Command] = []
+    private var isStopping = false
+    private var wakeable: UnsafeMutableRawPointer?
+
+    private var running: [UnsafeMutableRawPointer: Transfer] = [:]
+    private var pool: [EasyHandle] = []
+
+    init(name: String) {
+        let thread = Thread { self.run() }
+        thread.name = name
+        thread.start()
+    }
+
+    /// Takes a transfer over; one that comes too late fails at once.
+    func start(_ transfer: Transfer) {
+        if !post(.start(transfer)) { transfer.finish(.failure(Self.shutdownError(transfer, didNotLeave: true))) }
+    }
+
+    /// Lets go of a transfer whose task no longer waits.
+    func abandon(_ transfer: Transfer) {
+        _ = post(.abandon(transfer))
+    }
+
+    /// Ends the thread soon; transfers under way fail.
+    func stop() {
+        lock.withLock {
+            isStopping = true
+            wakeLocked()
+        }
+    }
+
+    private func post(_ command: Command) -> Bool {
+        lock.withLock {
+            guard !isStopping else { return false }
+            inbox.append(command)
+            wakeLocked()
+            return true
+        }
+    }
+
+    private func wakeLocked() {
+        if let wakeable { curl_multi_wakeup(wakeable) }
+    }
+
+    private func takeInbox() -> (commands: [Command], isStopping: Bool) {
+        lock.withLock {
+            defer { inbox = [] }
+            return (inbox, isStopping)
+        }
+    }
+
+    private func run() {
+        blockBrokenPipeSignal()
+        do {
+            let multi = try MultiHandle()
+            mb_multi_setopt_long(multi.pointer, CURLMOPT_MAXCONNECTS, Self.keptConnections)
+            lock.withLock { wakeable = multi.pointer }
+            serve(multi)
+            // From here on nobody wakes the handle, which is about to go.
+            lock.withLock { wakeable = nil }
+            endAll(on: multi)
+        } catch {
+            refuseAll(error)
+        }
+    }
+
+    private func serve(_ multi: MultiHandle) {
+        while true {
+            let (commands, isStopping) = takeInbox()
+            for command in commands { obey(command, on: multi) }
+            if isStopping { return }
+            var active: Int32 = 0
+            let outcome = curl_multi_perform(multi.pointer, &active)
+            while let (handle, result) = multi.nextResult() { complete(handle, result, on: multi) }
+            if outcome == CURLM_OK {
+                // A wake-up ends the wait; the limit is only a safety net.
+                curl_multi_poll(multi.pointer, nil, 0, 10_000, nil)
+            } else {
+                failAll("libcurl stopped: \(String(cString: curl_multi_strerror(outcome)))", on: multi)
+            }
+        }
+    }
+
+    private func obey(_ command: Command, on multi: MultiHandle) {
+        switch command {
+        case .start(let transfer):
+            if !transfer.isOver { begin(transfer, on: multi) }
+        case .abandon(let transfer):
+            if transfer.easy != nil { remove(transfer, from: multi) }
+        }
+    }
+
+    private func begin(_ transfer: Transfer, on multi: MultiHandle) {
+        do {
+            let easy = try pool.popLast() ?? EasyHandle()
+            try transfer.prepare(easy)
+            let outcome = curl_multi_add_handle(multi.pointer, easy.pointer)
+            guard outcome == CURLM_OK else {
+                throw TransportError.refused(
+                    .other, host: transfer.request.host, String(cString: curl_multi_strerror(outcome)))
+            }
+            transfer.easy = easy
+            running[easy.pointer] = transfer
+        } catch {
+            transfer.finish(.failure(error))
+        }
+    }
+
+    private func complete(_ handle: UnsafeMutableRawPointer, _ result: CURLcode, on multi: MultiHandle) {
+        guard let transfer = running[handle] else { return }
+        transfer.complete(result)
+        remove(transfer, from: multi)
+    }
+
+    private func remove(_ transfer: Transfer, from multi: MultiHandle) {
+        guard let easy = transfer.easy else { return }
+        curl_multi_remove_handle(multi.pointer, easy.pointer)
+        running[easy.pointer] = nil
+        transfer.easy = nil
+        easy.reset()
+        if pool.count < Self.idleHandles { pool.append(easy) }
+    }
+
+    private func failAll(_ message: String, on multi: MultiHandle) {
+        for transfer in running.values {
+            transfer.finish(
+                .failure(
+                    TransportError(.other, requestDidNotLeave: false, host: transfer.request.host, message: message)))
+            remove(transfer, from: multi)
+        }
+    }
+
+    private func endAll(on multi: MultiHandle) {
+        for transfer in running.values {
+            transfer.finish(.failure(Self.shutdownError(transfer, didNotLeave: false)))
+            remove(transfer, from: multi)
+        }
+        pool = []
+    }
+
+    /// Without a multi handle every transfer fails, those to come as well.
+    private func refuseAll(_ error: any Error) {
+        let waiting = lock.withLock {
+            isStopping = true
+            defer { inbox = [] }
+            return inbox
+        }
+        for case .start(let transfer) in waiting { transfer.finish(.failure(error)) }
+    }
+
+    private static func shutdownError(_ transfer: Transfer, didNotLeave: Bool) -> TransportError {
+        TransportError(
+            .shutdown, requestDidNotLeave: didNotLeave, host: transfer.request.host, message: "the client was shut down"
+        )
+    }
+
+    /// libcurl with NOSIGNAL leaves SIGPIPE to its user: a TLS write to a closed connection would end the process.
+    private func blockBrokenPipeSignal() {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+    }
+}

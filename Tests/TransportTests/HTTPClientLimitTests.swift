@@ -1,0 +1,160 @@
+import Foundation
+import TestSupport
+import Testing
+import Transport
+
+/// Limits of size and time, cancellation, and the end of a client.
+@Suite struct HTTPClientLimitTests {
+    let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests/1"))
+    static let head = Array("HTTP/1.1 200 OK\r\n\r\n".utf8)
+
+    @Test(arguments: [(1_000, true), (1_001, false)])
+    func acceptsBodiesUpToTheLimit(size: Int, isAccepted: Bool) async throws {
+        let server = try LoopbackServer { _, connection in
+            try connection.respond(status: 200, body: [UInt8](repeating: 65, count: size))
+        }
+        let request = HTTPRequest(url: server.url, maximumBodyBytes: 1_000)
+        if isAccepted {
+            #expect(try await client.send(request).body.count == size)
+        } else {
+            #expect(try await failure(request).code == .tooLarge)
+        }
+    }
+
+    @Test func stopsAnEndlessBody() async throws {
+        let chunk = [UInt8](repeating: 65, count: 65_536)
+        let server = try LoopbackServer(steps: [.awaitRequest, .send(Self.head), .flood(chunk)])
+        let error = try await failure(HTTPRequest(url: server.url, maximumBodyBytes: 1 << 20))
+        #expect(error.code == .tooLarge)
+        #expect(!error.requestDidNotLeave)
+    }
+
+    @Test func stopsAnEndlessHeader() async throws {
+        let line = Array("X-More: \(String(repeating: "a", count: 1_000))\r\n".utf8)
+        let server = try LoopbackServer(steps: [.awaitRequest, .send(Array("HTTP/1.1 200 OK\r\n".utf8)), .flood(line)])
+        #expect(try await failure(HTTPRequest(url: server.url)).code == .tooLarge)
+    }
+
+    @Test func stopsEndlessInterimResponses() async throws {
+        let interim = Array("HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\n".utf8)
+        let server = try LoopbackServer(steps: [.awaitRequest, .flood(interim)])
+        #expect(try await failure(HTTPRequest(url: server.url)).code == .tooLarge)
+    }
+
+    @Test func countsTheBodyAfterDecompression() async throws {
+        let server = try LoopbackServer { _, connection in
+            try connection.respond(status: 200, headers: [("Content-Encoding", "gzip")], body: gzipBomb())
+        }
+        let error = try await failure(HTTPRequest(url: server.url))
+        #expect(error.code == .tooLarge)
+        #expect(error.message == "the body is larger than 8388608 bytes")
+    }
+
+    @Test func givesUpOnAServerThatNeverAnswers() async throws {
+        let server = try LoopbackServer(steps: [.awaitRequest, .hang])
+        let error = try await failure(HTTPRequest(url: server.url, timeout: .milliseconds(200)))
+        #expect(error.code == .timeout)
+        #expect(!error.requestDidNotLeave)
+    }
+
+    @Test func givesUpOnAServerThatDrips() async throws {
+        let server = try LoopbackServer(
+            steps: [.awaitRequest, .send(Self.head), .drip([65], every: .milliseconds(10))])
+        #expect(try await failure(HTTPRequest(url: server.url, timeout: .milliseconds(200))).code == .timeout)
+    }
+
+    @Test func givesUpOnATransferThatStalls() async throws {
+        let client = HTTPClient(
+            configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests/1", stallTimeout: .seconds(1)))
+        let server = try LoopbackServer(steps: [.awaitRequest, .send(Self.head), .hang])
+        let error = try await #require(throws: TransportError.self) {
+            try await client.send(HTTPRequest(url: server.url, timeout: .seconds(60)))
+        }
+        #expect(error.code == .timeout)
+    }
+
+    @Test func knowsThatAConnectionNeverAcceptedSentNothing() async throws {
+        // TLS to a server that stays silent: the connection stands, the handshake never ends.
+        let server = try LoopbackServer(steps: [.hang])
+        let request = HTTPRequest(
+            method: .post, url: "https://127.0.0.1:\(server.port)/", body: [1], timeout: .milliseconds(200))
+        let error = try await failure(request)
+        #expect(error.code == .timeout)
+        #expect(error.requestDidNotLeave)
+    }
+
+    @Test func returnsAtOnceWhenCancelled() async throws {
+        let server = try LoopbackServer(steps: [.awaitRequest, .hang])
+        let task = Task { try await client.send(HTTPRequest(url: server.url, timeout: .seconds(600))) }
+        try await server.waitForRequests(1)
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test func sendsNothingForATaskAlreadyCancelled() async throws {
+        let server = try LoopbackServer { _, connection in try connection.respond(status: 200) }
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await client.send(HTTPRequest(url: server.url))
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(server.connectionCount == 0)
+    }
+
+    @Test func survivesCancellationAtAnyMoment() async throws {
+        let server = try LoopbackServer { _, connection in try connection.respond(status: 200) }
+        for round in 0..<200 {
+            let task = Task { try await client.send(HTTPRequest(url: server.url)) }
+            for _ in 0..<(round % 20) { await Task.yield() }
+            task.cancel()
+            _ = await task.result
+        }
+        #expect(try await client.send(HTTPRequest(url: server.url)).status == 200)
+    }
+
+    @Test func failsRequestsUnderWayOnShutdown() async throws {
+        let server = try LoopbackServer(steps: [.awaitRequest, .hang])
+        let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests/1"))
+        let task = Task { try await client.send(HTTPRequest(url: server.url, timeout: .seconds(600))) }
+        try await server.waitForRequests(1)
+        client.shutdown()
+        let underWay = try await #require(throws: TransportError.self) { try await task.value }
+        #expect(underWay.code == .shutdown)
+        #expect(!underWay.requestDidNotLeave)
+        let late = try await #require(throws: TransportError.self) {
+            try await client.send(HTTPRequest(url: server.url))
+        }
+        #expect(late.code == .shutdown)
+        #expect(late.requestDidNotLeave)
+    }
+
+    @Test(arguments: [Duration.zero, .seconds(-5), .nanoseconds(1), .seconds(Int64.max)])
+    func takesAnyTimeout(timeout: Duration) async throws {
+        let server = try LoopbackServer { _, connection in try connection.respond(status: 200) }
+        do {
+            let request = HTTPRequest(url: server.url, timeout: timeout, maximumBodyBytes: -1)
+            #expect(try await client.send(request).status == 200)
+        } catch let error as TransportError {
+            #expect(error.code == .timeout)
+        }
+    }
+
+    private func failure(_ request: HTTPRequest) async throws -> TransportError {
+        try await #require(throws: TransportError.self) { try await client.send(request) }
+    }
+}
+
+/// A gzip file of 64 MB of zero bytes, about 400 KB long and without its checksum.
+///
+/// One block of fixed codes (RFC 1951, section 3.2.6): a zero byte, then "258 bytes from one byte back" over and over.
+private func gzipBomb() -> [UInt8] {
+    let start = "1" + "10" + "00110000"
+    let copy = "11000101" + "00000"
+    // Eight copies fill thirteen whole bytes, so that beyond the first byte the file repeats itself.
+    let bits = Array((start + String(repeating: copy, count: 24)).utf8)
+    let bytes = stride(from: 0, to: bits.count - 7, by: 8).map { index in
+        (0..<8).reduce(UInt8(0)) { $0 | (bits[index + $1] - 0x30) << UInt8($1) }
+    }
+    let header: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]
+    return header + bytes.prefix(2) + Array(repeatElement(bytes[2..<15], count: 31_250).joined())
+}
