@@ -1,0 +1,69 @@
+/// Why a conversation with Redis failed.
+///
+/// Safe to print: it holds neither the URL nor a password, and of a server's error only the code word, since the rest
+/// may repeat arguments.
+package struct RedisError: Error, Sendable, CustomStringConvertible {
+    /// The kind of failure; more kinds may be added.
+    package struct Code: Hashable, Sendable, CustomStringConvertible {
+        /// A short stable name, usable as a metric label.
+        package let description: String
+
+        private init(_ description: String) { self.description = description }
+
+        /// The configured URL or TLS setting cannot be used.
+        package static let invalidConfiguration = Code("invalid-configuration")
+        /// A command without a name, or too large to send.
+        package static let invalidCommand = Code("invalid-command")
+        /// No connection, or it was lost; the server is loading or shutting down.
+        package static let unavailable = Code("unavailable")
+        /// The user name, the password or the server's certificate was not accepted.
+        package static let authentication = Code("authentication")
+        /// The server did not answer in time.
+        package static let timeout = Code("timeout")
+        /// What arrived is not the Redis protocol, or exceeds its limits.
+        package static let protocolViolation = Code("protocol-violation")
+        /// The server refused a command.
+        package static let server = Code("server")
+        /// The client was closed.
+        package static let closed = Code("closed")
+    }
+
+    package let code: Code
+    /// False only when it is certain that the server executed none of the commands.
+    package let mayHaveRun: Bool
+    /// The first word of the server's error, such as `NOSCRIPT` or `WRONGTYPE`.
+    package let serverCode: String?
+    /// The cause, in words.
+    package let message: String
+
+    package init(_ code: Code, mayHaveRun: Bool = false, serverCode: String? = nil, message: String) {
+        self.code = code
+        self.mayHaveRun = mayHaveRun
+        self.serverCode = serverCode
+        self.message = message
+    }
+
+    /// The error that a server's error reply stands for.
+    ///
+    /// - Parameter reply: The text of the reply, without the leading `-`.
+    package init(reply: String) {
+        let word = Self.codeWord(of: reply)
+        let code: Code =
+            switch word {
+            case "NOAUTH", "WRONGPASS", "NOPERM": .authentication
+            case "LOADING", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "BUSY", "DENIED": .unavailable
+            default: .server
+            }
+        self.init(code, serverCode: word, message: "the server answered \(word)")
+    }
+
+    /// One line for people.
+    package var description: String { "could not use Redis: \(message)" }
+
+    /// The first word of an error reply if it is one of the protocol's, which are upper case; else `ERR`.
+    private static func codeWord(of reply: String) -> String {
+        let word = reply.prefix { $0 != " " }
+        let isCode = !word.isEmpty && word.utf8.count <= 32 && word.utf8.allSatisfy { (0x41...0x5a).contains($0) }
+        return isCode ? String(word) : "ERR"
+    }
+}

@@ -1,0 +1,41 @@
+/// A reply of a Redis server (protocol version 2).
+package enum RedisReply: Equatable, Sendable {
+    case null
+    case status(String)
+    /// An error reply: a code word, then a sentence that may repeat arguments.
+    case error(String)
+    case integer(Int64)
+    case bulk([UInt8])
+    case array([RedisReply])
+
+    /// The text of a bulk string that is UTF-8, or of a status.
+    package var string: String? {
+        switch self {
+        case .bulk(let bytes): String(validating: bytes, as: UTF8.self)
+        case .status(let text): text
+        case .null, .error, .integer, .array: nil
+        }
+    }
+
+    /// The number of an integer reply, or of a bulk string that is one in decimal.
+    package var integer: Int64? {
+        switch self {
+        case .integer(let value): value
+        case .bulk: string.flatMap { Int64($0) }
+        case .null, .status, .error, .array: nil
+        }
+    }
+
+    /// The elements of an array.
+    package var array: [RedisReply]? {
+        if case .array(let elements) = self { elements } else { nil }
+    }
+
+    /// The reply, unless it is an error.
+    ///
+    /// - Throws: ``RedisError`` for an error reply.
+    package func orThrow() throws(RedisError) -> RedisReply {
+        if case .error(let text) = self { throw RedisError(reply: text) }
+        return self
+    }
+}

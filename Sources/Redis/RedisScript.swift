@@ -1,0 +1,16 @@
+/// A Lua script that the server runs as one step.
+package struct RedisScript: Hashable, Sendable {
+    package let source: String
+    /// The name under which the server keeps the script: the SHA-1 of its source, in lower-case hexadecimal.
+    package let digest: String
+
+    package init(_ source: String) {
+        self.source = source
+        digest = SHA1.hexadecimal(of: Array(source.utf8))
+    }
+
+    func command(_ name: RedisArgument, keys: [String], arguments: [RedisArgument]) -> RedisCommand {
+        let subject = RedisArgument(name == "EVAL" ? source : digest)
+        return RedisCommand([name, subject, RedisArgument(keys.count)] + keys.map { RedisArgument($0) } + arguments)
+    }
+}
