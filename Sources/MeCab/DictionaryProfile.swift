@@ -1,0 +1,119 @@
+import Foundation
+
+/// What must be known about a kind of MeCab dictionary to read word classes and base forms from it.
+///
+/// Each kind numbers its parts of speech in its own way. To support another
+/// kind, add a row to ``all``.
+package struct DictionaryProfile: Sendable {
+    /// The value of `MECAB_DICTIONARY` that selects the profile.
+    package let name: String
+    /// The apt package that installs such a dictionary.
+    package let aptPackage: String
+    /// Where distributions put it, in the order of search.
+    package let searchPaths: [String]
+    /// The position in the record of a word's base form.
+    package let baseFormField: Int
+    private let classes: [WordClass]
+    /// A sentence and how a dictionary of this kind cuts it.
+    let probe: [ProbeWord]
+
+    struct ProbeWord: Equatable, Sendable {
+        let surface: String
+        let wordClass: WordClass
+        let baseForm: String?
+    }
+
+    /// The IPA dictionary in UTF-8, with the part of speech numbers of its `pos-id.def`.
+    package static let ipadic = DictionaryProfile(
+        name: "ipadic-utf8",
+        aptPackage: "mecab-ipadic-utf8",
+        searchPaths: [
+            "/var/lib/mecab/dic/ipadic-utf8",
+            "/usr/lib/x86_64-linux-gnu/mecab/dic/ipadic-utf8",
+            "/usr/lib/aarch64-linux-gnu/mecab/dic/ipadic-utf8",
+            "/usr/lib/mecab/dic/ipadic-utf8",
+            "/usr/local/lib/mecab/dic/ipadic-utf8",
+            "/usr/local/lib/mecab/dic/ipadic",
+            "/opt/homebrew/lib/mecab/dic/ipadic",
+            "/app/.apt/var/lib/mecab/dic/ipadic-utf8",
+        ],
+        baseFormField: 6,
+        ranges: [
+            (2...2, .interjection), (10...12, .adjective), (31...33, .verb), (34...35, .adverb), (36...67, .noun),
+            (68...68, .adnominal),
+        ],
+        probe: [
+            ProbeWord(surface: "白い", wordClass: .adjective, baseForm: "白い"),
+            ProbeWord(surface: "猫", wordClass: .noun, baseForm: nil),
+            ProbeWord(surface: "を", wordClass: .other, baseForm: nil),
+            ProbeWord(surface: "見", wordClass: .verb, baseForm: "見る"),
+            ProbeWord(surface: "た", wordClass: .other, baseForm: nil),
+        ]
+    )
+
+    /// Every kind of dictionary that is understood.
+    package static let all = [ipadic]
+
+    private init(
+        name: String, aptPackage: String, searchPaths: [String], baseFormField: Int,
+        ranges: [(ClosedRange<Int>, WordClass)], probe: [ProbeWord]
+    ) {
+        self.name = name
+        self.aptPackage = aptPackage
+        self.searchPaths = searchPaths
+        self.baseFormField = baseFormField
+        self.probe = probe
+        var classes: [WordClass] = []
+        for (range, wordClass) in ranges {
+            classes += Array(repeating: .other, count: max(0, range.upperBound + 1 - classes.count))
+            for number in range { classes[number] = wordClass }
+        }
+        self.classes = classes
+    }
+
+    /// The class of a word with this part of speech number.
+    package func wordClass(_ partOfSpeech: Int) -> WordClass {
+        classes.indices.contains(partOfSpeech) ? classes[partOfSpeech] : .other
+    }
+
+    /// Turns a value of `MECAB_DICTIONARY` into a profile and the folders to try.
+    ///
+    /// - Parameter value: The name of a profile, or the path of a folder (recognised by a slash), which is then
+    ///   expected to hold an IPA dictionary.
+    /// - Returns: The profile, and the folders that hold a compiled dictionary, best first; never empty.
+    /// - Throws: ``MeCabError`` with code `.dictionaryNotFound`.
+    package static func locate(_ value: String) throws(MeCabError) -> (profile: Self, folders: [String]) {
+        if value.contains("/") {
+            guard isCompiled(value) else {
+                throw MeCabError(
+                    .dictionaryNotFound,
+                    "could not open the MeCab dictionary: MECAB_DICTIONARY names \(value), "
+                        + "which holds no compiled dictionary (sys.dic); \(ipadic.advice)")
+            }
+            return (ipadic, [value])
+        }
+        guard let profile = all.first(where: { $0.name == value }) else {
+            let names = all.map(\.name).joined(separator: ", ")
+            throw MeCabError(
+                .dictionaryNotFound,
+                "could not open the MeCab dictionary: MECAB_DICTIONARY is \"\(value)\"; "
+                    + "expected \(names) or the path of a folder")
+        }
+        let folders = profile.searchPaths.filter(isCompiled)
+        guard !folders.isEmpty else {
+            throw MeCabError(
+                .dictionaryNotFound,
+                "could not open the MeCab dictionary: \(value) is not installed; \(profile.advice)")
+        }
+        return (profile, folders)
+    }
+
+    /// How a person gets a dictionary of this kind.
+    var advice: String {
+        "run `make deps` or install the apt package \(aptPackage), or set MECAB_DICTIONARY to the folder of the dictionary"
+    }
+
+    private static func isCompiled(_ folder: String) -> Bool {
+        FileManager.default.fileExists(atPath: folder + "/sys.dic")
+    }
+}

@@ -1,0 +1,165 @@
+internal import CMeCab
+import Foundation
+
+/// An opened MeCab dictionary that cuts Japanese text into words.
+///
+/// One model and one tagger serve all threads; each analysis has a lattice of
+/// its own, taken from a small pool. An analysis is pure CPU work of some
+/// microseconds and may run on the cooperative pool.
+package final class MeCabModel: @unchecked Sendable {
+    // Sendable: MeCab allows one model and one tagger to be used from many threads as long as each uses a lattice of
+    // its own (mecab_parse_lattice); the pool of idle lattices is guarded by `lock`.
+    private let model: OpaquePointer
+    private let tagger: OpaquePointer
+    private let lock = NSLock()
+    private var idle: [OpaquePointer] = []
+
+    /// The number of words in the dictionary, which tells one version of it from another.
+    package let wordCount: Int
+
+    /// The longest text that ``forEachMorpheme(in:_:)`` takes.
+    package static let maximumBytes = 1 << 20
+
+    private static let maximumIdle = 8
+
+    /// Opens a dictionary.
+    ///
+    /// MeCab's own configuration files are not read, so that the result does
+    /// not depend on which dictionary a machine has chosen as its default.
+    ///
+    /// - Parameter dictionaryPath: The folder of a compiled dictionary; it may contain spaces.
+    /// - Throws: ``MeCabError`` with code `.dictionaryUnreadable`, or `.wrongDictionary` if it is not in UTF-8.
+    package init(dictionaryPath: String) throws(MeCabError) {
+        let opened = try Self.open(dictionaryPath)
+        self.model = opened.model
+        self.tagger = opened.tagger
+        self.wordCount = opened.wordCount
+    }
+
+    deinit {
+        for lattice in idle { mecab_lattice_destroy(lattice) }
+        mecab_destroy(tagger)
+        mecab_model_destroy(model)
+    }
+
+    /// Cuts a text into words and shows them one after the other.
+    ///
+    /// - Parameters:
+    ///   - text: What to analyse. The time grows with the square of the length of a run of unknown letters, so
+    ///     callers cap and break text that strangers wrote.
+    ///   - body: Called for each word in order; the word must not leave it.
+    /// - Throws: ``MeCabError`` with code `.textTooLong` or `.parsing`.
+    package func forEachMorpheme(in text: String, _ body: (Morpheme) -> Void) throws(MeCabError) {
+        var text = text
+        guard text.utf8.count <= Self.maximumBytes else {
+            throw MeCabError(.textTooLong, "could not analyse a text: it is longer than \(Self.maximumBytes) bytes")
+        }
+        guard !text.isEmpty else { return }
+        let lattice = try takeLattice()
+        defer { giveBack(lattice) }
+        // The nodes point into the bytes of `text`, so they are read before this closure ends.
+        let failure = text.withUTF8 { bytes -> MeCabError? in
+            bytes.withMemoryRebound(to: CChar.self) { characters in
+                mecab_lattice_set_sentence2(lattice, characters.baseAddress, characters.count)
+            }
+            guard mecab_parse_lattice(tagger, lattice) != 0 else {
+                return MeCabError(
+                    .parsing, "could not analyse a text: \(Self.message(mecab_lattice_strerror(lattice)))")
+            }
+            Self.walk(mecab_lattice_get_bos_node(lattice), body)
+            return nil
+        }
+        if let failure { throw failure }
+    }
+
+    private static func walk(_ first: UnsafePointer<mecab_node_t>?, _ body: (Morpheme) -> Void) {
+        var next = first
+        while let node = next {
+            next = UnsafePointer(node.pointee.next)
+            let isWord = Int(node.pointee.stat) == Int(MECAB_NOR_NODE) || Int(node.pointee.stat) == Int(MECAB_UNK_NODE)
+            guard isWord, let surface = node.pointee.surface, let record = node.pointee.feature else { continue }
+            let length = Int(node.pointee.length)
+            surface.withMemoryRebound(to: UInt8.self, capacity: length) { bytes in
+                body(
+                    Morpheme(
+                        surface: UnsafeBufferPointer(start: bytes, count: length),
+                        partOfSpeech: Int(node.pointee.posid),
+                        isUnknown: Int(node.pointee.stat) == Int(MECAB_UNK_NODE),
+                        record: record
+                    ))
+            }
+        }
+    }
+
+    private func takeLattice() throws(MeCabError) -> OpaquePointer {
+        lock.lock()
+        let pooled = idle.popLast()
+        lock.unlock()
+        guard let lattice = pooled ?? mecab_model_new_lattice(model) else {
+            throw MeCabError(.parsing, "could not analyse a text: MeCab has no memory for it")
+        }
+        return lattice
+    }
+
+    private func giveBack(_ lattice: OpaquePointer) {
+        // The lattice must not keep pointers into the caller's text.
+        mecab_lattice_clear(lattice)
+        lock.lock()
+        let isKept = idle.count < Self.maximumIdle
+        if isKept { idle.append(lattice) }
+        lock.unlock()
+        if !isKept { mecab_lattice_destroy(lattice) }
+    }
+
+    private static func open(
+        _ path: String
+    ) throws(MeCabError) -> (model: OpaquePointer, tagger: OpaquePointer, wordCount: Int) {
+        guard let model = makeModel(path) else {
+            throw MeCabError(
+                .dictionaryUnreadable, "could not open the MeCab dictionary \(path): \(message(mecab_strerror(nil)))")
+        }
+        // Until the initialiser stores them, every failure must free what was made so far by hand.
+        do throws(MeCabError) {
+            let wordCount = try checkedWordCount(model, path)
+            guard let tagger = mecab_model_new_tagger(model) else {
+                throw MeCabError(
+                    .dictionaryUnreadable,
+                    "could not open the MeCab dictionary \(path): \(message(mecab_strerror(nil)))")
+            }
+            return (model, tagger, wordCount)
+        } catch {
+            mecab_model_destroy(model)
+            throw error
+        }
+    }
+
+    /// Gives MeCab its options one by one, because it splits a single string at spaces.
+    private static func makeModel(_ path: String) -> OpaquePointer? {
+        let options: [String] = ["mecab", "-r", "/dev/null", "-d", path]
+        var arguments: [UnsafeMutablePointer<CChar>?] = options.map { strdup($0) }
+        defer { for argument in arguments { free(argument) } }
+        return mecab_model_new(Int32(arguments.count), &arguments)
+    }
+
+    private static func checkedWordCount(_ model: OpaquePointer, _ path: String) throws(MeCabError) -> Int {
+        var total = 0
+        var next = mecab_model_dictionary_info(model)
+        while let dictionary = next {
+            let charset = dictionary.pointee.charset.map { String(cString: $0) } ?? "unknown"
+            guard charset.uppercased() == "UTF-8" || charset.uppercased() == "UTF8" else {
+                throw MeCabError(
+                    .wrongDictionary,
+                    "could not use the MeCab dictionary \(path): its text is \(charset), not UTF-8; "
+                        + DictionaryProfile.ipadic.advice)
+            }
+            total += Int(dictionary.pointee.size)
+            next = UnsafePointer(dictionary.pointee.next)
+        }
+        return total
+    }
+
+    private static func message(_ text: UnsafePointer<CChar>?) -> String {
+        let message = text.map { String(cString: $0) } ?? ""
+        return message.isEmpty ? "MeCab gives no reason" : message
+    }
+}

@@ -1,0 +1,44 @@
+/// One word as MeCab cut it from a text: a view that is valid only inside the closure it is passed to.
+package struct Morpheme {
+    /// The bytes of the word in the analysed text, without leading white space.
+    package let surface: UnsafeBufferPointer<UInt8>
+    /// The number that the dictionary gives to the part of speech (`posid`).
+    package let partOfSpeech: Int
+    /// The word is not in the dictionary.
+    package let isUnknown: Bool
+    private let record: UnsafePointer<CChar>
+
+    init(surface: UnsafeBufferPointer<UInt8>, partOfSpeech: Int, isUnknown: Bool, record: UnsafePointer<CChar>) {
+        self.surface = surface
+        self.partOfSpeech = partOfSpeech
+        self.isUnknown = isUnknown
+        self.record = record
+    }
+
+    /// The word as text; bytes that are not UTF-8 are repaired.
+    package var text: String { String(decoding: surface, as: UTF8.self) }
+
+    /// One field of the dictionary's comma separated record.
+    ///
+    /// Scans only as far as that field: splitting whole records costs several
+    /// times as much as the analysis itself.
+    ///
+    /// - Parameter index: The position of the field, from 0.
+    /// - Returns: Nil if the record is shorter or the field is empty or `*`.
+    package func field(_ index: Int) -> String? {
+        let comma = CChar(bitPattern: UInt8(ascii: ","))
+        var start = record
+        for _ in 0..<index {
+            while start.pointee != 0, start.pointee != comma { start += 1 }
+            guard start.pointee == comma else { return nil }
+            start += 1
+        }
+        var end = start
+        while end.pointee != 0, end.pointee != comma { end += 1 }
+        guard end > start, !(end == start + 1 && start.pointee == CChar(bitPattern: UInt8(ascii: "*"))) else {
+            return nil
+        }
+        let bytes = UnsafeRawBufferPointer(start: start, count: end - start)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,60 @@
+/// Cuts text into words and tells their classes and base forms.
+package struct Tokenizer: Sendable {
+    /// How the words of the opened dictionary are read.
+    package let profile: DictionaryProfile
+    private let model: MeCabModel
+
+    /// Opens a dictionary and checks by a known sentence that it is of the expected kind.
+    ///
+    /// - Parameter dictionary: A value of `MECAB_DICTIONARY`: the name of a profile or the path of a folder.
+    /// - Throws: ``MeCabError`` with code `.dictionaryNotFound`, `.dictionaryUnreadable` or `.wrongDictionary`.
+    package init(dictionary: String = DictionaryProfile.ipadic.name) throws(MeCabError) {
+        let (profile, folders) = try DictionaryProfile.locate(dictionary)
+        var failure: MeCabError?
+        for folder in folders {
+            do throws(MeCabError) {
+                self.model = try Self.open(folder, as: profile)
+                self.profile = profile
+                return
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        throw failure ?? MeCabError(.dictionaryNotFound, "could not open the MeCab dictionary: \(profile.advice)")
+    }
+
+    /// Tells this dictionary from others that may cut the same text differently.
+    package var dictionaryIdentity: String { "\(profile.name)/\(model.wordCount)" }
+
+    /// Shows each word of a text with its class.
+    ///
+    /// - Parameters:
+    ///   - text: What to analyse.
+    ///   - body: Called for each word in order; the word must not leave it.
+    /// - Throws: ``MeCabError`` with code `.textTooLong` or `.parsing`.
+    package func forEachWord(in text: String, _ body: (Morpheme, WordClass) -> Void) throws(MeCabError) {
+        try model.forEachMorpheme(in: text) { body($0, profile.wordClass($0.partOfSpeech)) }
+    }
+
+    /// The form of a word under which a dictionary lists it; the word itself if it is not listed.
+    package func baseForm(of word: Morpheme) -> String { word.field(profile.baseFormField) ?? word.text }
+
+    private static func open(_ folder: String, as profile: DictionaryProfile) throws(MeCabError) -> MeCabModel {
+        let model = try MeCabModel(dictionaryPath: folder)
+        var words: [DictionaryProfile.ProbeWord] = []
+        try model.forEachMorpheme(in: profile.probe.map(\.surface).joined()) { word in
+            let wordClass = profile.wordClass(word.partOfSpeech)
+            words.append(
+                .init(
+                    surface: word.text, wordClass: wordClass,
+                    baseForm: wordClass.isInflected ? word.field(profile.baseFormField) : nil))
+        }
+        guard words == profile.probe else {
+            throw MeCabError(
+                .wrongDictionary,
+                "could not use the MeCab dictionary \(folder): its words are not classified as in \(profile.name); "
+                    + profile.advice)
+        }
+        return model
+    }
+}

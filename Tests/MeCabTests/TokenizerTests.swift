@@ -1,0 +1,127 @@
+import Foundation
+import MeCab
+import Testing
+
+@Suite struct TokenizerTests {
+    /// A text with words of every class, unknown words, symbols and several scripts.
+    static let text = """
+        今日は東京の小さな公園で、とても白い猫をゆっくり見ていた。ああ、ありがとう！しかし、その2匹は逃げなかった。
+        Swift 6.3 is out :) https://example.com/a?b=c ①㍿ ｱﾆﾒ ☕❤️😀 한국어 Привет グーグルマップス 食べすぎちゃった
+        """
+
+    @Test func classesAgreeWithTheNamesInTheDictionary() throws {
+        let names: [String: WordClass] = [
+            "名詞": .noun, "動詞": .verb, "形容詞": .adjective, "副詞": .adverb, "感動詞": .interjection, "連体詞": .adnominal,
+        ]
+        var seen: Set<WordClass> = []
+        try Tokenizer().forEachWord(in: Self.text) { word, wordClass in
+            let name = word.field(0) ?? ""
+            #expect(wordClass == names[name] ?? .other, "\(word.text) is \(name)")
+            seen.insert(wordClass)
+        }
+        #expect(seen == [.noun, .verb, .adjective, .adverb, .interjection, .adnominal, .other])
+    }
+
+    @Test func givesTheBaseFormOfInflectedWords() throws {
+        let tokenizer = try Tokenizer()
+        var forms: [String] = []
+        try tokenizer.forEachWord(in: "写真を撮った。楽しかった") { word, wordClass in
+            if wordClass.isInflected { forms.append(tokenizer.baseForm(of: word)) }
+        }
+        #expect(forms == ["撮る", "楽しい"])
+    }
+
+    @Test func unknownWordsHaveNoBaseForm() throws {
+        let tokenizer = try Tokenizer()
+        var words: [String] = []
+        try tokenizer.forEachWord(in: "zxqv") { word, _ in
+            #expect(word.isUnknown)
+            #expect(word.field(6) == nil)
+            #expect(word.field(99) == nil)
+            words.append(tokenizer.baseForm(of: word))
+        }
+        #expect(words == ["zxqv"])
+    }
+
+    @Test(arguments: ["", "  \n\u{3000} "])
+    func textWithoutWordsShowsNone(_ text: String) throws {
+        var words: [String] = []
+        try Tokenizer().forEachWord(in: text.trimmingCharacters(in: .whitespacesAndNewlines)) { word, _ in
+            words.append(word.text)
+        }
+        #expect(words.isEmpty)
+    }
+
+    @Test func zeroBytesDoNotEndTheText() throws {
+        var words: [String] = []
+        try Tokenizer().forEachWord(in: "猫\u{0}写真") { word, _ in words.append(word.text) }
+        #expect(words.contains("猫"))
+        #expect(words.contains("写真"))
+    }
+
+    @Test func refusesATextBeyondItsLimit() throws {
+        let text = String(repeating: "猫", count: MeCabModel.maximumBytes / 3 + 1)
+        let error = #expect(throws: MeCabError.self) { try Tokenizer().forEachWord(in: text) { _, _ in } }
+        #expect(error?.code == .textTooLong)
+    }
+
+    @Test func analysesOnManyThreadsAsOnOne() async throws {
+        let tokenizer = try Tokenizer()
+        let texts = (0..<400).map { "\($0)番目の" + Self.text.dropFirst($0 % 20) }
+        @Sendable func words(_ text: String) throws -> [String] {
+            var words: [String] = []
+            try tokenizer.forEachWord(in: text) { word, wordClass in words.append("\(word.text)/\(wordClass)") }
+            return words
+        }
+        let expected = try texts.map(words)
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    for (text, expected) in zip(texts, expected) {
+                        let found = try words(text)
+                        #expect(found == expected)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    @Test func opensAFolderWhosePathHasSpaces() throws {
+        let folder = try TemporaryDictionary()
+        let installed = try #require(try DictionaryProfile.locate("ipadic-utf8").folders.first)
+        let link = folder.path + "/ipadic"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: installed)
+        let tokenizer = try Tokenizer(dictionary: link)
+        #expect(try tokenizer.dictionaryIdentity == Tokenizer().dictionaryIdentity)
+    }
+
+    @Test(arguments: ["unidic", "", "/nonexistent/dictionary", "/tmp"])
+    func namesTheSettingWhenThereIsNoDictionary(_ value: String) {
+        let error = #expect(throws: MeCabError.self) { try Tokenizer(dictionary: value) }
+        #expect(error?.code == .dictionaryNotFound)
+        #expect(error?.description.contains("MECAB_DICTIONARY") == true)
+    }
+
+    @Test func saysHowToInstallAMissingDictionary() {
+        let error = #expect(throws: MeCabError.self) { try Tokenizer(dictionary: "/nonexistent/dictionary") }
+        #expect(error?.description.contains("make deps") == true)
+        #expect(error?.description.contains("mecab-ipadic-utf8") == true)
+    }
+
+    @Test func refusesADamagedDictionary() throws {
+        let folder = try TemporaryDictionary()
+        try "not a dictionary".write(toFile: folder.path + "/sys.dic", atomically: true, encoding: .utf8)
+        let error = #expect(throws: MeCabError.self) { try Tokenizer(dictionary: folder.path) }
+        #expect(error?.code == .dictionaryUnreadable)
+        #expect(error?.description.contains(folder.path) == true)
+    }
+
+    @Test(arguments: ["UTF-8", "EUC-JP"])
+    func refusesADictionaryOfAnotherKind(_ charset: String) throws {
+        let folder = try TemporaryDictionary(compiledIn: charset)
+        let error = #expect(throws: MeCabError.self) { try Tokenizer(dictionary: folder.path) }
+        #expect(error?.code == .wrongDictionary)
+        #expect(error?.description.contains("MECAB_DICTIONARY") == true)
+    }
+}
