@@ -1,0 +1,67 @@
+import CPostgres
+
+/// How to reach a server: a URL, taken apart by libpq's own rules.
+///
+/// The parts may hold a password, so the value describes itself without them.
+package struct PostgresConfiguration: Sendable {
+    /// Keyword and value of every setting that was given or has our default.
+    let settings: [String: String]
+
+    /// What a URL may override: a server that is gone is noticed within about
+    /// a minute, also without traffic.
+    private static let defaults = [
+        "connect_timeout": "10", "fallback_application_name": "mirror-bot", "keepalives_idle": "30",
+        "keepalives_interval": "10", "keepalives_count": "3", "tcp_user_timeout": "30000",
+    ]
+
+    /// Takes a `postgres://` or `postgresql://` URL apart.
+    ///
+    /// TLS is as `sslmode` in the URL says; without it libpq uses TLS where the
+    /// server offers it.
+    ///
+    /// - Throws: ``PostgresError`` without any part of the URL.
+    package init(url: String) throws(PostgresError) {
+        guard url.hasPrefix("postgres://") || url.hasPrefix("postgresql://") else {
+            throw PostgresError(.configuration, "the URL does not begin with postgres://")
+        }
+        var complaint: UnsafeMutablePointer<CChar>?
+        let options = PQconninfoParse(url, &complaint)
+        defer {
+            PQconninfoFree(options)
+            PQfreemem(complaint)
+        }
+        // The complaint may quote the password, so it is not repeated.
+        guard var option = options else {
+            throw PostgresError(
+                .configuration,
+                "the URL cannot be understood; expected postgres://user:password@host:port/name, "
+                    + "special characters in the password written as %XX")
+        }
+        var settings = Self.defaults
+        while let keyword = option.pointee.keyword {
+            if let value = option.pointee.val { settings[String(cString: keyword)] = String(cString: value) }
+            option += 1
+        }
+        // libpq would notice only at every attempt to connect.
+        for port in (settings["port"] ?? "").split(separator: ",") where UInt16(port) ?? 0 == 0 {
+            throw PostgresError(.configuration, "the port in the URL is not a number from 1 to 65535")
+        }
+        // Texts travel as Swift's own encoding.
+        settings["client_encoding"] = "UTF8"
+        self.settings = settings
+    }
+
+    /// The time a connection may take, in milliseconds; nil is no limit.
+    var connectTimeoutMilliseconds: Int? {
+        guard let seconds = settings["connect_timeout"].flatMap({ Int($0) }), seconds > 0 else { return nil }
+        return min(seconds, 3_600) * 1_000
+    }
+}
+
+extension PostgresConfiguration: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    package var description: String { "PostgreSQL" }
+
+    package var debugDescription: String { description }
+
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,72 @@
+import CPostgres
+import Foundation
+
+extension PostgresConnection {
+    /// Connects, within the URL's `connect_timeout`.
+    ///
+    /// - Throws: ``PostgresError`` with code `.connect` or `.authentication`,
+    ///   or `CancellationError` if the interruption was requested.
+    static func connect(
+        _ configuration: PostgresConfiguration, interruption: PostgresInterruption
+    ) throws -> PostgresConnection {
+        guard let handle = start(configuration) else { throw PostgresError(.connect, "no memory") }
+        do {
+            try finishConnecting(handle, configuration, interruption)
+        } catch {
+            PQfinish(handle)
+            throw error
+        }
+        let connection = PostgresConnection(connected: handle, interruption: interruption)
+        try connection.prepareSession()
+        return connection
+    }
+
+    /// Keywords and values go as arrays: nothing is glued into a string.
+    private static func start(_ configuration: PostgresConfiguration) -> OpaquePointer? {
+        let settings = configuration.settings.sorted { $0.key < $1.key }
+        let keywords = settings.map { strdup($0.key) }
+        let values = settings.map { strdup($0.value) }
+        defer { for case let text? in keywords + values { free(text) } }
+        // libpq reads both arrays up to a null.
+        return PQconnectStartParams(
+            keywords.map { UnsafePointer($0) } + [nil], values.map { UnsafePointer($0) } + [nil], 0)
+    }
+
+    private static func finishConnecting(
+        _ handle: OpaquePointer, _ configuration: PostgresConfiguration, _ interruption: PostgresInterruption
+    ) throws {
+        let clock = ContinuousClock()
+        let deadline = configuration.connectTimeoutMilliseconds.map { clock.now + .milliseconds($0) }
+        // libpq: before the first PQconnectPoll act as if it had returned PGRES_POLLING_WRITING.
+        var state = PGRES_POLLING_WRITING
+        guard PQstatus(handle) != CONNECTION_BAD else { throw refusal(handle) }
+        while state != PGRES_POLLING_OK {
+            let left = deadline.map { max(0, Int(($0 - clock.now) / .milliseconds(1))) } ?? -1
+            let events = state == PGRES_POLLING_READING ? POLLIN : POLLOUT
+            guard left != 0, interruption.wait(for: events, on: PQsocket(handle), milliseconds: left) else {
+                throw PostgresError(.connect, "the server did not answer in time")
+            }
+            if interruption.isRequested { throw CancellationError() }
+            state = PQconnectPoll(handle)
+            if state == PGRES_POLLING_FAILED { throw refusal(handle) }
+        }
+        PQsetnonblocking(handle, 1)
+        // Notices would go to the error output.
+        PQsetNoticeProcessor(handle, { _, _ in }, nil)
+    }
+
+    private static func refusal(_ handle: OpaquePointer) -> PostgresError {
+        let message = message(of: handle)
+        let isRefused = PQconnectionNeedsPassword(handle) == 1 || message.contains("authentication failed")
+        return PostgresError(isRefused ? .authentication : .connect, message)
+    }
+
+    /// A server or user may be set up to answer a commit before it is on disk.
+    private func prepareSession() throws {
+        try control(
+            """
+            SELECT set_config('synchronous_commit', 'on', false) \
+            WHERE current_setting('synchronous_commit') = 'off'
+            """)
+    }
+}

@@ -1,0 +1,67 @@
+/// Why Postgres, or the way to it, failed.
+///
+/// Holds no value of a row or bind and no password: of the server's report it
+/// keeps the primary message, and not even that for bad data, where the message
+/// quotes the value.
+package struct PostgresError: Error, Sendable {
+    /// Where the failure happened; more may be added.
+    package struct Code: Hashable, Sendable {
+        private let label: String
+
+        /// The URL cannot be used.
+        package static let configuration = Code(label: "configuration")
+        /// No connection could be made.
+        package static let connect = Code(label: "connect")
+        /// The server asked for a password or refused it.
+        package static let authentication = Code(label: "authentication")
+        /// The connection was lost, and nothing was committed.
+        package static let connectionLost = Code(label: "connectionLost")
+        /// The connection was lost after `COMMIT` was sent.
+        package static let commitUnknown = Code(label: "commitUnknown")
+        /// The server reported an error; see ``PostgresError/sqlState``.
+        package static let server = Code(label: "server")
+        /// The client was closed.
+        package static let closed = Code(label: "closed")
+    }
+
+    package var code: Code
+    /// The five-character SQLSTATE, where the server gave one.
+    package var sqlState: String?
+    package var message: String
+    /// The violated constraint.
+    package var constraint: String?
+
+    init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// A report of the server.
+    init(sqlState: String, message: String, constraint: String?) {
+        self.code = .server
+        self.sqlState = sqlState
+        self.constraint = constraint
+        // Class 22, data exceptions, quotes the data.
+        self.message = sqlState.hasPrefix("22") ? "the server refused a value" : message
+    }
+
+    /// Whether the transaction failed only because another one ran at the same
+    /// time, or because a prepared statement had become stale; the same
+    /// transaction may succeed at once.
+    var isRepeatable: Bool {
+        switch sqlState {
+        // serialization_failure, deadlock_detected, invalid_sql_statement_name
+        case "40001", "40P01", "26000": true
+        // feature_not_supported: the way the server says that a table changed under a prepared statement
+        case "0A000": message.contains("cached plan")
+        default: false
+        }
+    }
+
+    /// Whether a new connection is needed, and may help.
+    var isConnectionLost: Bool { code == .connectionLost }
+}
+
+extension PostgresError: CustomStringConvertible {
+    package var description: String { sqlState.map { "\(message) (\($0))" } ?? message }
+}

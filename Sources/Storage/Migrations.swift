@@ -1,0 +1,84 @@
+/// The steps that make the tables, in order.
+///
+/// Each is one file of `migrations/`, applied once and recorded in
+/// `schema_migrations`. Add a step as a new file and a line in ``all``; never
+/// edit a shipped one.
+package enum Migrations {
+    /// Every step this program knows.
+    static let all = [
+        Migration(id: "0001_tables", source: PackageResources._001_tables_sql)
+    ]
+
+    /// Applies the steps that the database does not have, in one transaction.
+    ///
+    /// Safe to repeat, and safe when two processes start at once: the second
+    /// waits for the first and finds nothing to do.
+    ///
+    /// - Returns: The ids of the steps that were applied now.
+    /// - Throws: ``StorageError``; `.outOfDate` if the database was migrated
+    ///   by a newer program or a shipped step was changed.
+    @discardableResult
+    package static func apply(to engine: any StorageEngine) async throws -> [String] {
+        try await apply(all, to: engine)
+    }
+
+    /// The ids of the steps that the database does not have.
+    package static func pending(in engine: any StorageEngine) async throws -> [String] {
+        try await pending(all, in: engine).map(\.id)
+    }
+
+    /// Makes sure that the tables are exactly those this program knows.
+    ///
+    /// - Throws: ``StorageError`` with code `.outOfDate` that says what to do.
+    package static func check(_ engine: any StorageEngine) async throws {
+        let missing = try await pending(in: engine)
+        guard missing.isEmpty else {
+            throw outOfDate("step \(missing[0]) is not applied; run `mirror-bot migrate`")
+        }
+    }
+
+    static func apply(_ steps: [Migration], to engine: any StorageEngine) async throws -> [String] {
+        guard try await !pending(steps, in: engine).isEmpty else { return [] }
+        return try await engine.exclusiveTransaction { connection in
+            try connection.execute(
+                "CREATE TABLE IF NOT EXISTS schema_migrations (id TEXT NOT NULL PRIMARY KEY, checksum TEXT NOT NULL)")
+            let missing = try pending(steps, recorded: recorded(connection))
+            for step in missing {
+                for statement in step.statements { try connection.execute("\(unsafe: statement)") }
+                try connection.execute(
+                    "INSERT INTO schema_migrations (id, checksum) VALUES (\(step.id), \(step.checksum))")
+            }
+            return missing.map(\.id)
+        }
+    }
+
+    private static func pending(_ steps: [Migration], in engine: any StorageEngine) async throws -> [Migration] {
+        let exists: SQL =
+            switch engine.kind {
+            case .sqlite: "SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations'"
+            case .postgres: "SELECT 1 AS found WHERE to_regclass('schema_migrations') IS NOT NULL"
+            }
+        return try await engine.read { connection in
+            try pending(steps, recorded: connection.query(exists).isEmpty ? [:] : recorded(connection))
+        }
+    }
+
+    private static func recorded(_ connection: any StorageConnection) throws -> [String: String] {
+        let rows = try connection.query("SELECT id, checksum FROM schema_migrations")
+        return Dictionary(try rows.map { (try $0.text("id"), try $0.text("checksum")) }) { first, _ in first }
+    }
+
+    private static func pending(_ steps: [Migration], recorded: [String: String]) throws -> [Migration] {
+        if let unknown = recorded.keys.sorted().first(where: { id in !steps.contains { $0.id == id } }) {
+            throw outOfDate("it has step \(unknown) of a newer mirror-bot; update mirror-bot")
+        }
+        for step in steps where recorded[step.id, default: step.checksum] != step.checksum {
+            throw outOfDate("step \(step.id) was applied with another text; use the release that made this database")
+        }
+        return steps.filter { recorded[$0.id] == nil }
+    }
+
+    private static func outOfDate(_ cause: String) -> StorageError {
+        StorageError(.outOfDate, "use the database", because: cause)
+    }
+}

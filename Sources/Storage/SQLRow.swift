@@ -1,0 +1,111 @@
+package import Foundation
+
+/// One row of an answer, read by column name.
+package struct SQLRow: Sendable {
+    /// The names of an answer's columns, shared by its rows.
+    final class Columns: Sendable {
+        let names: [String]
+        private let indexes: [String: Int]
+
+        init(_ names: [String]) {
+            self.names = names
+            self.indexes = Dictionary(names.enumerated().map { ($1, $0) }) { first, _ in first }
+        }
+
+        func index(of name: String) -> Int? { indexes[name] }
+    }
+
+    private let columns: Columns
+    private let values: [SQLValue]
+
+    init(columns: Columns, values: [SQLValue]) {
+        self.columns = columns
+        self.values = values
+    }
+
+    /// The value of a column as the engine returned it; SQLite returns
+    /// booleans as 0 and 1.
+    package func value(_ column: String) throws -> SQLValue {
+        guard let index = columns.index(of: column), index < values.count else {
+            throw StorageError(.decoding, "read column \(column)", because: "the answer has no such column")
+        }
+        return values[index]
+    }
+
+    package func integer(_ column: String) throws -> Int64 {
+        try present(try optionalInteger(column), column)
+    }
+
+    package func optionalInteger(_ column: String) throws -> Int64? {
+        switch try value(column) {
+        case .null: nil
+        case .integer(let number): number
+        default: throw mismatch(column, "an integer")
+        }
+    }
+
+    package func int(_ column: String) throws -> Int {
+        guard let number = Int(exactly: try integer(column)) else { throw mismatch(column, "an integer") }
+        return number
+    }
+
+    package func real(_ column: String) throws -> Double {
+        try present(try optionalReal(column), column)
+    }
+
+    package func optionalReal(_ column: String) throws -> Double? {
+        switch try value(column) {
+        case .null: nil
+        case .real(let number): number
+        case .integer(let number): Double(number)
+        default: throw mismatch(column, "a number")
+        }
+    }
+
+    package func text(_ column: String) throws -> String {
+        try present(try optionalText(column), column)
+    }
+
+    package func optionalText(_ column: String) throws -> String? {
+        switch try value(column) {
+        case .null: nil
+        case .text(let text): text
+        default: throw mismatch(column, "a text")
+        }
+    }
+
+    package func boolean(_ column: String) throws -> Bool {
+        try present(try optionalBoolean(column), column)
+    }
+
+    package func optionalBoolean(_ column: String) throws -> Bool? {
+        switch try value(column) {
+        case .null: nil
+        case .boolean(let truth): truth
+        case .integer(0): false
+        case .integer(1): true
+        default: throw mismatch(column, "a boolean")
+        }
+    }
+
+    /// The instant of a column in milliseconds since 1970.
+    package func date(_ column: String) throws -> Date {
+        try present(try optionalDate(column), column)
+    }
+
+    /// The instant of a column in milliseconds since 1970, if there is one.
+    package func optionalDate(_ column: String) throws -> Date? {
+        try optionalInteger(column).map { Date(timeIntervalSince1970: Double($0) / 1_000) }
+    }
+
+    private func present<Value>(_ value: Value?, _ column: String) throws -> Value {
+        guard let value else {
+            throw StorageError(.decoding, "read column \(column)", because: "it is null")
+        }
+        return value
+    }
+
+    private func mismatch(_ column: String, _ expected: String) -> StorageError {
+        StorageError(.decoding, "read column \(column)", because: "it is not \(expected)")
+    }
+}

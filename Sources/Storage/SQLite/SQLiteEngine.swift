@@ -1,0 +1,120 @@
+import Foundation
+import GRDB
+
+/// SQLite through GRDB: one writer, readers that do not wait for it.
+///
+/// WAL journal, `synchronous=FULL`, five seconds of patience for another
+/// process, foreign keys off as in the Postgres tables, which declare none.
+final class SQLiteEngine: StorageEngine {
+    private let database: any DatabaseWriter
+    private let name: String
+
+    var kind: StorageKind { .sqlite }
+
+    private init(database: any DatabaseWriter, name: String) {
+        self.database = database
+        self.name = name
+    }
+
+    /// Opens the file, making it and its folder where they do not exist.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - patience: How many seconds to wait for another process.
+    /// - Returns: The engine.
+    /// - Throws: ``StorageError`` or `CancellationError`.
+    static func open(path: String, patience: Double = 5) async throws -> SQLiteEngine {
+        let name = "the database at \(path)"
+        return try await mappingErrors("open \(name)") {
+            try await offPool {
+                try SQLiteFile.prepare(path)
+                let pool = try DatabasePool(path: path, configuration: configuration(patience))
+                // GRDB lowers this to NORMAL when it turns on the WAL.
+                try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+                return SQLiteEngine(database: pool, name: name)
+            }
+        }
+    }
+
+    func transaction<Value: Sendable>(
+        _ body: @escaping @Sendable (any StorageConnection) throws -> Value
+    ) async throws -> Value {
+        try await Self.mappingErrors("write to \(name)") {
+            try await database.writeWithoutTransaction { database in
+                var result: Value?
+                try database.inTransaction(.immediate) {
+                    result = try Self.lend(database, to: body)
+                    return .commit
+                }
+                guard let result else { throw CancellationError() }
+                return result
+            }
+        }
+    }
+
+    func exclusiveTransaction<Value: Sendable>(
+        _ body: @escaping @Sendable (any StorageConnection) throws -> Value
+    ) async throws -> Value {
+        try await transaction(body)
+    }
+
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (any StorageConnection) throws -> Value
+    ) async throws -> Value {
+        try await Self.mappingErrors("read from \(name)") {
+            try await database.read { try Self.lend($0, to: body) }
+        }
+    }
+
+    func scratch() async throws -> any StorageEngine {
+        try await Self.mappingErrors("copy \(name)") {
+            try await Self.offPool {
+                let copy = try DatabaseQueue(configuration: Self.configuration(0))
+                try self.database.backup(to: copy)
+                return SQLiteEngine(database: copy, name: "a copy of \(self.name)")
+            }
+        }
+    }
+
+    func close() async {
+        // A statement still in use keeps the file open; its owner is a call in progress, and SQLite ends with it.
+        try? await Self.offPool { try self.database.close() }
+    }
+
+    private static func configuration(_ patience: Double) -> Configuration {
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
+        configuration.busyMode = .timeout(patience)
+        configuration.maximumReaderCount = 2
+        configuration.label = "mirror-bot.storage"
+        return configuration
+    }
+
+    private static func lend<Value>(
+        _ database: Database, to body: (any StorageConnection) throws -> Value
+    ) throws -> Value {
+        let connection = SQLiteConnection(database)
+        let result = Result { try body(connection) }
+        try connection.end()
+        return try result.get()
+    }
+
+    /// Runs blocking work on a thread of its own.
+    ///
+    /// Not on a global queue: its few threads also run Swift's tasks.
+    private static func offPool<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread { continuation.resume(with: Result(catching: work)) }.start()
+        }
+    }
+
+    private static func mappingErrors<Value>(
+        _ operation: String, _ body: () async throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await body()
+        } catch let error as DatabaseError {
+            throw StorageError(error, operation)
+        }
+    }
+}

@@ -1,0 +1,83 @@
+/// Which database is behind an engine.
+package enum StorageKind: String, Sendable {
+    case sqlite
+    case postgres
+}
+
+/// The connection inside a transaction.
+///
+/// It is synchronous, belongs to the engine's own thread and must not leave
+/// the closure that received it; used later it throws `.closed`.
+package protocol StorageConnection: AnyObject {
+    /// Runs one statement and returns all its rows.
+    func query(_ sql: SQL) throws -> [SQLRow]
+
+    /// Runs one statement and returns how many rows it changed.
+    @discardableResult
+    func execute(_ sql: SQL) throws -> Int
+
+    /// Inserts many rows and returns how many were inserted or updated.
+    @discardableResult
+    func insert(_ batch: BulkInsert) throws -> Int
+
+    /// Runs one `SELECT` and hands over its rows one by one, without holding
+    /// all of them in memory. The body may run other statements.
+    func forEach(_ sql: SQL, _ body: (SQLRow) throws -> Void) throws
+}
+
+/// A database that holds the tables of `migrations/`.
+///
+/// To add an engine, conform to this protocol, open it in ``Storage`` and add
+/// it to the conformance suite's arguments.
+package protocol StorageEngine: Sendable {
+    var kind: StorageKind { get }
+
+    /// Runs `body` in one durable transaction, as if no other ran meanwhile.
+    ///
+    /// Commits when `body` returns and rolls back when it throws. `body` may
+    /// run more than once, when another process was in the way or the
+    /// connection was lost before `COMMIT` was sent, so it must change nothing
+    /// outside the database. Cancelling the task interrupts the running
+    /// statement and rolls back.
+    ///
+    /// - Throws: What `body` throws, ``StorageError``, or `CancellationError`.
+    @discardableResult
+    func transaction<Value: Sendable>(
+        _ body: @escaping @Sendable (any StorageConnection) throws -> Value
+    ) async throws -> Value
+
+    /// Runs `body` on one consistent state without taking a write lock.
+    ///
+    /// - Throws: What `body` throws, ``StorageError`` (`.readOnly` if `body`
+    ///   tries to change something), or `CancellationError`.
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (any StorageConnection) throws -> Value
+    ) async throws -> Value
+
+    /// Runs `body` like ``transaction(_:)``, one process at a time, seeing
+    /// everything that the process before it committed. For migrations.
+    func exclusiveTransaction<Value: Sendable>(
+        _ body: @escaping @Sendable (any StorageConnection) throws -> Value
+    ) async throws -> Value
+
+    /// An engine over a private copy of the data, which vanishes on its
+    /// ``close()``. For dry runs; the original is neither locked nor changed.
+    func scratch() async throws -> any StorageEngine
+
+    /// Ends the connections after the calls in progress. Idempotent.
+    func close() async
+}
+
+extension StorageEngine {
+    /// Runs one reading statement on its own.
+    package func query(_ sql: SQL) async throws -> [SQLRow] {
+        try await read { try $0.query(sql) }
+    }
+
+    /// Runs one changing statement in a transaction of its own and returns how
+    /// many rows it changed.
+    @discardableResult
+    package func execute(_ sql: SQL) async throws -> Int {
+        try await transaction { try $0.execute(sql) }
+    }
+}

@@ -1,0 +1,91 @@
+import Storage
+import TestSupport
+import Testing
+
+@Suite struct BulkInsertTests {
+    @Test(arguments: EngineUnderTest.allCases)
+    func tenThousandRowsGoInAndComeOut(on tested: EngineUnderTest) async throws {
+        try await tested.withThings { engine in
+            let rows = (0..<10_000).map { (number: Int) -> [SQLValue] in
+                let words = number % 2 == 0 ? nil : "語\(number)"
+                return thing("k\(number)", number % 3 == 0 ? nil : Int64(number), words: words)
+            }
+            #expect(try await engine.transaction { try $0.insert(things(rows)) } == 10_000)
+            let last = try #require(try await engine.query("SELECT * FROM things WHERE key = \("k9998")").first)
+            #expect(try last.optionalInteger("number") == 9_998)
+            #expect(try last.optionalText("words") == nil)
+            let nulls = try await engine.query("SELECT COUNT(*) AS count FROM things WHERE number IS NULL")
+            #expect(try nulls.first?.int("count") == 3_334)
+            let odd = try await engine.query("SELECT words FROM things WHERE key = \("k1")").first
+            #expect(try odd?.text("words") == "語1")
+        }
+    }
+
+    @Test(arguments: EngineUnderTest.allCases)
+    func everyTypeGoesThroughABatch(on tested: EngineUnderTest) async throws {
+        try await tested.withThings { engine in
+            let batch = BulkInsert(
+                into: "things", columns: [("key", .text), ("number", .integer), ("share", .real), ("flag", .boolean)],
+                rows: [
+                    [.text(""), .integer(.min), .real(-0.5), .boolean(true)],
+                    [.text("{\",}"), .null, .null, .null],
+                    [.text("z"), .integer(.max), .real(1e300), .boolean(false)],
+                ])
+            #expect(try await engine.transaction { try $0.insert(batch) } == 3)
+            let rows = try await engine.query("SELECT * FROM things ORDER BY share NULLS FIRST")
+            #expect(try rows.map { try $0.text("key") } == ["{\",}", "", "z"])
+            #expect(try rows.map { try $0.optionalInteger("number") } == [nil, .min, .max])
+            #expect(try rows.map { try $0.optionalReal("share") } == [nil, -0.5, 1e300])
+            #expect(try rows.map { try $0.optionalBoolean("flag") } == [nil, true, false])
+        }
+    }
+
+    @Test(arguments: EngineUnderTest.allCases)
+    func conflictsFailAreIgnoredOrUpdate(on tested: EngineUnderTest) async throws {
+        try await tested.withThings { engine in
+            try await engine.transaction { try $0.insert(things([thing("a", 1, words: "old")])) }
+            let again = [thing("a", 2, words: "new"), thing("b", 3, words: "new")]
+
+            let error = try await #require(throws: StorageError.self) {
+                try await engine.transaction { try $0.insert(things(again)) }
+            }
+            #expect(error.code == .uniqueViolation)
+            #expect(try await engine.keys() == ["a"])
+
+            #expect(try await engine.transaction { try $0.insert(things(again, onConflict: .ignore)) } == 1)
+            let update = BulkInsert.Conflict.update(key: ["key"], set: ["words"])
+            #expect(try await engine.transaction { try $0.insert(things(again, onConflict: update)) } == 2)
+            let rows = try await engine.query("SELECT * FROM things ORDER BY key")
+            #expect(try rows.map { try $0.integer("number") } == [1, 3])
+            #expect(try rows.map { try $0.text("words") } == ["new", "new"])
+        }
+    }
+
+    @Test(arguments: EngineUnderTest.allCases)
+    func ofTheSameKeyTwiceInABatchTheFirstIsKeptOrTheLastCounts(on tested: EngineUnderTest) async throws {
+        let twice = [thing("a", 1, words: "first"), thing("b", 2), thing("a", 3, words: "last")]
+        try await tested.withThings { engine in
+            #expect(try await engine.transaction { try $0.insert(things(twice, onConflict: .ignore)) } == 2)
+            let kept = try await engine.query("SELECT words FROM things WHERE key = 'a'").first
+            #expect(try kept?.text("words") == "first")
+            let update = BulkInsert.Conflict.update(key: ["key"], set: ["words"])
+            #expect(try await engine.transaction { try $0.insert(things(twice, onConflict: update)) } == 2)
+            let last = try await engine.query("SELECT words FROM things WHERE key = 'a'").first
+            #expect(try last?.text("words") == "last")
+        }
+    }
+
+    @Test(arguments: EngineUnderTest.allCases)
+    func rowsThatDoNotFitAreRefusedBeforeAnythingIsSent(on tested: EngineUnderTest) async throws {
+        try await tested.withThings { engine in
+            for row in [[SQLValue.text("a")], [.text("a"), .text("1"), .null], [.integer(1), .null, .null]] {
+                let error = try await #require(throws: StorageError.self) {
+                    try await engine.transaction { try $0.insert(things([thing("ok"), row])) }
+                }
+                #expect(error.code == .invalidValue)
+            }
+            #expect(try await engine.transaction { try $0.insert(things([])) } == 0)
+            #expect(try await engine.keys().isEmpty)
+        }
+    }
+}

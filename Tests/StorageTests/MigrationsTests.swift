@@ -1,0 +1,126 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Storage
+
+@Suite struct MigrationsTests {
+    private static let tables = [
+        "actions", "counters", "credentials", "cursors", "examples", "feature_counts", "leases", "mirrors", "people",
+        "plans", "posts", "schema_migrations",
+    ]
+
+    private func tables(of engine: any StorageEngine) async throws -> [String] {
+        let list: SQL =
+            switch engine.kind {
+            case .sqlite: "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
+            case .postgres: "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename"
+            }
+        return try await engine.query(list).map { try $0.text("name") }
+    }
+
+    @Test(arguments: EngineUnderTest.allCases)
+    func anEmptyDatabaseGetsAllTablesOnce(on tested: EngineUnderTest) async throws {
+        let database = try await tested.makeDatabase()
+        defer { withExtendedLifetime(database) {} }
+        let engine = try await Storage.open(database.location)
+        #expect(try await Migrations.pending(in: engine) == ["0001_tables"])
+        let error = try await #require(throws: StorageError.self) { try await Migrations.check(engine) }
+        #expect(error.code == .outOfDate)
+        #expect("\(error)".contains("`mirror-bot migrate`"))
+
+        #expect(try await Migrations.apply(to: engine) == ["0001_tables"])
+        #expect(try await Migrations.apply(to: engine).isEmpty)
+        #expect(try await Migrations.pending(in: engine).isEmpty)
+        try await Migrations.check(engine)
+        #expect(try await tables(of: engine) == Self.tables)
+        await engine.close()
+    }
+
+    @Test(arguments: EngineUnderTest.allCases)
+    func processesThatMigrateAtOnceDoItOnce(on tested: EngineUnderTest) async throws {
+        let database = try await tested.makeDatabase()
+        defer { withExtendedLifetime(database) {} }
+        let applied = try await withThrowingTaskGroup(of: [String].self) { group in
+            for _ in 0..<6 {
+                group.addTask {
+                    let engine = try await Storage.open(database.location)
+                    let applied = try await Migrations.apply(to: engine)
+                    try await Migrations.check(engine)
+                    await engine.close()
+                    return applied
+                }
+            }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+        #expect(applied == ["0001_tables"])
+    }
+
+    @Test(arguments: EngineUnderTest.allCases)
+    func aLaterStepIsAppliedToADatabaseWithTheEarlierOnes(on tested: EngineUnderTest) async throws {
+        let database = try await tested.makeDatabase()
+        defer { withExtendedLifetime(database) {} }
+        let engine = try await Storage.open(database.location)
+        try await Migrations.apply(to: engine)
+        let next = Migration(id: "0002_more", source: Array("CREATE TABLE more (x BIGINT);\n".utf8))
+        #expect(try await Migrations.apply(Migrations.all + [next], to: engine) == ["0002_more"])
+        #expect(try await tables(of: engine) == (Self.tables + ["more"]).sorted())
+
+        // This program does not know the step that the newer one applied.
+        let checking = try await #require(throws: StorageError.self) { try await Migrations.check(engine) }
+        let applying = try await #require(throws: StorageError.self) { try await Migrations.apply(to: engine) }
+        for error in [checking, applying] {
+            #expect(error.code == .outOfDate)
+            #expect("\(error)".contains("0002_more") && "\(error)".contains("update mirror-bot"))
+        }
+        await engine.close()
+    }
+
+    @Test(arguments: EngineUnderTest.allCases)
+    func aFailingStepLeavesNothing(on tested: EngineUnderTest) async throws {
+        let database = try await tested.makeDatabase()
+        defer { withExtendedLifetime(database) {} }
+        let engine = try await Storage.open(database.location)
+        let broken = Migration(id: "0002_broken", source: Array("CREATE TABLE half (x BIGINT);\nNONSENSE;\n".utf8))
+        await #expect(throws: StorageError.self) {
+            try await Migrations.apply(Migrations.all + [broken], to: engine)
+        }
+        #expect(try await tables(of: engine).isEmpty)
+        #expect(try await Migrations.apply(to: engine) == ["0001_tables"])
+        await engine.close()
+    }
+
+    @Test(arguments: EngineUnderTest.allCases)
+    func aShippedStepMustNotChange(on tested: EngineUnderTest) async throws {
+        let database = try await tested.makeDatabase()
+        defer { withExtendedLifetime(database) {} }
+        let engine = try await Storage.open(database.location)
+        let shipped = Migration(id: "0001", source: Array("CREATE TABLE a (x BIGINT);\n".utf8))
+        #expect(try await Migrations.apply([shipped], to: engine) == ["0001"])
+        let commented = Migration(id: "0001", source: Array("-- why\nCREATE TABLE a (x BIGINT);\n".utf8))
+        #expect(try await Migrations.apply([commented], to: engine).isEmpty)
+        let changed = Migration(id: "0001", source: Array("CREATE TABLE a (y BIGINT);\n".utf8))
+        let error = try await #require(throws: StorageError.self) {
+            try await Migrations.apply([changed], to: engine)
+        }
+        #expect(error.code == .outOfDate)
+        await engine.close()
+    }
+
+    @Test func everyFileOfTheFolderIsAStep() throws {
+        let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        let root = here.appendingPathComponent("../../migrations")
+        let files = try FileManager.default.contentsOfDirectory(atPath: root.path).filter { $0.hasSuffix(".sql") }
+        #expect(files.sorted().map { String($0.dropLast(4)) } == Migrations.all.map(\.id))
+        for step in Migrations.all {
+            let text = try String(contentsOf: root.appendingPathComponent(step.id + ".sql"), encoding: .utf8)
+            #expect(Migration(id: step.id, source: Array(text.utf8)).checksum == step.checksum)
+        }
+    }
+
+    @Test func statementsAreSplitAtLineEnds() {
+        let source = "-- a; comment;\nCREATE TABLE a (\n    x TEXT DEFAULT ';x'\n);\n\n  -- more\nSELECT 1;\nSELECT 2"
+        let step = Migration(id: "x", source: Array(source.utf8))
+        #expect(step.statements == ["CREATE TABLE a (\n    x TEXT DEFAULT ';x'\n)", "SELECT 1", "SELECT 2"])
+    }
+}

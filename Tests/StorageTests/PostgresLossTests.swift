@@ -1,0 +1,131 @@
+import Dispatch
+import Foundation
+import Storage
+import TestSupport
+import Testing
+
+/// Connections that end at the worst moments.
+@Suite struct PostgresLossTests {
+    /// Counts across the runs of a transaction's body.
+    private final class Counter: @unchecked Sendable {
+        // The lock makes every access to `count` exclusive.
+        private let lock = NSLock()
+        private var count = 0
+
+        var value: Int { lock.withLock { count } }
+
+        func next() -> Int {
+            lock.withLock {
+                count += 1
+                return count
+            }
+        }
+    }
+
+    private func backend(of connection: any StorageConnection) throws -> Int64 {
+        try #require(try connection.query("SELECT pg_backend_pid() AS pid").first).integer("pid")
+    }
+
+    @Test func aConnectionLostWhileIdleComesBack() async throws {
+        try await withPostgresTable { engine, server, url in
+            let pid = try await engine.transaction { connection in try backend(of: connection) }
+            try await server.run("SELECT pg_terminate_backend(\(pid), 5000)")
+            #expect(try await engine.execute("INSERT INTO t (x) VALUES (\(1))") == 1)
+            #expect(try await server.run("SELECT x FROM t", database: url) == "1\n")
+        }
+    }
+
+    @Test func aTransactionThatLostItsConnectionRunsOnceMore() async throws {
+        try await withPostgresTable { engine, server, url in
+            let runs = Counter()
+            try await engine.transaction { connection in
+                try connection.execute("INSERT INTO t (x) VALUES (\(1))")
+                if runs.next() == 1 { try connection.execute("SELECT pg_terminate_backend(pg_backend_pid())") }
+            }
+            #expect(runs.value == 2)
+            #expect(try await server.run("SELECT x FROM t", database: url) == "1\n")
+        }
+    }
+
+    @Test func aConnectionThatDiedBeforeTheCommitIsNoUnknownOutcome() async throws {
+        try await withPostgresTable { engine, server, url in
+            let runs = Counter()
+            let (pids, give) = AsyncStream.makeStream(of: Int64.self)
+            let terminated = DispatchSemaphore(value: 0)
+            async let done: Void = engine.transaction { connection in
+                try connection.execute("INSERT INTO t (x) VALUES (\(1))")
+                guard runs.next() == 1 else { return }
+                give.yield(try backend(of: connection))
+                terminated.wait()
+            }
+            for await pid in pids {
+                try await server.run("SELECT pg_terminate_backend(\(pid), 5000)")
+                break
+            }
+            terminated.signal()
+            try await done
+            #expect(runs.value == 2)
+            #expect(try await server.run("SELECT x FROM t", database: url) == "1\n")
+        }
+    }
+
+    @Test func aConnectionLostDuringTheCommitIsAnUnknownOutcomeAndNotRepeated() async throws {
+        try await withPostgresTable { engine, server, url in
+            for statement in [
+                """
+                CREATE FUNCTION die() RETURNS trigger LANGUAGE plpgsql AS $$
+                BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$
+                """,
+                """
+                CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT ON t DEFERRABLE INITIALLY DEFERRED
+                FOR EACH ROW EXECUTE FUNCTION die()
+                """,
+            ] { try await server.run(statement, database: url) }
+            let runs = Counter()
+            let error = try await #require(throws: StorageError.self) {
+                try await engine.transaction { connection in
+                    _ = runs.next()
+                    try connection.execute("INSERT INTO t (x) VALUES (\(1))")
+                }
+            }
+            #expect(error.code == .outcomeUnknown)
+            #expect(!error.isTransient)
+            #expect(runs.value == 1)
+            #expect(try await engine.query("SELECT x FROM t").isEmpty)
+        }
+    }
+
+    @Test func aServerThatGoesAndComesIsFoundAgain() async throws {
+        let server = try await PostgresServer.start()
+        let engine = try await Storage.open(.postgres(url: server.url()))
+        try await engine.execute("CREATE TABLE t (x BIGINT)")
+        #expect(try await engine.query("SELECT x FROM t").isEmpty)
+        await server.stop()
+        for _ in 0..<2 {
+            let error = try await #require(throws: StorageError.self) { try await engine.query("SELECT x FROM t") }
+            #expect(error.code == .unavailable)
+            #expect(error.isTransient)
+        }
+        try await server.restart()
+        #expect(try await engine.execute("INSERT INTO t (x) VALUES (\(1))") == 1)
+        #expect(try await engine.query("SELECT x FROM t").count == 1)
+        await engine.close()
+    }
+
+    @Test func aScratchEngineThatLostItsCopyNeverTouchesTheOriginal() async throws {
+        try await withPostgresTable { engine, server, url in
+            let scratch = try await engine.scratch()
+            try await scratch.execute("INSERT INTO t (x) VALUES (\(1))")
+            let pid = try await scratch.transaction { connection in try backend(of: connection) }
+            try await server.run("SELECT pg_terminate_backend(\(pid), 5000)")
+            for _ in 0..<2 {
+                let error = try await #require(throws: StorageError.self) {
+                    try await scratch.execute("INSERT INTO t (x) VALUES (\(2))")
+                }
+                #expect(error.code == .unavailable)
+            }
+            #expect(try await server.run("SELECT x FROM t", database: url).isEmpty)
+            await scratch.close()
+        }
+    }
+}
