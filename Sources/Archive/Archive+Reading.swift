@@ -1,0 +1,89 @@
+package import Foundation
+package import Posts
+import Storage
+
+extension Archive {
+    /// Somebody the human has answered.
+    package struct RepliedAuthor: Equatable, Sendable {
+        package let author: AccountID
+        /// How many of the archived posts answer them.
+        package let replies: Int
+    }
+
+    package func count() async throws -> Int {
+        let rows = try await storage.query("SELECT COUNT(*) AS count FROM posts WHERE mirror = \(mirror)")
+        return try rows.first?.int("count") ?? 0
+    }
+
+    /// The times of the oldest and newest post; nil for an empty archive.
+    package func span() async throws -> (oldest: Date, newest: Date)? {
+        let rows = try await storage.query(
+            "SELECT MIN(created_ms) AS oldest, MAX(created_ms) AS newest FROM posts WHERE mirror = \(mirror)")
+        guard let row = rows.first, let oldest = try row.optionalDate("oldest"),
+            let newest = try row.optionalDate("newest")
+        else { return nil }
+        return (oldest, newest)
+    }
+
+    /// One post, if it is in the archive.
+    package func post(_ id: PostID) async throws -> Post? {
+        try await posts(where: "network = \(id.network.rawValue) AND post_id = \(id.value)").first
+    }
+
+    /// The newest post of a network.
+    package func newestPost(on network: NetworkName) async throws -> Post? {
+        try await posts(
+            where: "network = \(network.rawValue)", "ORDER BY created_ms DESC, post_id DESC LIMIT 1"
+        ).first
+    }
+
+    /// The posts that answer nobody, oldest first.
+    package func standalonePosts() async throws -> [Post] {
+        try await posts(where: "is_reply = \(false)", "ORDER BY created_ms, post_id, network")
+    }
+
+    /// What the human has answered to a person, newest first.
+    ///
+    /// Accounts that the operator linked count as the same person.
+    package func replies(to person: AccountID) async throws -> [Post] {
+        let (mirror, selection) = (mirror, PostRow.selection)
+        return try await storage.read { connection in
+            let accounts = try People.linked(to: person, of: mirror, on: connection)
+            var posts: [Post] = []
+            for account in accounts {
+                let rows = try connection.query(
+                    selection + """
+                         WHERE mirror = \(mirror) AND reply_to_author = \(account.value)
+                            AND network = \(account.network.rawValue) AND is_reply = \(true)
+                        """)
+                posts += try rows.map(PostRow.post)
+            }
+            return posts.sorted { ($0.createdAt, $0.id.value) > ($1.createdAt, $1.id.value) }
+        }
+    }
+
+    /// The people whom the human answered most often, most often first; never
+    /// the human.
+    package func repliedAuthors(limit: Int) async throws -> [RepliedAuthor] {
+        let rows = try await storage.query(
+            """
+            SELECT network, reply_to_author, COUNT(*) AS replies FROM posts
+            WHERE mirror = \(mirror) AND reply_to_author IS NOT NULL AND reply_to_author <> COALESCE(author, '')
+            GROUP BY network, reply_to_author
+            ORDER BY replies DESC, reply_to_author, network LIMIT \(max(0, limit))
+            """)
+        return try rows.map { row in
+            guard let network = NetworkName(rawValue: try row.text("network")) else {
+                throw ArchiveError(column: "network")
+            }
+            let author = AccountID(network: network, value: try row.text("reply_to_author"))
+            return RepliedAuthor(author: author, replies: try row.int("replies"))
+        }
+    }
+
+    private func posts(where condition: SQL, _ order: SQL = "") async throws -> [Post] {
+        try await storage.query(
+            PostRow.selection + " WHERE mirror = \(mirror) AND \(condition) \(order)"
+        ).map(PostRow.post)
+    }
+}

@@ -1,0 +1,118 @@
+package import Foundation
+package import Posts
+import Storage
+
+extension Archive {
+    /// Stores the open posts of a batch and lets the oldest go, in one
+    /// transaction.
+    ///
+    /// A post that is known stays as it was; only what was missing is filled
+    /// in: its author, address, language, what it answers, and a time of day
+    /// that can be trusted. A known post that is no longer open leaves.
+    ///
+    /// - Parameters:
+    ///   - posts: The human's posts, in any order.
+    ///   - source: Where they came from.
+    ///   - observedAt: When they were read.
+    ///   - timeZone: Whose clock tells minute, day and weekday.
+    ///   - limit: How many posts stay, the newest by time; of the same time
+    ///     those with the higher id.
+    /// - Returns: What became of the posts.
+    /// - Throws: `StorageError` or `CancellationError`; nothing is stored then.
+    package func store(
+        _ posts: [Post], source: Source, observedAt: Date, timeZone: TimeZone, limit: Int
+    ) async throws -> StoreSummary {
+        var summary = StoreSummary()
+        summary.reposts = posts.count { $0.isRepost }
+        let own = posts.filter { !$0.isRepost }.map(\.storable)
+        let open = own.filter(\.visibility.isOpen)
+        summary.notOpen = own.count - open.count
+        let hidden = own.filter { !$0.visibility.isOpen }.map(\.id)
+        let (mirror, counts) = (mirror, summary)
+        let rows = open.map {
+            PostRow.values($0, mirror: mirror, source: source, observedAt: observedAt, zone: timeZone)
+        }
+        let batch = BulkInsert(into: "posts", columns: PostRow.columns, rows: rows, onConflict: .ignore)
+        return try await storage.transaction { connection in
+            var summary = counts
+            try PostRow.delete(hidden, of: mirror, on: connection)
+            try Self.complete(open, of: mirror, in: timeZone, on: connection)
+            summary.stored = try connection.insert(batch)
+            summary.alreadyKnown = open.count - summary.stored
+            summary.pruned = try Self.prune(mirror, to: limit, on: connection)
+            return summary
+        }
+    }
+
+    /// Fills in what known posts lack.
+    private static func complete(
+        _ posts: [Post], of mirror: String, in zone: TimeZone, on connection: any StorageConnection
+    ) throws {
+        var known: [PostID: Post] = [:]
+        try PostRow.forEachPortion(of: posts.map(\.id)) { network, values in
+            let rows = try connection.query(
+                PostRow.selection + " WHERE mirror = \(mirror) AND network = \(network) AND post_id IN \(list: values)")
+            for post in try rows.map(PostRow.post) { known[post.id] = post }
+        }
+        for post in posts {
+            guard let stored = known[post.id] else { continue }
+            let completed = stored.completed(by: post)
+            guard completed != stored else { continue }
+            known[post.id] = completed
+            try update(completed, of: mirror, in: zone, on: connection)
+        }
+    }
+
+    private static func update(
+        _ post: Post, of mirror: String, in zone: TimeZone, on connection: any StorageConnection
+    ) throws {
+        let time = LocalTime(post.createdAt, in: zone)
+        try connection.execute(
+            """
+            UPDATE posts SET author = \(post.author.value), address = \(post.address), language = \(post.language),
+                is_reply = \(post.isReply), reply_to_author = \(post.replyTo?.author?.value),
+                reply_to_post = \(post.replyTo?.post?.value), time_trusted = \(post.isTimeTrusted),
+                created_ms = \(post.createdAt), minute = \(time.minute.value), local_day = \(time.day.description),
+                weekday = \(time.day.weekday)
+            WHERE mirror = \(mirror) AND network = \(post.id.network.rawValue) AND post_id = \(post.id.value)
+            """)
+    }
+
+    /// Deletes all but the newest `limit` posts and returns how many went.
+    private static func prune(_ mirror: String, to limit: Int, on connection: any StorageConnection) throws -> Int {
+        guard limit > 0 else { return try connection.execute("DELETE FROM posts WHERE mirror = \(mirror)") }
+        let oldestKept = try connection.query(
+            """
+            SELECT created_ms, post_id, network FROM posts WHERE mirror = \(mirror)
+            ORDER BY created_ms DESC, post_id DESC, network DESC LIMIT 1 OFFSET \(limit - 1)
+            """
+        ).first
+        guard let oldestKept else { return 0 }
+        let (time, id) = (try oldestKept.integer("created_ms"), try oldestKept.text("post_id"))
+        return try connection.execute(
+            """
+            DELETE FROM posts WHERE mirror = \(mirror) AND (created_ms < \(time)
+                OR (created_ms = \(time) AND post_id < \(id))
+                OR (created_ms = \(time) AND post_id = \(id) AND network < \(try oldestKept.text("network"))))
+            """)
+    }
+}
+
+extension Post {
+    /// The post with what only `other`, the same post seen again, tells.
+    fileprivate func completed(by other: Post) -> Post {
+        var post = self
+        if author.value.isEmpty { post.author = other.author }
+        post.address = address ?? other.address
+        post.language = language ?? other.language
+        if let answered = other.replyTo {
+            post.replyTo = ReplyTarget(
+                author: replyTo?.author ?? answered.author, post: replyTo?.post ?? answered.post)
+        }
+        if !isTimeTrusted && other.isTimeTrusted {
+            post.createdAt = other.createdAt
+            post.isTimeTrusted = true
+        }
+        return post
+    }
+}

@@ -1,0 +1,56 @@
+package import Posts
+package import Storage
+
+/// The human's own open posts, as one mirror remembers them.
+///
+/// Only public and unlisted posts come in, never reposts. The newest stay, by
+/// the time they were posted; a post is known by its network and id.
+package struct Archive: Sendable {
+    /// Where posts came from.
+    package enum Source: String, Sendable {
+        /// A network's own interface.
+        case api
+        /// A downloaded archive or a JSON Lines file.
+        case archive
+    }
+
+    /// What became of a batch of posts.
+    package struct StoreSummary: Equatable, Sendable {
+        /// New in the archive.
+        package var stored = 0
+        /// In the archive before, or twice in the batch.
+        package var alreadyKnown = 0
+        /// Left out because somebody else wrote them.
+        package var reposts = 0
+        /// Left out because not everybody may read them.
+        package var notOpen = 0
+        /// Older than the archive's limit; they left, or did not stay.
+        package var pruned = 0
+
+        package init() {}
+    }
+
+    let storage: any StorageEngine
+    let mirror: String
+
+    /// - Parameters:
+    ///   - storage: The database, with its tables.
+    ///   - mirror: Whose posts; other mirrors' posts are never touched.
+    package init(storage: any StorageEngine, mirror: String) {
+        self.storage = storage
+        self.mirror = mirror
+    }
+
+    /// Removes posts, as the human removed them.
+    package func forget(_ ids: [PostID]) async throws {
+        let mirror = mirror
+        try await storage.transaction { connection in
+            try PostRow.delete(ids, of: mirror, on: connection)
+        }
+    }
+
+    /// Removes all posts of this mirror.
+    package func clear() async throws {
+        try await storage.execute("DELETE FROM posts WHERE mirror = \(mirror)")
+    }
+}

@@ -1,0 +1,127 @@
+package import Foundation
+package import Posts
+package import Storage
+
+/// What one mirror knows about the people it met.
+package struct People: Sendable {
+    /// Whether a person may be answered and learned from.
+    package enum Stance: String, Sendable {
+        /// Nothing was said; the ordinary rules apply.
+        case none
+        /// The operator, or the person, agreed.
+        case allow
+        /// The operator, or the person, said no.
+        case deny
+    }
+
+    /// One account, as it is remembered.
+    package struct Person: Equatable, Sendable {
+        package let id: AccountID
+        /// The last name they were seen under.
+        package let handle: String?
+        /// What was said of this very account; see ``People/stance(of:)``.
+        package let stance: Stance
+        package let reason: String?
+        /// Accounts with the same value here belong to the same person.
+        package let link: String?
+        package let lastContact: Date?
+    }
+
+    let storage: any StorageEngine
+    let mirror: String
+
+    /// - Parameters:
+    ///   - storage: The database, with its tables.
+    ///   - mirror: Who met these people.
+    package init(storage: any StorageEngine, mirror: String) {
+        self.storage = storage
+        self.mirror = mirror
+    }
+
+    /// What holds for a person: no, if any of their linked accounts said no.
+    package func stance(of person: AccountID) async throws -> Stance {
+        let mirror = mirror
+        return try await storage.read { connection in
+            let accounts = try Self.linked(to: person, of: mirror, on: connection)
+            let stances = try accounts.compactMap { try Self.person($0, of: mirror, on: connection)?.stance }
+            return stances.contains(.deny) ? .deny : stances.contains(.allow) ? .allow : .none
+        }
+    }
+
+    /// Records what a person, or the operator about them, said.
+    ///
+    /// - Parameters:
+    ///   - stance: What holds from now on.
+    ///   - person: Whose stance.
+    ///   - handle: The name they were seen under; nil keeps the known one.
+    ///   - reason: Why, for the operator.
+    ///   - date: When it was said.
+    /// - Throws: `StorageError` or `CancellationError`.
+    package func set(
+        _ stance: Stance, for person: AccountID, handle: String? = nil, reason: String? = nil, at date: Date
+    ) async throws {
+        try await storage.execute(
+            """
+            INSERT INTO people (mirror, network, account_id, handle, stance, reason, stance_ms)
+            VALUES (\(mirror), \(person.network.rawValue), \(person.value), \(handle), \(stance.rawValue), \(reason),
+                \(date))
+            ON CONFLICT (mirror, network, account_id) DO UPDATE SET handle = COALESCE(excluded.handle, people.handle),
+                stance = excluded.stance, reason = excluded.reason, stance_ms = excluded.stance_ms
+            """)
+    }
+
+    /// Records that the bot had to do with a person; an earlier time than the
+    /// known one changes nothing.
+    package func recordContact(_ person: AccountID, handle: String? = nil, at date: Date) async throws {
+        try await storage.execute(
+            """
+            INSERT INTO people (mirror, network, account_id, handle, last_contact_ms)
+            VALUES (\(mirror), \(person.network.rawValue), \(person.value), \(handle), \(date))
+            ON CONFLICT (mirror, network, account_id) DO UPDATE SET handle = COALESCE(excluded.handle, people.handle),
+                last_contact_ms = CASE WHEN COALESCE(people.last_contact_ms, excluded.last_contact_ms)
+                    > excluded.last_contact_ms THEN people.last_contact_ms ELSE excluded.last_contact_ms END
+            """)
+    }
+
+    /// Everybody, by network and id.
+    package func all() async throws -> [Person] {
+        try await storage.query(
+            Self.selection + " WHERE mirror = \(mirror) ORDER BY network, account_id"
+        ).map(Self.person)
+    }
+
+    private static let selection: SQL = """
+        SELECT network, account_id, handle, stance, reason, linked_to, last_contact_ms FROM people
+        """
+
+    static func person(
+        _ id: AccountID, of mirror: String, on connection: any StorageConnection
+    ) throws -> Person? {
+        try connection.query(
+            selection + """
+                 WHERE mirror = \(mirror) AND network = \(id.network.rawValue) AND account_id = \(id.value)
+                """
+        ).first.map(person)
+    }
+
+    static func people(
+        linkedBy link: String, of mirror: String, on connection: any StorageConnection
+    ) throws -> [Person] {
+        try connection.query(
+            selection + " WHERE mirror = \(mirror) AND linked_to = \(link) ORDER BY network, account_id"
+        ).map(person)
+    }
+
+    private static func person(_ row: SQLRow) throws -> Person {
+        guard let network = NetworkName(rawValue: try row.text("network")) else {
+            throw ArchiveError(column: "network")
+        }
+        guard let stance = Stance(rawValue: try row.optionalText("stance") ?? Stance.none.rawValue) else {
+            throw ArchiveError(column: "stance")
+        }
+        return Person(
+            id: AccountID(network: network, value: try row.text("account_id")),
+            handle: try row.optionalText("handle"), stance: stance, reason: try row.optionalText("reason"),
+            link: try row.optionalText("linked_to"), lastContact: try row.optionalDate("last_contact_ms"))
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import Posts
+import Storage
+
+/// How a post stands in the table `posts`.
+enum PostRow {
+    static let columns: [(name: String, type: ColumnType)] = [
+        ("mirror", .text), ("network", .text), ("post_id", .text), ("author", .text), ("address", .text),
+        ("text", .text), ("created_ms", .integer), ("minute", .integer), ("local_day", .text), ("weekday", .integer),
+        ("is_reply", .boolean), ("reply_to_author", .text), ("reply_to_post", .text), ("visibility", .text),
+        ("language", .text), ("has_media", .boolean), ("has_link", .boolean), ("mentions", .text),
+        ("sensitive", .boolean), ("time_trusted", .boolean), ("source", .text), ("observed_ms", .integer),
+    ]
+
+    /// The columns of which ``post(_:)`` makes a post.
+    static let selection: SQL = """
+        SELECT network, post_id, author, address, text, created_ms, is_reply, reply_to_author, reply_to_post,
+            visibility, language, has_media, mentions, sensitive, time_trusted
+        FROM posts
+        """
+
+    /// The values of ``columns``.
+    static func values(
+        _ post: Post, mirror: String, source: Archive.Source, observedAt: Date, zone: TimeZone
+    ) -> [SQLValue] {
+        let time = LocalTime(post.createdAt, in: zone)
+        return [
+            mirror.sqlValue, post.id.network.rawValue.sqlValue, post.id.value.sqlValue, post.author.value.sqlValue,
+            post.address.sqlValue, post.text.sqlValue, post.createdAt.sqlValue, time.minute.value.sqlValue,
+            time.day.description.sqlValue, time.day.weekday.sqlValue, post.isReply.sqlValue,
+            post.replyTo?.author?.value.sqlValue ?? .null, post.replyTo?.post?.value.sqlValue ?? .null,
+            post.visibility.rawValue.sqlValue, post.language.sqlValue, post.hasMedia.sqlValue, post.hasLink.sqlValue,
+            post.mentions.map(\.value).joined(separator: " ").sqlValue, post.isSensitive.sqlValue,
+            post.isTimeTrusted.sqlValue, source.rawValue.sqlValue, observedAt.sqlValue,
+        ]
+    }
+
+    static func post(_ row: SQLRow) throws -> Post {
+        guard let network = NetworkName(rawValue: try row.text("network")) else {
+            throw ArchiveError(column: "network")
+        }
+        guard let visibility = Visibility(rawValue: try row.text("visibility")) else {
+            throw ArchiveError(column: "visibility")
+        }
+        func account(_ value: String) -> AccountID { AccountID(network: network, value: value) }
+        let answered = ReplyTarget(
+            author: try row.optionalText("reply_to_author").map(account),
+            post: try row.optionalText("reply_to_post").map { PostID(network: network, value: $0) })
+        return Post(
+            id: PostID(network: network, value: try row.text("post_id")),
+            author: account(try row.optionalText("author") ?? ""), text: try row.text("text"),
+            createdAt: try row.date("created_ms"), isTimeTrusted: try row.boolean("time_trusted"),
+            replyTo: try row.boolean("is_reply") ? answered : nil, isRepost: false, visibility: visibility,
+            language: try row.optionalText("language"), hasMedia: try row.boolean("has_media"),
+            isSensitive: try row.boolean("sensitive"),
+            mentions: try row.text("mentions").split(separator: " ").map { account(String($0)) },
+            address: try row.optionalText("address"))
+    }
+
+    /// Deletes posts, a few hundred in one statement.
+    static func delete(_ ids: [PostID], of mirror: String, on connection: any StorageConnection) throws {
+        try forEachPortion(of: ids) { network, values in
+            try connection.execute(
+                "DELETE FROM posts WHERE mirror = \(mirror) AND network = \(network) AND post_id IN \(list: values)")
+        }
+    }
+
+    /// Hands over ids of one network at a time, at most 500 of them.
+    static func forEachPortion(of ids: [PostID], _ body: (_ network: String, _ values: [String]) throws -> Void) throws
+    {
+        for (network, group) in Dictionary(grouping: ids, by: \.network) {
+            for start in stride(from: 0, to: group.count, by: 500) {
+                try body(network.rawValue, group[start..<min(start + 500, group.count)].map(\.value))
+            }
+        }
+    }
+}
+
+extension Post {
+    /// The post with nothing that a database refuses: no NUL characters, and a
+    /// time within the years that a calendar writes with four digits.
+    var storable: Post {
+        var post = self
+        post.id.value = id.value.withoutNUL
+        post.author.value = author.value.withoutNUL
+        post.address = address?.withoutNUL
+        post.text = text.withoutNUL
+        post.language = language?.withoutNUL
+        post.replyTo?.author?.value = replyTo?.author?.value.withoutNUL ?? ""
+        post.replyTo?.post?.value = replyTo?.post?.value.withoutNUL ?? ""
+        // Account names hold no spaces; what does is no account, and would come back as two.
+        post.mentions = mentions.filter { !$0.value.contains(where: \.isWhitespace) && !$0.value.utf8.contains(0) }
+        // 0001-01-02 and 9999-12-30, a day inside for the sake of time zones.
+        let seconds = createdAt.timeIntervalSince1970
+        if !(-62_135_510_400...253_402_128_000).contains(seconds) {
+            let limit = seconds > 0 ? 253_402_128_000 : -62_135_510_400.0
+            post.createdAt = Date(timeIntervalSince1970: limit)
+            post.isTimeTrusted = false
+        }
+        return post
+    }
+}
+
+extension String {
+    fileprivate var withoutNUL: String { utf8.contains(0) ? replacingOccurrences(of: "\0", with: "") : self }
+}

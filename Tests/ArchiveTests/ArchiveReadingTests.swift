@@ -1,0 +1,70 @@
+import Archive
+import Foundation
+import Posts
+import Storage
+import Testing
+
+@Suite struct ArchiveReadingTests {
+    @Test func repliesToAPersonComeNewestFirstAndStandaloneOldestFirst() async throws {
+        let test = try await TestArchive()
+        let stranger = AccountID(network: .mastodon, value: "kent@far.example")
+        try await test.store([
+            post("b", at: 2, replyTo: TestArchive.friend), post("a", at: 1, replyTo: TestArchive.friend),
+            post("c", at: 3, replyTo: stranger), post("e", at: 5), post("d", at: 4),
+        ])
+        #expect(try await test.archive.replies(to: TestArchive.friend).map(\.id.value) == ["b", "a"])
+        #expect(try await test.archive.replies(to: stranger).map(\.id.value) == ["c"])
+        #expect(try await test.archive.replies(to: TestArchive.human).isEmpty)
+        #expect(try await test.ids() == ["d", "e"])
+    }
+
+    @Test func repliesFollowTheLinksOfAPerson() async throws {
+        let test = try await TestArchive()
+        let onX = AccountID(network: .x, value: "12345")
+        var elsewhere = post("x", at: 9)
+        elsewhere.id = postID("99", .x)
+        elsewhere.replyTo = ReplyTarget(author: onX)
+        try await test.store([elsewhere, post("a", at: 1, replyTo: TestArchive.friend)])
+        #expect(try await test.archive.replies(to: TestArchive.friend).map(\.id.value) == ["a"])
+        try await test.people.link(TestArchive.friend, onX)
+        #expect(try await test.archive.replies(to: TestArchive.friend).map(\.id.value) == ["99", "a"])
+        #expect(try await test.archive.replies(to: onX).map(\.id.value) == ["99", "a"])
+        // The same letters on another network are another person.
+        #expect(try await test.archive.replies(to: AccountID(network: .bluesky, value: "12345")).isEmpty)
+    }
+
+    @Test func thePeopleAnsweredMostComeFirstWithoutTheHuman() async throws {
+        let test = try await TestArchive()
+        let rare = AccountID(network: .mastodon, value: "kent@far.example")
+        try await test.store([
+            post("1", replyTo: TestArchive.friend), post("2", replyTo: TestArchive.friend), post("3", replyTo: rare),
+            post("4", replyTo: TestArchive.human), post("5", replyTo: TestArchive.human),
+            post("6", replyTo: TestArchive.human), post("7"),
+        ])
+        let answered = try await test.archive.repliedAuthors(limit: 10)
+        #expect(answered.map(\.author) == [TestArchive.friend, rare])
+        #expect(answered.map(\.replies) == [2, 1])
+        #expect(try await test.archive.repliedAuthors(limit: 1).count == 1)
+        #expect(try await test.archive.repliedAuthors(limit: -1).isEmpty)
+    }
+
+    @Test func spanAndNewestPostTellTheEnds() async throws {
+        let test = try await TestArchive()
+        #expect(try await test.archive.span() == nil)
+        #expect(try await test.archive.newestPost(on: .mastodon) == nil)
+        try await test.store([post("a", at: 3), post("b", at: 9), post("c", at: 6)])
+        let span = try #require(try await test.archive.span())
+        #expect(span.oldest == Date(timeIntervalSince1970: 180))
+        #expect(span.newest == Date(timeIntervalSince1970: 540))
+        #expect(try await test.archive.newestPost(on: .mastodon)?.id.value == "b")
+        #expect(try await test.archive.newestPost(on: .x) == nil)
+    }
+
+    @Test func aRowOfAnUnknownKindIsAnErrorThatSaysWhatToDo() async throws {
+        let test = try await TestArchive()
+        try await test.store([post("a")])
+        try await test.storage.execute("UPDATE posts SET visibility = 'everyone'")
+        let error = try await #require(throws: ArchiveError.self) { try await test.archive.standalonePosts() }
+        #expect("\(error)".contains("visibility") && "\(error)".contains("--again"))
+    }
+}

@@ -1,0 +1,189 @@
+import Archive
+import Foundation
+import Posts
+import Storage
+import TestSupport
+import Testing
+
+@Suite struct ArchiveStoringTests {
+    @Test func aPostComesBackAsItWasStored() async throws {
+        let test = try await TestArchive()
+        var full = Post(
+            id: postID("https://home.example/1"), author: TestArchive.human, text: "今日は🚃 \"quoted\" it's",
+            createdAt: Date(milliseconds: 1_795_000_000_123), isTimeTrusted: false,
+            replyTo: ReplyTarget(author: TestArchive.friend, post: postID("https://home.example/0")),
+            visibility: .unlisted, language: "ja", hasMedia: true, isSensitive: true,
+            mentions: [TestArchive.friend, AccountID(network: .mastodon, value: "b@c.example")], address: "109")
+        try await test.store([full, post("plain")])
+        #expect(try await test.archive.post(full.id) == full)
+        #expect(try await test.archive.post(postID("plain")) == post("plain"))
+        #expect(try await test.archive.post(postID("https://home.example/1", .x)) == nil)
+
+        // An answer of which neither person nor post is known is still an answer.
+        full.id = postID("2")
+        full.replyTo = ReplyTarget(author: nil)
+        try await test.store([full])
+        #expect(try await test.archive.post(full.id) == full)
+    }
+
+    @Test func aPostSeenTwiceIsStoredOnce() async throws {
+        let test = try await TestArchive()
+        #expect(try await test.store([post("a"), post("b"), post("a")]).alreadyKnown == 1)
+        let again = try await test.store([post("b"), post("c")], source: .api)
+        #expect(again.stored == 1)
+        #expect(again.alreadyKnown == 1)
+        #expect(try await test.archive.count() == 3)
+
+        // The same id on another network is another post.
+        var elsewhere = post("a")
+        elsewhere.id = postID("a", .x)
+        #expect(try await test.store([elsewhere]).stored == 1)
+    }
+
+    @Test func repostsAndPostsForSomeAreNeverStored() async throws {
+        let test = try await TestArchive()
+        let posts = [Visibility.public, .unlisted, .private, .direct].map { visibility in
+            var post = post(visibility.rawValue)
+            post.visibility = visibility
+            return post
+        }
+        var repost = post("repost")
+        repost.isRepost = true
+        let summary = try await test.store(posts + [repost])
+        #expect(summary.stored == 2)
+        #expect(summary.notOpen == 2)
+        #expect(summary.reposts == 1)
+        #expect(try await Set(test.ids()) == ["public", "unlisted"])
+    }
+
+    @Test func aKnownPostThatIsNoLongerOpenLeaves() async throws {
+        let test = try await TestArchive()
+        try await test.store([post("a"), post("b")])
+        var hidden = post("a")
+        hidden.visibility = .private
+        #expect(try await test.store([hidden]).notOpen == 1)
+        #expect(try await test.ids() == ["b"])
+    }
+
+    @Test func theNewestPostsStayByTimeOfPosting() async throws {
+        let test = try await TestArchive()
+        try await test.store([post("c", at: 30), post("a", at: 10), post("b", at: 20)], limit: 2)
+        #expect(try await test.ids() == ["b", "c"])
+
+        // An older post that is imported later does not push out a newer one.
+        let late = try await test.store([post("old", at: 5), post("mid", at: 25)], limit: 2)
+        #expect(late.stored == 2)
+        #expect(late.pruned == 2)
+        #expect(try await test.ids() == ["mid", "c"])
+        #expect(try await test.store([post("d", at: 31)], limit: 5).pruned == 0)
+        #expect(try await test.store([], limit: 1).pruned == 2)
+        #expect(try await test.ids() == ["d"])
+        #expect(try await test.store([], limit: 0).pruned == 1)
+    }
+
+    @Test func ofTheSameTimeTheHigherIdsStay() async throws {
+        let test = try await TestArchive()
+        try await test.store(["d", "a", "c", "b"].map { post($0, at: 1) }, limit: 2)
+        #expect(try await test.ids() == ["c", "d"])
+    }
+
+    @Test func seeingAPostAgainFillsInOnlyWhatWasMissing() async throws {
+        let test = try await TestArchive()
+        var poor = post("a", at: 10, replyTo: TestArchive.friend)
+        poor.isTimeTrusted = false
+        try await test.store([poor])
+        var rich = poor
+        rich.text = "edited"
+        rich.address = "109"
+        rich.language = "ja"
+        rich.replyTo?.post = postID("0")
+        rich.createdAt = Date(timeIntervalSince1970: 3_600)
+        rich.isTimeTrusted = true
+        try await test.store([rich], source: .api)
+
+        var expected = rich
+        expected.text = poor.text
+        #expect(try await test.archive.post(poor.id) == expected)
+        let minutes = try await test.storage.query("SELECT minute FROM posts")
+        #expect(try minutes.map { try $0.int("minute") } == [60])
+
+        var poorer = rich
+        poorer.address = "110"
+        poorer.language = nil
+        poorer.createdAt = Date(timeIntervalSince1970: 0)
+        try await test.store([poorer], source: .api)
+        #expect(try await test.archive.post(poor.id) == expected)
+    }
+
+    @Test func whatADatabaseRefusesIsCleanedNotLost() async throws {
+        let test = try await TestArchive()
+        var odd = post("a\u{0}b")
+        odd.text = "x\u{0}y"
+        odd.language = "\u{0}"
+        odd.mentions = [AccountID(network: .mastodon, value: "a b"), TestArchive.friend]
+        var distant = post("far")
+        distant.createdAt = Date(timeIntervalSince1970: .infinity)
+        var ancient = post("past")
+        ancient.createdAt = Date(timeIntervalSince1970: -1e300)
+        var lost = post("lost")
+        lost.createdAt = Date(timeIntervalSince1970: .nan)
+        #expect(try await test.store([odd, distant, ancient, lost]).stored == 4)
+        let cleaned = try #require(try await test.archive.post(postID("ab")))
+        #expect(cleaned.text == "xy")
+        #expect(cleaned.mentions == [TestArchive.friend])
+        #expect(try await test.archive.scheduleRows().count == 1)
+    }
+
+    @Test func mirrorsInOneDatabaseDoNotTouchEachOther() async throws {
+        let test = try await TestArchive()
+        let other = Archive(storage: test.storage, mirror: "other")
+        try await test.store([post("a", at: 1), post("b", at: 2)])
+        _ = try await other.store(
+            [post("a", at: 1), post("z", at: 3)], source: .api, observedAt: .distantPast, timeZone: .gmt, limit: 1)
+        #expect(try await test.archive.count() == 2)
+        #expect(try await other.count() == 1)
+        try await test.archive.forget([postID("a"), postID("z")])
+        #expect(try await test.ids() == ["b"])
+        #expect(try await other.count() == 1)
+        try await test.archive.clear()
+        #expect(try await test.archive.count() == 0)
+        #expect(try await test.archive.span() == nil)
+        #expect(try await other.standalonePosts().map(\.id.value) == ["z"])
+    }
+
+    @Test func tenThousandPostsGoInAtOnceAndMayBeForgotten() async throws {
+        let test = try await TestArchive()
+        let posts = (0..<10_500).map { post("id\($0)", at: $0) }
+        let summary = try await test.store(posts)
+        #expect(summary.stored == 10_500)
+        #expect(summary.pruned == 500)
+        #expect(try await test.archive.count() == 10_000)
+        #expect(try await test.store(posts).stored == 500)
+        try await test.archive.forget((0..<9_999).map { postID("id\($0)") })
+        #expect(try await test.archive.count() == 501)
+    }
+
+    @Test func theSameOnPostgres() async throws {
+        let storage = try await Storage.open(.postgres(url: PostgresServer.shared().makeDatabase()))
+        try await Migrations.apply(to: storage)
+        let archive = Archive(storage: storage, mirror: "default")
+        func store(_ posts: [Post], limit: Int) async throws -> Archive.StoreSummary {
+            try await archive.store(posts, source: .api, observedAt: .distantPast, timeZone: .gmt, limit: limit)
+        }
+        let posts = (0..<2_500).map { post("id\($0)", at: $0, replyTo: $0 % 2 == 0 ? TestArchive.friend : nil) }
+        let summary = try await store(posts + [posts[0]], limit: 2_000)
+        #expect(summary.stored == 2_500)
+        #expect(summary.alreadyKnown == 1)
+        #expect(summary.pruned == 500)
+        var richer = posts[2_000]
+        richer.address = "7"
+        #expect(try await store([richer], limit: 2_000).alreadyKnown == 1)
+        #expect(try await archive.post(richer.id) == richer)
+        #expect(try await archive.span()?.oldest == posts[500].createdAt)
+        #expect(try await archive.replies(to: TestArchive.friend).first == posts[2_498])
+        #expect(try await archive.repliedAuthors(limit: 3).map(\.replies) == [1_000])
+        #expect(try await archive.rewriteTimes(in: zone("Asia/Tokyo")) == 2_000)
+        #expect(try await archive.scheduleRows().first?.minute.value == (501 + 540) % 1_440)
+        await storage.close()
+    }
+}

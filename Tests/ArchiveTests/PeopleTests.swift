@@ -1,0 +1,78 @@
+import Archive
+import Foundation
+import Posts
+import Testing
+
+@Suite struct PeopleTests {
+    private let aoi = TestArchive.friend
+    private let onX = AccountID(network: .x, value: "12345")
+    private let onBluesky = AccountID(network: .bluesky, value: "did:plc:abc")
+    private let now = Date(milliseconds: 1_795_000_000_000)
+
+    @Test func somebodyUnknownHasNoStanceAndNoLinks() async throws {
+        let people = try await TestArchive().people
+        #expect(try await people.stance(of: aoi) == .none)
+        #expect(try await people.linked(to: aoi) == [aoi])
+        #expect(try await people.all().isEmpty)
+    }
+
+    @Test func theLastStanceCountsAndKeepsTheHandle() async throws {
+        let people = try await TestArchive().people
+        try await people.set(.allow, for: aoi, handle: "Aoi@home.example", reason: "asked", at: now)
+        #expect(try await people.stance(of: aoi) == .allow)
+        try await people.set(.deny, for: aoi, reason: "said stop", at: now)
+        #expect(try await people.stance(of: aoi) == .deny)
+        let person = try #require(try await people.all().first)
+        #expect(person.handle == "Aoi@home.example")
+        #expect(person.reason == "said stop")
+        #expect(person.lastContact == nil)
+        try await people.set(.none, for: aoi, at: now)
+        #expect(try await people.stance(of: aoi) == .none)
+        #expect(try await people.all().count == 1)
+    }
+
+    @Test func theLatestContactIsKept() async throws {
+        let people = try await TestArchive().people
+        try await people.set(.deny, for: aoi, at: now)
+        try await people.recordContact(aoi, handle: "aoi", at: now)
+        try await people.recordContact(aoi, at: now.addingTimeInterval(-60))
+        #expect(try await people.all().first?.lastContact == now)
+        try await people.recordContact(aoi, at: now.addingTimeInterval(60))
+        let person = try #require(try await people.all().first)
+        #expect(person.lastContact == now.addingTimeInterval(60))
+        #expect(person.stance == .deny)
+        #expect(person.handle == "aoi")
+    }
+
+    @Test func linkingJoinsGroupsWhateverTheOrder() async throws {
+        let people = try await TestArchive().people
+        let fourth = AccountID(network: .x, value: "4")
+        try await people.link(aoi, onX)
+        try await people.link(onBluesky, fourth)
+        #expect(try await people.linked(to: aoi) == [aoi, onX])
+        try await people.link(fourth, onX)
+        #expect(try await Set(people.linked(to: aoi)) == [aoi, onX, onBluesky, fourth])
+        #expect(try await people.linked(to: onBluesky).first == onBluesky)
+        try await people.link(aoi, onX)
+        #expect(try await people.linked(to: onX).count == 4)
+    }
+
+    @Test func whoSaidNoOnOneNetworkIsDeniedOnAll() async throws {
+        let people = try await TestArchive().people
+        try await people.link(aoi, onX)
+        try await people.set(.allow, for: aoi, at: now)
+        #expect(try await people.stance(of: onX) == .allow)
+        try await people.set(.deny, for: onX, at: now)
+        #expect(try await people.stance(of: aoi) == .deny)
+    }
+
+    @Test func mirrorsKnowTheirOwnPeople() async throws {
+        let test = try await TestArchive()
+        let other = People(storage: test.storage, mirror: "other")
+        try await test.people.link(aoi, onX)
+        try await test.people.set(.deny, for: aoi, at: now)
+        #expect(try await other.stance(of: aoi) == .none)
+        #expect(try await other.linked(to: aoi) == [aoi])
+        #expect(try await other.all().isEmpty)
+    }
+}
