@@ -1,0 +1,38 @@
+package import Foundation
+package import Posts
+
+/// What an archive is read for.
+package enum ImportPurpose: Sendable {
+    /// The human's own posts: every post of an X archive, every line of JSON Lines.
+    case scheduler
+    /// What the human favorited and what not: the likes of an X archive, the lines of JSON Lines that say `favorite`.
+    case classifier
+}
+
+/// One thing read from an archive.
+package enum ArchiveItem: Equatable, Sendable {
+    /// A post by the human, reposts and posts for few included: the archive of posts decides what to keep.
+    case post(Post)
+    /// A post of somebody else that the human favorited.
+    case favorite(ImportedExample)
+    /// A post of somebody else that the human saw and did not favorite.
+    case normal(ImportedExample)
+}
+
+/// A labelled post of somebody else.
+package struct ImportedExample: Equatable, Sendable {
+    package var id: PostID
+    /// The author's name without `@`, in lower case; nil in the likes of an X archive, which do not tell.
+    package var author: String?
+    /// Plain text, not empty.
+    package var text: String
+    /// When the post was made, where the archive tells.
+    package var createdAt: Date?
+
+    package init(id: PostID, author: String?, text: String, createdAt: Date?) {
+        self.id = id
+        self.author = author
+        self.text = text
+        self.createdAt = createdAt
+    }
+}

@@ -1,0 +1,279 @@
+/// One item of a JSON list, or the reason why there is none.
+struct SplitElement {
+    var index: Int
+    /// Where the item begins, in bytes from the start of the file.
+    var offset: Int
+    var content: Result<[UInt8], ItemFault>
+}
+
+/// Cuts a list such as `window.YTD.tweets.part0 = [ {…}, {…} ]` into its items, chunk by chunk.
+///
+/// Holds one item at a time, so that the size of the file does not matter. What
+/// stands before the list is skipped. Items are cut, not checked: a decoder sees
+/// each one alone, and a broken one costs only itself. An item that is never
+/// closed ends where the next one begins, which is recognized by the wrapper
+/// key: the bytes `{"tweet":` cannot stand inside an item, since a string would
+/// hold them as `{\"tweet\":`.
+struct ElementSplitter {
+    private enum State { case preface, between, inside, after }
+
+    /// How far a start of an item, `{`, key, `:`, has been seen.
+    private enum Match { case none, brace, key(Int), colon }
+
+    /// Longer than any declaration before a list.
+    private static let maximumPreface = 4_096
+
+    private let wrapper: [UInt8]
+    private let maximumBytes: Int
+    private let maximumNesting: Int
+
+    private var state = State.preface
+    /// Bytes of the file before the current chunk.
+    private var consumed = 0
+    private var index = 0
+    private var offset = 0
+    private var element: [UInt8] = []
+    private var fault: ItemFault?
+    private var depth = 0
+    private var inString = false
+    private var escaped = false
+    private var match = Match.none
+    private var matchOffset = 0
+
+    /// - Parameters:
+    ///   - wrapper: The key that every item begins with, such as `tweet`; empty where items have none.
+    ///   - limits: The size and nesting of an item.
+    init(wrapper: String, limits: ImportLimits) {
+        self.wrapper = wrapper.isEmpty ? [] : Array("\"\(wrapper)\"".utf8)
+        maximumBytes = limits.elementBytes
+        maximumNesting = limits.nesting
+    }
+
+    /// Takes the next bytes of the file and hands over the items that end in them.
+    mutating func feed(_ chunk: UnsafeRawBufferPointer, _ body: (SplitElement) throws -> Void) throws {
+        var position = 0
+        while position < chunk.count {
+            switch state {
+            case .preface: position = skipPreface(chunk, from: position)
+            case .between: position = skipSeparators(chunk, from: position)
+            case .inside: position = try scanElement(chunk, from: position, body)
+            case .after: position = skipRest(chunk, from: position)
+            }
+        }
+        consumed += chunk.count
+    }
+
+    /// Tells that the file has ended; an item that it ended in goes to `body` as a fault.
+    ///
+    /// What is returned is wrong with the file as a whole.
+    mutating func finish(_ body: (SplitElement) throws -> Void) throws -> ItemFault? {
+        switch state {
+        case .preface: return ItemFault("holds no list")
+        case .between: return ItemFault("the list is not closed; the file may have been cut off")
+        case .after: return nil
+        case .inside:
+            fault = ItemFault("the file ends inside it")
+            try emit(body)
+            return nil
+        }
+    }
+
+    // MARK: Between items
+
+    private mutating func skipPreface(_ chunk: UnsafeRawBufferPointer, from start: Int) -> Int {
+        for position in start..<chunk.count {
+            guard consumed + position < Self.maximumPreface else { return chunk.count }
+            if chunk[position] == Byte.openBracket {
+                state = .between
+                return position + 1
+            }
+        }
+        return chunk.count
+    }
+
+    private mutating func skipSeparators(_ chunk: UnsafeRawBufferPointer, from start: Int) -> Int {
+        for position in start..<chunk.count {
+            switch chunk[position] {
+            case Byte.space, Byte.tab, Byte.lineFeed, Byte.carriageReturn, Byte.comma: continue
+            case Byte.closeBracket:
+                state = .after
+                match = .none
+                return position + 1
+            default:
+                begin(at: consumed + position)
+                return position
+            }
+        }
+        return chunk.count
+    }
+
+    /// Behind the list only another item is of interest: a stray bracket may have ended the list too early.
+    private mutating func skipRest(_ chunk: UnsafeRawBufferPointer, from start: Int) -> Int {
+        for position in start..<chunk.count where advanceMatch(chunk[position], at: consumed + position) {
+            beginMatched()
+            return position + 1
+        }
+        return chunk.count
+    }
+
+    // MARK: Inside an item
+
+    private mutating func begin(at offset: Int) {
+        state = .inside
+        self.offset = offset
+        element.removeAll(keepingCapacity: true)
+        fault = nil
+        depth = 0
+        inString = false
+        escaped = false
+        match = .none
+    }
+
+    /// Begins an item of which the brace, the key and the colon have just been seen.
+    private mutating func beginMatched() {
+        begin(at: matchOffset)
+        element.append(Byte.openBrace)
+        element.append(contentsOf: wrapper)
+        element.append(Byte.colon)
+        depth = 1
+    }
+
+    private mutating func scanElement(
+        _ chunk: UnsafeRawBufferPointer, from start: Int, _ body: (SplitElement) throws -> Void
+    ) throws -> Int {
+        var position = start
+        while position < chunk.count {
+            position = skipPlain(chunk, from: position)
+            guard position < chunk.count else { break }
+            let byte = chunk[position]
+            if advanceMatch(byte, at: consumed + position), matchOffset != offset {
+                fault = fault ?? ItemFault("is not closed before the next one begins")
+                try emit(body)
+                beginMatched()
+                return position + 1
+            }
+            switch step(byte) {
+            case .inside: position += 1
+            case .endsAfter:
+                append(chunk, start..<position + 1)
+                try emit(body)
+                return position + 1
+            case .endsBefore:
+                append(chunk, start..<position)
+                try emit(body)
+                return position
+            }
+        }
+        append(chunk, start..<chunk.count)
+        return chunk.count
+    }
+
+    /// Passes over bytes that change nothing, which are most of them.
+    private func skipPlain(_ chunk: UnsafeRawBufferPointer, from start: Int) -> Int {
+        guard case .none = match, !escaped else { return start }
+        var position = start
+        while position < chunk.count, isPlain[Int(chunk[position])] { position += 1 }
+        return position
+    }
+
+    /// For each byte, whether it changes nothing; not static, which would cost a check at each use.
+    private let isPlain: [Bool] = (0...UInt8.max).map { byte in
+        ![
+            Byte.quote, Byte.backslash, Byte.lineFeed, Byte.comma, Byte.openBrace, Byte.closeBrace,
+            Byte.openBracket, Byte.closeBracket,
+        ].contains(byte)
+    }
+
+    private enum Step { case inside, endsAfter, endsBefore }
+
+    private mutating func step(_ byte: UInt8) -> Step {
+        if inString {
+            stepInString(byte)
+            return .inside
+        }
+        switch byte {
+        case Byte.quote: inString = true
+        case Byte.openBrace, Byte.openBracket:
+            depth += 1
+            if depth > maximumNesting { fault = fault ?? ItemFault("is nested too deeply") }
+        case Byte.closeBrace, Byte.closeBracket:
+            if depth == 0 { return byte == Byte.closeBracket ? .endsBefore : .endsAfter }
+            depth -= 1
+            if depth == 0 { return .endsAfter }
+        case Byte.comma where depth == 0: return .endsBefore
+        default: break
+        }
+        return .inside
+    }
+
+    private mutating func stepInString(_ byte: UInt8) {
+        if escaped {
+            escaped = false
+        } else if byte == Byte.backslash {
+            escaped = true
+        } else if byte == Byte.quote {
+            inString = false
+        } else if byte == Byte.lineFeed {
+            // No string of JSON spans lines: a quote is missing or too many.
+            fault = fault ?? ItemFault("a string is not closed")
+            inString = false
+        }
+    }
+
+    /// Whether `byte` completes the start of an item.
+    private mutating func advanceMatch(_ byte: UInt8, at position: Int) -> Bool {
+        if byte == Byte.openBrace, !wrapper.isEmpty {
+            match = .brace
+            matchOffset = position
+            return false
+        }
+        switch match {
+        case .none: return false
+        case .brace where Byte.isWhitespace(byte), .colon where Byte.isWhitespace(byte): return false
+        case .brace where byte == Byte.quote: match = .key(1)
+        case .key(let count) where byte == wrapper[count]:
+            match = count + 1 == wrapper.count ? .colon : .key(count + 1)
+        case .colon where byte == Byte.colon:
+            match = .none
+            return true
+        default: match = .none
+        }
+        return false
+    }
+
+    private mutating func append(_ chunk: UnsafeRawBufferPointer, _ range: Range<Int>) {
+        guard fault == nil else { return element.removeAll(keepingCapacity: true) }
+        guard element.count + range.count <= maximumBytes else {
+            fault = ItemFault("is larger than \(maximumBytes) bytes")
+            return element.removeAll(keepingCapacity: true)
+        }
+        element.append(contentsOf: chunk[range])
+    }
+
+    private mutating func emit(_ body: (SplitElement) throws -> Void) throws {
+        let content: Result<[UInt8], ItemFault> = fault.map { .failure($0) } ?? .success(element)
+        state = .between
+        defer { index += 1 }
+        try body(SplitElement(index: index, offset: offset, content: content))
+    }
+}
+
+/// The bytes that JSON is made of.
+enum Byte {
+    static let tab = UInt8(ascii: "\t")
+    static let lineFeed = UInt8(ascii: "\n")
+    static let carriageReturn = UInt8(ascii: "\r")
+    static let space = UInt8(ascii: " ")
+    static let quote = UInt8(ascii: "\"")
+    static let comma = UInt8(ascii: ",")
+    static let colon = UInt8(ascii: ":")
+    static let backslash = UInt8(ascii: "\\")
+    static let openBracket = UInt8(ascii: "[")
+    static let closeBracket = UInt8(ascii: "]")
+    static let openBrace = UInt8(ascii: "{")
+    static let closeBrace = UInt8(ascii: "}")
+
+    static func isWhitespace(_ byte: UInt8) -> Bool {
+        byte == space || byte == tab || byte == lineFeed || byte == carriageReturn
+    }
+}

@@ -1,0 +1,101 @@
+import Foundation
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// The files of an extracted archive.
+struct FolderSource: MemberSource {
+    /// The folders of an archive that hold files to read; the others hold pictures.
+    private static let folders = ["", "data/", "data/js/", "data/js/tweets/"]
+
+    private let path: String
+    /// The folder that holds `data/`, links resolved.
+    private let root: String
+    private let limits: ImportLimits
+
+    /// Opens the folder with `data` in it, the folder around that, or `data` itself.
+    init(path: String, limits: ImportLimits) throws {
+        self.path = path
+        self.limits = limits
+        guard let resolved = Self.resolved(path) else {
+            throw ImportError(.unreadable, path: path, "the folder cannot be opened")
+        }
+        root = try Self.root(of: resolved, path: path)
+    }
+
+    func names(where isWanted: (String) -> Bool) throws -> [String] {
+        try allNames().filter(isWanted).map { name in
+            _ = try safePath(of: name)
+            return name
+        }
+    }
+
+    func read(_ open: (String) throws -> (any MemberSink)?) throws {
+        var total = 0
+        for name in try allNames() {
+            guard let sink = try open(name) else { continue }
+            try FileReader(path: try safePath(of: name)).forEachChunk { chunk in
+                total += chunk.count
+                guard total <= limits.totalBytes else {
+                    throw ImportError(.bomb, path: path, "it holds more than \(limits.totalBytes >> 20) MiB to read")
+                }
+                try sink.feed(chunk)
+                return true
+            }
+            try sink.finish()
+        }
+    }
+
+    private func allNames() throws -> [String] {
+        try Self.folders.flatMap { folder in
+            try Self.entries(of: root + "/" + folder, path: path).map { folder + $0 }
+        }
+    }
+
+    /// The path of a file that lies inside the folder even after all links are followed.
+    private func safePath(of name: String) throws -> String {
+        guard let resolved = Self.resolved(root + "/" + name) else {
+            throw ImportError(.unreadable, path: path, "\(MemberName.shown(name)) cannot be opened")
+        }
+        guard resolved.hasPrefix(root == "/" ? "/" : root + "/") else {
+            throw ImportError(.unsafePath, path: path, "the link \(MemberName.shown(name)) leads out of the folder")
+        }
+        guard case .file = try FileReader.kind(of: resolved) else {
+            throw ImportError(.unreadable, path: path, "\(MemberName.shown(name)) is not a file")
+        }
+        return resolved
+    }
+
+    private static func root(of resolved: String, path: String) throws -> String {
+        if isFolder(resolved + "/data") { return resolved }
+        let parts = resolved.split(separator: "/")
+        if parts.last == "data" { return "/" + parts.dropLast().joined(separator: "/") }
+        let wrapped = try entries(of: resolved, path: path).filter { isFolder("\(resolved)/\($0)/data") }
+        return wrapped.count == 1 ? "\(resolved)/\(wrapped[0])" : resolved
+    }
+
+    private static func isFolder(_ path: String) -> Bool {
+        if case .folder? = try? FileReader.kind(of: path) { true } else { false }
+    }
+
+    /// The names in a folder, `part2` before `part10`; none where there is no such folder.
+    private static func entries(of folder: String, path: String) throws -> [String] {
+        guard isFolder(folder) else { return [] }
+        do {
+            return try FileManager.default.contentsOfDirectory(atPath: folder).sorted { first, second in
+                first.count == second.count ? first < second : first.count < second.count
+            }
+        } catch {
+            throw ImportError(.unreadable, path: path, "a folder in it cannot be listed")
+        }
+    }
+
+    private static func resolved(_ path: String) -> String? {
+        guard let pointer = realpath(path, nil) else { return nil }
+        defer { free(pointer) }
+        return String(cString: pointer)
+    }
+}

@@ -1,0 +1,180 @@
+import Foundation
+import Posts
+
+/// The archive that X lets people download.
+///
+/// Read in two passes, since a zip may hold its files in any order: first who the
+/// account is, what was deleted and the texts of long posts, then the posts.
+struct XArchive: ArchiveFormat {
+    private let path: String
+    private let purpose: ImportPurpose
+    private let limits: ImportLimits
+    private let parts: [String]
+
+    static func isPart(_ name: String) -> Bool { XMember(name: name) != nil }
+
+    static func recognizes(_ parts: [String]) -> Bool { parts.contains(where: isPart) }
+
+    init(path: String, purpose: ImportPurpose, limits: ImportLimits, parts: [String]) {
+        self.path = path
+        self.purpose = purpose
+        self.limits = limits
+        self.parts = parts
+    }
+
+    func read(_ source: any MemberSource, _ body: (ArchiveItem) throws -> Void) throws -> ImportSummary {
+        let wanted: [XMember] = purpose == .scheduler ? [.posts, .monthlyPosts] : [.likes]
+        guard parts.contains(where: { XMember(name: $0).map(wanted.contains) ?? false }) else {
+            throw nothing("it holds no \(purpose == .scheduler ? "posts (data/tweets.js)" : "likes (data/like.js)")")
+        }
+        // The sinks live only during this call, but the compiler cannot see that.
+        return try withoutActuallyEscaping(body) { body in
+            let run = XArchiveRun(purpose: purpose, limits: limits, body: body)
+            try source.read { run.preparationSink($0) }
+            run.reportMissing(parts: parts)
+            try source.read { run.itemSink($0) }
+            guard run.summary.items > 0 || run.seen > 0 else { throw nothing(Self.cause(run.summary)) }
+            return run.summary
+        }
+    }
+
+    private func nothing(_ reason: String) -> ImportError { ImportError(.nothingToRead, path: path, reason) }
+
+    private static func cause(_ summary: ImportSummary) -> String {
+        guard let first = summary.problems.first else { return "its lists are empty" }
+        return "nothing in it can be read (\(summary.problemCount) problems, the first: \(first))"
+    }
+}
+
+/// The reading of one archive: what was learned in the first pass, and the counts.
+private final class XArchiveRun {
+    private let purpose: ImportPurpose
+    private let limits: ImportLimits
+    private let body: (ArchiveItem) throws -> Void
+    private var deleted: Set<UInt64> = []
+    private var listed: [String] = []
+    // Only the reposts and the human's own posts carry an author in an archive, so that this stands for "the owner".
+    private var converter: XPostConverter
+
+    private(set) var summary = ImportSummary(format: "X archive")
+    /// Items that were read, whether or not they were handed over.
+    private(set) var seen = 0
+
+    init(purpose: ImportPurpose, limits: ImportLimits, body: @escaping (ArchiveItem) throws -> Void) {
+        self.purpose = purpose
+        self.limits = limits
+        self.body = body
+        converter = XPostConverter(
+            owner: AccountID(network: .x, value: "unknown"), notes: XNoteTexts(maximumBytes: limits.noteBytes))
+    }
+
+    // MARK: First pass
+
+    func preparationSink(_ name: String) -> (any MemberSink)? {
+        guard let member = XMember(name: name) else { return nil }
+        switch (member, purpose) {
+        case (.account, _):
+            return list(name, wrapper: "account") { [self] (wire: XWireAccount) in
+                setOwner(id: wire.account.accountId, name: wire.account.username)
+            }
+        case (.timeZone, _):
+            return list(name, wrapper: "accountTimezone") { [self] (wire: XWireTimeZone) in
+                summary.timeZone = wire.accountTimezone.timeZone.flatMap(RailsTimeZone.identifier)
+            }
+        case (.manifest, _):
+            return ObjectSink(limit: limits.elementBytes) { [self] (wire: XWireManifest) in
+                setOwner(id: wire.userInfo?.value?.accountId, name: wire.userInfo?.value?.userName)
+                listed = wire.fileNames
+            }
+        case (.monthlyAccount, _):
+            return ObjectSink(limit: limits.elementBytes) { [self] (wire: XWireMonthlyAccount) in
+                setOwner(id: wire.id, name: wire.name)
+            }
+        case (.deletedPosts, .scheduler):
+            return list(name, wrapper: "tweet") { [self] (wire: XWirePost) in
+                let id = try XPostConverter.id(wire.id, field: "id_str")
+                if deleted.count < limits.deletedPosts { deleted.insert(id) }
+            }
+        case (.longTexts, .scheduler):
+            return list(name, wrapper: "noteTweet") { [self] (wire: XWireNote) in try converter.notes.insert(wire) }
+        default: return nil
+        }
+    }
+
+    /// Files that the archive's own list names and that are not there: part of the download is missing.
+    func reportMissing(parts: [String]) {
+        let present = Set(parts)
+        for name in listed where !present.contains(name) {
+            guard let member = XMember(name: name), member == (purpose == .scheduler ? .posts : .likes) else {
+                continue
+            }
+            let reason = "is listed in the archive but not in it; is a part of the download missing?"
+            report(ImportProblem(file: MemberName.shown(name), position: .wholeFile, reason: reason))
+        }
+    }
+
+    private func setOwner(id: String?, name: String?) {
+        if let id, let number = UInt64(id) {
+            converter.owner = AccountID(network: .x, value: String(number))
+            summary.owner = converter.owner
+        }
+        if let name, !name.isEmpty { summary.ownerName = name.lowercased() }
+    }
+
+    // MARK: Second pass
+
+    func itemSink(_ name: String) -> (any MemberSink)? {
+        switch (XMember(name: name), purpose) {
+        case (.posts, .scheduler):
+            list(name, wrapper: "tweet") { [self] (wire: XWirePost) in try take(wire) }
+        case (.monthlyPosts, .scheduler):
+            list(name, wrapper: "") { [self] (wire: XWirePost) in try take(wire) }
+        case (.likes, .classifier):
+            list(name, wrapper: "like") { [self] (wire: XWireLike) in try take(wire.like) }
+        default: nil
+        }
+    }
+
+    private func take(_ wire: XWirePost) throws {
+        let (post, isCompleted) = try converter.post(wire)
+        seen += 1
+        if let id = UInt64(post.id.value), deleted.contains(id) {
+            summary.deleted += 1
+            return
+        }
+        if isCompleted { summary.completed += 1 }
+        summary.posts += 1
+        try body(.post(post))
+    }
+
+    private func take(_ like: XWireLike.Like) throws {
+        let id = try XPostConverter.id(like.tweetId, field: "tweetId")
+        seen += 1
+        let text = PlainText.fromX(like.fullText?.value ?? "")
+        guard !text.isEmpty, !Self.isNotice(text) else {
+            summary.withoutText += 1
+            return
+        }
+        summary.favorites += 1
+        let time = try? XPostConverter.time(id: id, written: nil)
+        try body(
+            .favorite(
+                ImportedExample(
+                    id: PostID(network: .x, value: String(id)), author: nil, text: text, createdAt: time?.date)))
+    }
+
+    /// Whether the text is X's own notice in place of a post that the human may no longer read.
+    private static func isNotice(_ text: String) -> Bool {
+        ["You’re unable to view this ", "You're unable to view this "].contains { text.hasPrefix($0) }
+    }
+
+    private func list<Item: Decodable>(
+        _ name: String, wrapper: String, _ body: @escaping (Item) throws -> Void
+    ) -> any MemberSink {
+        ListSink(
+            file: MemberName.shown(name), wrapper: wrapper, limits: limits, report: { [self] in report($0) }, body: body
+        )
+    }
+
+    private func report(_ problem: ImportProblem) { summary.report(problem, limit: limits.problems) }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import Import
+import TestSupport
+import Testing
+
+@Suite struct FolderArchiveTests {
+    private let directory: TemporaryDirectory
+    private let tweets = Fixture.tweets([Fixture.tweet("1", "one")])
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    @Test(arguments: ["", "/data", "/../wrapped"])
+    func findsTheArchiveFromTheFoldersAroundIt(suffix: String) throws {
+        let folder = try Fixture.folder(["wrapped/data/tweets.js": tweets], in: directory) + "/wrapped"
+        #expect(try Reading(folder + suffix).texts == ["one"])
+        #expect(try Reading(directory.path).texts == ["one"])
+    }
+
+    @Test func refusesALinkThatLeadsOut() throws {
+        let outside = try TemporaryDirectory()
+        try outside.write(Data(tweets.utf8), to: "tweets.js")
+        let folder = try Fixture.folder(["data/account.js": Fixture.account], in: directory)
+        try FileManager.default.createSymbolicLink(
+            atPath: folder + "/data/tweets.js", withDestinationPath: outside.path("tweets.js"))
+        #expect(try importError { _ = try Reading(folder) }.code == .unsafePath)
+    }
+
+    @Test func refusesADataFolderThatIsALinkOut() throws {
+        let outside = try TemporaryDirectory()
+        let archive = try Fixture.folder(tweets: tweets, in: outside)
+        try FileManager.default.createSymbolicLink(
+            atPath: directory.path("data"), withDestinationPath: archive + "/data")
+        #expect(try importError { _ = try Reading(directory.path) }.code == .unsafePath)
+    }
+
+    @Test func followsALinkThatStaysInside() throws {
+        let folder = try Fixture.folder(["data/kept/tweets.js": tweets], in: directory)
+        try FileManager.default.createSymbolicLink(
+            atPath: folder + "/data/tweets.js", withDestinationPath: "kept/tweets.js")
+        #expect(try Reading(folder).texts == ["one"])
+    }
+
+    @Test func leavesLinksOfOtherFilesAlone() throws {
+        let folder = try Fixture.folder(tweets: tweets, in: directory)
+        try FileManager.default.createSymbolicLink(
+            atPath: folder + "/data/direct-messages.js", withDestinationPath: "/nonexistent")
+        #expect(try Reading(folder).texts == ["one"])
+    }
+
+    @Test func doesNotWaitForAPipeInPlaceOfAFile() throws {
+        let folder = try Fixture.folder(["data/account.js": Fixture.account], in: directory)
+        #expect(mkfifo(folder + "/data/tweets.js", 0o600) == 0)
+        #expect(try importError { _ = try Reading(folder) }.code == .unreadable)
+    }
+
+    @Test func capsTheTotal() throws {
+        var limits = ImportLimits()
+        limits.totalBytes = 20
+        let folder = try Fixture.folder(tweets: tweets, in: directory)
+        #expect(try importError { _ = try Reading(folder, limits: limits) }.code == .bomb)
+    }
+
+    @Test func refusesAFolderThatIsNoArchive() throws {
+        try directory.write(Data("x".utf8), to: "notes.txt")
+        #expect(try importError { _ = try Reading(directory.path) }.code == .notAnArchive)
+    }
+
+    @Test func saysThatMastodonArchivesComeLater() throws {
+        try directory.write(Data("{}".utf8), to: "outbox.json")
+        #expect(try importError { _ = try Reading(directory.path) }.code == .unsupported)
+    }
+
+    @Test func saysThatThereIsNothing() throws {
+        let error = try importError { _ = try Reading(directory.path("absent")) }
+        #expect(error.code == .notFound)
+        #expect(error.description == "could not import \(directory.path("absent")): there is no such file or folder")
+    }
+
+    @Test(arguments: [
+        ("\u{1F}\u{8B}", ImportError.Code.notAnArchive), ("window.YTD.tweets.part0 = [ ]", .notAnArchive),
+        ("[\n1\n]", .notAnArchive), ("", .nothingToRead), (" \n\n", .nothingToRead), ("%PDF-1.4", .notAnArchive),
+    ])
+    func refusesFilesThatAreNeither(contents: String, code: ImportError.Code) throws {
+        let path = try directory.write(Data(contents.utf8), to: "file")
+        #expect(try importError { _ = try Reading(path) }.code == code)
+    }
+
+    @Test func saysThatGzipMustBeUnpacked() throws {
+        let path = try directory.write(Data([0x1F, 0x8B, 8, 0]), to: "archive.tar.gz")
+        let error = try importError { _ = try Reading(path) }
+        #expect(error.code == .unsupported)
+        #expect(error.description.contains("unpack"))
+    }
+}
