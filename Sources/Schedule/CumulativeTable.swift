@@ -1,0 +1,59 @@
+/// Draws an index in proportion to weights, by inverse transform.
+///
+/// The running totals are whole numbers, so that the last one is exactly the
+/// total and no draw can fall above it.
+package struct CumulativeTable: Equatable, Sendable {
+    /// What becomes of weights too small for the grid of whole numbers.
+    package enum Rounding: Sendable {
+        /// Every index can be drawn, however small its weight.
+        case atLeastOne
+        /// An index of weight 0 can never be drawn.
+        case down
+    }
+
+    /// The sum of the whole weights up to and including each index.
+    package let totals: [UInt64]
+
+    /// - Parameters:
+    ///   - weights: Shares that sum to about 1; what is negative or not a number counts as 0.
+    ///   - rounding: How shares become whole numbers of 2^-40.
+    ///   - isClosed: Tells the indexes that must never be drawn.
+    package init(weights: [Double], rounding: Rounding, isClosed: (Int) -> Bool = { _ in false }) {
+        var total: UInt64 = 0
+        totals = weights.enumerated().map { index, weight in
+            if !isClosed(index) { total += Self.whole(weight, rounding) }
+            return total
+        }
+    }
+
+    /// The total of all weights.
+    package var total: UInt64 { totals.last ?? 0 }
+
+    /// The share of `index` in the total.
+    package func probability(of index: Int) -> Double {
+        guard totals.indices.contains(index), total > 0 else { return 0 }
+        return Double(totals[index] - (index > 0 ? totals[index - 1] : 0)) / Double(total)
+    }
+
+    /// Draws an index by inverse transform.
+    ///
+    /// - Parameter u: From 0, included, to 1, excluded; other numbers count as the nearest of these.
+    /// - Returns: The smallest index whose running total exceeds `u` times the total; nil if nothing has weight.
+    package func index(atUniform u: Double) -> Int? {
+        guard total > 0 else { return nil }
+        let position = max(0, u.isNaN ? 0 : u) * Double(total)
+        let drawn = position < Double(total) ? min(UInt64(position), total - 1) : total - 1
+        var low = 0
+        var high = totals.count - 1
+        while low < high {
+            let middle = (low + high) / 2
+            if totals[middle] > drawn { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+
+    private static func whole(_ weight: Double, _ rounding: Rounding) -> UInt64 {
+        let bounded = weight > 0 ? min(weight, 1) : 0
+        return UInt64(bounded * 0x1p40) + (rounding == .atLeastOne ? 1 : 0)
+    }
+}

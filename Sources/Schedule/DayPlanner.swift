@@ -1,0 +1,50 @@
+package import Foundation
+package import Posts
+
+/// Makes the plan of a day from the human's history.
+///
+/// The same history, configuration and seed give the same plan. Numbers may
+/// differ in the last bit between machines, so the plan that was stored
+/// counts, not one drawn again.
+package struct DayPlanner: Sendable {
+    package let history: PostingHistory
+    package let configuration: ScheduleConfiguration
+    /// How closely slots may follow one another; the same for every day.
+    package let bursts: BurstModel
+
+    package init(history: PostingHistory, configuration: ScheduleConfiguration) {
+        self.history = history
+        self.configuration = configuration
+        self.bursts = configuration.bursts && !history.isEmpty ? history.bursts() : .none
+    }
+
+    /// Draws the plan of `day`.
+    ///
+    /// - Parameters:
+    ///   - day: The local day.
+    ///   - zone: The human's time zone.
+    ///   - mirror: The mirror's name, from which the draws are seeded.
+    ///   - seed: What an operator adds to get other draws.
+    ///   - firstNumber: The number of the first slot; more than 1 when a day is planned anew.
+    /// - Returns: The plan, possibly without slots; nil if the archive tells nothing or the zone skips that day.
+    package func plan(
+        for day: LocalDay, in zone: TimeZone, mirror: String, seed: String? = nil, firstNumber: Int = 1
+    ) -> DayPlan? {
+        let minutes = LocalDayMinutes(day, in: zone)
+        guard !history.isEmpty, minutes.count > 0 else { return nil }
+        let seedValue = PlanSeed.plan(mirror: mirror, day: day, seed: seed)
+        var generator = SplitMix64(seed: seedValue)
+        let counts = history.countDistribution(for: day, configuration: configuration)
+        let count = min(counts.count(atUniform: generator.nextUniform()) ?? 0, configuration.maximumPerDay)
+        let sampler = SlotSampler(
+            distribution: history.distribution(
+                for: day, configuration: configuration, missing: Set(minutes.missing)),
+            bursts: bursts,
+            minimumGapMinutes: configuration.minimumGapMinutes)
+        let slots = sampler.minutes(count: count) { generator.nextUniform() }
+            .compactMap { minute in minutes.date(of: minute).map { (minute, $0) } }
+            .enumerated()
+            .map { DayPlan.Slot(number: firstNumber + $0.offset, minute: $0.element.0, date: $0.element.1) }
+        return DayPlan(day: day, timeZoneIdentifier: zone.identifier, seed: seedValue, slots: slots)
+    }
+}

@@ -1,0 +1,88 @@
+package import Foundation
+package import Posts
+
+/// The minutes that a local day really has, and the instants at which they begin.
+///
+/// A day on which clocks are put forward lacks some minutes, one on which they
+/// are put back has some twice, and a day that a country skipped has none.
+package struct LocalDayMinutes: Sendable {
+    package let day: LocalDay
+    /// How many minutes the day lasts: usually 1,440.
+    package let count: Int
+    /// The minutes that the day does not have, ascending.
+    package let missing: [MinuteOfDay]
+    /// The minutes that the day has twice, ascending.
+    package let doubled: [MinuteOfDay]
+    /// The day's first instant, which need not be 00:00; nil if the day does not exist.
+    package let start: Date?
+    /// The first instant after the day; nil if the day does not exist.
+    package let end: Date?
+    private let firstSeconds: [Int?]
+
+    /// - Parameters:
+    ///   - day: The date on the calendar.
+    ///   - zone: The zone whose clocks show it.
+    package init(_ day: LocalDay, in zone: TimeZone) {
+        let midnight = day.ordinal * 86_400
+        var firsts: [Int?] = Array(repeating: nil, count: MinuteOfDay.count)
+        var doubled: Set<MinuteOfDay> = []
+        var (count, start, end): (Int, Int?, Int?) = (0, nil, nil)
+        for span in OffsetSpan.spans(around: midnight, in: zone) {
+            let first = max(span.start + span.offset - midnight, 0)
+            let last = min(span.end + span.offset - midnight, 86_400) - 1
+            guard first <= last else { continue }
+            for minute in first / 60...last / 60 {
+                count += 1
+                if firsts[minute] != nil {
+                    doubled.insert(MinuteOfDay(hour: 0, minute: minute))
+                } else {
+                    firsts[minute] = midnight + max(minute * 60, first) - span.offset
+                }
+            }
+            start = start ?? midnight + first - span.offset
+            end = midnight + last + 1 - span.offset
+        }
+        self.day = day
+        self.count = count
+        self.missing = firsts.indices.filter { firsts[$0] == nil }.compactMap { MinuteOfDay($0) }
+        self.doubled = doubled.sorted()
+        self.start = start.map { Date(timeIntervalSince1970: Double($0)) }
+        self.end = end.map { Date(timeIntervalSince1970: Double($0)) }
+        self.firstSeconds = firsts
+    }
+
+    /// The instant at which `minute` begins, for the first time if it comes twice; nil if it is missing.
+    package func date(of minute: MinuteOfDay) -> Date? {
+        firstSeconds[minute.value].map { Date(timeIntervalSince1970: Double($0)) }
+    }
+}
+
+/// A stretch of time, in seconds since 1970, during which a zone's distance from UTC stays the same.
+private struct OffsetSpan {
+    var start: Int
+    var end: Int
+    var offset: Int
+
+    /// The spans that cover the local day starting at `midnight`, whatever the zone's distance from UTC.
+    static func spans(around midnight: Int, in zone: TimeZone) -> [OffsetSpan] {
+        func offset(at second: Int) -> Int {
+            zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(second)))
+        }
+        // No zone has ever been 16 hours away from UTC, and none changes twice within an hour.
+        let first = midnight - 16 * 3_600
+        let last = midnight + 40 * 3_600
+        var spans = [OffsetSpan(start: first, end: last, offset: offset(at: first))]
+        for hour in stride(from: first + 3_600, through: last, by: 3_600) {
+            let next = offset(at: hour)
+            guard let current = spans.last, next != current.offset else { continue }
+            var (before, after) = (hour - 3_600, hour)
+            while after - before > 1 {
+                let middle = (before + after) / 2
+                if offset(at: middle) == current.offset { before = middle } else { after = middle }
+            }
+            spans[spans.count - 1].end = after
+            spans.append(OffsetSpan(start: after, end: last, offset: next))
+        }
+        return spans
+    }
+}

@@ -1,0 +1,64 @@
+package import Posts
+
+/// The shares of a day's posts by equal stretches of the day, for a plot.
+package struct MinuteShares: Equatable, Sendable {
+    /// The share of each stretch, from midnight on; they sum to 1 or are all 0.
+    package let shares: [Double]
+
+    /// The shares of observed or planned minutes.
+    ///
+    /// - Parameters:
+    ///   - minutes: The minutes of posts.
+    ///   - binCount: How many stretches the day has: a divisor of 1,440, 24 for hours.
+    package init(of minutes: some Sequence<MinuteOfDay>, binCount: Int = 24) {
+        var masses = Array(repeating: 0.0, count: MinuteOfDay.count)
+        for minute in minutes { masses[minute.value] += 1 }
+        self.init(masses: masses, binCount: binCount)
+    }
+
+    /// The shares that a distribution gives in the long run.
+    package init(of distribution: MinuteDistribution, binCount: Int = 24) {
+        self.init(masses: distribution.probabilities, binCount: binCount)
+    }
+
+    private init(masses: [Double], binCount: Int) {
+        let bins = min(max(1, binCount), MinuteOfDay.count)
+        var sums = Array(repeating: 0.0, count: bins)
+        for (minute, mass) in masses.enumerated() { sums[minute * bins / MinuteOfDay.count] += mass }
+        let total = sums.reduce(0, +)
+        shares = total > 0 ? sums.map { $0 / total } : sums
+    }
+
+    /// The minute at which stretch `index` begins.
+    package func start(of index: Int) -> MinuteOfDay {
+        MinuteOfDay(hour: 0, minute: (index * MinuteOfDay.count + shares.count - 1) / shares.count)
+    }
+
+    /// How much of the mass lies elsewhere in `other`: 0 if both are the same, 1 if they have nothing in common.
+    ///
+    /// Also known as total variation. 1 if the numbers of stretches differ.
+    package func distance(to other: MinuteShares) -> Double {
+        guard shares.count == other.shares.count else { return 1 }
+        return zip(shares, other.shares).reduce(0) { $0 + abs($1.0 - $1.1) } / 2
+    }
+}
+
+/// The human's times beside the bot's, as a plot shows them.
+package struct MinuteComparison: Equatable, Sendable {
+    package let human: MinuteShares
+    package let bot: MinuteShares
+
+    /// - Parameters:
+    ///   - human: When the human posted.
+    ///   - bot: When the bot posts, by plan or in the long run; as many stretches as `human`.
+    package init(human: MinuteShares, bot: MinuteShares) {
+        self.human = human
+        self.bot = bot
+    }
+
+    /// The largest share of either, by which a plot scales its bars.
+    package var peak: Double { max(human.shares.max() ?? 0, bot.shares.max() ?? 0) }
+
+    /// How far the bot is from the human, 0 to 1.
+    package var distance: Double { human.distance(to: bot) }
+}

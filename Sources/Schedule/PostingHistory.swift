@@ -1,0 +1,114 @@
+package import Posts
+
+/// When the human posted, as far as it is known, ready for questions about a day to plan.
+///
+/// Holds the own posts that are neither replies nor reposts and whose time of
+/// day can be trusted.
+package struct PostingHistory: Sendable {
+    /// The last day known to be complete.
+    package let asOf: LocalDay
+    /// All posting times up to `asOf`, ascending.
+    package let times: [PostingTime]
+    private let days: [ArraySlice<PostingTime>]
+
+    /// - Parameters:
+    ///   - times: The posting times in any order; those after `asOf` are left out.
+    ///   - asOf: The last day known to be complete; by default the day of the last post.
+    package init(times: [PostingTime], asOf: LocalDay? = nil) {
+        let last = asOf ?? times.map(\.day).max() ?? LocalDay(ordinal: 0)
+        // Sorting numbers is several times faster than sorting pairs.
+        let sorted = times.lazy.filter { $0.day <= last }
+            .map { $0.day.ordinal * MinuteOfDay.count + $0.minute.value }
+            .sorted()
+            .compactMap(Self.time(at:))
+        self.asOf = last
+        self.times = sorted
+        self.days = Self.split(sorted)
+    }
+
+    /// Whether nothing is known, so that no day can be planned.
+    package var isEmpty: Bool { times.isEmpty }
+
+    /// Computes how likely each minute of `day` is.
+    ///
+    /// - Parameters:
+    ///   - day: The day to plan.
+    ///   - configuration: The model, the weekend and the quiet minutes.
+    ///   - missing: Minutes that the day does not have because clocks are put forward.
+    /// - Returns: The distribution from which the day's slots are drawn.
+    package func distribution(
+        for day: LocalDay, configuration: ScheduleConfiguration, missing: Set<MinuteOfDay> = []
+    ) -> MinuteDistribution {
+        switch configuration.model {
+        case .raw:
+            return .raw(counts: minuteCounts(), missing: missing, quiet: configuration.quiet)
+        case .kernel:
+            let weight = HistoryWeight(asOf: asOf, target: day, weekend: configuration.weekend)
+            return smoothed(weight, closed: missing.union(configuration.quiet))
+        }
+    }
+
+    /// How many posts `day` gets.
+    ///
+    /// Every day after the first archived one counts, those without posts too.
+    /// The first is left out because the archive may begin in the middle of
+    /// it, unless it is the only one. At most a hundred years are looked at.
+    package func countDistribution(
+        for day: LocalDay, configuration: ScheduleConfiguration
+    ) -> DayCountDistribution {
+        guard let first = times.first?.day else { return DayCountDistribution(counts: [], weights: []) }
+        guard first < asOf else { return DayCountDistribution(counts: [times.count], weights: [1]) }
+        let earliest = max(first.advanced(by: 1), asOf.advanced(by: -36_524))
+        var counts = Array(repeating: 0, count: asOf.days(since: earliest) + 1)
+        for posts in days {
+            guard let day = posts.first?.day, day >= earliest else { continue }
+            counts[day.days(since: earliest)] = posts.count
+        }
+        let weight = HistoryWeight(asOf: asOf, target: day, weekend: configuration.weekend)
+        let weights = counts.indices.map { weight.weight(of: earliest.advanced(by: $0)) }
+        return DayCountDistribution(counts: counts, weights: weights)
+    }
+
+    /// How closely the human's posts follow one another.
+    package func bursts() -> BurstModel {
+        let profile = smoothed(HistoryWeight(asOf: asOf, target: nil), closed: [])
+        return BurstModel(days: days, profile: profile.probabilities)
+    }
+
+    /// The number of posts in each minute of the day.
+    package func minuteCounts() -> [Double] {
+        var counts = Array(repeating: 0.0, count: MinuteOfDay.count)
+        for time in times { counts[time.minute.value] += 1 }
+        return counts
+    }
+
+    private func smoothed(_ weight: HistoryWeight, closed: Set<MinuteOfDay>) -> MinuteDistribution {
+        var weights = Array(repeating: 0.0, count: MinuteOfDay.count)
+        var squares = 0.0
+        for posts in days {
+            guard let day = posts.first?.day else { continue }
+            let mass = weight.weight(of: day)
+            for post in posts { weights[post.minute.value] += mass }
+            squares += mass * mass * Double(posts.count)
+        }
+        return .kernel(weights: weights, squares: squares, closed: closed)
+    }
+
+    private static func time(at minutes: Int) -> PostingTime? {
+        let remainder = minutes % MinuteOfDay.count
+        let minute = remainder < 0 ? remainder + MinuteOfDay.count : remainder
+        return MinuteOfDay(minute).map {
+            PostingTime(day: LocalDay(ordinal: (minutes - minute) / MinuteOfDay.count), minute: $0)
+        }
+    }
+
+    private static func split(_ times: [PostingTime]) -> [ArraySlice<PostingTime>] {
+        var days: [ArraySlice<PostingTime>] = []
+        var start = 0
+        for index in times.indices where index + 1 == times.count || times[index + 1].day != times[index].day {
+            days.append(times[start...index])
+            start = index + 1
+        }
+        return days
+    }
+}

@@ -1,0 +1,39 @@
+package import Posts
+
+/// How posting times are learned from the archive.
+package enum ScheduleModel: String, CaseIterable, Sendable {
+    /// A smoothed, recency-weighted profile: posts may fall on minutes the human never used.
+    case kernel
+    /// The bare histogram of the archive: only minutes that the human used.
+    case raw
+}
+
+/// What an operator can set about the plan of a day.
+package struct ScheduleConfiguration: Equatable, Sendable {
+    package var model: ScheduleModel
+    /// Whether posts may follow one another as closely as the human's do.
+    package var bursts: Bool
+    /// The least distance of two slots of a day in minutes, at least 1.
+    package var minimumGapMinutes: Int
+    /// The most slots of a day.
+    package var maximumPerDay: Int
+    /// The days of the week that resemble each other as days off: 1 is Monday, 7 is Sunday.
+    package var weekend: Set<Int>
+    /// Minutes in which nothing is posted; they have no mass before anything is drawn.
+    package var quiet: Set<MinuteOfDay>
+    /// How many minutes late a slot may still be posted; later it is skipped.
+    package var graceMinutes: Int
+
+    package init(
+        model: ScheduleModel = .kernel, bursts: Bool = true, minimumGapMinutes: Int = 1, maximumPerDay: Int = 50,
+        weekend: Set<Int> = [6, 7], quiet: Set<MinuteOfDay> = [], graceMinutes: Int = 15
+    ) {
+        self.model = model
+        self.bursts = bursts
+        self.minimumGapMinutes = max(1, minimumGapMinutes)
+        self.maximumPerDay = max(0, maximumPerDay)
+        self.weekend = weekend
+        self.quiet = quiet
+        self.graceMinutes = max(0, graceMinutes)
+    }
+}

@@ -1,0 +1,151 @@
+package import Foundation
+package import Posts
+
+/// A text that the bot may post, as far as courtesy is concerned.
+package struct TextCandidate: Sendable {
+    /// The human's post that the text comes from.
+    package let id: PostID
+    /// The minute at which the human posted it.
+    package let minute: MinuteOfDay
+    /// What texts that read the same have in common.
+    package let textKey: String
+    /// When this mirror last posted the text; nil if never.
+    package let lastUsed: Date?
+    /// When the human posted it; nil if its age does not matter.
+    package let createdAt: Date?
+
+    package init(
+        id: PostID, minute: MinuteOfDay, textKey: String, lastUsed: Date? = nil, createdAt: Date? = nil
+    ) {
+        self.id = id
+        self.minute = minute
+        self.textKey = textKey
+        self.lastUsed = lastUsed
+        self.createdAt = createdAt
+    }
+}
+
+/// The text chosen for a slot, and why.
+package struct TextChoice: Equatable, Sendable {
+    package let id: PostID
+    package let textKey: String
+    package let explanation: TextExplanation
+}
+
+/// Chooses the human's text for a minute of the day.
+///
+/// Texts that were written around that minute, and not posted by this mirror
+/// for a long time, are equally likely.
+package struct TextChooser: Sendable {
+    /// How far, in minutes round the clock, a text may be from the slot; a wider window is for want of texts.
+    package static let windows = [30, 60, 120, 240, 720]
+    /// A window with fewer texts than this is widened.
+    package static let enough = 10
+    /// For want of anything else a text may come back after this many days.
+    package static let lastResortDays = 7
+
+    /// How many days must pass before the same text is posted again.
+    package let noRepeatDays: Int
+    /// How many days old a text must be, unless that would leave nothing.
+    package let minimumAgeDays: Int
+
+    package init(noRepeatDays: Int = 180, minimumAgeDays: Int = 30) {
+        self.noRepeatDays = max(0, noRepeatDays)
+        self.minimumAgeDays = max(0, minimumAgeDays)
+    }
+
+    /// Chooses the text for a slot.
+    ///
+    /// The order of the candidates does not matter.
+    ///
+    /// - Parameters:
+    ///   - candidates: The texts that may be posted.
+    ///   - minute: The slot's minute of the day.
+    ///   - now: The time from which ages are counted.
+    ///   - excluded: Keys of texts that must not be chosen at all: planned for today, or on their way.
+    ///   - generator: Seeded with ``PlanSeed/text(mirror:day:minute:seed:)``; exactly one number is drawn if
+    ///     there is a choice.
+    /// - Returns: The text, or nil if all were used too recently, so that the slot is skipped.
+    package func choose(
+        from candidates: [TextCandidate], at minute: MinuteOfDay, now: Date, excluding excluded: Set<String> = [],
+        generator: inout SplitMix64
+    ) -> TextChoice? {
+        let allowed = candidates.filter { !excluded.contains($0.textKey) }
+        let grown = allowed.filter { isOldEnough($0, now) }
+        let isAgeRelaxed = grown.isEmpty && !allowed.isEmpty
+        let eligible = isAgeRelaxed ? allowed : grown
+        let lastUses = Self.lastUses(in: candidates)
+        let unused = eligible.filter { candidate in
+            lastUses[candidate.textKey].map { now.timeIntervalSince($0) >= Double(noRepeatDays) * 86_400 } ?? true
+        }
+        let (window, pool) = Self.pool(from: unused, around: minute)
+        if let chosen = pool.element(atUniform: pool.isEmpty ? 0 : generator.nextUniform()) {
+            return TextChoice(
+                id: chosen.id, textKey: chosen.textKey,
+                explanation: TextExplanation(
+                    minute: minute, windowMinutes: window, poolSize: pool.count, isAgeRelaxed: isAgeRelaxed))
+        }
+        return leastRecentlyUsed(of: eligible, lastUses, now).map { chosen in
+            TextChoice(
+                id: chosen.id, textKey: chosen.textKey,
+                explanation: TextExplanation(
+                    minute: minute, windowMinutes: nil, poolSize: 1, isAgeRelaxed: isAgeRelaxed))
+        }
+    }
+
+    private func isOldEnough(_ candidate: TextCandidate, _ now: Date) -> Bool {
+        candidate.createdAt.map { now.timeIntervalSince($0) >= Double(minimumAgeDays) * 86_400 } ?? true
+    }
+
+    private func leastRecentlyUsed(
+        of candidates: [TextCandidate], _ lastUses: [String: Date], _ now: Date
+    ) -> TextCandidate? {
+        var best: (candidate: TextCandidate, used: Date)?
+        for candidate in candidates {
+            guard let used = lastUses[candidate.textKey],
+                now.timeIntervalSince(used) > Double(Self.lastResortDays) * 86_400
+            else { continue }
+            if let current = best {
+                guard used < current.used || used == current.used && candidate.id.order < current.candidate.id.order
+                else { continue }
+            }
+            best = (candidate, used)
+        }
+        return best?.candidate
+    }
+
+    /// The latest use of each text, by whichever post it came from.
+    private static func lastUses(in candidates: [TextCandidate]) -> [String: Date] {
+        var uses: [String: Date] = [:]
+        for candidate in candidates {
+            guard let used = candidate.lastUsed else { continue }
+            uses[candidate.textKey] = max(uses[candidate.textKey] ?? used, used)
+        }
+        return uses
+    }
+
+    /// The narrowest window with enough texts, or all; one representative for each text.
+    private static func pool(
+        from candidates: [TextCandidate], around minute: MinuteOfDay
+    ) -> (window: Int, texts: [TextCandidate]) {
+        var pool: [TextCandidate] = []
+        for window in windows {
+            let near = candidates.filter { $0.minute.circularDistance(to: minute) <= window }
+            var keys: Set<String> = []
+            pool = near.sorted { $0.id.order < $1.id.order }.filter { keys.insert($0.textKey).inserted }
+            if pool.count >= enough { return (window, pool) }
+        }
+        return (windows.last ?? 720, pool)
+    }
+}
+
+extension PostID {
+    fileprivate var order: (String, String) { (network.rawValue, value) }
+}
+
+extension Array {
+    /// The element at share `u` of the way through; nil if there is none.
+    fileprivate func element(atUniform u: Double) -> Element? {
+        isEmpty ? nil : self[Swift.min(Int(u * Double(count)), count - 1)]
+    }
+}
