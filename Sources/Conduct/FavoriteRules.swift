@@ -1,0 +1,64 @@
+package import Foundation
+package import Posts
+
+/// What must be known about a post to decide whether it may become a favorite.
+package struct FavoriteFacts: Sendable {
+    package var post: Post
+    package var author: Account
+    /// The accounts of human and bot, on every network.
+    package var own: Set<AccountID>
+    /// An operator, or the author, said to leave the author alone.
+    package var isDenied: Bool
+    /// The bot's account has favorited the post already.
+    package var isFavorited: Bool
+    /// Favorites given on the present local day.
+    package var favoritesToday: Int
+
+    package init(
+        post: Post, author: Account, own: Set<AccountID>, isDenied: Bool = false, isFavorited: Bool = false,
+        favoritesToday: Int = 0
+    ) {
+        self.post = post
+        self.author = author
+        self.own = own
+        self.isDenied = isDenied
+        self.isFavorited = isFavorited
+        self.favoritesToday = favoritesToday
+    }
+}
+
+/// What the bot may favorite, and how often.
+package struct FavoriteRules: Equatable, Sendable {
+    /// The most favorites on one local day.
+    package var perDay: Int
+    /// Older posts are left alone.
+    package var maximumAge: Duration
+
+    package init(perDay: Int = 10, maximumAge: Duration = .seconds(6 * 3_600)) {
+        self.perDay = perDay
+        self.maximumAge = maximumAge
+    }
+
+    /// Why a post is not favorited; nil if it may be.
+    package func refusal(of facts: FavoriteFacts, at now: Date) -> Refusal? {
+        refusalOfPost(facts) ?? refusalOfTime(facts.post.createdAt, maximumAge, now) ?? refusalOfCap(facts)
+    }
+
+    private func refusalOfPost(_ facts: FavoriteFacts) -> Refusal? {
+        if facts.post.isRepost { return Refusal(.isRepost) }
+        if facts.own.contains(facts.author.id) || facts.own.contains(facts.post.author) { return Refusal(.ownPost) }
+        if !facts.post.visibility.isOpen { return Refusal(.notOpen) }
+        if facts.post.isSensitive { return Refusal(.sensitive) }
+        if facts.isDenied { return Refusal(.denied) }
+        if OptOut.asksToStop(text: facts.post.text) { return Refusal(.askedToStop) }
+        if OptOut.isOptedOut(bio: facts.author.bio) { return Refusal(.optedOut) }
+        if facts.author.isBot { return Refusal(.botAuthor) }
+        if facts.isFavorited { return Refusal(.alreadyFavorited) }
+        return nil
+    }
+
+    private func refusalOfCap(_ facts: FavoriteFacts) -> Refusal? {
+        guard facts.favoritesToday >= perDay else { return nil }
+        return Refusal(.dailyCap, "the bot favorited \(facts.favoritesToday) posts today already")
+    }
+}

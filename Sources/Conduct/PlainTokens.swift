@@ -1,0 +1,123 @@
+/// A text taken apart into links, mentions and everything else.
+///
+/// Recognises more than any one network does: `＠` and `﹫` count as `@`, and
+/// every such sign that is directly followed by a letter, digit or underscore
+/// begins a mention, unless it stands after an ASCII letter or digit, as in an
+/// e-mail address, which no network takes for a mention.
+struct PlainTokens {
+    enum Token {
+        case scalar(Unicode.Scalar)
+        /// A link of the given scalars; `isCertain` if every server sees it as one: it stands at the start or
+        /// after white space or a bracket, and its host is ASCII with a dot in it.
+        case link(ArraySlice<Unicode.Scalar>, isCertain: Bool)
+        /// The name without `@` and without host; empty if it is not made of ASCII.
+        case mention(name: ArraySlice<Unicode.Scalar>)
+    }
+
+    private(set) var tokens: [Token] = []
+
+    init(_ text: String) {
+        let scalars = Array(text.unicodeScalars)
+        tokens.reserveCapacity(scalars.count)
+        var position = 0
+        while position < scalars.count {
+            let (token, end) = Self.token(at: position, in: scalars)
+            tokens.append(token)
+            position = max(end, position + 1)
+        }
+    }
+
+    /// Whether any token is a link.
+    var hasLink: Bool {
+        tokens.contains { if case .link = $0 { true } else { false } }
+    }
+
+    private static func token(at position: Int, in scalars: [Unicode.Scalar]) -> (Token, end: Int) {
+        let previous = position > 0 ? scalars[position - 1] : nil
+        if let end = linkEnd(at: position, in: scalars) {
+            let isApart = previous.map { $0.properties.isWhitespace || $0 == "(" } ?? true
+            let link = scalars[position..<end]
+            return (.link(link, isCertain: isApart && hasOrdinaryHost(link)), end)
+        }
+        if scalars[position].isAtSign, !(previous?.isASCIIAlphanumeric ?? false),
+            let mention = mention(at: position, in: scalars)
+        {
+            return mention
+        }
+        return (.scalar(scalars[position]), position + 1)
+    }
+
+    /// The end of the link that starts at `position`, without punctuation that closes a sentence.
+    ///
+    /// Links are ASCII, since other letters are more often the sentence going
+    /// on; only a host that begins with other letters has them.
+    private static func linkEnd(at position: Int, in scalars: [Unicode.Scalar]) -> Int? {
+        guard scalars[position] == "h" || scalars[position] == "H" else { return nil }
+        let schemes = ["https://", "http://"].map { Array($0.unicodeScalars) }
+        let rest = scalars[position...]
+        guard let scheme = schemes.first(where: { rest.starts(with: $0) { $0.lowercaseASCII == $1 } }) else {
+            return nil
+        }
+        var end = position + scheme.count
+        guard end < scalars.count, scalars[end].isWord else { return nil }
+        if !scalars[end].isASCII { end = hostEnd(at: end, in: scalars) }
+        while end < scalars.count, scalars[end].isLinkScalar { end += 1 }
+        while let last = scalars[position..<end].last, closes(last, scalars[position..<end]) { end -= 1 }
+        return end
+    }
+
+    private static func hasOrdinaryHost(_ link: ArraySlice<Unicode.Scalar>) -> Bool {
+        let address = link.drop { $0 != "/" }.dropFirst(2)
+        let host = address.prefix { $0.isASCIIAlphanumeric || $0 == "." || $0 == "-" }
+        let isWhole = address.dropFirst(host.count).first.map { "/?#:".unicodeScalars.contains($0) } ?? true
+        return isWhole && host.dropFirst().dropLast().contains(".")
+    }
+
+    private static func closes(_ last: Unicode.Scalar, _ link: ArraySlice<Unicode.Scalar>) -> Bool {
+        switch last {
+        case ".", ",", ";", ":", "!", "?", "'", "*", "@": true
+        case ")": !link.contains("(")
+        case "]": !link.contains("[")
+        default: false
+        }
+    }
+
+    private static func mention(at position: Int, in scalars: [Unicode.Scalar]) -> (Token, end: Int)? {
+        var start = position + 1
+        // Servers may drop what cannot be seen, so it does not hide a mention.
+        while start < scalars.count, scalars[start].isInvisible { start += 1 }
+        guard start < scalars.count, scalars[start].isWord else { return nil }
+        let end = nameEnd(at: start, in: scalars)
+        guard end > start else { return (.mention(name: []), start) }
+        var hostEnd = end
+        if end + 1 < scalars.count, scalars[end].isAtSign, scalars[end + 1].isWord {
+            hostEnd = Self.hostEnd(at: end + 1, in: scalars)
+        }
+        return (.mention(name: scalars[start..<end]), hostEnd)
+    }
+
+    /// The end of a run of ASCII letters, digits and underscores with single dots and hyphens between them.
+    private static func nameEnd(at start: Int, in scalars: [Unicode.Scalar]) -> Int {
+        var end = start
+        while end < scalars.count {
+            if scalars[end].isASCIIAlphanumeric || scalars[end] == "_" {
+                end += 1
+            } else if end > start, scalars[end] == "." || scalars[end] == "-", end + 1 < scalars.count,
+                scalars[end + 1].isASCIIAlphanumeric
+            {
+                end += 2
+            } else {
+                break
+            }
+        }
+        return end
+    }
+
+    private static func hostEnd(at start: Int, in scalars: [Unicode.Scalar]) -> Int {
+        let asciiEnd = nameEnd(at: start, in: scalars)
+        guard asciiEnd == start else { return asciiEnd }
+        var end = start
+        while end < scalars.count, scalars[end].isWord || scalars[end] == "." || scalars[end] == "-" { end += 1 }
+        return end
+    }
+}

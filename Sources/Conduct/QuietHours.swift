@@ -1,0 +1,55 @@
+package import Posts
+
+/// The times of day at which the bot keeps quiet.
+///
+/// Written as `23:00-07:00` or several such ranges with commas between them;
+/// a range may run over midnight, and its end is not part of it.
+package struct QuietHours: Equatable, Sendable, CustomStringConvertible {
+    /// Every quiet minute.
+    package let minutes: Set<MinuteOfDay>
+    /// The ranges as they were written, or `none`.
+    package let description: String
+
+    /// No quiet time.
+    package static let none = QuietHours()
+
+    private init() {
+        minutes = []
+        description = "none"
+    }
+
+    /// Nil unless `text` is `none` or ranges of times.
+    ///
+    /// - Parameter text: For example `none`, `23:00-07:00` or `00:00-06:30, 12:00-13:00`; `24:00` may end a range.
+    package init?(parsing text: String) {
+        let trimmed = text.filter { !$0.isWhitespace }.lowercased()
+        guard trimmed != "none" else {
+            self = .none
+            return
+        }
+        var minutes: Set<MinuteOfDay> = []
+        for range in trimmed.split(separator: ",", omittingEmptySubsequences: false) {
+            let ends = range.split(separator: "-", omittingEmptySubsequences: false).map(Self.minute)
+            guard ends.count == 2, let start = ends[0], let end = ends[1], start != end, start < MinuteOfDay.count
+            else { return nil }
+            let last = end > start ? end : end + MinuteOfDay.count
+            minutes.formUnion((start..<last).map { MinuteOfDay(hour: 0, minute: $0) })
+        }
+        self.minutes = minutes
+        self.description = trimmed
+    }
+
+    /// Whether the bot keeps quiet in `minute`.
+    package func contains(_ minute: MinuteOfDay) -> Bool { minutes.contains(minute) }
+
+    /// Minutes since midnight of a time written as `H:MM` or `HH:MM`, 0 through 1440.
+    private static func minute(_ text: Substring) -> Int? {
+        let parts = text.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+        guard parts.count == 2, (1...2).contains(parts[0].count), parts[1].count == 2,
+            parts.allSatisfy({ $0.allSatisfy { (0x30...0x39).contains($0) } })
+        else { return nil }
+        let numbers = parts.map { $0.reduce(0) { $0 * 10 + Int($1 - 0x30) } }
+        let minute = numbers[0] * 60 + numbers[1]
+        return numbers[1] < 60 && minute <= MinuteOfDay.count ? minute : nil
+    }
+}

@@ -1,0 +1,86 @@
+/// Why something is not sent.
+///
+/// The code is stable: it is stored with actions and counted in metrics. The
+/// message is for people and never quotes anybody's text.
+package struct Refusal: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The rule that was applied.
+    package let reason: Reason
+    /// A plain sentence without a full stop.
+    package let message: String
+
+    package init(_ reason: Reason, _ message: String? = nil) {
+        self.reason = reason
+        self.message = message ?? reason.sentence
+    }
+
+    /// The stable name of the rule, for example `too-long`.
+    package var code: String { reason.rawValue }
+
+    package var description: String { message }
+}
+
+extension Refusal {
+    /// Every rule there is, by its stable name.
+    package enum Reason: String, CaseIterable, Sendable {
+        case notOpen = "not-open"
+        case isReply = "is-reply"
+        case notAReply = "not-a-reply"
+        case isRepost = "is-repost"
+        case hasMedia = "has-media"
+        case sensitive
+        case truncated
+        case mentionsOthers = "mentions-others"
+        case hasLink = "has-link"
+        case noWords = "no-words"
+        case tooLong = "too-long"
+        case tooYoung = "too-young"
+        case badHandle = "bad-handle"
+        case ownPost = "own-post"
+        case botAuthor = "bot-author"
+        case optedOut = "opted-out"
+        case denied
+        case askedToStop = "asked-to-stop"
+        case notMentioned = "not-mentioned"
+        case alreadyAnswered = "already-answered"
+        case alreadyFavorited = "already-favorited"
+        case tooOld = "too-old"
+        case badTime = "bad-time"
+        case dailyCap = "daily-cap"
+        case personCap = "person-cap"
+        case threadCap = "thread-cap"
+        case noPastReply = "no-past-reply"
+
+        /// What the rule says, where nothing more exact is known.
+        package var sentence: String {
+            switch self {
+            case .notOpen: "the post is not public"
+            case .isReply: "the post is a reply"
+            case .notAReply: "the post is not a reply"
+            case .isRepost: "the post repeats somebody else's words"
+            case .hasMedia: "the post has pictures, video, sound or a poll, which are not sent"
+            case .sensitive: "the post is marked sensitive or has a content warning"
+            case .truncated: "the text was cut off by the network or archive"
+            case .mentionsOthers: "the post begins by addressing somebody"
+            case .hasLink: "the post has a link, and links are switched off"
+            case .noWords: "too few words are left once links and mentions are removed"
+            case .tooLong: "the text is longer than the server allows"
+            case .tooYoung: "the post is younger than the configured age"
+            case .badHandle: "the account's handle does not have the form of a handle"
+            case .ownPost: "the post is by the human or the bot"
+            case .botAuthor: "the author is a bot"
+            case .optedOut: "the author's profile opts out of bots"
+            case .denied: "the author is on the list of people to leave alone"
+            case .askedToStop: "the author asks the bot to stop"
+            case .notMentioned: "the post does not mention the bot"
+            case .alreadyAnswered: "the mention was answered before"
+            case .alreadyFavorited: "the post is a favorite already"
+            case .tooOld: "the post is too old to react to"
+            case .badTime: "the post's time lies in the future"
+            case .dailyCap: "today's limit is reached"
+            case .personCap: "today's limit for this person is reached"
+            case .threadCap: "the limit for this conversation is reached"
+            case .noPastReply: "there is no earlier reply to this person to answer with"
+            }
+        }
+    }
+}

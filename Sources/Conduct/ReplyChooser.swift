@@ -1,0 +1,83 @@
+import Crypto
+package import Foundation
+package import Posts
+
+/// One of the human's old replies to a person, ready to be sent again.
+package struct ReplyCandidate: Equatable, Sendable {
+    /// The human's old reply.
+    package let id: PostID
+    /// What texts that read the same have in common; see ``TextRules/textKey(_:)``.
+    package let textKey: String
+    /// When the bot last sent this text to this person; nil if never.
+    package let lastUsed: Date?
+    /// The text is on its way to this person, or what became of it is not known yet.
+    package let isInFlight: Bool
+
+    package init(id: PostID, textKey: String, lastUsed: Date? = nil, isInFlight: Bool = false) {
+        self.id = id
+        self.textKey = textKey
+        self.lastUsed = lastUsed
+        self.isInFlight = isInFlight
+    }
+}
+
+/// The old reply chosen for a mention, and why.
+package struct ReplyChoice: Equatable, Sendable {
+    package let id: PostID
+    /// How many old replies to this person were equally likely.
+    package let poolSize: Int
+    /// Whether the person got this text from the bot before.
+    package let isRepeat: Bool
+}
+
+/// Chooses which of the human's old replies to a person answers their mention.
+package struct ReplyChooser: Equatable, Sendable {
+    /// How many days must pass before a person gets the same text again.
+    package var repeatAfterDays: Int
+
+    package init(repeatAfterDays: Int = 7) { self.repeatAfterDays = repeatAfterDays }
+
+    /// Chooses by the mention alone, so that the same mention always gets the same answer.
+    ///
+    /// Texts this person never got from the bot come first; when all were
+    /// sent, the one sent longest ago, if that is long enough.
+    ///
+    /// - Parameters:
+    ///   - candidates: The human's old replies to the person, in any order.
+    ///   - mirror: The mirror's name.
+    ///   - mention: The post to answer.
+    ///   - now: The time from which the past is counted.
+    /// - Returns: The choice; nil for silence.
+    package func choose(
+        from candidates: [ReplyCandidate], mirror: String, mention: PostID, now: Date
+    ) -> ReplyChoice? {
+        let sorted = candidates.sorted { ($0.id.network.rawValue, $0.id.value) < ($1.id.network.rawValue, $1.id.value) }
+        let blocked = Set(sorted.filter(\.isInFlight).map(\.textKey))
+        let allowed = sorted.filter { !blocked.contains($0.textKey) }
+        var uses: [String: Date] = [:]
+        for candidate in sorted {
+            guard let used = candidate.lastUsed else { continue }
+            uses[candidate.textKey] = max(uses[candidate.textKey] ?? used, used)
+        }
+        let unused = allowed.filter { uses[$0.textKey] == nil }
+        if !unused.isEmpty {
+            let index = Self.draw(below: unused.count, mirror: mirror, mention: mention)
+            return ReplyChoice(id: unused[index].id, poolSize: unused.count, isRepeat: false)
+        }
+        let oldest = allowed.min {
+            (uses[$0.textKey] ?? .distantPast) < (uses[$1.textKey] ?? .distantPast)
+        }
+        guard let oldest, let used = uses[oldest.textKey],
+            now.timeIntervalSince(used) > Double(repeatAfterDays) * 86_400
+        else { return nil }
+        return ReplyChoice(id: oldest.id, poolSize: 1, isRepeat: true)
+    }
+
+    /// A number that depends on mirror and mention only, spread evenly over 0 ..< `count`.
+    private static func draw(below count: Int, mirror: String, mention: PostID) -> Int {
+        let parts = ["reply/1", mirror, mention.network.rawValue, mention.value]
+        let message = Array(parts.map { Array($0.utf8) }.joined(separator: [0]))
+        let number = SHA256.hash(data: message).prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        return Int(number.multipliedFullWidth(by: UInt64(count)).high)
+    }
+}

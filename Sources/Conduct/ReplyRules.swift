@@ -1,0 +1,89 @@
+package import Foundation
+package import Posts
+
+/// What must be known about a mention to decide whether it may be answered.
+package struct MentionFacts: Sendable {
+    package var post: Post
+    package var author: Account
+    /// The bot's own account.
+    package var bot: AccountID
+    /// The network reported the post as one that mentions the bot.
+    package var mentionsBot: Bool
+    /// An operator, or the author, said to leave the author alone.
+    package var isDenied: Bool
+    /// A reply to this post exists, in any state.
+    package var isAnswered: Bool
+    /// Replies to this author on the present local day.
+    package var repliesToPersonToday: Int
+    /// Replies by the bot in this conversation.
+    package var repliesInThread: Int
+
+    package init(
+        post: Post, author: Account, bot: AccountID, mentionsBot: Bool = true, isDenied: Bool = false,
+        isAnswered: Bool = false, repliesToPersonToday: Int = 0, repliesInThread: Int = 0
+    ) {
+        self.post = post
+        self.author = author
+        self.bot = bot
+        self.mentionsBot = mentionsBot
+        self.isDenied = isDenied
+        self.isAnswered = isAnswered
+        self.repliesToPersonToday = repliesToPersonToday
+        self.repliesInThread = repliesInThread
+    }
+}
+
+/// Whom the bot answers, and how often.
+package struct ReplyRules: Equatable, Sendable {
+    /// The most replies to one person on one local day.
+    package var perPersonPerDay: Int
+    /// The most replies in one conversation.
+    package var perThread: Int
+    /// Older mentions are not answered.
+    package var maximumAge: Duration
+
+    package init(perPersonPerDay: Int = 3, perThread: Int = 5, maximumAge: Duration = .seconds(24 * 3_600)) {
+        self.perPersonPerDay = perPersonPerDay
+        self.perThread = perThread
+        self.maximumAge = maximumAge
+    }
+
+    /// Why a mention is not answered; nil if it may be.
+    ///
+    /// A request to stop comes before almost every other reason, so that the
+    /// caller who sees `asked-to-stop` can remember it whatever else is wrong.
+    package func refusal(of mention: MentionFacts, at now: Date) -> Refusal? {
+        refusalOfAuthor(mention) ?? refusalOfTime(mention.post.createdAt, maximumAge, now) ?? refusalOfCaps(mention)
+    }
+
+    private func refusalOfAuthor(_ mention: MentionFacts) -> Refusal? {
+        if mention.author.id == mention.bot || mention.post.author == mention.bot { return Refusal(.ownPost) }
+        if mention.post.isRepost { return Refusal(.isRepost) }
+        if !mention.mentionsBot { return Refusal(.notMentioned) }
+        if OptOut.asksToStop(text: mention.post.text) { return Refusal(.askedToStop) }
+        if mention.isDenied { return Refusal(.denied) }
+        if OptOut.isOptedOut(bio: mention.author.bio) { return Refusal(.optedOut) }
+        if mention.author.isBot { return Refusal(.botAuthor) }
+        if mention.isAnswered { return Refusal(.alreadyAnswered) }
+        return nil
+    }
+
+    private func refusalOfCaps(_ mention: MentionFacts) -> Refusal? {
+        if mention.repliesToPersonToday >= perPersonPerDay {
+            return Refusal(.personCap, "this person got \(mention.repliesToPersonToday) replies today already")
+        }
+        if mention.repliesInThread >= perThread {
+            return Refusal(.threadCap, "this conversation got \(mention.repliesInThread) replies already")
+        }
+        return nil
+    }
+}
+
+/// Why a post is too old, or too far in the future, to react to.
+///
+/// Clocks of servers differ by minutes, so a little ahead is nothing.
+func refusalOfTime(_ created: Date, _ maximumAge: Duration, _ now: Date) -> Refusal? {
+    let age = now.timeIntervalSince(created)
+    if age > Double(maximumAge.components.seconds) { return Refusal(.tooOld) }
+    return age < -15 * 60 ? Refusal(.badTime) : nil
+}

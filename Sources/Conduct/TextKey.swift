@@ -1,0 +1,31 @@
+import Crypto
+import Foundation
+
+extension TextRules {
+    /// What texts that read the same have in common.
+    ///
+    /// Compatible characters, case, white space and links make no difference.
+    ///
+    /// - Parameter text: Any text.
+    /// - Returns: 32 hexadecimal digits, the same on every machine.
+    package static func textKey(_ text: String) -> String {
+        let folded = text.precomposedStringWithCompatibilityMapping
+        var plain = String.UnicodeScalarView()
+        for token in PlainTokens(folded).tokens {
+            switch token {
+            case .scalar(let scalar): plain.append(scalar)
+            case .link: plain.append(" ")
+            case .mention(let name): plain.append(contentsOf: "@".unicodeScalars + Array(name))
+            }
+        }
+        // Foundation leaves the marks of half-width kana apart, and the hash is over bytes.
+        let composed = String(plain).lowercased().precomposedStringWithCanonicalMapping
+        let words = composed.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        return SHA256.hash(data: Array(words.utf8)).prefix(16)
+            .map { byte in
+                let digits = String(byte, radix: 16)
+                return byte < 16 ? "0" + digits : digits
+            }
+            .joined()
+    }
+}

@@ -1,0 +1,89 @@
+/// What can be told from the form of a text alone.
+enum TextShape {
+    /// Whether the text addresses somebody before it says anything, also as `.@name`.
+    static func beginsWithMention(_ text: String) -> Bool {
+        for token in PlainTokens(text).tokens {
+            switch token {
+            case .mention: return true
+            case .scalar(let scalar) where scalar == "." || scalar.isInvisible: continue
+            default: return false
+            }
+        }
+        return false
+    }
+
+    /// Whether the text repeats somebody else's words by hand: `RT @name …`, `MT @name …`, `"@name: …"`.
+    static func isManualRepost(_ text: String) -> Bool {
+        let tokens = PlainTokens(text).tokens
+        return tokens.indices.contains { index in
+            guard case .mention = tokens[index] else { return false }
+            let before = scalars(before: index, in: tokens)
+            if let quote = before.first, ["\"", "“", "「"].contains(quote),
+                index + 1 < tokens.count, case .scalar(":") = tokens[index + 1]
+            {
+                return true
+            }
+            let word = before.drop { $0.properties.isWhitespace || $0 == ":" || $0 == "：" }
+            let isMark = ["TR", "TM", "TQ"].contains {
+                word.starts(with: $0.unicodeScalars) { $0.uppercaseASCII == $1 }
+            }
+            return isMark && !(word.dropFirst(2).first?.isWord ?? false)
+        }
+    }
+
+    /// Whether the text was cut off: it ends in `…`, or in `…` and the link with which X continues a text elsewhere.
+    static func isTruncated(_ text: String) -> Bool {
+        for token in PlainTokens(text).tokens.reversed() {
+            switch token {
+            case .scalar("…"): return true
+            case .scalar(let scalar) where scalar.properties.isWhitespace || scalar.isInvisible: continue
+            case .link(let link, _) where continuesElsewhere(link): continue
+            default: return false
+            }
+        }
+        return false
+    }
+
+    /// Whether the text has anything that a network could make a link of, with or without `http://`.
+    static func hasLink(_ text: String) -> Bool {
+        let tokens = PlainTokens(text)
+        if tokens.hasLink { return true }
+        let lowered = text.lowercased()
+        if lowered.contains("http://") || lowered.contains("https://") { return true }
+        let isHostScalar = { (scalar: Unicode.Scalar) in
+            scalar.isASCIIAlphanumeric || scalar == "." || scalar == "-"
+        }
+        return text.unicodeScalars.split { !isHostScalar($0) }.contains { word in
+            var host = word
+            while host.last == "." { host.removeLast() }
+            let labels = host.split(separator: ".", omittingEmptySubsequences: false).suffix(2)
+            guard labels.count == 2, let name = labels.first, let top = labels.last else { return false }
+            return !name.isEmpty && top.count > 1 && top.allSatisfy { $0.properties.isAlphabetic }
+        }
+    }
+
+    /// How many letters and digits the text has apart from links and mentions.
+    static func wordCharacters(in text: String) -> Int {
+        PlainTokens(text).tokens.reduce(0) { count, token in
+            guard case .scalar(let scalar) = token else { return count }
+            return count + (scalar.properties.isAlphabetic || scalar.properties.numericType != nil ? 1 : 0)
+        }
+    }
+
+    /// The few scalars before a token, nearest first, up to the next link or mention.
+    private static func scalars(before index: Int, in tokens: [PlainTokens.Token]) -> [Unicode.Scalar] {
+        var scalars: [Unicode.Scalar] = []
+        for token in tokens[..<index].suffix(8).reversed() {
+            guard case .scalar(let scalar) = token else { break }
+            scalars.append(scalar)
+        }
+        return scalars
+    }
+
+    private static func continuesElsewhere(_ link: ArraySlice<Unicode.Scalar>) -> Bool {
+        let address = String(String.UnicodeScalarView(link)).lowercased()
+        let place = address.drop { $0 != "/" }.dropFirst(2)
+        return place.hasPrefix("t.co/") || place.hasPrefix("twitter.com/i/web/status/")
+            || place.hasPrefix("x.com/i/web/status/")
+    }
+}

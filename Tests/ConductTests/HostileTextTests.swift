@@ -1,0 +1,85 @@
+import Conduct
+import Foundation
+import Posts
+import Testing
+
+/// Random texts made to hide mentions; every seed is one text of the same kind on every machine.
+@Suite struct HostileTextTests {
+    private static let pieces = [
+        "@", "＠", "﹫", "@", "alice", "@alice", "@alice@example.org", "@花子", "日本語", "RT ", "MT", ":", " ", " ", "\n",
+        "\r\n", "\t", "\u{200B}", "\u{200D}", "\u{FE0F}", "\u{2060}", "\u{AD}", "\u{0}", "\u{202E}", "é", "e\u{301}",
+        "https://", "http://", "https://example.org/", "/@bob", "=@bob", "?x=@", "&@bob", "%40", ".", "-", "_", "(",
+        ")", "[", "\"", "“", "#tag", "…", "user@example.org", "👩‍👩‍👧", "🇯🇵", "stop", "words ", "もじ", "1", "<b>", "\\",
+        "https://例え.jp/@x", "*", "@_", "@-", "@.", "@@", "/", "=", "\u{1F}", "\u{2028}", "ａｌｉｃｅ", "@ａ", "\u{301}",
+    ]
+
+    @Test(arguments: 0..<12)
+    func sentTextNotifiesNobodyElse(seed: UInt64) throws {
+        var generator = Generator(state: seed)
+        let limits = PublishingLimits(maximumCharacters: 60, charactersPerURL: 23)
+        let rules = TextRules(limits: limits)
+        var sent = 0
+        for _ in 0..<300 {
+            let length = Int.random(in: 0...16, using: &generator)
+            let text = (0..<length).map { _ in Self.pieces.randomElement(using: &generator) ?? "" }.joined()
+            if let cleaned = rules.text(for: post(text)).value {
+                #expect(!MentionDetector.findsMention(in: cleaned), "\(text.debugDescription)")
+                #expect(TextLength.count(cleaned, limits: limits) <= 60)
+                #expect(rules.text(for: post(cleaned)).value.map { $0 == cleaned } ?? true)
+                sent += 1
+            }
+            if let answer = rules.replyText(for: reply(text), to: "ren@remote.example").value {
+                #expect(answer.hasPrefix("@ren@remote.example "))
+                let body = String(answer.dropFirst("@ren@remote.example ".count))
+                #expect(!MentionDetector.findsMention(in: body), "\(text.debugDescription)")
+                #expect(TextLength.count(answer, limits: limits) <= 60)
+                sent += 1
+            }
+        }
+        #expect(sent > 100)
+    }
+
+    @Test(arguments: 0..<4)
+    func anyUnicodeIsSurvived(seed: UInt64) {
+        var generator = Generator(state: seed &+ 1_000)
+        for _ in 0..<300 {
+            var scalars = String.UnicodeScalarView()
+            for _ in 0..<Int.random(in: 0...40, using: &generator) {
+                let isSign = Bool.random(using: &generator)
+                let value = UInt32.random(in: 0...0x10FFFF, using: &generator)
+                if let scalar = isSign ? "@" : Unicode.Scalar(value) { scalars.append(scalar) }
+            }
+            let text = String(scalars)
+            let cleaned = TextRules().text(for: post(text)).value
+            #expect(cleaned.map { !MentionDetector.findsMention(in: $0) } ?? true, "\(text.debugDescription)")
+            _ = TextRules.textKey(text)
+            _ = OptOut.isOptedOut(bio: text)
+            _ = OptOut.asksToStop(text: text)
+            _ = Handle(text)
+        }
+    }
+
+    @Test(arguments: ["@", "@a", "@\u{200B}", "https://a.b/@", "RT @a", "a@", "<", "#nobo", "…", "\u{301}", "x."])
+    func timeGrowsWithTheLengthOnly(piece: String) {
+        let text = String(repeating: piece, count: 8_000)
+        let clock = ContinuousClock()
+        let elapsed = clock.measure {
+            _ = TextRules(links: false).text(for: post(text))
+            _ = TextRules().replyText(for: reply(text), to: "ren")
+            _ = TextRules.textKey(text)
+            _ = OptOut.isOptedOut(bio: text)
+        }
+        // Quadratic time would be minutes.
+        #expect(elapsed < .seconds(20))
+    }
+
+    private struct Generator: RandomNumberGenerator {
+        var state: UInt64
+        mutating func next() -> UInt64 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            var mixed = state
+            mixed = (mixed ^ (mixed >> 33)) &* 0xff51_afd7_ed55_8ccd
+            return mixed ^ (mixed >> 33)
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import Conduct
+import Foundation
+import Posts
+import Testing
+
+@Suite struct ReplyChooserTests {
+    private let mention = PostID(network: .mastodon, value: "https://example.org/m/1")
+
+    @Test func nothingSaidBeforeMeansSilence() {
+        #expect(choose([]) == nil)
+    }
+
+    @Test func sameMentionGetsTheSameAnswerInAnyOrder() {
+        let candidates = (0..<20).map { candidate($0) }
+        #expect(choose(candidates) == choose(candidates.reversed()))
+        #expect(choose(candidates)?.poolSize == 20)
+    }
+
+    @Test func everyReplyComesUp() {
+        let candidates = (0..<8).map { candidate($0) }
+        var counts: [String: Int] = [:]
+        for number in 0..<4_000 {
+            let mention = PostID(network: .mastodon, value: "https://example.org/m/\(number)")
+            let choice = ReplyChooser().choose(from: candidates, mirror: "m", mention: mention, now: noon)
+            counts[choice?.id.value ?? "", default: 0] += 1
+        }
+        #expect(counts.count == 8)
+        // Seven standard deviations about 500.
+        #expect(counts.values.allSatisfy { (350...650).contains($0) })
+    }
+
+    @Test func otherMirrorsAnswerOtherwise() {
+        let candidates = (0..<20).map { candidate($0) }
+        let answers = (0..<10).compactMap {
+            ReplyChooser().choose(from: candidates, mirror: "mirror \($0)", mention: mention, now: noon)?.id.value
+        }
+        #expect(Set(answers).count > 3)
+    }
+
+    @Test func unusedRepliesComeFirst() {
+        let candidates = (0..<9).map { candidate($0, daysSinceUse: 300) } + [candidate(9)]
+        #expect(choose(candidates)?.id.value == "9")
+        #expect(choose(candidates)?.isRepeat == false)
+    }
+
+    @Test func sameWordsUnderAnotherIDAreUsedToo() {
+        let candidates = [candidate(0, key: "thanks", daysSinceUse: 1), candidate(1, key: "thanks"), candidate(2)]
+        #expect(choose(candidates)?.id.value == "2")
+        #expect(choose(candidates)?.poolSize == 1)
+    }
+
+    @Test func longestUnusedReplyComesBackAfterAWeek() {
+        let candidates = [candidate(0, daysSinceUse: 8), candidate(1, daysSinceUse: 20), candidate(2, daysSinceUse: 9)]
+        let choice = choose(candidates)
+        #expect(choice?.id.value == "1")
+        #expect(choice?.isRepeat == true)
+        #expect(choose([candidate(0, daysSinceUse: 6.9)]) == nil)
+    }
+
+    @Test func textOnItsWayIsNeverChosen() {
+        let candidates = [candidate(0, key: "thanks", isInFlight: true), candidate(1, key: "thanks")]
+        #expect(choose(candidates) == nil)
+        #expect(choose(candidates + [candidate(2)])?.id.value == "2")
+    }
+
+    private func choose(_ candidates: [ReplyCandidate]) -> ReplyChoice? {
+        ReplyChooser().choose(from: candidates, mirror: "m", mention: mention, now: noon)
+    }
+
+    private func candidate(
+        _ id: Int, key: String? = nil, daysSinceUse: Double? = nil, isInFlight: Bool = false
+    ) -> ReplyCandidate {
+        ReplyCandidate(
+            id: PostID(network: .x, value: String(id)), textKey: key ?? "text \(id)",
+            lastUsed: daysSinceUse.map { noon.addingTimeInterval(-$0 * 86_400) }, isInFlight: isInFlight)
+    }
+}

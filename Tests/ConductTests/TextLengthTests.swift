@@ -1,0 +1,36 @@
+import Conduct
+import Posts
+import Testing
+
+@Suite struct TextLengthTests {
+    @Test(arguments: [
+        ("", 0), ("abc", 3), ("日本語", 3), ("e\u{301}", 1), ("👩‍👩‍👧", 1), ("🇯🇵", 1), ("a\nb", 3),
+        ("https://example.org/a/very/long/path/that/costs/the/same", 23), ("http://a.b", 23),
+        ("see https://example.org.", 28), ("(https://example.org/a)", 25), ("https://example.org/日本", 25),
+        ("@ren@remote.example hi", 7), ("@ren hi", 7), ("user@example.org", 16),
+        ("https://e.org/1 https://e.org/2", 47),
+    ])
+    func countsAsMastodonDoes(text: String, count: Int) {
+        #expect(TextLength.count(text, limits: .mastodon) == count)
+    }
+
+    @Test(arguments: [
+        ("https://localhost/\(String(repeating: "a", count: 60))", 78),
+        ("見てhttps://example.org/\(String(repeating: "a", count: 60))", 82), ("http://日本.jp", 23),
+    ])
+    func doubtfulLinksCountInFull(text: String, count: Int) {
+        #expect(TextLength.count(text, limits: .mastodon) == count)
+    }
+
+    @Test func codePointsCountOneByOne() {
+        let limits = PublishingLimits(maximumCharacters: 10, charactersPerURL: 20, unit: .codePoints)
+        #expect(TextLength.count("e\u{301}👩‍👩‍👧", limits: limits) == 7)
+        #expect(TextLength.count("a https://example.org/path/to/a/page", limits: limits) == 22)
+    }
+
+    @Test func bytesAreLimitedWhereTheNetworkSaysSo() {
+        let limits = PublishingLimits(maximumCharacters: 300, charactersPerURL: 0, maximumBytes: 30)
+        #expect(TextRules(limits: limits).text(for: post("十文字以上でも三十バイ")).code == "too-long")
+        #expect(TextRules(limits: limits).text(for: post("十文字なら三十バイト")).code == nil)
+    }
+}

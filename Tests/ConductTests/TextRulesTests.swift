@@ -1,0 +1,103 @@
+import Conduct
+import Foundation
+import Posts
+import Testing
+
+@Suite struct TextRulesTests {
+    @Test(arguments: [
+        ("good morning", "good morning"),
+        ("  good morning \n", "good morning"),
+        ("lunch with @alice today", "lunch with alice today"),
+        ("lunch with @alice@example.org.", "lunch with alice."),
+        ("lunch with @alice.bsky.social!", "lunch with alice.bsky.social!"),
+        ("こんにちは@aliceさん", "こんにちはaliceさん"),
+        ("こんにちは、＠aliceさん", "こんにちは、aliceさん"),
+        ("こんにちは、@花子さん", "こんにちは、花子さん"),
+        ("thanks @a, @b and (@c)", "thanks a, b and (c)"),
+        ("write to me at user@example.org", "write to me at user@example.org"),
+        ("3 apples @ 2 euros", "3 apples @ 2 euros"),
+        ("ends with @", "ends with @"),
+        ("see @@alice now", "see alice now"),
+        ("see @＠@alice now", "see alice now"),
+        ("hide @\u{200B}alice here", "hide alice here"),
+        ("hide @\u{200B}@\u{200B}@\u{200B}@\u{200B}@\u{200B}@\u{200B}@bob", nil),
+        ("see https://example.org/@alice/1", "see https://example.org/@alice/1"),
+        ("see https://example.org/a?x=1&@alice", "see https://example.org/a?x=1&%40alice"),
+        ("これ見てhttps://example.org/@alice", "これ見てhttps://example.org/%40alice"),
+        ("see example.org/@alice for more", "see example.org/alice for more"),
+        ("see https://user@example.org/", "see https://user@example.org/"),
+        ("one\r\ntwo\u{0}\u{7}\tthree", "one\ntwo three"),
+        ("first\u{2028}second", "first\nsecond"),
+        ("@", nil), ("", nil),
+    ])
+    func textNotifiesNobody(source: String, expected: String?) {
+        let cleaned = TextRules().text(for: post(source)).value
+        if let expected { #expect(cleaned == expected) }
+        if let cleaned { #expect(!MentionDetector.findsMention(in: cleaned)) }
+    }
+
+    @Test(arguments: [
+        ("@alice good morning", "mentions-others"), (".@alice good morning", "mentions-others"),
+        ("＠alice おはよう", "mentions-others"), ("@花子 おはよう", "mentions-others"),
+        ("RT @alice: good morning", "is-repost"), ("lol rt @alice good morning", "is-repost"),
+        ("yes! MT @alice good morning", "is-repost"), ("“@alice: good morning” indeed", "is-repost"),
+        ("\"@alice: good morning\"", "is-repost"), ("QT：@alice good morning", "is-repost"),
+        ("and then he said…", "truncated"), ("and then he said… https://t.co/abc", "truncated"),
+        ("and then https://twitter.com/a… https://twitter.com/i/web/status/1", "truncated"),
+        ("", "no-words"), ("😀😀😀", "no-words"), ("ab", "no-words"), ("https://example.org/words", "no-words"),
+        ("ok @alice@example.org", "no-words"), ("!?!?!?", "no-words"), ("___", "no-words"),
+        (String(repeating: "あ", count: 501), "too-long"),
+    ])
+    func unfitTextIsRefused(text: String, code: String) {
+        #expect(TextRules().text(for: post(text)).code == code)
+    }
+
+    @Test(arguments: [
+        "start @alice", "art@alice said it", "sort @alice out", "he waited… and waited",
+        "a long read… https://example.org/1", "寝よう", String(repeating: "あ", count: 500), "T_T why",
+    ])
+    func ordinaryTextIsNotRefused(text: String) { #expect(TextRules().text(for: post(text)).code == nil) }
+
+    @Test func unfitPostsAreRefusedWhateverTheySay() {
+        let rules = TextRules()
+        let text = "good morning"
+        #expect(rules.text(for: post(text, visibility: .private)).code == "not-open")
+        #expect(rules.text(for: post(text, visibility: .direct)).code == "not-open")
+        #expect(rules.text(for: post(text, visibility: .unlisted)).code == nil)
+        #expect(rules.text(for: post(text, isRepost: true)).code == "is-repost")
+        #expect(rules.text(for: post(text, hasMedia: true)).code == "has-media")
+        #expect(rules.text(for: post(text, isSensitive: true)).code == "sensitive")
+        #expect(rules.text(for: reply(text)).code == "is-reply")
+        #expect(rules.text(for: post(text, replyTo: ReplyTarget(author: nil))).code == "is-reply")
+    }
+
+    @Test(arguments: [
+        ("see https://example.org/1 please", true), ("see HTTP://EXAMPLE.ORG please", true),
+        ("see http://例え.jp please", true), ("see example.org please", true), ("see sub.example.co.jp/x", true),
+        ("mail user@example.org now", true), ("version 1.2.3 is out", false), ("wait...what", false),
+        ("wait. What", false), ("e.g. this", false), ("終わった。寝る。", false), ("10.5 km today", false),
+    ])
+    func linksCanBeSwitchedOff(text: String, hasLink: Bool) {
+        #expect((TextRules(links: false).text(for: post(text)).code == "has-link") == hasLink)
+        #expect(TextRules(links: true).text(for: post(text)).code == nil)
+    }
+
+    @Test func youngPostsWait() {
+        let rules = TextRules(minimumAgeDays: 30)
+        let day = 86_400.0
+        #expect(
+            rules.ageRefusal(for: post("x", at: noon.addingTimeInterval(-29.9 * day)), at: noon)?.code == "too-young")
+        #expect(rules.ageRefusal(for: post("x", at: noon.addingTimeInterval(-30 * day)), at: noon) == nil)
+        #expect(rules.ageRefusal(for: post("x", at: noon.addingTimeInterval(day)), at: noon)?.code == "too-young")
+    }
+
+    @Test func refusalForLengthTellsTheNumbersAndNotTheText() {
+        let rules = TextRules(limits: PublishingLimits(maximumCharacters: 10, charactersPerURL: 23))
+        let result = rules.text(for: post("a secret text of 27 letters"))
+        guard case .failure(let refusal) = result else {
+            Issue.record("27 letters are more than 10")
+            return
+        }
+        #expect(refusal.message == "the text has 27 characters, and the server allows 10")
+    }
+}
