@@ -1,0 +1,42 @@
+package import Posts
+
+/// Whether the human would favorite a post, and why.
+package struct Classification: Equatable, Sendable {
+    package let id: PostID
+    /// The rate and what each feature adds to it.
+    package let assessment: Assessment
+    /// The rate is above the threshold and enough was learned.
+    package let isFavorite: Bool
+    /// Why nothing is a favorite yet; nil once enough was learned.
+    package let waiting: WaitReason?
+
+    /// ln(P(favorite) / P(normal)).
+    package var logRate: Double { assessment.logRate }
+    /// What each feature adds to the log of the rate, strongest first.
+    package var contributions: [Contribution] { assessment.contributions }
+}
+
+/// Too few posts were learned to judge others, as in `0 of 20 normals`.
+package struct WaitReason: Equatable, Sendable, CustomStringConvertible {
+    /// Learned favorites.
+    package let favorites: Int64
+    /// Learned normal posts.
+    package let normals: Int64
+    /// What each of them must reach.
+    package let needed: Int
+
+    /// Nil if both categories have as many as needed.
+    package init?(_ counts: CategoryCounts, needed: Int) {
+        guard counts.favorites < needed || counts.normals < needed else { return nil }
+        self.favorites = counts.favorites
+        self.normals = counts.normals
+        self.needed = needed
+    }
+
+    package var description: String {
+        var parts: [String] = []
+        if favorites < needed { parts.append("\(favorites) of \(needed) favorites") }
+        if normals < needed { parts.append("\(normals) of \(needed) normals") }
+        return parts.joined(separator: ", ")
+    }
+}

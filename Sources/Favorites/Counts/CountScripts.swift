@@ -1,0 +1,105 @@
+import Redis
+
+/// The scripts that change counts in Redis, each in one step.
+enum CountScripts {
+    /// Applies a batch if the counts contain exactly the batches before it.
+    ///
+    /// Keys: categories, favorite features, normal features. Arguments: the
+    /// stamp's field, sequence, extraction; then for each key the number of
+    /// changes and that many pairs of field and amount. Answers `applied`,
+    /// `known` if the batch was applied before, or `rebuild`. A script is not
+    /// rolled back, so where an amount meets something that is no count, all
+    /// stamps are removed: the counts then are nobody's until they are rebuilt.
+    static let apply = RedisScript(
+        """
+        local field = ARGV[1]
+        local stamp
+        for index = 1, 3 do
+            if redis.call('TYPE', KEYS[index]).ok ~= 'hash' then return 'rebuild' end
+            local found = redis.call('HGET', KEYS[index], field)
+            if not found or (stamp and stamp ~= found) then return 'rebuild' end
+            stamp = found
+        end
+        local sequence, extraction = string.match(stamp, '^(%d+):(%d+)$')
+        if not sequence or extraction ~= ARGV[3] then return 'rebuild' end
+        local behind = tonumber(ARGV[2]) - tonumber(sequence)
+        if behind <= 0 then return 'known' end
+        if behind > 1 then return 'rebuild' end
+
+        local damaged = false
+        local position = 4
+        for index = 1, 3 do
+            local pairs_end = position + 2 * tonumber(ARGV[position])
+            for pair = position + 1, pairs_end, 2 do
+                local count = redis.pcall('HINCRBY', KEYS[index], ARGV[pair], ARGV[pair + 1])
+                if type(count) ~= 'number' or count < 0 then
+                    damaged = true
+                elseif count == 0 then
+                    redis.call('HDEL', KEYS[index], ARGV[pair])
+                end
+            end
+            position = pairs_end + 1
+        end
+        if damaged then
+            for index = 1, 3 do redis.call('HDEL', KEYS[index], field) end
+            return 'rebuild'
+        end
+        local fields = 0
+        for index = 1, 3 do fields = fields + redis.call('HLEN', KEYS[index]) end
+        if fields == 3 then
+            redis.call('UNLINK', KEYS[1], KEYS[2], KEYS[3])
+        else
+            for index = 1, 3 do redis.call('HSET', KEYS[index], field, ARGV[2] .. ':' .. ARGV[3]) end
+        end
+        return 'applied'
+        """)
+
+    /// What ``observe`` and ``replace`` say of a key: its stamp, nothing, or what it is instead of a hash.
+    private static let observation = """
+        local function observed(key, field)
+            local kind = redis.call('TYPE', key).ok
+            if kind == 'none' then return 'none' end
+            if kind ~= 'hash' then return 'not a hash' end
+            return redis.call('HGET', key, field) or 'no stamp'
+        end
+
+        """
+
+    /// Tells which counts are there.
+    ///
+    /// Keys: the three. Argument: the stamp's field. Answers three texts.
+    static let observe = RedisScript(
+        observation
+            + """
+            local answer = {}
+            for index = 1, 3 do answer[index] = observed(KEYS[index], ARGV[1]) end
+            return answer
+            """)
+
+    /// Puts counts that were built under temporary keys in the place of the ones that were observed before.
+    ///
+    /// Keys: the three, then the three temporary ones. Arguments: the stamp's
+    /// field, the three observations, and the number of fields that each
+    /// temporary hash must have, all 0 if there is nothing to count. Answers
+    /// `replaced`, `moved` if the counts are no longer as observed, or
+    /// `incomplete` if a temporary key was lost.
+    static let replace = RedisScript(
+        observation
+            + """
+            for index = 1, 3 do
+                if observed(KEYS[index], ARGV[1]) ~= ARGV[1 + index] then return 'moved' end
+            end
+            if tonumber(ARGV[5]) == 0 then
+                redis.call('UNLINK', KEYS[1], KEYS[2], KEYS[3])
+                return 'replaced'
+            end
+            for index = 1, 3 do
+                if redis.call('HLEN', KEYS[3 + index]) ~= tonumber(ARGV[4 + index]) then return 'incomplete' end
+            end
+            for index = 1, 3 do
+                redis.call('RENAME', KEYS[3 + index], KEYS[index])
+                redis.call('PERSIST', KEYS[index])
+            end
+            return 'replaced'
+            """)
+}

@@ -1,0 +1,79 @@
+package import Storage
+
+/// Which batch of examples counts contain, and how its features were found.
+package struct CountStamp: Equatable, Sendable {
+    /// The number of the last batch that was applied.
+    package var sequence: Int64
+    /// ``FeatureExtractor/fingerprint`` of the extractor that found the features.
+    package var extraction: Int64
+
+    package init(sequence: Int64, extraction: Int64) {
+        self.sequence = sequence
+        self.extraction = extraction
+    }
+}
+
+/// A change of the counts, applied to counts that contain exactly the batches before it.
+package struct CountBatch: Equatable, Sendable {
+    /// What the counts contain afterwards.
+    package let stamp: CountStamp
+    package let change: CountChange
+
+    package init(stamp: CountStamp, change: CountChange) {
+        self.stamp = stamp
+        self.change = change
+    }
+}
+
+/// Counts as a store has them, all from one moment.
+package struct CountSnapshot: Equatable, Sendable {
+    package var stamp: CountStamp
+    package var categories: CategoryCounts
+    /// The features that have a count, of those that were asked for.
+    package var features: [String: FeatureCount]
+
+    package init(stamp: CountStamp, categories: CategoryCounts, features: [String: FeatureCount]) {
+        self.stamp = stamp
+        self.categories = categories
+        self.features = features
+    }
+}
+
+/// Keeps the counts of one mirror; what they must be follows from the examples.
+///
+/// A store may lose or damage its counts at any time: it then says that it has
+/// none, and they are rebuilt. To add a store, conform and join the arguments
+/// of the conformance suite.
+package protocol CountStore: Sendable {
+    /// Applies a batch inside the transaction that changes the examples.
+    ///
+    /// - Returns: False if the store lives elsewhere, or its counts do not contain exactly the batches before.
+    func record(_ batch: CountBatch, on connection: any StorageConnection) throws -> Bool
+
+    /// Applies a batch after the transaction was committed, unless its counts contain it already.
+    ///
+    /// - Returns: False if the counts are missing, damaged or lack an earlier batch; they are unchanged then.
+    /// - Throws: ``FavoritesError`` with code `.countsUnavailable`.
+    func apply(_ batch: CountBatch) async throws -> Bool
+
+    /// Reads counts.
+    ///
+    /// - Returns: Nil if the counts are missing or damaged.
+    /// - Throws: ``FavoritesError`` with code `.countsUnavailable`.
+    func counts(of features: [String]) async throws -> CountSnapshot?
+
+    /// The number of counts kept, one for each feature and category.
+    ///
+    /// - Throws: ``FavoritesError`` with code `.countsUnavailable`.
+    func size() async throws -> Int
+
+    /// Replaces all counts by what the examples say. Readers see the old counts or the new ones.
+    ///
+    /// - Throws: ``FavoritesError`` with code `.countsUnavailable` or `.countsUnstable`.
+    func rebuild(from examples: ExampleTable) async throws
+
+    /// Removes the counts of this mirror and nothing else.
+    ///
+    /// - Throws: ``FavoritesError`` with code `.countsUnavailable`.
+    func clear() async throws
+}

@@ -1,0 +1,201 @@
+package import Redis
+package import Storage
+
+/// Counts in Redis, in three hashes per mirror; nothing else of the program is kept there.
+///
+/// Each hash carries the stamp of the counts, so that a lost, evicted or
+/// flushed one is noticed. Any number of processes may use the same counts.
+package struct RedisCountStore: CountStore {
+    private let client: RedisClient
+    private let mirror: String
+    private let keys: CountKeys
+
+    package init(client: RedisClient, mirror: String) {
+        self.client = client
+        self.mirror = mirror
+        self.keys = CountKeys(mirror: mirror)
+    }
+
+    /// How often a rebuild starts over because other processes changed the counts meanwhile.
+    private static let attempts = 5
+    /// Fields per command, and commands per round trip, while counts are built.
+    private static let fieldsPerCommand = 500
+    private static let commandsPerTrip = 20
+    /// A rebuild that was interrupted leaves nothing for longer than this.
+    private static let temporarySeconds = "600"
+
+    package func record(_ batch: CountBatch, on connection: any StorageConnection) throws -> Bool { false }
+
+    package func apply(_ batch: CountBatch) async throws -> Bool {
+        let change = batch.change
+        let categories = [
+            (CountKeys.favoriteField, change.favorites), (CountKeys.normalField, change.normals),
+            (CountKeys.seenField, change.seen), (CountKeys.seenFavoriteField, change.seenFavorites),
+        ].filter { $1 != 0 }
+        var arguments = [
+            RedisArgument(CountKeys.stampField), RedisArgument(batch.stamp.sequence),
+            RedisArgument(batch.stamp.extraction),
+        ]
+        let features = [change.features[.favorite] ?? [:], change.features[.normal] ?? [:]].map { Array($0) }
+        for pairs in [categories] + features.map({ $0.map { ($0.key, $0.value) } }) {
+            arguments.append(RedisArgument(pairs.count))
+            for (field, amount) in pairs { arguments += [RedisArgument(field), RedisArgument(amount)] }
+        }
+        let answer = try await reaching("apply what was learned") {
+            try await client.script(CountScripts.apply, keys: keys.all, arguments: arguments)
+        }
+        return answer.string == "applied" || answer.string == "known"
+    }
+
+    package func counts(of features: [String]) async throws -> CountSnapshot? {
+        let names = [CountKeys.stampField] + features
+        let commands = [
+            RedisCommand("MULTI"),
+            Self.command(
+                "HMGET", keys.categories,
+                [
+                    CountKeys.stampField, CountKeys.favoriteField, CountKeys.normalField, CountKeys.seenField,
+                    CountKeys.seenFavoriteField,
+                ]),
+            Self.command("HMGET", keys.favoriteFeatures, names),
+            Self.command("HMGET", keys.normalFeatures, names),
+            RedisCommand("EXEC"),
+        ]
+        let replies = try await reaching("read the counts") {
+            let replies = try await client.pipeline(commands)
+            for reply in replies { _ = try reply.orThrow() }
+            return try (replies.last?.array ?? []).map { reply in
+                // A key that is no hash is damage, which a rebuild repairs; other errors are the server's.
+                if case .error(let text) = reply, text.hasPrefix("WRONGTYPE") { return RedisReply.null }
+                return try reply.orThrow()
+            }
+        }
+        return Self.snapshot(replies.map(\.array), features)
+    }
+
+    package func size() async throws -> Int {
+        let replies = try await reaching("read the counts") {
+            try await client.pipeline([
+                RedisCommand("HLEN", keys.favoriteFeatures), RedisCommand("HLEN", keys.normalFeatures),
+            ])
+        }
+        // One field of each hash is the stamp.
+        return replies.reduce(0) { $0 + max(0, Int(clamping: $1.integer ?? 0) - 1) }
+    }
+
+    package func rebuild(from examples: ExampleTable) async throws {
+        for _ in 0..<Self.attempts where try await rebuildOnce(from: examples) { return }
+        throw FavoritesError(
+            .countsUnstable, "could not rebuild the counts in Redis: other processes keep changing them; try again")
+    }
+
+    package func clear() async throws {
+        _ = try await reaching("clear the counts") {
+            try await client.command(RedisCommand((["UNLINK"] + keys.all).map { RedisArgument($0) }))
+        }
+    }
+
+    // MARK: - Reading
+
+    /// Nil if anything is missing that must be there, or is no count.
+    private static func snapshot(_ replies: [[RedisReply]?], _ features: [String]) -> CountSnapshot? {
+        guard replies.count == 3, let categories = replies[0], let favorites = replies[1], let normals = replies[2],
+            categories.count == 5, favorites.count == features.count + 1, normals.count == favorites.count,
+            let text = categories[0].string, favorites[0].string == text, normals[0].string == text,
+            let stamp = CountStamp(text: text)
+        else { return nil }
+        let sums = categories.dropFirst().compactMap(count)
+        guard sums.count == 4 else { return nil }
+        var found: [String: FeatureCount] = [:]
+        for (index, feature) in features.enumerated() {
+            guard let favorite = count(favorites[index + 1]), let normal = count(normals[index + 1]) else { return nil }
+            if favorite != 0 || normal != 0 { found[feature] = FeatureCount(favorite: favorite, normal: normal) }
+        }
+        return CountSnapshot(
+            stamp: stamp,
+            categories: CategoryCounts(favorites: sums[0], normals: sums[1], seen: sums[2], seenFavorites: sums[3]),
+            features: found)
+    }
+
+    /// A field that is absent counts as zero; nil for a value that no count can have.
+    private static func count(_ reply: RedisReply) -> Int64? {
+        if reply == .null { return 0 }
+        guard let count = reply.integer, count >= 0 else { return nil }
+        return count
+    }
+
+    // MARK: - Rebuilding
+
+    /// Whether the counts are now what the examples say.
+    private func rebuildOnce(from examples: ExampleTable) async throws -> Bool {
+        let before = try await reaching("read the counts") {
+            try await client.script(
+                CountScripts.observe, keys: keys.all, arguments: [RedisArgument(CountKeys.stampField)])
+        }
+        let tally = try await examples.storage.read { try examples.tally(on: $0) }
+        let temporary = CountKeys.temporary(mirror: mirror)
+        return try await reaching("rebuild the counts") {
+            do {
+                let sizes = try await build(tally, under: temporary)
+                let observations = (before.array ?? []).compactMap(\.string).map { RedisArgument($0) }
+                let answer = try await client.script(
+                    CountScripts.replace, keys: keys.all + temporary.all,
+                    arguments: [RedisArgument(CountKeys.stampField)] + observations + sizes.map { RedisArgument($0) })
+                if answer.string == "replaced" { return true }
+            } catch {
+                await remove(temporary)
+                throw error
+            }
+            await remove(temporary)
+            return false
+        }
+    }
+
+    /// Writes counts under keys that nobody reads, and returns the number of fields of each.
+    private func build(_ tally: CountBatch, under temporary: CountKeys) async throws -> [Int] {
+        let change = tally.change
+        if change.isEmpty { return [0, 0, 0] }
+        let categories = [
+            CountKeys.favoriteField: change.favorites, CountKeys.normalField: change.normals,
+            CountKeys.seenField: change.seen, CountKeys.seenFavoriteField: change.seenFavorites,
+        ].filter { $1 != 0 }
+        let hashes = [categories, change.features[.favorite] ?? [:], change.features[.normal] ?? [:]]
+        var commands: [RedisCommand] = []
+        for (key, counts) in zip(temporary.all, hashes) {
+            commands.append(Self.command("HSET", key, [CountKeys.stampField, tally.stamp.text]))
+            commands.append(RedisCommand("EXPIRE", key, Self.temporarySeconds))
+            var fields = counts.flatMap { [$0.key, String($0.value)] }[...]
+            while !fields.isEmpty {
+                commands.append(Self.command("HSET", key, Array(fields.prefix(2 * Self.fieldsPerCommand))))
+                fields = fields.dropFirst(2 * Self.fieldsPerCommand)
+            }
+        }
+        for start in stride(from: 0, to: commands.count, by: Self.commandsPerTrip) {
+            let some = Array(commands[start..<min(start + Self.commandsPerTrip, commands.count)])
+            for reply in try await client.pipeline(some) { _ = try reply.orThrow() }
+        }
+        return hashes.map { $0.count + 1 }
+    }
+
+    /// Removes temporary keys now rather than when they expire; there is nothing to do if that fails.
+    private func remove(_ temporary: CountKeys) async {
+        _ = try? await client.pipeline([RedisCommand((["UNLINK"] + temporary.all).map { RedisArgument($0) })])
+    }
+
+    // MARK: -
+
+    private static func command(_ name: String, _ key: String, _ arguments: [String]) -> RedisCommand {
+        RedisCommand(([name, key] + arguments).map { RedisArgument($0) })
+    }
+
+    /// Turns every failure of the server or the connection into the error that pauses favorites.
+    private func reaching<Value>(_ operation: String, _ body: () async throws -> Value) async throws -> Value {
+        do {
+            return try await body()
+        } catch let error as RedisError {
+            throw FavoritesError(
+                .countsUnavailable,
+                "could not \(operation): \(error.description); check REDIS_URL and that the server runs")
+        }
+    }
+}

@@ -1,0 +1,172 @@
+package import Storage
+
+/// Counts in the same database as the examples, changed in the same transaction.
+package struct SQLCountStore: CountStore {
+    private let storage: any StorageEngine
+    private let mirror: String
+
+    package init(storage: any StorageEngine, mirror: String) {
+        self.storage = storage
+        self.mirror = mirror
+    }
+
+    /// The names under which the numbers that are not features stand in `counters`.
+    private enum Number: String, CaseIterable {
+        case sequence = "counts.sequence"
+        case extraction = "counts.extraction"
+        case favorite = "counts.favorite"
+        case normal = "counts.normal"
+        case seen = "counts.seen"
+        case seenFavorite = "counts.seen-favorite"
+    }
+
+    private static let chunk = 400
+
+    package func record(_ batch: CountBatch, on connection: any StorageConnection) throws -> Bool {
+        let numbers = try numbers(on: connection)
+        guard let stamp = Self.stamp(numbers), stamp.extraction == batch.stamp.extraction,
+            stamp.sequence + 1 == batch.stamp.sequence
+        else { return false }
+        let change = batch.change
+        let sums: [(Number, Int64)] = [
+            (.favorite, change.favorites), (.normal, change.normals), (.seen, change.seen),
+            (.seenFavorite, change.seenFavorites),
+        ].map { number, amount in (number, (numbers[number] ?? 0) + amount) }
+        // A count below zero means that the counts are not what the examples say.
+        guard sums.allSatisfy({ $1 >= 0 }) else { return false }
+        var changed: [Category: [String: Int64]] = [:]
+        for (category, amounts) in change.features {
+            let counts = try counts(of: Array(amounts.keys), in: category, on: connection)
+            changed[category] = amounts.merging(counts, uniquingKeysWith: +)
+        }
+        guard changed.values.allSatisfy({ $0.values.allSatisfy { $0 >= 0 } }) else { return false }
+        try write(changed, on: connection)
+        try write(batch.stamp, sums, on: connection)
+        return true
+    }
+
+    /// Never applies anything: what ``record(_:on:)`` refused must be rebuilt.
+    package func apply(_ batch: CountBatch) async throws -> Bool { false }
+
+    package func counts(of features: [String]) async throws -> CountSnapshot? {
+        try await storage.read { connection in
+            let numbers = try numbers(on: connection)
+            guard let stamp = Self.stamp(numbers) else { return nil }
+            var found: [String: FeatureCount] = [:]
+            for (feature, count) in try counts(of: features, in: .favorite, on: connection) {
+                found[feature, default: FeatureCount()].favorite = max(0, count)
+            }
+            for (feature, count) in try counts(of: features, in: .normal, on: connection) {
+                found[feature, default: FeatureCount()].normal = max(0, count)
+            }
+            return CountSnapshot(
+                stamp: stamp,
+                categories: CategoryCounts(
+                    favorites: numbers[.favorite] ?? 0, normals: numbers[.normal] ?? 0, seen: numbers[.seen] ?? 0,
+                    seenFavorites: numbers[.seenFavorite] ?? 0),
+                features: found)
+        }
+    }
+
+    package func size() async throws -> Int {
+        try await storage.read { connection in
+            let rows = try connection.query("SELECT COUNT(*) AS number FROM feature_counts WHERE mirror = \(mirror)")
+            return try rows.first?.int("number") ?? 0
+        }
+    }
+
+    package func rebuild(from examples: ExampleTable) async throws {
+        try await storage.transaction { connection in
+            let tally = try examples.tally(on: connection)
+            try deleteAll(on: connection)
+            let change = tally.change
+            try write(change.features, on: connection)
+            try write(
+                tally.stamp,
+                [
+                    (.favorite, change.favorites), (.normal, change.normals), (.seen, change.seen),
+                    (.seenFavorite, change.seenFavorites),
+                ], on: connection)
+        }
+    }
+
+    package func clear() async throws {
+        try await storage.transaction { try deleteAll(on: $0) }
+    }
+
+    func deleteAll(on connection: any StorageConnection) throws {
+        try connection.execute("DELETE FROM feature_counts WHERE mirror = \(mirror)")
+        try connection.execute(
+            "DELETE FROM counters WHERE mirror = \(mirror) AND name IN \(list: Number.allCases.map(\.rawValue))")
+    }
+
+    private func numbers(on connection: any StorageConnection) throws -> [Number: Int64] {
+        let names = Number.allCases.map(\.rawValue)
+        let rows = try connection.query(
+            "SELECT name, value FROM counters WHERE mirror = \(mirror) AND name IN \(list: names)")
+        var numbers: [Number: Int64] = [:]
+        for row in rows {
+            guard let number = Number(rawValue: try row.text("name")) else { continue }
+            numbers[number] = try row.integer("value")
+        }
+        return numbers
+    }
+
+    private static func stamp(_ numbers: [Number: Int64]) -> CountStamp? {
+        guard let sequence = numbers[.sequence], let extraction = numbers[.extraction] else { return nil }
+        return CountStamp(sequence: sequence, extraction: extraction)
+    }
+
+    private func counts(
+        of features: [String], in category: Category, on connection: any StorageConnection
+    ) throws -> [String: Int64] {
+        var counts: [String: Int64] = [:]
+        for start in stride(from: 0, to: features.count, by: Self.chunk) {
+            let some = Array(features[start..<min(start + Self.chunk, features.count)])
+            let rows = try connection.query(
+                """
+                SELECT feature, count FROM feature_counts
+                WHERE mirror = \(mirror) AND category = \(category.rawValue) AND feature IN \(list: some)
+                """)
+            for row in rows { counts[try row.text("feature")] = try row.integer("count") }
+        }
+        return counts
+    }
+
+    /// Stores counts, and removes those that are zero.
+    private func write(_ counts: [Category: [String: Int64]], on connection: any StorageConnection) throws {
+        for (category, counts) in counts {
+            let gone = counts.filter { $1 == 0 }.map(\.key)
+            for start in stride(from: 0, to: gone.count, by: Self.chunk) {
+                let some = Array(gone[start..<min(start + Self.chunk, gone.count)])
+                try connection.execute(
+                    """
+                    DELETE FROM feature_counts
+                    WHERE mirror = \(mirror) AND category = \(category.rawValue) AND feature IN \(list: some)
+                    """)
+            }
+            let rows = counts.filter { $1 != 0 }.map { feature, count in
+                [mirror.sqlValue, feature.sqlValue, category.rawValue.sqlValue, count.sqlValue]
+            }
+            guard !rows.isEmpty else { continue }
+            try connection.insert(
+                BulkInsert(
+                    into: "feature_counts",
+                    columns: [("mirror", .text), ("feature", .text), ("category", .text), ("count", .integer)],
+                    rows: rows, onConflict: .update(key: ["mirror", "feature", "category"], set: ["count"])))
+        }
+    }
+
+    /// Stores the numbers that are not features; counts of nothing leave no row.
+    private func write(
+        _ stamp: CountStamp, _ sums: [(Number, Int64)], on connection: any StorageConnection
+    ) throws {
+        guard sums.contains(where: { $1 != 0 }) else { return try deleteAll(on: connection) }
+        let numbers = sums + [(.sequence, stamp.sequence), (.extraction, stamp.extraction)]
+        try connection.insert(
+            BulkInsert(
+                into: "counters", columns: [("mirror", .text), ("name", .text), ("value", .integer)],
+                rows: numbers.map { [mirror.sqlValue, $0.rawValue.sqlValue, $1.sqlValue] },
+                onConflict: .update(key: ["mirror", "name"], set: ["value"])))
+    }
+}

@@ -1,0 +1,203 @@
+import Foundation
+import Posts
+package import Storage
+
+/// The learned posts of one mirror: the truth from which counts can always be rebuilt.
+package struct ExampleTable: Sendable {
+    package let storage: any StorageEngine
+    package let mirror: String
+    package let extractor: FeatureExtractor
+
+    package init(storage: any StorageEngine, mirror: String, extractor: FeatureExtractor) {
+        self.storage = storage
+        self.mirror = mirror
+        self.extractor = extractor
+    }
+
+    /// A learned post.
+    struct Row: Sendable {
+        let example: Example
+        let state: ExampleState
+    }
+
+    private static let sequenceName = "examples.sequence"
+    private static let chunk = 400
+
+    // MARK: - Reading
+
+    /// Everything that the counts must contain.
+    ///
+    /// Streams all examples and extracts their features again: about a second
+    /// for the largest number of examples.
+    func tally(on connection: any StorageConnection) throws -> CountBatch {
+        var change = CountChange()
+        try connection.forEach(
+            "SELECT network, post_id, author, text, state FROM examples WHERE mirror = \(mirror)"
+        ) { columns in
+            guard let row = try Self.row(columns) else { return }
+            change.move(extractor.features(of: row.example), from: nil, to: row.state)
+        }
+        return CountBatch(stamp: try stamp(on: connection), change: change)
+    }
+
+    /// What the counts must contain by now.
+    func stamp(on connection: any StorageConnection) throws -> CountStamp {
+        let rows = try connection.query(
+            "SELECT value FROM counters WHERE mirror = \(mirror) AND name = \(Self.sequenceName)")
+        return CountStamp(sequence: try rows.first?.integer("value") ?? 0, extraction: extractor.fingerprint)
+    }
+
+    func isEmpty(on connection: any StorageConnection) throws -> Bool {
+        try connection.query("SELECT 1 AS one FROM examples WHERE mirror = \(mirror) LIMIT 1").isEmpty
+    }
+
+    func rows(of ids: [PostID], on connection: any StorageConnection) throws -> [PostID: Row] {
+        var rows: [PostID: Row] = [:]
+        for (network, values) in Self.chunks(ids) {
+            let found = try connection.query(
+                """
+                SELECT network, post_id, author, text, state FROM examples
+                WHERE mirror = \(mirror) AND network = \(network.rawValue) AND post_id IN \(list: values)
+                """)
+            for case let row? in try found.map(Self.row) { rows[row.example.id] = row }
+        }
+        return rows
+    }
+
+    func states(of ids: [PostID], on connection: any StorageConnection) throws -> [PostID: ExampleState] {
+        var states: [PostID: ExampleState] = [:]
+        for (network, values) in Self.chunks(ids) {
+            let found = try connection.query(
+                """
+                SELECT post_id, state FROM examples
+                WHERE mirror = \(mirror) AND network = \(network.rawValue) AND post_id IN \(list: values)
+                """)
+            for row in found {
+                states[PostID(network: network, value: try row.text("post_id"))] =
+                    ExampleState(rawValue: try row.text("state"))
+            }
+        }
+        return states
+    }
+
+    /// How many posts were learned.
+    func categories(on connection: any StorageConnection) throws -> CategoryCounts {
+        let rows = try connection.query(
+            "SELECT state, COUNT(*) AS number FROM examples WHERE mirror = \(mirror) GROUP BY state")
+        var numbers: [ExampleState: Int64] = [:]
+        for row in rows {
+            guard let state = ExampleState(rawValue: try row.text("state")) else { continue }
+            numbers[state] = try row.integer("number")
+        }
+        func sum(_ isIncluded: (ExampleState) -> Bool) -> Int64 {
+            numbers.reduce(0) { isIncluded($1.key) ? $0 + $1.value : $0 }
+        }
+        return CategoryCounts(
+            favorites: sum { $0.category == .favorite }, normals: sum { $0.category == .normal },
+            seen: sum(\.isSeen), seenFavorites: sum { $0 == .seenFavorite })
+    }
+
+    /// The oldest examples, as far as there are more than `limit` or they were decided before `cutoff`.
+    func outdated(
+        limit: Int, cutoff: Date, atMost number: Int, on connection: any StorageConnection
+    ) throws -> [PostID] {
+        let total = try connection.query("SELECT COUNT(*) AS number FROM examples WHERE mirror = \(mirror)")
+        let surplus = try (total.first?.int("number") ?? 0) - limit
+        let oldest = try connection.query(
+            """
+            SELECT network, post_id, decided_ms FROM examples WHERE mirror = \(mirror)
+            ORDER BY decided_ms, network, post_id LIMIT \(number)
+            """)
+        return try oldest.enumerated().compactMap { index, row in
+            guard try index < surplus || row.integer("decided_ms") < cutoff.milliseconds else { return nil }
+            return try NetworkName(rawValue: row.text("network")).map {
+                PostID(network: $0, value: try row.text("post_id"))
+            }
+        }
+    }
+
+    /// Posts of an author whose handle is as ``FeatureExtractor/normalizedHandle(_:)`` returns it.
+    func ids(
+        by handle: String, on network: NetworkName, atMost number: Int, _ connection: any StorageConnection
+    ) throws -> [PostID] {
+        let rows = try connection.query(
+            """
+            SELECT post_id FROM examples
+            WHERE mirror = \(mirror) AND network = \(network.rawValue) AND author = \(handle) LIMIT \(number)
+            """)
+        return try rows.map { PostID(network: network, value: try $0.text("post_id")) }
+    }
+
+    // MARK: - Writing
+
+    /// The number of the last batch; no other process gets one until the transaction ends.
+    func lockSequence(on connection: any StorageConnection) throws -> Int64 {
+        try connection.execute(
+            """
+            INSERT INTO counters (mirror, name, value) VALUES (\(mirror), \(Self.sequenceName), 0)
+            ON CONFLICT (mirror, name) DO UPDATE SET value = counters.value
+            """)
+        return try stamp(on: connection).sequence
+    }
+
+    func setSequence(_ sequence: Int64, on connection: any StorageConnection) throws {
+        try connection.execute(
+            "UPDATE counters SET value = \(sequence) WHERE mirror = \(mirror) AND name = \(Self.sequenceName)")
+    }
+
+    func write(_ rows: [Row], decidedAt now: Date, sequence: Int64, on connection: any StorageConnection) throws {
+        guard !rows.isEmpty else { return }
+        let values = rows.map { row in
+            [
+                mirror.sqlValue, row.example.id.network.rawValue.sqlValue, row.example.id.value.sqlValue,
+                row.example.author.sqlValue, row.example.text.sqlValue, row.state.rawValue.sqlValue,
+                now.milliseconds.sqlValue, sequence.sqlValue,
+            ]
+        }
+        try connection.insert(
+            BulkInsert(
+                into: "examples",
+                columns: [
+                    ("mirror", .text), ("network", .text), ("post_id", .text), ("author", .text), ("text", .text),
+                    ("state", .text), ("decided_ms", .integer), ("sequence", .integer),
+                ],
+                rows: values,
+                onConflict: .update(
+                    key: ["mirror", "network", "post_id"], set: ["author", "text", "state", "decided_ms", "sequence"])))
+    }
+
+    func delete(_ ids: [PostID], on connection: any StorageConnection) throws {
+        for (network, values) in Self.chunks(ids) {
+            try connection.execute(
+                """
+                DELETE FROM examples
+                WHERE mirror = \(mirror) AND network = \(network.rawValue) AND post_id IN \(list: values)
+                """)
+        }
+    }
+
+    func deleteAll(on connection: any StorageConnection) throws {
+        try connection.execute("DELETE FROM examples WHERE mirror = \(mirror)")
+    }
+
+    // MARK: -
+
+    /// Nil for a row that this version does not understand.
+    private static func row(_ columns: SQLRow) throws -> Row? {
+        guard let network = NetworkName(rawValue: try columns.text("network")),
+            let state = ExampleState(rawValue: try columns.text("state"))
+        else { return nil }
+        let id = PostID(network: network, value: try columns.text("post_id"))
+        let example = Example(id: id, author: try columns.optionalText("author"), text: try columns.text("text"))
+        return Row(example: example, state: state)
+    }
+
+    /// Ids by network, few enough for one statement.
+    private static func chunks(_ ids: [PostID]) -> [(NetworkName, [String])] {
+        Dictionary(grouping: Set(ids), by: \.network).flatMap { network, ids in
+            stride(from: 0, to: ids.count, by: chunk).map { start in
+                (network, ids[start..<min(start + chunk, ids.count)].map(\.value))
+            }
+        }
+    }
+}

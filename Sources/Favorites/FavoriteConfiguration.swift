@@ -1,0 +1,34 @@
+/// How the classifier decides and how much it remembers.
+package struct FavoriteConfiguration: Equatable, Sendable {
+    /// A post whose favorite rate is above it counts as a favorite (`FAVORITE_RATE_THRESHOLD`).
+    ///
+    /// At 2 about two of three such posts are right, at 3 three of four.
+    package let threshold: Double
+    /// The number of examples that are kept, newest first (`EXAMPLE_LIMIT`).
+    package let exampleLimit: Int
+    /// The number of days for which an example is kept.
+    package let maximumAgeDays: Int
+    /// The number of posts of each category below which nothing is a favorite.
+    package let minimumPerCategory: Int
+
+    /// - Throws: ``FavoritesError`` with code `.invalidConfiguration` if the threshold is not a number above 0, or
+    ///   another value is below 1.
+    package init(
+        threshold: Double = 2, exampleLimit: Int = 50_000, maximumAgeDays: Int = 180, minimumPerCategory: Int = 20
+    ) throws(FavoritesError) {
+        guard threshold.isFinite, threshold > 0 else {
+            throw FavoritesError(
+                .invalidConfiguration,
+                "could not use FAVORITE_RATE_THRESHOLD: it is \(threshold); expected a number above 0")
+        }
+        guard exampleLimit >= 1, maximumAgeDays >= 1, minimumPerCategory >= 0 else {
+            throw FavoritesError(
+                .invalidConfiguration,
+                "could not use EXAMPLE_LIMIT: the number of examples and days kept must be at least 1")
+        }
+        self.threshold = threshold
+        self.exampleLimit = exampleLimit
+        self.maximumAgeDays = maximumAgeDays
+        self.minimumPerCategory = minimumPerCategory
+    }
+}

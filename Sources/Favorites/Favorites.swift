@@ -1,0 +1,271 @@
+package import Foundation
+package import Posts
+package import Storage
+
+/// Learns which posts the human favorites, and tells it of others.
+///
+/// The examples in the database are the truth; the counts follow from them.
+/// Every change of examples is one transaction and gets the next number of its
+/// mirror, and counts say which number they contain. So whatever happens
+/// between the transaction and the counts, a crash, an outage, a flushed
+/// store, another process, the next call notices and rebuilds them.
+package struct Favorites: Sendable {
+    package let configuration: FavoriteConfiguration
+    private let examples: ExampleTable
+    private let counts: any CountStore
+    private let turnstile = Turnstile()
+
+    /// The number of events that share a transaction and a number.
+    private static let batch = 1_000
+
+    package init(
+        storage: any StorageEngine, mirror: String, counts: any CountStore, extractor: FeatureExtractor,
+        configuration: FavoriteConfiguration
+    ) {
+        self.examples = ExampleTable(storage: storage, mirror: mirror, extractor: extractor)
+        self.counts = counts
+        self.configuration = configuration
+    }
+
+    private var storage: any StorageEngine { examples.storage }
+
+    // MARK: - Learning
+
+    /// Learns from what happened; learning the same again changes nothing, and the order does not matter.
+    ///
+    /// Afterwards examples that are too old or too many are unlearned. A call
+    /// that fails has learned a part of the events at most, and may be repeated.
+    ///
+    /// - Returns: What changed, and whether the counts could follow.
+    /// - Throws: `StorageError` or `CancellationError`.
+    package func learn(_ events: [FavoriteEvent], at now: Date) async throws -> LearnSummary {
+        var summary = LearnSummary()
+        for start in stride(from: 0, to: events.count, by: Self.batch) {
+            let some = Array(events[start..<min(start + Self.batch, events.count)])
+            summary.add(try await turnstile.pass { try await learnBatch(some, at: now) })
+        }
+        if summary.learned > 0 { summary.add(try await prune(now: now)) }
+        return summary
+    }
+
+    /// Unlearns the examples that are older than the configuration allows or too many, the oldest first.
+    ///
+    /// - Throws: `StorageError` or `CancellationError`.
+    package func prune(now: Date) async throws -> LearnSummary {
+        let cutoff = now.addingTimeInterval(-86_400 * Double(configuration.maximumAgeDays))
+        var summary = LearnSummary()
+        while true {
+            let pruned = try await turnstile.pass { try await pruneBatch(cutoff: cutoff, at: now) }
+            summary.add(pruned)
+            if pruned.pruned < Self.batch { return summary }
+        }
+    }
+
+    /// Unlearns every post of an author, who does not want to be learned from.
+    ///
+    /// - Parameters:
+    ///   - handle: The author's handle in any case, with or without `@`.
+    ///   - network: Where the author posts.
+    ///   - now: The time of the decision.
+    /// - Returns: How many posts were unlearned, and whether the counts could follow.
+    /// - Throws: `StorageError` or `CancellationError`.
+    package func forget(author handle: String, on network: NetworkName, at now: Date) async throws -> LearnSummary {
+        var summary = LearnSummary()
+        guard let handle = FeatureExtractor.normalizedHandle(handle) else { return summary }
+        while true {
+            let forgotten = try await turnstile.pass {
+                try await change(at: now) { [examples] connection in
+                    let ids = try examples.ids(by: handle, on: network, atMost: Self.batch, connection)
+                    return (ids.map { .forgotten($0) }, { _ in nil })
+                }
+            }
+            summary.add(forgotten)
+            if forgotten.unlearned < Self.batch { return summary }
+        }
+    }
+
+    private func learnBatch(_ events: [FavoriteEvent], at now: Date) async throws -> LearnSummary {
+        let usable = events.filter { Self.isStorable($0.id) }
+        var summary = LearnSummary()
+        summary.ignored = events.count - usable.count
+        // Most of what a feed returns is known; nothing needs to be locked to see that.
+        let states = try await storage.read { [examples] in try examples.states(of: usable.map(\.id), on: $0) }
+        guard usable.contains(where: { ExampleState.after($0, from: states[$0.id]) != states[$0.id] }) else {
+            summary.unchanged = usable.count
+            return summary
+        }
+        // Features of new posts are found before the transaction, which others may wait for.
+        var known: [Example: FeatureSet] = [:]
+        for case let example? in usable.map(\.example?.stored) where states[example.id] == nil {
+            if known[example] == nil { known[example] = examples.extractor.features(of: example) }
+        }
+        let found = known
+        summary.add(try await change(at: now) { _ in (usable, { found[$0] }) })
+        return summary
+    }
+
+    private func pruneBatch(cutoff: Date, at now: Date) async throws -> LearnSummary {
+        let limit = configuration.exampleLimit
+        @Sendable func outdated(_ connection: any StorageConnection) throws -> [PostID] {
+            try examples.outdated(limit: limit, cutoff: cutoff, atMost: Self.batch, on: connection)
+        }
+        guard try await !storage.read({ try outdated($0) }).isEmpty else { return LearnSummary() }
+        var summary = try await change(at: now) { (try outdated($0).map { .forgotten($0) }, { _ in nil }) }
+        summary.pruned = summary.unlearned
+        summary.unlearned = 0
+        return summary
+    }
+
+    /// Changes the examples in one transaction, then the counts.
+    ///
+    /// `events` is called in the transaction and returns what happened, and
+    /// features as far as they are known.
+    private func change(
+        at now: Date,
+        _ events: @escaping @Sendable (any StorageConnection) throws -> ([FavoriteEvent], (Example) -> FeatureSet?)
+    ) async throws -> LearnSummary {
+        let result = try await storage.transaction { [examples, counts] connection in
+            let sequence = try examples.lockSequence(on: connection) + 1
+            let (events, known) = try events(connection)
+            let stored = try examples.rows(of: events.map(\.id), on: connection)
+            let lesson = Lesson(events, stored: stored) { known($0) ?? examples.extractor.features(of: $0) }
+            guard !lesson.isEmpty else { return Change(summary: lesson.summary, pending: nil) }
+            try examples.write(lesson.written, decidedAt: now, sequence: sequence, on: connection)
+            try examples.delete(lesson.deleted, on: connection)
+            try examples.setSequence(sequence, on: connection)
+            let stamp = CountStamp(sequence: sequence, extraction: examples.extractor.fingerprint)
+            let batch = CountBatch(stamp: stamp, change: lesson.change)
+            let isRecorded = try counts.record(batch, on: connection)
+            return Change(summary: lesson.summary, pending: isRecorded ? nil : batch)
+        }
+        var summary = result.summary
+        guard let batch = result.pending else { return summary }
+        do {
+            if try await !counts.apply(batch) { try await counts.rebuild(from: examples) }
+        } catch let error as FavoritesError {
+            summary.countsError = error
+        }
+        return summary
+    }
+
+    private struct Change: Sendable {
+        let summary: LearnSummary
+        /// What the counts do not contain yet.
+        let pending: CountBatch?
+    }
+
+    /// Whether every database can have the id in a key.
+    private static func isStorable(_ id: PostID) -> Bool {
+        !id.value.isEmpty && id.value.utf8.count <= 1_024 && !id.value.utf8.contains(0)
+    }
+
+    // MARK: - Classifying
+
+    /// Tells of posts whether the human would favorite them, and learns nothing.
+    ///
+    /// - Returns: One classification for each example, in their order.
+    /// - Throws: ``FavoritesError`` with code `.countsUnavailable` or `.countsUnstable`, `StorageError` or
+    ///   `CancellationError`.
+    package func classify(_ posts: [Example]) async throws -> [Classification] {
+        guard !posts.isEmpty else { return [] }
+        let features = posts.map { examples.extractor.features(of: $0.stored) }
+        let snapshot = try await currentCounts(of: Array(Set(features.flatMap(\.all))))
+        let model = FavoriteModel(snapshot.categories)
+        let waiting = WaitReason(snapshot.categories, needed: configuration.minimumPerCategory)
+        let threshold = log(configuration.threshold)
+        return zip(posts, features).map { post, features in
+            let assessment = model.assess(features) { snapshot.features[$0] ?? FeatureCount() }
+            return Classification(
+                id: post.id, assessment: assessment, isFavorite: waiting == nil && assessment.logRate > threshold,
+                waiting: waiting)
+        }
+    }
+
+    /// Counts that contain every batch committed before the call.
+    private func currentCounts(of features: [String]) async throws -> CountSnapshot {
+        if let snapshot = try await countsIfCurrent(of: features) { return snapshot }
+        return try await turnstile.pass {
+            // What was missing may just have been applied by this process or another.
+            if let snapshot = try await countsIfCurrent(of: features) { return snapshot }
+            try await counts.rebuild(from: examples)
+            if let snapshot = try await countsIfCurrent(of: features) { return snapshot }
+            throw FavoritesError(
+                .countsUnstable, "could not read the counts: other processes keep changing them; try again")
+        }
+    }
+
+    private func countsIfCurrent(of features: [String]) async throws -> CountSnapshot? {
+        let (before, isEmpty) = try await storage.read { [examples] connection in
+            (try examples.stamp(on: connection), try examples.isEmpty(on: connection))
+        }
+        guard let snapshot = try await counts.counts(of: features) else {
+            return isEmpty ? CountSnapshot(stamp: before, categories: CategoryCounts(), features: [:]) : nil
+        }
+        guard snapshot.stamp != before else { return snapshot }
+        // Newer than when the call began is fine, newer than the examples is not: then those were restored from a copy.
+        guard snapshot.stamp.extraction == before.extraction, snapshot.stamp.sequence > before.sequence else {
+            return nil
+        }
+        let after = try await storage.read { [examples] in try examples.stamp(on: $0) }
+        return snapshot.stamp.sequence <= after.sequence ? snapshot : nil
+    }
+
+    // MARK: - Looking after
+
+    /// What is known of posts; posts that were never learned are left out.
+    ///
+    /// - Throws: `StorageError` or `CancellationError`.
+    package func knownStates(of ids: [PostID]) async throws -> [PostID: ExampleState] {
+        let storable = ids.filter(Self.isStorable)
+        return try await storage.read { [examples] in try examples.states(of: storable, on: $0) }
+    }
+
+    /// How far the training is, also when the counts cannot be reached.
+    ///
+    /// - Throws: `StorageError` or `CancellationError`.
+    package func status() async throws -> TrainingStatus {
+        let (learned, stamp) = try await storage.read { [examples] connection in
+            (try examples.categories(on: connection), try examples.stamp(on: connection))
+        }
+        var state = TrainingStatus.Counts.outdated
+        var size: Int?
+        do {
+            let snapshot = try await counts.counts(of: [])
+            size = try await counts.size()
+            let isCurrent = snapshot?.stamp == stamp && snapshot?.categories == learned
+            if isCurrent || (snapshot == nil && learned == CategoryCounts()) { state = .current }
+        } catch let error as FavoritesError {
+            state = .unavailable(error)
+        }
+        return TrainingStatus(
+            examples: learned, features: size, counts: state,
+            waiting: WaitReason(learned, needed: configuration.minimumPerCategory))
+    }
+
+    /// Replaces the counts by what the examples say.
+    ///
+    /// - Throws: ``FavoritesError``, `StorageError` or `CancellationError`.
+    package func rebuildCounts() async throws {
+        try await turnstile.pass { try await counts.rebuild(from: examples) }
+    }
+
+    /// Removes everything this mirror has learned, and nothing else.
+    ///
+    /// The number of the last batch stays and grows, so that counts which could
+    /// not be removed are never mistaken for current ones.
+    ///
+    /// - Throws: `StorageError`, `CancellationError`, or ``FavoritesError`` with code `.countsUnavailable`, in which
+    ///   case the database is cleared already.
+    package func clear() async throws {
+        try await turnstile.pass {
+            let embedded = SQLCountStore(storage: storage, mirror: examples.mirror)
+            try await storage.transaction { [examples] connection in
+                let sequence = try examples.lockSequence(on: connection)
+                try examples.deleteAll(on: connection)
+                try embedded.deleteAll(on: connection)
+                try examples.setSequence(sequence + 1, on: connection)
+            }
+            try await counts.clear()
+        }
+    }
+}

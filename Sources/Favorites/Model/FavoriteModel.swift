@@ -1,0 +1,95 @@
+import Foundation
+
+/// Naive Bayes over document counts, in natural logarithms.
+///
+/// Each feature's probability of a favorite is pulled towards the share of
+/// favorites among all learned posts with a weight of five posts (Segaran's
+/// weighted probability). One departure from naive Bayes: the words of a post
+/// are correlated, so their summed evidence grows with the square root of
+/// their number; the author counts in full. No term can be infinite: the
+/// weight keeps every numerator and denominator above zero.
+package struct FavoriteModel: Sendable {
+    /// The probability of a favorite that is assumed before anything was learned.
+    package static let assumedProbability = 0.1
+    /// The weight of that assumption, in posts.
+    package static let weight = 5.0
+
+    /// The log odds of a favorite on the timeline as it is.
+    package let baseLogOdds: Double
+    private let favoriteMass: Double
+    private let normalMass: Double
+    private let learnedLogOdds: Double
+
+    package init(_ counts: CategoryCounts) {
+        let assumed = Self.weight * Self.assumedProbability
+        let learned = Self.weight + Double(counts.favorites) + Double(counts.normals)
+        // Both shares are computed from counts, not as 1 - p, which would lose digits near 1.
+        let favoriteShare = (assumed + Double(counts.favorites)) / learned
+        let normalShare = (Self.weight - assumed + Double(counts.normals)) / learned
+        favoriteMass = Self.weight * favoriteShare
+        normalMass = Self.weight * normalShare
+        learnedLogOdds = log(favoriteShare / normalShare)
+        let unfavorited = Double(counts.seen) - Double(counts.seenFavorites)
+        baseLogOdds = log((assumed + Double(counts.seenFavorites)) / (Self.weight - assumed + unfavorited))
+    }
+
+    /// How much a feature changes the log odds of a favorite; 0 for a feature that was never learned.
+    package func evidence(_ count: FeatureCount) -> Double {
+        guard count != FeatureCount() else { return 0 }
+        return log((favoriteMass + Double(count.favorite)) / (normalMass + Double(count.normal))) - learnedLogOdds
+    }
+
+    /// Weighs the features of one post.
+    ///
+    /// - Parameters:
+    ///   - features: What the post contains.
+    ///   - count: How often a feature was learned.
+    /// - Returns: The logarithm of the favorite rate P(favorite) / P(normal), and what each feature adds to it.
+    package func assess(_ features: FeatureSet, count: (String) -> FeatureCount) -> Assessment {
+        let words = features.words.map { word in (word, count(word)) }.map { ($0, $1, evidence($1)) }
+        let scale = words.isEmpty ? 0 : 1 / Double(words.count).squareRoot()
+        var contributions = words.map { Contribution(feature: $0, logOdds: $2 * scale, count: $1) }
+        var logRate = baseLogOdds + scale * words.reduce(0) { $0 + $1.2 }
+        if let author = features.author {
+            let count = count(author)
+            contributions.append(Contribution(feature: author, logOdds: evidence(count), count: count))
+            logRate += evidence(count)
+        }
+        contributions.sort { abs($0.logOdds) > abs($1.logOdds) }
+        return Assessment(logRate: logRate, baseLogOdds: baseLogOdds, contributions: contributions)
+    }
+}
+
+/// What one feature adds to the log of the favorite rate.
+package struct Contribution: Equatable, Sendable {
+    /// A word, a `#hashtag` or the `@author`.
+    package let feature: String
+    /// Positive where it speaks for a favorite; for words already divided by the square root of their number.
+    package let logOdds: Double
+    /// Learned favorites with the feature.
+    package let favoriteCount: Int64
+    /// Learned normal posts with the feature.
+    package let normalCount: Int64
+
+    init(feature: String, logOdds: Double, count: FeatureCount) {
+        self.feature = feature
+        self.logOdds = logOdds
+        self.favoriteCount = count.favorite
+        self.normalCount = count.normal
+    }
+}
+
+/// The favorite rate of one post and where it comes from.
+package struct Assessment: Equatable, Sendable {
+    /// ln(P(favorite) / P(normal)); always finite.
+    package let logRate: Double
+    /// The part of it that any post gets: how often the human favorites.
+    package let baseLogOdds: Double
+    /// The rest of it by feature, strongest first.
+    package let contributions: [Contribution]
+
+    /// P(favorite) / P(normal), for display; comparisons are made with ``logRate``.
+    package var rate: Double { exp(logRate) }
+    /// P(favorite), from 0 to 1.
+    package var probability: Double { logRate >= 0 ? 1 / (1 + exp(-logRate)) : exp(logRate) / (1 + exp(logRate)) }
+}

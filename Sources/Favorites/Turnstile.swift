@@ -1,0 +1,38 @@
+import Foundation
+
+/// Lets one task at a time through, in the order of arrival.
+///
+/// Cancelling a task that waits does not take it out of the queue; its turn
+/// comes, and what it then calls notices the cancellation.
+final class Turnstile: @unchecked Sendable {
+    // Sendable: both variables are only touched under `lock`.
+    private let lock = NSLock()
+    private var isTaken = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    func pass<Value>(_ body: () async throws -> Value) async rethrows -> Value {
+        await withCheckedContinuation { enter($0) }
+        defer { leave() }
+        return try await body()
+    }
+
+    private func enter(_ continuation: CheckedContinuation<Void, Never>) {
+        let isFree = lock.withLock {
+            if isTaken { waiting.append(continuation) }
+            defer { isTaken = true }
+            return !isTaken
+        }
+        if isFree { continuation.resume() }
+    }
+
+    private func leave() {
+        let next: CheckedContinuation<Void, Never>? = lock.withLock {
+            if waiting.isEmpty {
+                isTaken = false
+                return nil
+            }
+            return waiting.removeFirst()
+        }
+        next?.resume()
+    }
+}

@@ -1,0 +1,139 @@
+import Favorites
+import Foundation
+import Posts
+import Storage
+import Testing
+
+@Suite struct FavoritesTests {
+    @Test func waitsForBothCategories() async throws {
+        try await Fixture.with(.sqlite) { fixture in
+            let favorites = try fixture.favorites(minimum: 20)
+            let liked = (0..<20).map { Corpus.example(100 + $0, "猫の写真", nil) }
+            _ = try await favorites.learn(liked.prefix(3).map { .favorited($0) }, at: Fixture.now)
+            let post = Corpus.example(1, "猫の写真", nil)
+            var answer = try #require(try await favorites.classify([post]).first)
+            #expect(answer.waiting?.description == "3 of 20 favorites, 0 of 20 normals")
+            _ = try await favorites.learn(liked.map { .favorited($0) }, at: Fixture.now)
+            answer = try #require(try await favorites.classify([post]).first)
+            #expect(answer.waiting?.description == "0 of 20 normals")
+            #expect(!answer.isFavorite)
+            #expect(try await favorites.status().waiting == answer.waiting)
+            let others = (0..<20).map { Corpus.example(200 + $0, "会議の資料", nil) }
+            _ = try await favorites.learn(others.map { .seen($0) }, at: Fixture.now)
+            _ = try await favorites.learn(liked.map { .seen($0) }, at: Fixture.now)
+            let both = try await favorites.classify([post, Corpus.example(2, "会議の資料", "somebody")])
+            #expect(both.map(\.waiting) == [nil, nil])
+            #expect(both.map(\.isFavorite) == [true, false])
+            #expect(both[0].contributions.first?.favoriteCount == 20)
+            #expect(both.map(\.id) == [post.id, Corpus.id(2)])
+        }
+    }
+
+    @Test func theThresholdMustBeExceeded() async throws {
+        try await Fixture.with(.sqlite) { fixture in
+            _ = try await fixture.favorites().learn(Corpus.events, at: Fixture.now)
+            let post = Corpus.example(9, "猫", "alice")
+            for (threshold, isFavorite) in [(1.80, true), (1.81, false), (1e-300, true), (1e300, false)] {
+                let configuration = try FavoriteConfiguration(threshold: threshold, minimumPerCategory: 0)
+                let favorites = try fixture.favorites(configuration)
+                #expect(try await favorites.classify([post]).map(\.isFavorite) == [isFavorite])
+            }
+        }
+    }
+
+    @Test(arguments: [0, -1, .nan, .infinity]) func refusesAThresholdThatIsNone(_ threshold: Double) {
+        let error = #expect(throws: FavoritesError.self) { try FavoriteConfiguration(threshold: threshold) }
+        #expect(error?.code == .invalidConfiguration)
+        #expect(error?.description.contains("FAVORITE_RATE_THRESHOLD") == true)
+    }
+
+    @Test func classifyingLearnsNothing() async throws {
+        try await Fixture.with(.sqlite) { fixture in
+            let favorites = try fixture.favorites()
+            #expect(try await favorites.classify([]).isEmpty)
+            _ = try await favorites.classify(Corpus.posts)
+            #expect(try await fixture.rows() == 0)
+            #expect(try await favorites.knownStates(of: Corpus.posts.map(\.id)).isEmpty)
+        }
+    }
+
+    @Test func tellsWhatIsKnownOfPosts() async throws {
+        try await Fixture.with(.sqlite) { fixture in
+            let favorites = try fixture.favorites()
+            _ = try await favorites.learn(Corpus.events + [.favorited(Corpus.unseen)], at: Fixture.now)
+            let states = try await favorites.knownStates(of: [1, 4, 8, 99].map(Corpus.id))
+            #expect(states == [Corpus.id(1): .seenFavorite, Corpus.id(4): .seen, Corpus.id(8): .favorite])
+        }
+    }
+
+    @Test func samePostOnAnotherNetworkIsAnotherPost() async throws {
+        try await Fixture.with(.sqlite) { fixture in
+            let favorites = try fixture.favorites()
+            let events = NetworkName.allCases.map {
+                FavoriteEvent.seen(Example(id: PostID(network: $0, value: "1"), author: nil, text: "猫"))
+            }
+            #expect(try await favorites.learn(events, at: Fixture.now).learned == 3)
+            #expect(try await fixture.dump()["normal 猫"] == 3)
+        }
+    }
+
+    @Test func forgetsAnAuthorEverywhere() async throws {
+        try await Fixture.with(.sqlite) { fixture in
+            let favorites = try fixture.favorites()
+            _ = try await favorites.learn(Corpus.events, at: Fixture.now)
+            let elsewhere = Example(id: PostID(network: .x, value: "1"), author: "BOB", text: "猫")
+            _ = try await favorites.learn([.seen(elsewhere)], at: Fixture.now)
+            #expect(try await favorites.forget(author: "@Bob", on: .mastodon, at: Fixture.now).unlearned == 2)
+            let counts = try await fixture.dump()
+            #expect(counts["favorite @bob"] == nil)
+            #expect(counts["normal @bob"] == 1)
+            #expect(try await favorites.forget(author: "bob", on: .x, at: Fixture.now).unlearned == 1)
+            #expect(try await fixture.dump()["normal @bob"] == nil)
+            #expect(try await favorites.forget(author: "", on: .x, at: Fixture.now).unlearned == 0)
+            #expect(try await favorites.status().countsMatch)
+        }
+    }
+
+    @Test func moreEventsThanABatchAreLearned() async throws {
+        try await Fixture.with(.sqlite) { fixture in
+            let favorites = try fixture.favorites(limit: 1_500)
+            let events = (0..<2_600).map { FavoriteEvent.seen(Corpus.example($0, "猫\($0 % 7)", "a\($0 % 11)")) }
+            let summary = try await favorites.learn(events, at: Fixture.now)
+            #expect(summary.learned == 2_600)
+            #expect(summary.pruned == 1_100)
+            let status = try await favorites.status()
+            #expect(status.normals == 1_500)
+            #expect(status.countsMatch)
+        }
+    }
+
+    @Test func countsThatWereNotKeptUpAreRebuilt() async throws {
+        try await Fixture.with(.redis) { fixture in
+            let store = SQLCountStore(storage: fixture.storage, mirror: fixture.mirror)
+            let embedded = try fixture.favorites(counts: store)
+            _ = try await embedded.learn(Array(Corpus.events.prefix(5)), at: Fixture.now)
+            // For a while the counts are in Redis, then in the database again.
+            _ = try await fixture.favorites().learn(Corpus.events, at: Fixture.now)
+            _ = try await embedded.learn([.favorited(Corpus.unseen)], at: Fixture.now)
+            let snapshot = try #require(try await store.counts(of: ["猫", "旅行"]))
+            #expect(snapshot.categories == CategoryCounts(favorites: 4, normals: 4, seen: 7, seenFavorites: 3))
+            #expect(snapshot.features == ["猫": .init(favorite: 2, normal: 1), "旅行": .init(favorite: 2)])
+            #expect(try await embedded.status().countsMatch)
+        }
+    }
+
+    @Test func aScratchCopyLearnsOnItsOwn() async throws {
+        try await Fixture.with(.redis) { fixture in
+            _ = try await fixture.favorites().learn(Corpus.events, at: Fixture.now)
+            let scratch = try await fixture.storage.scratch()
+            let trial = try fixture.favorites(over: scratch)
+            let answer = try await trial.classify([Corpus.example(9, "猫", "alice")])
+            #expect(abs(try #require(answer.first).logRate - 0.590985271875) < 1e-11)
+            _ = try await trial.learn([.forgotten(Corpus.id(1))], at: Fixture.now)
+            #expect(try await trial.status().countsMatch)
+            await scratch.close()
+            #expect(try await fixture.dump() == Corpus.counts)
+            #expect(try await fixture.favorites().status().favorites == 3)
+        }
+    }
+}
