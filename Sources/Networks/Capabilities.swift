@@ -1,0 +1,52 @@
+package import Posts
+
+/// What a network can do and allows, asked before a call instead of testing for the network's name.
+package struct Capabilities: Sendable, Equatable {
+    /// Whom the network lets a bot answer.
+    package enum ReplyPermission: Sendable, Equatable {
+        /// Whoever's post the account can see.
+        case anyone
+        /// Only who mentioned the account in the very post that is answered.
+        case summoned
+    }
+
+    /// The feeds that can be read.
+    package var feeds: Set<Feed>
+    /// What ``Draft/visibility`` may be; another one is refused with ``NetworkError/Code/capability``.
+    package var visibilities: Set<Visibility>
+    package var replies: ReplyPermission
+    /// Whether the person answered is notified only if the text names them.
+    package var replyNeedsMention: Bool
+    /// Whether the network's interface and rules let software favorite without a person's decision.
+    package var canFavoriteAutomatically: Bool
+    /// Whether ``Draft/language`` is sent.
+    package var sendsLanguage: Bool
+    /// Whether the network recognises a second attempt by ``Draft/key``, at least on servers that keep the documented
+    /// promise.
+    package var supportsIdempotencyKey: Bool
+    /// How long after the first attempt a draft may be sent again, if its answer was lost and a look-up found nothing.
+    ///
+    /// Nil: never.
+    package var resendWindow: Duration?
+    /// How long a call may take before its answer counts as lost.
+    package var requestDeadline: Duration
+    /// How many of an account's posts can be read back; nil: all.
+    package var ownPostsDepth: Int?
+
+    package init(
+        feeds: Set<Feed>, visibilities: Set<Visibility>, replies: ReplyPermission, replyNeedsMention: Bool,
+        canFavoriteAutomatically: Bool, sendsLanguage: Bool, supportsIdempotencyKey: Bool, resendWindow: Duration?,
+        requestDeadline: Duration, ownPostsDepth: Int?
+    ) {
+        self.feeds = feeds
+        self.visibilities = visibilities
+        self.replies = replies
+        self.replyNeedsMention = replyNeedsMention
+        self.canFavoriteAutomatically = canFavoriteAutomatically
+        self.sendsLanguage = sendsLanguage
+        self.supportsIdempotencyKey = supportsIdempotencyKey
+        self.resendWindow = resendWindow
+        self.requestDeadline = requestDeadline
+        self.ownPostsDepth = ownPostsDepth
+    }
+}

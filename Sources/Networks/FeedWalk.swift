@@ -1,0 +1,73 @@
+import Posts
+
+/// Goes through a feed page by page until its end.
+///
+/// From ``FeedPosition/newest`` or an older cursor it goes into the past; from
+/// a newer cursor it goes toward the present, so that nothing is missed where
+/// more than one page arrived. Items that a server repeats come once. A server
+/// that answers every page with the same items cannot keep it going.
+///
+/// After an error the same page may be asked for again with ``next()``.
+package struct FeedWalk: Sendable {
+    /// Servers may send an empty page before a full one, but hardly two.
+    private static let maximumEmptyPages = 2
+
+    private let network: any SocialNetwork
+    private let feed: Feed
+    private var position: FeedPosition?
+    private var pagesLeft: Int
+    private var emptyPages = 0
+    private var seenPositions: Set<FeedPosition>
+    private var seenItems: Set<String> = []
+
+    /// What to keep for asking later for what arrives; nil: keep the cursor that you have.
+    package private(set) var newer: String?
+    /// Whether the walk came to the end of the feed, and not to its page limit or to pages that repeat.
+    package private(set) var isComplete = false
+
+    /// - Parameters:
+    ///   - network: Whose feed to read.
+    ///   - feed: What to read.
+    ///   - start: Where to begin.
+    ///   - maximumPages: The most requests that are made.
+    package init(of network: any SocialNetwork, _ feed: Feed, from start: FeedPosition, maximumPages: Int = 200) {
+        self.network = network
+        self.feed = feed
+        self.position = start
+        self.pagesLeft = maximumPages
+        self.seenPositions = [start]
+    }
+
+    /// The next page, without items that came before; nil after the last one.
+    ///
+    /// - Throws: ``NetworkError`` or `CancellationError`.
+    package mutating func next() async throws -> FeedPage? {
+        guard let position, pagesLeft > 0 else { return nil }
+        var page = try await network.page(feed, position)
+        pagesLeft -= 1
+        let isEmpty = page.received == 0
+        let hasItems = !page.items.isEmpty
+        page.items.removeAll { !seenItems.insert($0.repetitionKey).inserted }
+        if case .newer = position {
+            advance(to: page.newer.map(FeedPosition.newer), isEnd: isEmpty)
+            newer = page.newer ?? newer
+        } else {
+            emptyPages = isEmpty ? emptyPages + 1 : 0
+            newer = newer ?? (position == .newest ? page.newer : nil)
+            let next = page.older.map(FeedPosition.older)
+            advance(to: next, isEnd: next == nil || emptyPages >= Self.maximumEmptyPages)
+        }
+        // Nothing but repetitions: the server goes round in circles.
+        if hasItems, page.items.isEmpty { self.position = nil }
+        return page
+    }
+
+    private mutating func advance(to next: FeedPosition?, isEnd: Bool) {
+        position = nil
+        guard !isEnd, let next else {
+            isComplete = true
+            return
+        }
+        if seenPositions.insert(next).inserted { position = next }
+    }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import Posts
+import Transport
+
+/// What an answer with an error means.
+extension MastodonClient {
+    /// The most of a server's own words that is kept, in characters.
+    private static let maximumMessage = 160
+    /// A larger body is not looked at for an error message.
+    private static let maximumErrorBody = 65_536
+
+    /// An error about a call, with what is the same for all.
+    func error(
+        _ call: MastodonCall, _ code: NetworkError.Code, outcome: NetworkError.Outcome, detail: String? = nil
+    ) -> NetworkError {
+        NetworkError(
+            code: code, network: .mastodon, host: server.host, operation: call.operation, detail: detail,
+            outcome: outcome)
+    }
+
+    /// What the transport's failure means for a call.
+    func failure(_ call: MastodonCall, _ cause: TransportError) -> NetworkError {
+        let isConfiguration = [.invalidURL, .forbiddenScheme, .invalidHeader].contains(cause.code)
+        return error(
+            call, isConfiguration ? .configuration : .transport,
+            outcome: cause.requestDidNotLeave ? .notSent : .unknown,
+            detail: token.redacted(from: PlainText.cleaned(cause.message)))
+    }
+
+    /// What an answer that should have been JSON means for a call: a write may have happened.
+    func malformed(_ call: MastodonCall, _ response: HTTPResponse, detail: String) -> NetworkError {
+        var failure = error(call, .malformedResponse, outcome: .unknown, detail: detail)
+        failure.status = response.status
+        failure.serverCode = message(in: response)
+        failure.requestID = requestID(in: response)
+        return failure
+    }
+
+    /// What an answer's status and message mean for a call.
+    func failure(_ call: MastodonCall, _ response: HTTPResponse) -> NetworkError {
+        let pacing = ServerPacing(response.headers, receivedAt: now())
+        let message = message(in: response)
+        let code = code(call, response, message: message ?? "")
+        var failure = error(call, code, outcome: outcome(of: code))
+        failure.status = response.status
+        failure.serverCode = message
+        failure.requestID = requestID(in: response)
+        switch code {
+        case .rateLimited: failure.retryAfter = pacing.retryAfterRateLimit
+        case .conflict: failure.retryAfter = pacing.retryAfter ?? pacing.date(after: 0)
+        case .unavailable: failure.retryAfter = response.headers["Retry-After"].flatMap { _ in pacing.retryAfter }
+        default: break
+        }
+        return failure
+    }
+
+    private func code(_ call: MastodonCall, _ response: HTTPResponse, message: String) -> NetworkError.Code {
+        let isVerifying = call.operation == .verifyAccount
+        switch response.status {
+        case 300...399:
+            return .redirected
+        case 400 where isVerifying && message.isEmpty, 422 where isVerifying && message.isEmpty:
+            // How some servers refuse a token that they do not know.
+            return .unauthorized
+        case 401,
+            422 where Self.asksForUser(message):
+            return .unauthorized
+        case 403:
+            return Self.codeOfForbidden(message)
+        case 404, 405, 410:
+            return isVerifying ? .configuration : response.status == 405 ? .rejected : .notFound
+        case 408, 425:
+            return .unavailable
+        case 409:
+            return .conflict
+        case 429:
+            return .rateLimited
+        case 400...499:
+            return Self.isAboutLength(message) ? .tooLong : .rejected
+        case 500...599:
+            return .unavailable
+        default:
+            return .malformedResponse
+        }
+    }
+
+    private func outcome(of code: NetworkError.Code) -> NetworkError.Outcome {
+        switch code {
+        // The first of two equal requests may still succeed; a broken server may have stored the post before it broke.
+        case .conflict, .unavailable, .malformedResponse: .unknown
+        default: .refused
+        }
+    }
+
+    private static func codeOfForbidden(_ message: String) -> NetworkError.Code {
+        let text = message.lowercased()
+        if text.contains("scope") || text.contains("insufficient permissions") { return .missingScope }
+        let accountTexts = [
+            "your login is", "your account is", "account has been suspended", "account has been disabled",
+        ]
+        return accountTexts.contains(where: text.contains) ? .accountDisabled : .forbidden
+    }
+
+    private static func asksForUser(_ message: String) -> Bool {
+        message.lowercased().contains("requires an authenticated user")
+    }
+
+    private static func isAboutLength(_ message: String) -> Bool {
+        let text = message.lowercased()
+        return text.contains("character limit") || text.contains("max chars") || text.contains("too long")
+    }
+
+    /// The field `error` of a JSON body, made fit to print.
+    ///
+    /// Nothing else of a body is ever kept, and no markup: it may be a page of somebody's proxy.
+    private func message(in response: HTTPResponse) -> String? {
+        guard response.body.count <= Self.maximumErrorBody,
+            let body = Self.decoded(ErrorBody.self, response.body), let error = body.error, !error.contains("<")
+        else { return nil }
+        let words = PlainText.cleaned(error).split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        let safe = token.redacted(from: words)
+        return safe.isEmpty ? nil : String(safe.prefix(Self.maximumMessage))
+    }
+
+    private func requestID(in response: HTTPResponse) -> String? {
+        guard let id = response.headers["X-Request-Id"], !id.isEmpty, id.utf8.count <= 64,
+            id.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else { return nil }
+        return token.redacted(from: id)
+    }
+}
+
+private struct ErrorBody: Decodable {
+    let error: String?
+
+    private enum CodingKeys: CodingKey {
+        case error
+    }
+
+    init(from decoder: any Decoder) throws {
+        error = try decoder.container(keyedBy: CodingKeys.self).text(.error)
+    }
+}

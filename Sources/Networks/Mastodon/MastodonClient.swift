@@ -1,0 +1,67 @@
+import Foundation
+import Posts
+import Transport
+
+/// Sends requests to one server with one token, and turns what goes wrong into ``NetworkError``.
+struct MastodonClient: Sendable {
+    let server: MastodonServer
+    let token: Secret
+    let http: HTTPClient
+    let now: @Sendable () -> Date
+
+    /// How long one request may take; slow servers were seen to need 22 s for a long post.
+    static let deadline: Duration = .seconds(30)
+
+    /// The answer to a call, with a status of 200 through 299.
+    ///
+    /// - Throws: ``NetworkError`` or `CancellationError`.
+    func send(_ call: MastodonCall) async throws -> HTTPResponse {
+        let request = HTTPRequest(
+            method: call.method, url: server.base + call.target, headers: try headers(for: call), body: call.body,
+            timeout: Self.deadline)
+        let response: HTTPResponse
+        do {
+            response = try await http.send(request)
+        } catch let error as TransportError {
+            throw failure(call, error)
+        }
+        guard (200...299).contains(response.status) else { throw failure(call, response) }
+        return response
+    }
+
+    /// The answer to a call, read as JSON.
+    ///
+    /// - Throws: ``NetworkError`` or `CancellationError`.
+    func value<Value: Decodable>(_ type: Value.Type, _ call: MastodonCall) async throws -> Value {
+        try decode(type, from: try await send(call), call)
+    }
+
+    /// - Throws: ``NetworkError`` with code `.malformedResponse`.
+    func decode<Value: Decodable>(
+        _ type: Value.Type, from response: HTTPResponse, _ call: MastodonCall
+    ) throws(NetworkError) -> Value {
+        if let value = Self.decoded(type, response.body) { return value }
+        throw malformed(call, response, detail: "the answer is not the JSON that was expected")
+    }
+
+    /// Nil for what is not the JSON of such a value.
+    static func decoded<Value: Decodable>(_ type: Value.Type, _ body: [UInt8]) -> Value? {
+        // One broken byte in somebody's post must not hide everybody else's: it is replaced by U+FFFD.
+        let isWhole = String(validating: body, as: UTF8.self) != nil
+        return try? JSONDecoder().decode(
+            type, from: isWhole ? Data(body) : Data(String(decoding: body, as: UTF8.self).utf8))
+    }
+
+    private func headers(for call: MastodonCall) throws(NetworkError) -> HTTPHeaders {
+        let token = token.reveal()
+        guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw error(
+                call, .unauthorized, outcome: .notSent,
+                detail: token.isEmpty ? "the access token is empty" : "the access token holds a space or line break")
+        }
+        var headers = HTTPHeaders([("Authorization", "Bearer \(token)"), ("Accept", "application/json")])
+        if call.body?.isEmpty == false { headers.append("Content-Type", "application/json") }
+        for (name, value) in call.headers { headers.append(name, value) }
+        return headers
+    }
+}

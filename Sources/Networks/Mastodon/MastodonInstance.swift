@@ -1,0 +1,78 @@
+import Foundation
+import Posts
+
+/// What a server says about itself, in version 1 or 2 of the answer.
+struct MastodonInstance: Decodable, Equatable {
+    /// The host of the names of the server's own accounts; nil where it does not tell.
+    let domain: String?
+    let maximumCharacters: Int?
+    let charactersPerURL: Int?
+    /// Only Mastodon itself tells a version of its interface.
+    let isMastodon: Bool
+
+    /// A server that tells nothing.
+    static let unknown = MastodonInstance()
+
+    private init() {
+        domain = nil
+        maximumCharacters = nil
+        charactersPerURL = nil
+        isMastodon = false
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case domain, uri, configuration
+        case accountDomain = "account_domain"
+        case maximumTootCharacters = "max_toot_chars"
+        case versions = "api_versions"
+    }
+
+    private enum ConfigurationKeys: CodingKey {
+        case statuses
+    }
+
+    private enum StatusesKeys: String, CodingKey {
+        case maximumCharacters = "max_characters"
+        case charactersPerURL = "characters_reserved_per_url"
+    }
+
+    private enum VersionKeys: CodingKey {
+        case mastodon
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        // GoToSocial names the host of its accounts apart where it differs from the host of its interface.
+        domain =
+            [CodingKeys.accountDomain, .domain, .uri].lazy
+            .compactMap { container.text($0).flatMap(Self.hostName) }.first
+        let statuses = try? container.nestedContainer(keyedBy: ConfigurationKeys.self, forKey: .configuration)
+            .nestedContainer(keyedBy: StatusesKeys.self, forKey: .statuses)
+        maximumCharacters = (statuses?.integer(.maximumCharacters) ?? container.integer(.maximumTootCharacters))
+            .flatMap { (1...10_000_000).contains($0) ? $0 : nil }
+        charactersPerURL = statuses?.integer(.charactersPerURL).flatMap { (1...1_000).contains($0) ? $0 : nil }
+        let versions = try? container.nestedContainer(keyedBy: VersionKeys.self, forKey: .versions)
+        isMastodon = versions?.integer(.mastodon) != nil
+    }
+
+    /// The limits for a text.
+    ///
+    /// Servers other than Mastodon may count code points, which are never fewer than graphemes; so a text that fits by
+    /// code points fits everywhere.
+    var limits: PublishingLimits {
+        PublishingLimits(
+            maximumCharacters: maximumCharacters ?? PublishingLimits.mastodon.maximumCharacters,
+            charactersPerURL: charactersPerURL ?? PublishingLimits.mastodon.charactersPerURL,
+            unit: isMastodon ? .graphemes : .codePoints)
+    }
+
+    /// The host in `text`, which on some servers is a whole address; nil if it is no host.
+    private static func hostName(_ text: String) -> String? {
+        let bare = text.split(separator: "://", maxSplits: 1).last.map(String.init) ?? text
+        let host = bare.hasSuffix("/") ? String(bare.dropLast()) : bare
+        let isHost = host.unicodeScalars.allSatisfy {
+            $0.properties.isAlphabetic || ("0"..."9").contains($0) || $0 == "." || $0 == "-" || $0 == ":"
+        }
+        return !host.isEmpty && host.utf8.count <= 253 && isHost ? host.lowercased() : nil
+    }
+}

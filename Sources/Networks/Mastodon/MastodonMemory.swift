@@ -1,0 +1,25 @@
+import Foundation
+
+/// What a network remembers between calls.
+final class MastodonMemory: @unchecked Sendable {
+    // Sendable: every access to a variable holds the lock.
+    private let lock = NSLock()
+    private var known: (instance: MastodonInstance, until: Date)?
+    private var verifiedID: String?
+
+    var accountID: String? { lock.withLock { verifiedID } }
+
+    var lastInstance: MastodonInstance? { lock.withLock { known?.instance } }
+
+    func instance(at time: Date) -> MastodonInstance? {
+        lock.withLock { known.flatMap { time < $0.until ? $0.instance : nil } }
+    }
+
+    func keep(_ instance: MastodonInstance, until time: Date) {
+        lock.withLock { known = (instance, time) }
+    }
+
+    func keep(accountID: String) {
+        lock.withLock { verifiedID = accountID }
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import Posts
+
+/// Makes posts and accounts of ours from what a server sent.
+struct MastodonTranslator {
+    /// Longer addresses of posts are not in use, in bytes.
+    private static let maximumIdentity = 2_048
+
+    /// The host of local names.
+    let domain: String
+    /// The id of the token's account; nil before it is known.
+    let accountID: String?
+    let now: @Sendable () -> Date
+
+    func account(_ wire: MastodonAccount) -> Account {
+        // People opt out of bots in the profile's table too.
+        let fields = wire.fields.map { "\(PlainText.cleaned($0.name)): \(PlainText.fromHTML($0.value))" }
+        let bio = ([PlainText.fromHTML(wire.note)] + fields).joined(separator: "\n")
+        return Account(
+            id: .mastodon(wire.acct, localHost: domain), handle: fullName(wire.acct),
+            displayName: PlainText.cleaned(wire.displayName), isBot: wire.isBot,
+            bio: PlainText.cleaned(bio), address: wire.id)
+    }
+
+    /// The post that `wire` stands for.
+    ///
+    /// - Parameters:
+    ///   - wire: What the server sent.
+    ///   - noticedAt: When the server told of it, for posts that lack their time.
+    /// - Returns: Nil for a post without an identity or an author.
+    func post(_ wire: MastodonStatus, noticedAt: Date? = nil) -> ObservedPost? {
+        guard let identity = Self.identity(of: wire), let account = wire.account else { return nil }
+        let author = self.account(account)
+        let post = Post(
+            id: PostID(network: .mastodon, value: identity), author: author.id, text: text(of: wire),
+            createdAt: wire.createdAt ?? noticedAt ?? now(), isTimeTrusted: wire.createdAt != nil,
+            replyTo: replyTarget(of: wire, author: author.id, authorAddress: account.id), isRepost: wire.isReblog,
+            visibility: Visibility(rawValue: wire.visibility) ?? .private, language: language(of: wire),
+            hasMedia: wire.hasMedia, isSensitive: wire.isSensitive || !PlainText.cleaned(wire.spoilerText).isEmpty,
+            mentions: wire.mentions.map { .mastodon($0.acct, localHost: domain) }, address: wire.id)
+        return ObservedPost(
+            post: post, author: author, address: wire.id, replyToAddress: wire.inReplyToID,
+            isFavorited: wire.isFavourited, isAuthorLocked: account.isLocked,
+            replyNeedsApproval: needsApproval(wire.interactionPolicy?.reply, wire),
+            favoriteNeedsApproval: needsApproval(wire.interactionPolicy?.favourite, wire))
+    }
+
+    /// Replies in a page whose parent is in the same page get their parent's identity, which servers do not tell.
+    func connected(_ posts: [ObservedPost]) -> [ObservedPost] {
+        let identities = Dictionary(posts.map { ($0.address, $0.post.id) }, uniquingKeysWith: { first, _ in first })
+        return posts.map { observed in
+            guard let address = observed.replyToAddress, let parent = identities[address] else { return observed }
+            var observed = observed
+            observed.post.replyTo?.post = parent
+            return observed
+        }
+    }
+
+    /// `user@host`, with the case of the name as its owner writes it.
+    private func fullName(_ acct: String) -> String {
+        let parts = acct.split(separator: "@", maxSplits: 1)
+        return "\(parts.first ?? "")@\(parts.count == 2 ? parts[1].lowercased() : domain)"
+    }
+
+    /// What the post is called everywhere; nil if the server sent nothing that could be that.
+    static func identity(of wire: MastodonStatus) -> String? {
+        [wire.uri, wire.url].compactMap(\.self).first { candidate in
+            !candidate.isEmpty && candidate.utf8.count <= maximumIdentity
+                && candidate.unicodeScalars.allSatisfy {
+                    $0.properties.generalCategory != .control && !$0.properties.isWhitespace
+                }
+        }
+    }
+
+    private func text(of wire: MastodonStatus) -> String {
+        let names = wire.mentions.compactMap { mention in mention.url.map { ($0, fullName(mention.acct)) } }
+        return PlainText.fromHTML(wire.content, mentions: Dictionary(names, uniquingKeysWith: { first, _ in first }))
+    }
+
+    /// A reply whose person cannot be told is a reply still.
+    private func replyTarget(of wire: MastodonStatus, author: AccountID, authorAddress: String) -> ReplyTarget? {
+        guard wire.inReplyToID != nil || wire.inReplyToAccountID != nil else { return nil }
+        if wire.inReplyToAccountID == authorAddress { return ReplyTarget(author: author) }
+        let named = wire.inReplyToAccountID.flatMap { id in wire.mentions.first { $0.id == id }?.acct }
+        let told = wire.inReplyToAccountName.flatMap { MastodonAccount.isName($0) ? $0 : nil }
+        return ReplyTarget(author: (named ?? told).map { .mastodon($0, localHost: domain) })
+    }
+
+    private func language(of wire: MastodonStatus) -> String? {
+        wire.language.flatMap { LanguageTag.isWellFormed($0) ? $0 : nil }
+    }
+
+    /// Whether an action waits for the author: `rule` names who may act at once.
+    private func needsApproval(_ rule: [String]?, _ wire: MastodonStatus) -> Bool {
+        guard let rule else { return false }
+        if wire.account?.id == accountID, accountID != nil { return false }
+        let isMentioned = accountID.map { own in wire.mentions.contains { $0.id == own } } ?? false
+        return !rule.contains { $0 == "public" || $0 == "me" || ($0 == "mentioned" && isMentioned) }
+    }
+}

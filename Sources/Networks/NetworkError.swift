@@ -1,0 +1,169 @@
+package import Foundation
+package import Posts
+
+/// A call to a network that did not succeed.
+///
+/// The description is safe to print and log: it holds no credentials, no
+/// address of a request and nothing of an answer except the short message that
+/// the server put where its interface says, cut and cleaned.
+package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The kind of failure; the raw value is a stable label for metrics.
+    package struct Code: RawRepresentable, Hashable, Sendable {
+        package let rawValue: String
+
+        package init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        /// The credentials are wrong, expired or revoked.
+        package static let unauthorized = Code(rawValue: "unauthorized")
+        /// The credentials are right but do not reach this far, such as a token without the scope.
+        package static let missingScope = Code(rawValue: "missing-scope")
+        /// The account is suspended, disabled, moved away or waits for approval.
+        package static let accountDisabled = Code(rawValue: "account-disabled")
+        /// This one thing is not allowed: blocked, closed to favorites and the like.
+        package static let forbidden = Code(rawValue: "forbidden")
+        /// The post or account is gone, or was never visible.
+        package static let notFound = Code(rawValue: "not-found")
+        /// Too many requests; see ``NetworkError/retryAfter``.
+        package static let rateLimited = Code(rawValue: "rate-limited")
+        /// The request is wrong as it is and will be wrong again.
+        package static let rejected = Code(rawValue: "rejected")
+        /// The text is longer than the server takes.
+        package static let tooLong = Code(rawValue: "too-long")
+        /// The network says that the same was published before.
+        package static let duplicate = Code(rawValue: "duplicate")
+        /// The same request is under way.
+        package static let conflict = Code(rawValue: "conflict")
+        /// The server is overloaded or broken.
+        package static let unavailable = Code(rawValue: "unavailable")
+        /// The server could not be reached or the connection was lost.
+        package static let transport = Code(rawValue: "transport")
+        /// The answer is not what the interface promises.
+        package static let malformedResponse = Code(rawValue: "malformed-response")
+        /// The server sends elsewhere; redirects are not followed, for the credentials belong to one host.
+        package static let redirected = Code(rawValue: "redirected")
+        /// The network cannot do this.
+        package static let capability = Code(rawValue: "capability")
+        /// What was configured cannot be used.
+        package static let configuration = Code(rawValue: "configuration")
+    }
+
+    /// What a call wanted; the raw value is a stable label for metrics.
+    package enum Operation: String, Sendable, CaseIterable {
+        case configure
+        case verifyAccount = "verify-account"
+        case readLimits = "read-limits"
+        case readOwnPosts = "read-own-posts"
+        case readHome = "read-home"
+        case readFavorites = "read-favorites"
+        case readMentions = "read-mentions"
+        case readPost = "read-post"
+        case readConversation = "read-conversation"
+        case publish
+        case favorite
+    }
+
+    /// What became of a write.
+    package enum Outcome: String, Sendable {
+        /// Certainly nothing reached the network.
+        case notSent = "not-sent"
+        /// The network said no; nothing happened.
+        case refused
+        /// It may or may not have happened: look before trying again.
+        case unknown
+    }
+
+    package var code: Code
+    package var network: NetworkName
+    /// The host that was asked.
+    package var host: String
+    package var operation: Operation
+    /// The status of the HTTP answer; nil without one.
+    package var status: Int?
+    /// What the server itself says, in few words; nil where it does not say it as its interface promises.
+    package var serverCode: String?
+    /// What we know about the cause beyond the code.
+    package var detail: String?
+    /// How the server calls the request, for asking its operators.
+    package var requestID: String?
+    /// Before this, asking again is pointless; on the local clock.
+    package var retryAfter: Date?
+    /// For ``Operation/publish`` and ``Operation/favorite``; for reads it tells nothing of importance.
+    package var outcome: Outcome
+
+    package init(
+        code: Code, network: NetworkName, host: String, operation: Operation, status: Int? = nil,
+        serverCode: String? = nil, detail: String? = nil, requestID: String? = nil, retryAfter: Date? = nil,
+        outcome: Outcome
+    ) {
+        self.code = code
+        self.network = network
+        self.host = host
+        self.operation = operation
+        self.status = status
+        self.serverCode = serverCode
+        self.detail = detail
+        self.requestID = requestID
+        self.retryAfter = retryAfter
+        self.outcome = outcome
+    }
+
+    /// Whether the same call can never succeed, so that its item is to be dropped.
+    package var isPermanent: Bool {
+        let passing: Set<Code> = [.rateLimited, .conflict, .unavailable, .transport, .malformedResponse]
+        return !passing.contains(code)
+    }
+
+    /// Whether no call with these credentials can succeed until a person has done something.
+    package var stopsActor: Bool {
+        let stopping: Set<Code> = [.unauthorized, .missingScope, .accountDisabled, .configuration, .redirected]
+        return stopping.contains(code)
+    }
+
+    package var description: String {
+        var causes = ["could not \(operation.phrase) on \(host): \(cause)"]
+        if let hint { causes.append(hint) }
+        if let requestID { causes.append("request id \(requestID)") }
+        return causes.joined(separator: "; ")
+    }
+
+    private var cause: String {
+        let said = [detail, serverCode.map { "\"\($0)\"" }].compactMap(\.self).joined(separator: ": ")
+        guard let status else { return said.isEmpty ? code.rawValue : said }
+        return "the server answered \(status)" + (said.isEmpty ? " (\(code.rawValue))" : " (\(said))")
+    }
+
+    private var hint: String? {
+        switch code {
+        case .unauthorized: "make a new access token and configure it"
+        case .missingScope: "make a new access token with the scopes that README names"
+        case .accountDisabled: "log in with a browser to see what the server wants"
+        case .redirected: "configure the server by the address it redirects to"
+        case .malformedResponse where status != nil: "check that this is a \(network.rawValue) server"
+        default: nil
+        }
+    }
+}
+
+extension NetworkError.Operation {
+    /// Whether the call changes something at the network.
+    package var isWrite: Bool { self == .publish || self == .favorite }
+
+    /// What stands after "could not".
+    fileprivate var phrase: String {
+        switch self {
+        case .configure: "use the configuration"
+        case .verifyAccount: "verify the account"
+        case .readLimits: "read the limits"
+        case .readOwnPosts: "read the account's posts"
+        case .readHome: "read the home timeline"
+        case .readFavorites: "read the favorites"
+        case .readMentions: "read the mentions"
+        case .readPost: "read a post"
+        case .readConversation: "read a conversation"
+        case .publish: "publish a post"
+        case .favorite: "favorite a post"
+        }
+    }
+}

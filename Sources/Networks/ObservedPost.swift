@@ -1,0 +1,86 @@
+package import Foundation
+package import Posts
+
+/// A post as one account sees it on one server.
+package struct ObservedPost: Sendable, Equatable {
+    package var post: Post
+    package var author: Account
+    /// What calls to this server need to answer or favorite the post.
+    package var address: String
+    /// The address of the post that this one answers; nil for posts that answer nothing.
+    package var replyToAddress: String?
+    /// Whether the account that asked has favorited the post.
+    package var isFavorited: Bool
+    /// What all posts of the conversation share, where the network tells it with each post.
+    package var conversation: String?
+    /// The author chooses who may follow.
+    package var isAuthorLocked: Bool
+    /// A reply by this account waits for the author's approval or is refused.
+    package var replyNeedsApproval: Bool
+    /// A favorite by this account waits for the author's approval or is refused.
+    package var favoriteNeedsApproval: Bool
+
+    package init(
+        post: Post, author: Account, address: String, replyToAddress: String? = nil, isFavorited: Bool = false,
+        conversation: String? = nil, isAuthorLocked: Bool = false, replyNeedsApproval: Bool = false,
+        favoriteNeedsApproval: Bool = false
+    ) {
+        self.post = post
+        self.author = author
+        self.address = address
+        self.replyToAddress = replyToAddress
+        self.isFavorited = isFavorited
+        self.conversation = conversation
+        self.isAuthorLocked = isAuthorLocked
+        self.replyNeedsApproval = replyNeedsApproval
+        self.favoriteNeedsApproval = favoriteNeedsApproval
+    }
+
+    /// Equal for two sightings of the same post in one feed.
+    ///
+    /// Some servers give reposts the identity of the original, which may be in the same feed.
+    var repetitionKey: String {
+        post.isRepost ? "repost \(address)" : post.id.value
+    }
+}
+
+/// A text on its way to a network.
+package struct Draft: Sendable, Equatable {
+    /// What to publish, mentions included; within the account's ``SocialNetwork/limits()``.
+    package var text: String
+    /// The ``ObservedPost/address`` of the post to answer.
+    package var replyTo: String?
+    package var visibility: Visibility
+    /// A BCP 47 language tag; nil where the language is not known.
+    package var language: String?
+    /// The same for every attempt to publish this draft, different for every other draft; 1 through 64 letters,
+    /// digits and hyphens.
+    package var key: String
+    /// When the draft was made final: on networks where the author dates a post, its date.
+    package var createdAt: Date
+
+    package init(
+        text: String, replyTo: String? = nil, visibility: Visibility = .unlisted, language: String? = nil,
+        key: String, createdAt: Date
+    ) {
+        self.text = text
+        self.replyTo = replyTo
+        self.visibility = visibility
+        self.language = language
+        self.key = key
+        self.createdAt = createdAt
+    }
+}
+
+/// What a network calls a post that it has just published.
+package struct PublishedPost: Sendable, Equatable {
+    package var id: PostID
+    package var address: String
+    package var createdAt: Date
+
+    package init(id: PostID, address: String, createdAt: Date) {
+        self.id = id
+        self.address = address
+        self.createdAt = createdAt
+    }
+}

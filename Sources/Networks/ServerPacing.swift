@@ -1,0 +1,81 @@
+import Foundation
+import Posts
+import Transport
+
+/// What the headers of an answer say about when to ask again.
+///
+/// Servers name instants by their own clock, so each is taken as a distance
+/// from the answer's `Date` and put on the local clock from when the answer
+/// came.
+struct ServerPacing {
+    /// However little a server asks for, and however much: seconds.
+    static let range: ClosedRange<TimeInterval> = 5...900
+    /// After a refusal for asking too often that does not say how long to wait: seconds.
+    static let defaultWait: TimeInterval = 60
+
+    /// No announced reset is farther away than this: seconds.
+    private static let longestPeriod: TimeInterval = 86_400
+
+    private let headers: HTTPHeaders
+    private let receivedAt: Date
+
+    /// - Parameters:
+    ///   - headers: The answer's.
+    ///   - receivedAt: When the answer came, on the local clock.
+    init(_ headers: HTTPHeaders, receivedAt: Date) {
+        self.headers = headers
+        self.receivedAt = receivedAt
+    }
+
+    /// What is left of the account's share; nil if the answer does not tell.
+    var rateLimit: RateLimit? {
+        let limit = RateLimit(
+            limit: headers["X-RateLimit-Limit"].flatMap { Int($0) },
+            remaining: headers["X-RateLimit-Remaining"].flatMap { Int($0) },
+            resetsAt: resetDistance.map { receivedAt.addingTimeInterval(min(max($0, 0), Self.longestPeriod)) })
+        return limit == RateLimit() ? nil : limit
+    }
+
+    /// When to ask again after a refusal; nil if the server does not tell.
+    ///
+    /// `Retry-After` goes before the reset of the rate limit: servers that send only one of them exist for each.
+    var retryAfter: Date? {
+        (retryDistance ?? resetDistance).map(date)
+    }
+
+    /// When to ask again after a refusal for asking too often.
+    var retryAfterRateLimit: Date {
+        retryAfter ?? date(after: Self.defaultWait)
+    }
+
+    /// `seconds` from now, within what is sensible.
+    func date(after seconds: TimeInterval) -> Date {
+        receivedAt.addingTimeInterval(min(max(seconds, Self.range.lowerBound), Self.range.upperBound))
+    }
+
+    private var serverNow: Date {
+        headers["Date"].flatMap { Date(httpDate: $0) } ?? receivedAt
+    }
+
+    private var retryDistance: TimeInterval? {
+        guard let text = headers["Retry-After"] else { return nil }
+        if let seconds = Self.number(text) { return seconds }
+        return Date(httpDate: text).map { $0.timeIntervalSince(serverNow) }
+    }
+
+    private var resetDistance: TimeInterval? {
+        guard let text = headers["X-RateLimit-Reset"] else { return nil }
+        if let date = Date(rfc3339: text) { return date.timeIntervalSince(serverNow) }
+        guard let number = Self.number(text) else { return nil }
+        // Seconds since 1970 have ten digits for the next centuries; smaller numbers are seconds to wait.
+        return number < 1_000_000_000 ? number : number - serverNow.timeIntervalSince1970
+    }
+
+    /// A number written with digits only, and perhaps a fraction.
+    private static func number(_ text: String) -> TimeInterval? {
+        guard !text.isEmpty, text.utf8.count <= 32,
+            text.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") })
+        else { return nil }
+        return Double(text)
+    }
+}

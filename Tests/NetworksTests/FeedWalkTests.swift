@@ -1,0 +1,113 @@
+import Foundation
+import Posts
+import TestSupport
+import Testing
+
+@testable import Networks
+
+@Suite struct FeedWalkTests {
+    private static func expected(_ range: ClosedRange<Int>) -> Set<String> { Set(range.map(String.init)) }
+
+    @Test(arguments: PagingServer.Habit.allCases, [0, 1, 39, 40, 41, 130])
+    func readsAFeedToItsEnd(habit: PagingServer.Habit, count: Int) async throws {
+        let paging = PagingServer(habit, count: count)
+        let loopback = try Loopback { $0.path == "/api/v1/timelines/home" ? paging.answer($0) : nil }
+        var walk = FeedWalk(of: loopback.network, .home, from: .newest)
+        var addresses: [String] = []
+        while let page = try await walk.next() { addresses += page.items.map(\.address) }
+        #expect(addresses == (1...131).prefix(count).reversed().map(String.init))
+        #expect(walk.isComplete)
+        #expect(walk.newer == (count == 0 ? nil : String(count)))
+    }
+
+    /// What arrived while nobody looked is found, however much it is and however the server pages.
+    @Test(arguments: PagingServer.Habit.allCases, [0, 1, 39, 40, 41, 130])
+    func missesNothingThatArrived(habit: PagingServer.Habit, arrived: Int) async throws {
+        let paging = PagingServer(habit, count: 50)
+        let loopback = try Loopback { $0.path == "/api/v1/timelines/home" ? paging.answer($0) : nil }
+        let first = try await loopback.network.page(.home, .newest)
+        let cursor = try #require(first.newer)
+        paging.grow(by: arrived)
+
+        var walk = FeedWalk(of: loopback.network, .home, from: .newer(than: cursor))
+        var found: [String] = []
+        while let page = try await walk.next() { found += page.items.map(\.address) }
+        #expect(Set(found) == Set((51..<(51 + arrived)).map(String.init)))
+        #expect(found.count == arrived)
+        #expect(walk.newer ?? cursor == String(50 + arrived))
+        #expect(loopback.requests.allSatisfy { $0.query["since_id"] == nil })
+    }
+
+    @Test func keepsToItsPageLimit() async throws {
+        let paging = PagingServer(.documented, count: 500)
+        let loopback = try Loopback { $0.path == "/api/v1/timelines/home" ? paging.answer($0) : nil }
+        var walk = FeedWalk(of: loopback.network, .home, from: .newest, maximumPages: 3)
+        var count = 0
+        while let page = try await walk.next() { count += page.items.count }
+        #expect(count == 120)
+        #expect(!walk.isComplete)
+        #expect(loopback.requests.count == 3)
+    }
+
+    @Test(arguments: [
+        // The next page is the same page.
+        #"<https://home.example/?max_id=100>; rel="next""#,
+        // There is always another page.
+        "",
+    ])
+    func endsWhereAServerGoesRoundInCircles(link: String) async throws {
+        let counter = Counter()
+        let loopback = try Loopback { request in
+            guard request.path == "/api/v1/timelines/home" else { return nil }
+            let header = link.isEmpty ? "<https://home.example/?max_id=\(counter.next())>; rel=\"next\"" : link
+            return .json(Wire.list([Wire.status("101"), Wire.status("100")]), headers: [("Link", header)])
+        }
+        var walk = FeedWalk(of: loopback.network, .home, from: .newest)
+        var addresses: [String] = []
+        while let page = try await walk.next() { addresses += page.items.map(\.address) }
+        #expect(addresses == ["101", "100"])
+        #expect(!walk.isComplete)
+        #expect(loopback.requests.count == 2)
+    }
+
+    @Test func endsAfterEmptyPagesThatNameMore() async throws {
+        let counter = Counter()
+        let loopback = try Loopback { request in
+            guard request.path == "/api/v1/timelines/home" else { return nil }
+            let header = "<https://home.example/?max_id=\(counter.next())>; rel=\"next\""
+            return .json("[]", headers: [("Link", header)])
+        }
+        var walk = FeedWalk(of: loopback.network, .home, from: .newest)
+        while try await walk.next() != nil {}
+        #expect(loopback.requests.count == 2)
+        #expect(walk.isComplete)
+    }
+
+    @Test func asksForTheSamePageAgainAfterAnError() async throws {
+        let counter = Counter()
+        let paging = PagingServer(.documented, count: 60)
+        let loopback = try Loopback { request in
+            guard request.path == "/api/v1/timelines/home" else { return nil }
+            return counter.next() == 2 ? .json("{}", status: 503) : paging.answer(request)
+        }
+        var walk = FeedWalk(of: loopback.network, .home, from: .newest)
+        var addresses = try await walk.next()?.items.map(\.address) ?? []
+        await #expect(throws: NetworkError.self) { _ = try await walk.next() }
+        while let page = try await walk.next() { addresses += page.items.map(\.address) }
+        #expect(addresses == (1...60).reversed().map(String.init))
+    }
+}
+
+/// Counts from 1.
+final class Counter: Sendable {
+    private let lock = NSLock()
+    // Sendable: every access holds the lock.
+    nonisolated(unsafe) private var value = 0
+
+    func next() -> Int {
+        lock.withLock {
+            value += 1
+            return value
+        }
+    }
+}

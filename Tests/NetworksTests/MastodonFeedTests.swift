@@ -1,0 +1,274 @@
+import Foundation
+import Posts
+import TestSupport
+import Testing
+
+@testable import Networks
+
+@Suite struct MastodonFeedTests {
+    private let link = (
+        "Link",
+        #"<https://evil.example/x?max_id=100&limit=1>; rel="next", <https://evil.example/x?min_id=140>; rel="prev""#
+    )
+
+    @Test(arguments: [
+        (Feed.ownPosts, "/api/v1/accounts/1/statuses", ["limit": "40"]),
+        (.home, "/api/v1/timelines/home", ["limit": "40"]),
+        (.favorites, "/api/v1/favourites", ["limit": "40"]),
+        (.mentions, "/api/v1/notifications", ["limit": "40", "types[]": "mention"]),
+    ])
+    func asksForAFeed(feed: Feed, path: String, query: [String: String]) async throws {
+        let loopback = try Loopback { $0.path == path ? .json("[]", headers: [self.link]) : nil }
+        let network = loopback.network
+        _ = try await network.page(feed, .newest)
+        _ = try await network.page(feed, .older("a&b"))
+        _ = try await network.page(feed, .newer(than: "9"))
+        let requests = loopback.requests
+        #expect(requests.map(\.path) == [path, path, path])
+        #expect(requests.map(\.method) == ["GET", "GET", "GET"])
+        #expect(
+            requests.map(\.query) == [
+                query, query.merging(["max_id": "a&b"]) { $1 }, query.merging(["min_id": "9"]) { $1 },
+            ])
+        for request in loopback.server.requests {
+            #expect(request.header("Authorization") == "Bearer \(Loopback.token)")
+            #expect(request.header("Accept") == "application/json")
+            #expect(request.header("User-Agent") == "mirror-bot-tests")
+            #expect(request.header("Content-Type") == nil)
+            #expect(request.body.isEmpty)
+        }
+    }
+
+    @Test func takesCursorsFromTheLinkHeader() async throws {
+        let loopback = try Loopback { request in
+            request.path == "/api/v1/favourites"
+                ? .json(Wire.list([Wire.status("7"), Wire.status("5")]), headers: [self.link]) : nil
+        }
+        let page = try await loopback.network.page(.favorites, .newest)
+        #expect(page.older == "100")
+        #expect(page.newer == "140")
+    }
+
+    /// The cursors of favorites are not ids of posts, so there is nothing to put in their place.
+    @Test func favoritesHaveNoCursorsWithoutALinkHeader() async throws {
+        let loopback = try Loopback { $0.path == "/api/v1/favourites" ? .json(Wire.list([Wire.status("7")])) : nil }
+        let page = try await loopback.network.page(.favorites, .newest)
+        #expect(page.items.map(\.address) == ["7"])
+        #expect(page.older == nil)
+        #expect(page.newer == nil)
+    }
+
+    @Test func idsTakeThePlaceOfAMissingLinkHeader() async throws {
+        let posts = Wire.list([Wire.status("12"), Wire.status("9"), #"{"id":"8"}"#])
+        let loopback = try Loopback { $0.path == "/api/v1/timelines/home" ? .json(posts) : nil }
+        let page = try await loopback.network.page(.home, .newest)
+        #expect(page.older == "8")
+        #expect(page.newer == "12")
+        #expect(page.skipped == 1)
+    }
+
+    @Test func anEmptyPageKeepsTheCursor() async throws {
+        let loopback = try Loopback { $0.path == "/api/v1/favourites" ? .json("[]") : nil }
+        let page = try await loopback.network.page(.favorites, .newer(than: "9"))
+        #expect(page.items.isEmpty)
+        #expect(page.received == 0)
+        #expect(page.newer == nil)
+        #expect(loopback.requests.count == 1)
+    }
+
+    /// The newest favorites come again on a server that does not know `min_id`; the cursor tells that nothing is new.
+    @Test func favoritesThatComeAgainAreNotNew() async throws {
+        let loopback = try Loopback { request in
+            request.path == "/api/v1/favourites" ? .json(Wire.list([Wire.status("7")]), headers: [self.link]) : nil
+        }
+        let page = try await loopback.network.page(.favorites, .newer(than: "140"))
+        #expect(page.items.isEmpty)
+        #expect(page.newer == nil)
+        #expect(loopback.requests.count == 1)
+    }
+
+    /// One server was seen to give the newest favorite for `min_id`, skipping those between.
+    @Test func favoritesBetweenTheCursorAndAPageAreNotMissed() async throws {
+        let loopback = try Loopback { request in
+            guard request.path == "/api/v1/favourites" else { return nil }
+            let pages = [nil: ("f9", "7"), "f9": ("f8", "6"), "f8": ("f7", "5")]
+            guard let (cursor, post) = pages[request.query["max_id"]] else { return .json("[]") }
+            let link = "<https://h/?max_id=\(cursor)>; rel=\"next\", <https://h/?min_id=\(cursor)>; rel=\"prev\""
+            return .json(Wire.list([Wire.status(post)]), headers: [("Link", link)])
+        }
+        let page = try await loopback.network.page(.favorites, .newer(than: "f6"))
+        #expect(page.items.map(\.address) == ["7", "6", "5"])
+        #expect(page.newer == "f9")
+        #expect(loopback.requests.allSatisfy { $0.query["min_id"] == "f6" })
+    }
+
+    @Test func onlyMentionsAreTakenFromNotifications() async throws {
+        let body = Wire.list([
+            Wire.notification("30", status: Wire.status("9")),
+            Wire.notification("29", status: Wire.status("8"), ["type": "\"favourite\""]),
+            Wire.notification("28", status: "", ["type": "\"admin.sign_up\""]),
+            Wire.notification("27", status: "null"),
+            Wire.notification("26", status: #"{"id":"5"}"#),
+            Wire.notification("25", status: Wire.status("9")),
+            Wire.notification("24", status: Wire.status("4", ["created_at": "\"\""])),
+        ])
+        let loopback = try Loopback { $0.path == "/api/v1/notifications" ? .json(body) : nil }
+        let page = try await loopback.network.page(.mentions, .newest)
+        #expect(page.items.map(\.address) == ["9", "4"])
+        #expect(page.received == 7)
+        #expect(page.skipped == 1)
+        #expect(page.newer == "30")
+        #expect(page.older == "24")
+        let last = try #require(page.items.last)
+        #expect(last.post.createdAt == Date(rfc3339: "2026-11-20T20:30:00Z"))
+        #expect(!last.post.isTimeTrusted)
+    }
+
+    /// A page of other notifications is not the end of the mentions.
+    @Test func pagesWithoutMentionsAreWalkedThrough() async throws {
+        let loopback = try Loopback { request in
+            guard request.path == "/api/v1/notifications" else { return nil }
+            switch request.query["min_id"] {
+            case "10": return .json(Wire.list([Wire.notification("11", status: "", ["type": "\"follow\""])]))
+            case "11": return .json(Wire.list([Wire.notification("12", status: Wire.status("1"))]))
+            default: return .json("[]")
+            }
+        }
+        var walk = FeedWalk(of: loopback.network, .mentions, from: .newer(than: "10"))
+        var addresses: [String] = []
+        while let page = try await walk.next() { addresses += page.items.map(\.address) }
+        #expect(addresses == ["1"])
+        #expect(walk.newer == "12")
+    }
+
+    @Test(arguments: [
+        "null", "1", "\"x\"", Wire.status("5", ["content": #""\ud800""#]), Wire.status("5", ["content": "{}"]), "[]",
+        "{}", "true", #"{"id":null}"#, #"{"id":{}}"#, #"{"id":""}"#, #"{"id":"5"}"#,
+        #"{"id":"5","account":{"id":"7","acct":"ann"}}"#, #"{"id":"5","uri":"https://h/5","account":null}"#,
+        #"{"id":"5","uri":"https://h/5","account":{"id":"7"}}"#,
+        #"{"id":"5","uri":"https://h/5","account":{"id":"7","acct":"a@b@c"}}"#,
+        #"{"id":"5","uri":"https://h/a b","account":{"id":"7","acct":"ann"}}"#,
+        #"{"id":"5","uri":"\u0000","account":{"id":"7","acct":"ann"}}"#, #"{"id":1e400,"uri":"https://h/5"}"#,
+    ])
+    func oneUnreadableItemIsSkippedAndCounted(item: String) async throws {
+        let body = Wire.list([Wire.status("9"), item, Wire.status("4")])
+        let loopback = try Loopback { $0.path == "/api/v1/timelines/home" ? .json(body) : nil }
+        let page = try await loopback.network.page(.home, .newest)
+        #expect(page.items.map(\.address) == ["9", "4"])
+        #expect(page.skipped == 1)
+        #expect(page.received == 3)
+    }
+
+    @Test func repeatedItemsComeOnce() async throws {
+        let body = Wire.list(["3", "2", "3", "2"].map { Wire.status($0) })
+        let loopback = try Loopback { $0.path == "/api/v1/timelines/home" ? .json(body) : nil }
+        #expect(try await loopback.network.page(.home, .newest).items.map(\.address) == ["3", "2"])
+    }
+
+    /// Some servers give a repost the identity of the original.
+    @Test func aRepostDoesNotHideItsOriginal() async throws {
+        let uri = "\"https://far.example/1\""
+        let body = Wire.list([
+            Wire.status("3", ["uri": uri, "reblog": Wire.status("2")]), Wire.status("2", ["uri": uri]),
+        ])
+        let loopback = try Loopback { $0.path == "/api/v1/timelines/home" ? .json(body) : nil }
+        let items = try await loopback.network.page(.home, .newest).items
+        #expect(items.map(\.post.isRepost) == [true, false])
+    }
+
+    @Test func aTimelineThatIsBeingBuiltIsEmptyForNow() async throws {
+        let loopback = try Loopback { request in
+            request.path == "/api/v1/timelines/home"
+                ? .json(Wire.list([Wire.status("9")]), status: 206, headers: [("X-RateLimit-Remaining", "7")]) : nil
+        }
+        for position in [FeedPosition.newest, .newer(than: "1"), .older("99")] {
+            let page = try await loopback.network.page(.home, position)
+            #expect(page.items.isEmpty)
+            #expect(page.newer == nil)
+            #expect(page.older == nil)
+            #expect(page.rateLimit == RateLimit(remaining: 7))
+        }
+    }
+
+    @Test func aBrokenByteDoesNotHideThePage() async throws {
+        let server = try LoopbackServer { request, connection in
+            guard request.path == "/api/v1/timelines/home" else {
+                let answer = Loopback.usual(request)
+                return try connection.respond(status: answer.status, body: Array(answer.body.utf8))
+            }
+            var body = Array(Wire.list([Wire.status("9", ["content": "\"<p>a?b</p>\""])]).utf8)
+            if let index = body.firstIndex(of: UInt8(ascii: "?")) { body[index] = 0xFF }
+            try connection.respond(status: 200, body: body)
+        }
+        let network = try Loopback.network(of: server)
+        let page = try await network.page(.home, .newest)
+        #expect(page.items.map(\.post.text) == ["a\u{FFFD}b"])
+    }
+
+    @Test(arguments: [
+        "", "null", "{}", "[", "[1,", "<html>maintenance</html>", #"{"error":"x"}"#,
+        String(repeating: "[", count: 100_000), String(repeating: #"{"a":"#, count: 100_000),
+    ])
+    func aPageThatIsNoListIsAnError(body: String) async throws {
+        let loopback = try Loopback { $0.path == "/api/v1/timelines/home" ? .json(body) : nil }
+        let error = try await #require(throws: NetworkError.self) {
+            _ = try await loopback.network.page(.home, .newest)
+        }
+        #expect(error.code == .malformedResponse)
+        #expect(error.operation == .readHome)
+        #expect(error.status == 200)
+        #expect(!error.isPermanent)
+        #expect(!error.description.contains("maintenance"))
+    }
+
+    @Test func pagesTellWhatIsLeftOfTheRateLimit() async throws {
+        let headers = [
+            ("Date", "Fri, 20 Nov 2026 21:00:00 GMT"), ("X-RateLimit-Limit", "300"), ("X-RateLimit-Remaining", "299"),
+            ("X-RateLimit-Reset", "2026-11-20T21:05:00.000000Z"),
+        ]
+        let loopback = try Loopback { $0.path == "/api/v1/timelines/home" ? .json("[]", headers: headers) : nil }
+        let page = try await loopback.network.page(.home, .newest)
+        let reset = Loopback.start.addingTimeInterval(300)
+        #expect(page.rateLimit == RateLimit(limit: 300, remaining: 299, resetsAt: reset))
+    }
+
+    @Test func ownPostsReachBackToAnInstant() async throws {
+        // Post 100 is from 21:00, each other one ten minutes older than the next.
+        let paging = PagingServer(.documented, count: 100) { id in
+            Loopback.start.addingTimeInterval(Double(id - 100) * 600)
+        }
+        let loopback = try Loopback { $0.path == "/api/v1/accounts/1/statuses" ? paging.answer($0) : nil }
+        let recent = try await loopback.network.ownPosts(since: Loopback.start.addingTimeInterval(-1_200))
+        // Ten minutes more, since clocks differ.
+        #expect(recent.map(\.address) == ["100", "99", "98", "97"])
+        #expect(loopback.requests.count == 1)
+        let more = try await loopback.network.ownPosts(since: Loopback.start.addingTimeInterval(-600 * 50))
+        #expect(more.count == 52)
+        let all = try await loopback.network.ownPosts(since: .distantPast)
+        #expect(all.count == 100)
+    }
+
+    /// A post that is missing in the list counts as never sent, so a list with holes is no answer.
+    @Test(arguments: [
+        Wire.list([Wire.status("9"), #"{"id":"8"}"#]), Wire.list([Wire.status("9"), "5"]), "{}",
+    ])
+    func ownPostsAreCompleteOrAnError(body: String) async throws {
+        let loopback = try Loopback { $0.path == "/api/v1/accounts/1/statuses" ? .json(body) : nil }
+        let error = try await #require(throws: NetworkError.self) {
+            _ = try await loopback.network.ownPosts(since: Loopback.start.addingTimeInterval(-60))
+        }
+        #expect(error.code == .malformedResponse)
+        #expect(error.operation == .readOwnPosts)
+    }
+
+    @Test func ownPostsThatGoRoundInCirclesAreAnError() async throws {
+        let body = Wire.list([Wire.status("9", ["created_at": "\"2026-11-20T21:00:00Z\""])])
+        let header = ("Link", "<https://h/?max_id=9>; rel=\"next\"")
+        let loopback = try Loopback { request in
+            request.path == "/api/v1/accounts/1/statuses" ? .json(body, headers: [header]) : nil
+        }
+        await #expect(throws: NetworkError.self) {
+            _ = try await loopback.network.ownPosts(since: Loopback.start.addingTimeInterval(-3_600))
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import Testing
+
+@testable import Networks
+
+@Suite struct MastodonServerTests {
+    @Test(arguments: [
+        ("https://social.example", "https://social.example", "social.example"),
+        ("https://social.example/", "https://social.example", "social.example"),
+        ("social.example", "https://social.example", "social.example"),
+        (" Social.Example\n", "https://social.example", "social.example"),
+        ("https://social.example:8443/", "https://social.example:8443", "social.example"),
+        ("http://127.0.0.1:3000", "http://127.0.0.1:3000", "127.0.0.1"),
+        ("http://[::1]:3000", "http://[::1]:3000", "[::1]"),
+        ("HTTPS://social.example", "https://social.example", "social.example"),
+    ])
+    func readsAddresses(text: String, base: String, host: String) throws {
+        let server = try MastodonServer(text)
+        #expect(server.base == base)
+        #expect(server.host == host)
+    }
+
+    @Test(arguments: [
+        "", " ", "https://", "https:///", "ftp://social.example", "file:///etc/passwd",
+        "https://user:planted@social.example", "@ann@social.example", "https://social.example/@ann",
+        "https://social.example?x=1", "https://social.example#x", "social.example/../x", "sociäl.example",
+        "https://so cial.example", "https://social.example\\x", "https://%73ocial.example", "https://:443",
+    ])
+    func refusesWhatIsNoAddress(text: String) throws {
+        let error = try #require(throws: NetworkError.self) { try MastodonServer(text) }
+        #expect(error.code == .configuration)
+        #expect(error.isPermanent)
+        #expect(error.stopsActor)
+        #expect(!error.description.contains("planted"))
+        #expect(error.description.hasPrefix("could not use the configuration on the configured server: "))
+    }
+}

@@ -1,0 +1,174 @@
+import Foundation
+import Posts
+import TestSupport
+import Testing
+import Transport
+
+@testable import Networks
+
+@Suite struct MastodonWriteTests {
+    private func draft(_ text: String = "text", replyTo: String? = nil, language: String? = nil, key: String = "k-1")
+        -> Draft
+    {
+        Draft(
+            text: text, replyTo: replyTo, visibility: .unlisted, language: language, key: key,
+            createdAt: Loopback.start)
+    }
+
+    @Test func publishesExactlyOnceAndExactlyThis() async throws {
+        let loopback = try Loopback { request in
+            request.path == "/api/v1/statuses" ? .json(Wire.status("9", ["content": "\"<p>x</p>\""])) : nil
+        }
+        let published = try await loopback.network.publish(
+            Draft(
+                text: "line 1\n\"quoted\" / 日本語 👩‍👩‍👧", replyTo: "4", visibility: .direct, language: "ja",
+                key: "default-post-2026-11-20-3", createdAt: Loopback.start))
+        #expect(
+            published
+                == PublishedPost(
+                    id: PostID(network: .mastodon, value: "https://home.example/users/ann/statuses/9"), address: "9",
+                    createdAt: Date(timeIntervalSince1970: 1_795_204_800)))
+
+        let request = try #require(loopback.server.requests.first)
+        #expect(loopback.server.requests.count == 1)
+        #expect(request.method == "POST")
+        #expect(request.target == "/api/v1/statuses")
+        #expect(request.header("Authorization") == "Bearer \(Loopback.token)")
+        #expect(request.header("Idempotency-Key") == "default-post-2026-11-20-3")
+        #expect(request.header("Content-Type") == "application/json")
+        #expect(request.header("Accept") == "application/json")
+        #expect(request.header("User-Agent") == "mirror-bot-tests")
+        #expect(request.header("Content-Length") == String(request.body.count))
+        #expect(
+            String(decoding: request.body, as: UTF8.self)
+                == #"{"in_reply_to_id":"4","language":"ja","status":"line 1\n\"quoted\" / 日本語 👩‍👩‍👧","visibility":"direct"}"#
+        )
+    }
+
+    @Test(arguments: [nil, "und", "zxx", "qme", "qht", "english", "", "e", "en_US", "mul"])
+    func whatIsNotKnownIsLeftOut(language: String?) async throws {
+        let loopback = try Loopback { $0.path == "/api/v1/statuses" ? .json(Wire.status("9")) : nil }
+        _ = try await loopback.network.publish(draft(language: language))
+        let body = String(decoding: try #require(loopback.requests.first).body, as: UTF8.self)
+        #expect(body == #"{"status":"text","visibility":"unlisted"}"#)
+    }
+
+    @Test(arguments: ["en", "pt-BR", "zh-Hant-TW", "quz", "que"])
+    func languagesAreSent(language: String) async throws {
+        let loopback = try Loopback { $0.path == "/api/v1/statuses" ? .json(Wire.status("9")) : nil }
+        _ = try await loopback.network.publish(draft(language: language))
+        let body = String(decoding: try #require(loopback.requests.first).body, as: UTF8.self)
+        #expect(body == #"{"language":"\#(language)","status":"text","visibility":"unlisted"}"#)
+    }
+
+    @Test func favoritesWithAnEmptyBody() async throws {
+        let loopback = try Loopback { request in
+            request.path.hasSuffix("/favourite") ? .json(Wire.status("9", ["favourited": "true"])) : nil
+        }
+        try await loopback.network.favorite("9")
+        try await loopback.network.favorite("9")
+        let requests = loopback.server.requests
+        #expect(requests.map(\.method) == ["POST", "POST"])
+        #expect(requests.map(\.target) == ["/api/v1/statuses/9/favourite", "/api/v1/statuses/9/favourite"])
+        for request in requests {
+            #expect(request.body.isEmpty)
+            #expect(request.header("Content-Length") == "0")
+            #expect(request.header("Content-Type") == nil)
+            #expect(request.header("Authorization") == "Bearer \(Loopback.token)")
+        }
+    }
+
+    @Test(arguments: ["", "a\r\nX-Evil: 1", "a b", "é", String(repeating: "k", count: 65)])
+    func keysThatCannotBeSentAreNotSent(key: String) async throws {
+        let loopback = try Loopback { _ in nil }
+        let error = try await #require(throws: NetworkError.self) {
+            _ = try await loopback.network.publish(draft(key: key))
+        }
+        #expect(error.outcome == .notSent)
+        #expect(loopback.server.requests.isEmpty)
+    }
+
+    @Test func addressesThatCannotBeSentAreNotSent() async throws {
+        let loopback = try Loopback { _ in nil }
+        for address in ["", "..", "a b"] {
+            let publishing = try await #require(throws: NetworkError.self) {
+                _ = try await loopback.network.publish(draft(replyTo: address))
+            }
+            #expect(publishing.outcome == .notSent)
+            let favoriting = try await #require(throws: NetworkError.self) {
+                try await loopback.network.favorite(address)
+            }
+            #expect(favoriting.outcome == .notSent)
+        }
+        #expect(loopback.server.requests.isEmpty)
+    }
+
+    /// The post exists, but the answer does not say so.
+    @Test(arguments: ["", "{}", "[]", "null", "<html>", #"{"id":"9"}"#, #"{"id":"9","uri":""}"#, #"{"id":"9","#])
+    func anAnswerThatCannotBeReadLeavesTheOutcomeOpen(body: String) async throws {
+        let loopback = try Loopback { $0.path == "/api/v1/statuses" ? .json(body) : nil }
+        let error = try await #require(throws: NetworkError.self) { _ = try await loopback.network.publish(draft()) }
+        #expect(error.code == .malformedResponse)
+        #expect(error.outcome == .unknown)
+        #expect(!error.isPermanent)
+        #expect(loopback.requests.count == 1)
+    }
+
+    /// The connection ends after the request arrived: nobody knows, and nothing is sent a second time.
+    @Test(arguments: [
+        [LoopbackServer.Step.awaitRequest, .reset], [.awaitRequest, .close],
+        [.awaitRequest, .send(Array("HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n{\"id\":".utf8)), .close],
+        [.awaitRequest, .send(Array("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Len".utf8)), .reset],
+        [.awaitRequest, .send(Array("nonsense\r\n\r\n".utf8)), .close],
+    ])
+    func aLostAnswerLeavesTheOutcomeOpen(steps: [LoopbackServer.Step]) async throws {
+        let server = try LoopbackServer(steps: steps)
+        let network = try Loopback.network(of: server)
+        let error = try await #require(throws: NetworkError.self) { _ = try await network.publish(draft()) }
+        #expect(error.outcome == .unknown)
+        #expect(error.code == .transport || error.code == .malformedResponse)
+        #expect(!error.isPermanent)
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func aServerThatIsNotThereWasNotAsked() async throws {
+        let server = try LoopbackServer { _, connection in connection.close() }
+        let network = try Loopback.network(of: server)
+        server.stop()
+        let error = try await #require(throws: NetworkError.self) { _ = try await network.publish(draft()) }
+        #expect(error.code == .transport)
+        #expect(error.outcome == .notSent)
+        #expect(!error.isPermanent)
+        #expect(!error.stopsActor)
+    }
+
+    @Test func plainHTTPToTheWorldIsRefused() async throws {
+        let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests"))
+        let network = try MastodonNetwork(
+            server: "http://social.example", accessToken: Secret(Loopback.token), client: client,
+            now: { Loopback.start })
+        let error = try await #require(throws: NetworkError.self) { _ = try await network.publish(draft()) }
+        #expect(error.code == .configuration)
+        #expect(error.outcome == .notSent)
+        #expect(error.stopsActor)
+    }
+
+    @Test(arguments: ["", "a b", "line\nbreak", "é"])
+    func aTokenThatCannotBeSentIsNotSent(token: String) async throws {
+        let loopback = try Loopback(token: token) { _ in nil }
+        let error = try await #require(throws: NetworkError.self) { _ = try await loopback.network.verifyAccount() }
+        #expect(error.code == .unauthorized)
+        #expect(error.outcome == .notSent)
+        #expect(loopback.server.requests.isEmpty)
+    }
+
+    @Test func cancellationEndsACall() async throws {
+        let server = try LoopbackServer { _, connection in connection.waitForClose() }
+        let network = try Loopback.network(of: server)
+        let draft = draft()
+        let task = Task { try await network.publish(draft) }
+        try await server.waitForRequests(1)
+        task.cancel()
+        await #expect(throws: CancellationError.self) { _ = try await task.value }
+    }
+}
