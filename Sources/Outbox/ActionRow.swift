@@ -1,0 +1,49 @@
+import Foundation
+import Posts
+import Storage
+
+/// The mapping between `Action` and a row of `actions`.
+extension Action {
+    static let columns: SQL = """
+        id, kind, subject, state, due_ms, expires_ms, pinned, source_network, source_post_id, target_post_id,
+        target_network, target_author, target_address, thread, visibility, language, text, key, sending_ms, remote_id,
+        remote_address, attempts, next_attempt_ms, reason, explanation, created_ms, updated_ms
+        """
+
+    init(row: SQLRow) throws {
+        id = try row.text("id")
+        kind = ActionKind(rawValue: try row.text("kind")) ?? .post
+        subject = try row.text("subject")
+        state = ActionState(rawValue: try row.text("state")) ?? .failed
+        due = try row.date("due_ms")
+        expires = try row.date("expires_ms")
+        isPinned = try row.boolean("pinned")
+        sourcePost = try Self.identifier(row, "source_network", "source_post_id").map(PostID.init)
+        targetPost = try row.optionalText("target_post_id")
+        targetAuthor = try Self.identifier(row, "target_network", "target_author").map(AccountID.init)
+        targetAddress = try row.optionalText("target_address")
+        thread = try row.optionalText("thread")
+        visibility = try row.optionalText("visibility").flatMap(Visibility.init(rawValue:))
+        language = try row.optionalText("language")
+        text = try row.optionalText("text")
+        key = try row.optionalText("key") ?? ""
+        sending = try row.optionalDate("sending_ms")
+        remoteID = try row.optionalText("remote_id")
+        remoteAddress = try row.optionalText("remote_address")
+        attempts = try row.int("attempts")
+        nextAttempt = try row.optionalDate("next_attempt_ms")
+        reason = try row.optionalText("reason")
+        explanation = try row.optionalText("explanation")
+        created = try row.date("created_ms")
+        updated = try row.date("updated_ms")
+    }
+
+    private static func identifier(
+        _ row: SQLRow, _ network: String, _ value: String
+    ) throws -> (network: NetworkName, value: String)? {
+        guard let name = try row.optionalText(network).flatMap(NetworkName.init(rawValue:)),
+            let text = try row.optionalText(value)
+        else { return nil }
+        return (name, text)
+    }
+}

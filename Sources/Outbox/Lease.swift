@@ -1,0 +1,122 @@
+package import Storage
+
+/// The right to act for a mirror, held by one worker at a time.
+package struct Lease: Equatable, Sendable {
+    package let owner: String
+    /// Grows with every change of owner; a change carrying an older fence fails.
+    package let fence: Int64
+}
+
+/// What the table says about a mirror's lease.
+package struct LeaseRecord: Equatable, Sendable {
+    package let owner: String
+    package let beat: Int64
+    package let fence: Int64
+    package let isReleased: Bool
+}
+
+/// Reads and changes one mirror's lease.
+package struct LeaseTable: Sendable {
+    private let storage: any StorageEngine
+    private let mirror: String
+
+    package init(storage: any StorageEngine, mirror: String) {
+        self.storage = storage
+        self.mirror = mirror
+    }
+
+    /// The lease as it is stored, or nil before anybody held it.
+    package func record() async throws -> LeaseRecord? {
+        let mirror = mirror
+        return try await storage.read { connection in try Self.record(mirror, connection) }
+    }
+
+    /// Takes the lease for `owner` if nothing changed since `seen` was read.
+    ///
+    /// The caller decides whether the lease may be taken: nobody holds it, it
+    /// was released, or its holder has stopped beating.
+    ///
+    /// - Returns: The new lease, or nil when somebody else was faster.
+    package func take(owner: String, after seen: LeaseRecord?, now: Int64) async throws -> Lease? {
+        let mirror = mirror
+        return try await storage.transaction { connection in
+            guard let seen else {
+                let inserted = try connection.execute(
+                    """
+                    INSERT INTO leases (mirror, owner, beat, fence, released, updated_ms)
+                    VALUES (\(mirror), \(owner), 1, 1, FALSE, \(now)) ON CONFLICT (mirror) DO NOTHING
+                    """)
+                return inserted == 1 ? Lease(owner: owner, fence: 1) : nil
+            }
+            let updated = try connection.execute(
+                """
+                UPDATE leases SET owner = \(owner), beat = \(seen.beat + 1), fence = \(seen.fence + 1),
+                    released = FALSE, updated_ms = \(now)
+                WHERE mirror = \(mirror) AND fence = \(seen.fence) AND beat = \(seen.beat)
+                """)
+            return updated == 1 ? Lease(owner: owner, fence: seen.fence + 1) : nil
+        }
+    }
+
+    /// Shows that the holder is alive.
+    ///
+    /// - Throws: ``OutboxError`` with code `.leaseLost` if another worker holds the lease.
+    package func beat(_ lease: Lease, now: Int64) async throws {
+        let mirror = mirror
+        let updated = try await storage.transaction { connection in
+            try connection.execute(
+                """
+                UPDATE leases SET beat = beat + 1, updated_ms = \(now)
+                WHERE mirror = \(mirror) AND owner = \(lease.owner) AND fence = \(lease.fence) AND NOT released
+                """)
+        }
+        guard updated == 1 else { throw OutboxError.leaseLost }
+    }
+
+    /// Gives the lease back, so that the next worker need not wait.
+    package func release(_ lease: Lease, now: Int64) async throws {
+        let mirror = mirror
+        _ = try await storage.transaction { connection in
+            try connection.execute(
+                """
+                UPDATE leases SET released = TRUE, beat = beat + 1, updated_ms = \(now)
+                WHERE mirror = \(mirror) AND owner = \(lease.owner) AND fence = \(lease.fence)
+                """)
+        }
+    }
+
+    private static func record(_ mirror: String, _ connection: any StorageConnection) throws -> LeaseRecord? {
+        let rows = try connection.query("SELECT owner, beat, fence, released FROM leases WHERE mirror = \(mirror)")
+        return try rows.first.map { row in
+            LeaseRecord(
+                owner: try row.optionalText("owner") ?? "", beat: try row.integer("beat"),
+                fence: try row.integer("fence"), isReleased: try row.boolean("released"))
+        }
+    }
+}
+
+/// Decides when a lease may be taken from a silent holder.
+///
+/// A holder is silent when the same beat was seen for ``patience`` on the
+/// observer's own monotonic clock, so that wrong wall clocks cannot steal a
+/// lease.
+package struct LeaseWatch: Sendable {
+    /// How long a beat must stand still.
+    package static let patience: Duration = .seconds(30)
+
+    private var seen: LeaseRecord?
+    private var since: ContinuousClock.Instant?
+
+    package init() {}
+
+    /// Whether `record`, read at `instant`, may be taken.
+    package mutating func mayTake(_ record: LeaseRecord?, at instant: ContinuousClock.Instant) -> Bool {
+        guard let record, !record.isReleased else { return true }
+        if record != seen {
+            seen = record
+            since = instant
+        }
+        guard let since else { return false }
+        return since.duration(to: instant) >= Self.patience
+    }
+}

@@ -1,0 +1,169 @@
+package import Foundation
+package import Posts
+package import Storage
+
+/// The table of actions of one mirror.
+///
+/// Reading needs nothing; every change of a stored action carries the lease and
+/// fails with ``OutboxError`` when another worker holds it. The rule that an
+/// action exists once is the table's unique key over mirror, kind and subject.
+package struct OutboxStore: Sendable {
+    let storage: any StorageEngine
+    let mirror: String
+    /// Nil only for a dry run on a scratch store, where nobody else writes.
+    let lease: Lease?
+
+    package init(storage: any StorageEngine, mirror: String, lease: Lease?) {
+        self.storage = storage
+        self.mirror = mirror
+        self.lease = lease
+    }
+
+    // MARK: Reading
+
+    /// The stored plan of a day, or nil while nobody made one.
+    package func plan(for day: LocalDay) async throws -> StoredPlan? {
+        let mirror = mirror
+        return try await storage.read { connection in try Self.plan(day, mirror, connection) }
+    }
+
+    /// The slots of a day in order of their time.
+    package func slots(of day: LocalDay) async throws -> [Action] {
+        try await actions(
+            where: "kind = 'post' AND subject LIKE \("\(day)#%")", order: "due_ms ASC, subject ASC", limit: 10_000)
+    }
+
+    /// The newest actions, last changed first.
+    package func recent(_ limit: Int, since: Date? = nil) async throws -> [Action] {
+        try await actions(
+            where: "updated_ms >= \(since?.milliseconds ?? 0)", order: "updated_ms DESC, id ASC", limit: limit)
+    }
+
+    /// The action of this kind about this subject.
+    package func action(_ kind: ActionKind, subject: String) async throws -> Action? {
+        try await actions(where: "kind = \(kind.rawValue) AND subject = \(subject)", order: "id ASC", limit: 1).first
+    }
+
+    /// The reply that was published under this address at the bot's server.
+    package func reply(publishedAs address: String) async throws -> Action? {
+        try await actions(where: "kind = 'reply' AND remote_address = \(address)", order: "id ASC", limit: 1).first
+    }
+
+    /// The subjects among `subjects` that already have an action of this kind.
+    package func known(_ kind: ActionKind, among subjects: [String]) async throws -> Set<String> {
+        guard !subjects.isEmpty else { return [] }
+        let mirror = mirror
+        return try await storage.read { connection in
+            var known: Set<String> = []
+            // One round trip for each 500, well under either engine's limit of binds.
+            for start in stride(from: 0, to: subjects.count, by: 500) {
+                let part = Array(subjects[start..<min(start + 500, subjects.count)])
+                let rows = try connection.query(
+                    """
+                    SELECT subject FROM actions
+                    WHERE mirror = \(mirror) AND kind = \(kind.rawValue) AND subject IN \(list: part)
+                    """)
+                for row in rows { known.insert(try row.text("subject")) }
+            }
+            return known
+        }
+    }
+
+    /// Actions of one kind that were sent, or may yet be, changed since `since`.
+    ///
+    /// For caps and for never using a text twice: rows that ended without
+    /// sending do not count.
+    package func active(_ kind: ActionKind, since: Date) async throws -> [Action] {
+        try await actions(
+            where: """
+                kind = \(kind.rawValue) AND state IN ('planned', 'claimed', 'sending', 'done', 'suggested')
+                AND due_ms >= \(since.milliseconds)
+                """,
+            order: "due_ms DESC, id ASC", limit: 100_000)
+    }
+
+    /// When each archived post was last used as a standalone post, sent or about to be.
+    package func lastUses() async throws -> [PostID: Date] {
+        let mirror = mirror
+        return try await storage.read { connection in
+            var uses: [PostID: Date] = [:]
+            try connection.forEach(
+                """
+                SELECT source_network, source_post_id, MAX(due_ms) AS used_ms FROM actions
+                WHERE mirror = \(mirror) AND kind = 'post' AND source_post_id IS NOT NULL
+                    AND (state IN ('planned', 'claimed', 'sending', 'done') OR sending_ms IS NOT NULL)
+                GROUP BY source_network, source_post_id
+                """
+            ) { row in
+                guard let network = try row.optionalText("source_network").flatMap(NetworkName.init(rawValue:)),
+                    let value = try row.optionalText("source_post_id")
+                else { return }
+                uses[PostID(network: network, value: value)] = try row.date("used_ms")
+            }
+            return uses
+        }
+    }
+
+    /// The replies that were sent to `author`, or may have been, or may yet be.
+    package func replies(to author: AccountID) async throws -> [Action] {
+        try await actions(
+            where: """
+                kind = 'reply' AND target_network = \(author.network.rawValue) AND target_author = \(author.value)
+                AND source_post_id IS NOT NULL
+                AND (state IN ('planned', 'claimed', 'sending', 'done') OR sending_ms IS NOT NULL)
+                """,
+            order: "due_ms DESC, id ASC", limit: 100_000)
+    }
+
+    /// How many actions are in each state, by kind.
+    package func counts(since: Date) async throws -> [ActionKind: [ActionState: Int]] {
+        let mirror = mirror
+        return try await storage.read { connection in
+            let rows = try connection.query(
+                """
+                SELECT kind, state, COUNT(*) AS number FROM actions
+                WHERE mirror = \(mirror) AND due_ms >= \(since.milliseconds) GROUP BY kind, state
+                """)
+            var counts: [ActionKind: [ActionState: Int]] = [:]
+            for row in rows {
+                guard let kind = ActionKind(rawValue: try row.text("kind")),
+                    let state = ActionState(rawValue: try row.text("state"))
+                else { continue }
+                counts[kind, default: [:]][state] = try row.int("number")
+            }
+            return counts
+        }
+    }
+
+    func actions(where condition: SQL, order: SQL, limit: Int) async throws -> [Action] {
+        let mirror = mirror
+        return try await storage.read { connection in
+            try Self.actions(mirror, condition, order, limit, connection)
+        }
+    }
+
+    static func actions(
+        _ mirror: String, _ condition: SQL, _ order: SQL, _ limit: Int, _ connection: any StorageConnection
+    ) throws -> [Action] {
+        try connection.query(
+            """
+            SELECT \(Action.columns) FROM actions WHERE mirror = \(mirror) AND \(condition)
+            ORDER BY \(order) LIMIT \(limit)
+            """
+        ).map(Action.init(row:))
+    }
+
+    private static func plan(
+        _ day: LocalDay, _ mirror: String, _ connection: any StorageConnection
+    ) throws -> StoredPlan? {
+        let rows = try connection.query(
+            """
+            SELECT time_zone, seed, made_ms FROM plans WHERE mirror = \(mirror) AND local_day = \(day.description)
+            """)
+        return try rows.first.map { row in
+            StoredPlan(
+                day: day, timeZone: try row.text("time_zone"), seed: try row.text("seed"),
+                made: try row.date("made_ms"))
+        }
+    }
+}

@@ -1,0 +1,181 @@
+import Foundation
+import Outbox
+import Posts
+import Testing
+
+@Suite struct DeliveryTests {
+    private static let now = OutboxFixture.start
+    private static let afterLookUp = now + 91
+
+    @Test func commitsTheRowBeforeTheRequest() async throws {
+        let outbox = try await OutboxFixture()
+        let network = ScriptedDeliverer(outcomes: [.delivered(remoteID: "uri", remoteAddress: "7")])
+        let action = try await outbox.store.propose(OutboxFixture.reply("a"), now: Self.now).action
+        let done = try await Delivery(store: outbox.store, deliverer: network)
+            .deliver(action, now: { Self.now }) { claimed in
+                #expect(claimed.state == .claimed)
+                return .ready(claimed)
+            }
+        let sent = try #require(await network.sent.first)
+        #expect(sent.state == .sending)
+        #expect(sent.sending == Self.now)
+        #expect(sent.attempts == 1)
+        #expect(done.state == .done)
+        #expect(done.remoteID == "uri")
+        #expect(done.remoteAddress == "7")
+    }
+
+    @Test func leavesOutWhatIsNoLongerAllowed() async throws {
+        let outbox = try await OutboxFixture()
+        let network = ScriptedDeliverer(outcomes: [])
+        let action = try await outbox.store.propose(OutboxFixture.reply("a"), now: Self.now).action
+        let skipped = try await Delivery(store: outbox.store, deliverer: network)
+            .deliver(action, now: { Self.now }) { _ in .skip(reason: "denied") }
+        #expect(skipped.state == .skipped)
+        #expect(skipped.reason == "denied")
+        #expect(await network.sent.isEmpty)
+    }
+
+    @Test func triesAgainWhatCertainlyDidNothing() async throws {
+        let outbox = try await OutboxFixture()
+        let retryAt = Self.now + 600
+        let network = ScriptedDeliverer(outcomes: [
+            .notSent(reason: "rate-limited", retryAfter: retryAt), .delivered(remoteID: nil, remoteAddress: nil),
+        ])
+        let waiting = try await deliver("a", outbox, network)
+        #expect(waiting.state == .planned)
+        #expect(waiting.reason == "rate-limited")
+        #expect(try await outbox.store.due([.reply], now: Self.now + 599).isEmpty)
+        let due = try await outbox.store.due([.reply], now: retryAt)
+        let again = try #require(due.first)
+        let done = try await Delivery(store: outbox.store, deliverer: network)
+            .deliver(again, now: { retryAt }) { .ready($0) }
+        #expect(done.state == .done)
+        #expect(await network.sent.map(\.key) == [waiting.key, waiting.key])
+    }
+
+    @Test func waitsLongerWithEveryAttempt() async throws {
+        let outbox = try await OutboxFixture()
+        let network = ScriptedDeliverer(
+            outcomes: Array(repeating: .notSent(reason: "unavailable", retryAfter: nil), count: 8))
+        var action = try await outbox.store.propose(OutboxFixture.reply("a"), now: Self.now).action
+        var waits: [TimeInterval] = []
+        for _ in 0..<8 {
+            action = try await Delivery(store: outbox.store, deliverer: network)
+                .deliver(action, now: { Self.now }) { .ready($0) }
+            waits.append(try #require(action.nextAttempt).timeIntervalSince(Self.now))
+        }
+        #expect(waits == waits.sorted())
+        #expect(waits.allSatisfy { (30...1_125).contains($0) })
+        let (first, last) = (try #require(waits.first), try #require(waits.last))
+        #expect(last > first * 10)
+    }
+
+    @Test func endsWhatTheNetworkRefuses() async throws {
+        let outbox = try await OutboxFixture()
+        let network = ScriptedDeliverer(outcomes: [.refused(reason: "rejected")])
+        let failed = try await deliver("a", outbox, network)
+        #expect(failed.state == .failed)
+        #expect(failed.reason == "rejected")
+        #expect(try await outbox.store.due([.reply], now: Self.now + 60).isEmpty)
+    }
+
+    @Test func looksBeforeItSendsAgain() async throws {
+        let outbox = try await OutboxFixture()
+        let network = ScriptedDeliverer(
+            outcomes: [.unknown(reason: "timeout")],
+            sightings: [.found(remoteID: "uri", remoteAddress: "7")])
+        let lost = try await deliver("a", outbox, network)
+        #expect(lost.state == .sending)
+        let delivery = Delivery(store: outbox.store, deliverer: network)
+        #expect(try await delivery.nextLookUp() == Self.now + 90)
+        #expect(try await delivery.reconcile(now: { Self.now + 89 }).isEmpty)
+        let settled = try await delivery.reconcile(now: { Self.afterLookUp })
+        #expect(settled.map(\.state) == [.done])
+        #expect(settled.first?.remoteAddress == "7")
+        #expect(await network.sent.count == 1)
+    }
+
+    @Test func sendsOnceMoreWithTheSameKeyWhatIsAbsent() async throws {
+        let outbox = try await OutboxFixture()
+        let network = ScriptedDeliverer(
+            outcomes: [.unknown(reason: "timeout"), .unknown(reason: "timeout"), .unknown(reason: "timeout")])
+        let lost = try await deliver("a", outbox, network)
+        let delivery = Delivery(store: outbox.store, deliverer: network)
+        let again = try await delivery.reconcile(now: { Self.afterLookUp })
+        #expect(again.map(\.state) == [.sending])
+        let ended = try await delivery.reconcile(now: { Self.afterLookUp + 91 })
+        #expect(ended.map(\.state) == [.failed])
+        #expect(ended.first?.reason == "unconfirmed")
+        #expect(await network.sent.map(\.key) == [lost.key, lost.key])
+    }
+
+    @Test(arguments: [nil, Duration.seconds(80)])
+    func neverSendsAgainOutsideTheWindowOfTheKey(window: Duration?) async throws {
+        let outbox = try await OutboxFixture()
+        let network = ScriptedDeliverer(outcomes: [.unknown(reason: "timeout")], resendWindow: window)
+        _ = try await deliver("a", outbox, network)
+        let delivery = Delivery(store: outbox.store, deliverer: network)
+        let ended = try await delivery.reconcile(now: { Self.afterLookUp })
+        #expect(ended.map(\.reason) == ["unconfirmed"])
+        #expect(await network.sent.count == 1)
+        #expect(try await outbox.store.unconfirmed(since: Self.now).count == 1)
+    }
+
+    @Test func neverSendsAgainWhatHasExpired() async throws {
+        let outbox = try await OutboxFixture()
+        let network = ScriptedDeliverer(outcomes: [.unknown(reason: "timeout")])
+        let action = try await outbox.store.propose(OutboxFixture.reply("a", expires: 60), now: Self.now).action
+        let delivery = Delivery(store: outbox.store, deliverer: network)
+        _ = try await delivery.deliver(action, now: { Self.now }) { .ready($0) }
+        #expect(try await delivery.reconcile(now: { Self.afterLookUp }).map(\.reason) == ["unconfirmed"])
+        #expect(await network.sent.count == 1)
+    }
+
+    @Test func takesADuplicateForDeliveredOnlyIfItIsFound() async throws {
+        let outbox = try await OutboxFixture()
+        let network = ScriptedDeliverer(
+            outcomes: [.duplicate, .duplicate], sightings: [.found(remoteID: "uri", remoteAddress: nil), .absent])
+        let delivery = Delivery(store: outbox.store, deliverer: network)
+        _ = try await deliver("a", outbox, network)
+        #expect(try await delivery.reconcile(now: { Self.afterLookUp }).map(\.state) == [.done])
+        _ = try await deliver("b", outbox, network)
+        #expect(try await delivery.reconcile(now: { Self.afterLookUp }).map(\.state) == [.failed])
+        #expect(await network.sent.count == 2)
+    }
+
+    @Test func asksAgainWhileTheNetworkCannotBeAsked() async throws {
+        let outbox = try await OutboxFixture()
+        let network = ScriptedDeliverer(
+            outcomes: [.unknown(reason: "timeout")],
+            sightings: [
+                .unavailable(reason: "unavailable", retryAfter: nil), .found(remoteID: "u", remoteAddress: nil),
+            ])
+        _ = try await deliver("a", outbox, network)
+        let delivery = Delivery(store: outbox.store, deliverer: network)
+        #expect(try await delivery.reconcile(now: { Self.afterLookUp }).map(\.state) == [.sending])
+        #expect(try await delivery.reconcile(now: { Self.afterLookUp + 1 }).isEmpty)
+        #expect(try await delivery.reconcile(now: { Self.afterLookUp + 100 }).map(\.state) == [.done])
+    }
+
+    @Test func takesOverWhatAnotherWorkerLeftHalfDone() async throws {
+        let outbox = try await OutboxFixture()
+        let action = try await outbox.store.propose(OutboxFixture.reply("a"), now: Self.now).action
+        _ = try await outbox.store.claim(action, now: Self.now)
+        let record = try await outbox.leases.record()
+        let lease = try #require(try await outbox.leases.take(owner: "second", after: record, now: 1))
+        let second = OutboxStore(storage: outbox.storage, mirror: "m", lease: lease)
+        let network = ScriptedDeliverer(outcomes: [.delivered(remoteID: nil, remoteAddress: nil)])
+        let due = try #require(try await second.due([.reply], now: Self.now).first)
+        let done = try await Delivery(store: second, deliverer: network).deliver(due, now: { Self.now }) { .ready($0) }
+        #expect(done.state == .done)
+    }
+
+    private func deliver(
+        _ subject: String, _ outbox: OutboxFixture, _ network: ScriptedDeliverer
+    ) async throws -> Action {
+        let action = try await outbox.store.propose(OutboxFixture.reply(subject), now: Self.now).action
+        return try await Delivery(store: outbox.store, deliverer: network)
+            .deliver(action, now: { Self.now }) { .ready($0) }
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import Outbox
+import Posts
+import Storage
+import Testing
+
+@Suite struct OutboxStoreTests {
+    @Test func keepsEveryFieldOfAnAction() async throws {
+        let outbox = try await OutboxFixture()
+        let stored = try await outbox.store.propose(OutboxFixture.reply("a"), now: OutboxFixture.start)
+        #expect(stored.isNew)
+        let action = try #require(try await outbox.store.action(.reply, subject: "a"))
+        #expect(action == stored.action)
+        #expect(action.sourcePost == PostID(network: .mastodon, value: "source-a"))
+        #expect(action.targetAuthor == AccountID(network: .mastodon, value: "mika@example.com"))
+        #expect(action.thread == "thread")
+        #expect(action.visibility == .unlisted)
+        #expect(action.language == "ja")
+        #expect(action.state == .planned)
+        #expect(action.expires == OutboxFixture.start + 86_400)
+        #expect(action.id.count == 12)
+        #expect(action.key.count == 32)
+    }
+
+    @Test func decidesAboutASubjectOnce() async throws {
+        let outbox = try await OutboxFixture()
+        let first = try await outbox.store.propose(OutboxFixture.reply("a", text: "first"), now: OutboxFixture.start)
+        let second = try await outbox.store.propose(OutboxFixture.reply("a", text: "second"), now: OutboxFixture.start)
+        #expect(!second.isNew)
+        #expect(second.action == first.action)
+    }
+
+    @Test func keepsTheFirstPlanOfADay() async throws {
+        let outbox = try await OutboxFixture()
+        let slots = [OutboxFixture.slot(1), OutboxFixture.slot(2)]
+        #expect(try await outbox.store.store(OutboxFixture.plan, slots: slots))
+        var other = OutboxFixture.plan
+        other.seed = "18"
+        #expect(try await !outbox.store.store(other, slots: [OutboxFixture.slot(3)]))
+        #expect(try await outbox.store.plan(for: OutboxFixture.day) == OutboxFixture.plan)
+        #expect(try await outbox.store.slots(of: OutboxFixture.day).map(\.subject) == ["2025-11-19#1", "2025-11-19#2"])
+    }
+
+    @Test func storesADayWithoutSlots() async throws {
+        let outbox = try await OutboxFixture()
+        #expect(try await outbox.store.store(OutboxFixture.plan, slots: []))
+        #expect(try await !outbox.store.store(OutboxFixture.plan, slots: [OutboxFixture.slot(1)]))
+    }
+
+    @Test func marksWhatIsTooLateInsteadOfHandingItOut() async throws {
+        let outbox = try await OutboxFixture()
+        let early = OutboxFixture.slot(1, due: OutboxFixture.start - 1_000)
+        let onTime = OutboxFixture.slot(2, due: OutboxFixture.start - 10)
+        let later = OutboxFixture.slot(3, due: OutboxFixture.start + 10)
+        #expect(try await outbox.store.store(OutboxFixture.plan, slots: [early, onTime, later]))
+        let due = try await outbox.store.due([.post], now: OutboxFixture.start)
+        #expect(due.map(\.subject) == [onTime.subject])
+        let expired = try #require(try await outbox.store.action(.post, subject: early.subject))
+        #expect(expired.state == .expired)
+        #expect(expired.reason == "too-late")
+        #expect(try await outbox.store.nextDue([.post]) == onTime.due)
+    }
+
+    @Test func refusesEveryChangeWithoutTheLease() async throws {
+        let outbox = try await OutboxFixture()
+        let stored = try await outbox.store.propose(OutboxFixture.reply("a"), now: OutboxFixture.start).action
+        let record = try #require(try await outbox.leases.record())
+        #expect(try await outbox.leases.take(owner: "second", after: record, now: 1) != nil)
+        await #expect(throws: OutboxError.self) { try await outbox.store.claim(stored, now: OutboxFixture.start) }
+        await #expect(throws: OutboxError.self) {
+            try await outbox.store.propose(OutboxFixture.reply("b"), now: OutboxFixture.start)
+        }
+        await #expect(throws: OutboxError.self) { try await outbox.store.store(OutboxFixture.plan, slots: []) }
+        #expect(try await outbox.store.action(.reply, subject: "a") == stored)
+        #expect(try await outbox.store.action(.reply, subject: "b") == nil)
+    }
+
+    @Test func remembersWhenTextsWereUsed() async throws {
+        let outbox = try await OutboxFixture()
+        #expect(
+            try await outbox.store.store(OutboxFixture.plan, slots: [OutboxFixture.slot(1), OutboxFixture.slot(2)]))
+        let first = try #require(try await outbox.store.slots(of: OutboxFixture.day).first)
+        _ = try await outbox.store.end(first, as: .skipped, reason: "no-text", now: OutboxFixture.start)
+        let uses = try await outbox.store.lastUses()
+        #expect(uses == [PostID(network: .mastodon, value: "post-2"): OutboxFixture.start])
+    }
+
+    @Test func findsKnownSubjectsAmongMany() async throws {
+        let outbox = try await OutboxFixture()
+        _ = try await outbox.store.propose(OutboxFixture.reply("a"), now: OutboxFixture.start)
+        let asked = (0..<1_200).map { "subject-\($0)" } + ["a"]
+        #expect(try await outbox.store.known(.reply, among: asked) == ["a"])
+        #expect(try await outbox.store.known(.favorite, among: asked).isEmpty)
+    }
+}
