@@ -1,0 +1,105 @@
+import Foundation
+
+/// A request that has passed the gate: its route is known, its token is good, its parameters are known by name.
+struct MastodonCall: Sendable {
+    var request: WireRequest
+    /// The values that stand for `:name` in the route, in order.
+    var segments: [String]
+    var query: [(name: String, value: String)]
+    var fields: WireFields
+    /// Whose token came with the request; nil without one.
+    var caller: Int?
+    var scopes: Set<String>
+    var now: Date
+    var quirks: SandboxQuirks
+
+    func parameter(_ name: String) -> String? { query.last { $0.name == name }?.value }
+
+    /// All values of a parameter that may be repeated.
+    func parameters(_ name: String) -> [String] { query.filter { $0.name == name }.map(\.value) }
+
+    func flag(_ name: String) -> Bool { ["true", "1"].contains(parameter(name) ?? "") }
+
+    /// The account of the token.
+    ///
+    /// - Throws: 401 without one.
+    func account() throws(WireRefusal) -> Int {
+        guard let caller else {
+            throw WireRefusal(status: 401, message: "This method requires an authenticated user")
+        }
+        return caller
+    }
+
+    /// The number in the path.
+    ///
+    /// - Throws: 404 where there is none, as for an id that does not exist.
+    func id() throws(WireRefusal) -> Int64 {
+        guard let id = segments.first.flatMap({ Int64($0) }) else { throw .notFound }
+        return id
+    }
+
+    /// The headers that lead to the neighbouring pages; the address is the one the client used.
+    func links(older: Int64?, newer: Int64?) -> [(name: String, value: String)] {
+        guard !quirks.omitsLinks else { return [] }
+        let cursors = ["max_id", "since_id", "min_id"]
+        let kept = query.filter { !cursors.contains($0.name) }
+        func link(_ cursor: String, _ id: Int64, _ relation: String) -> String {
+            let pairs = (kept + [(cursor, String(id))]).map { "\(Self.escaped($0.name))=\(Self.escaped($0.value))" }
+            let host = request.header("host") ?? "127.0.0.1"
+            return "<http://\(host)\(request.path)?\(pairs.joined(separator: "&"))>; rel=\"\(relation)\""
+        }
+        let links = [older.map { link("max_id", $0, "next") }, newer.map { link("min_id", $0, "prev") }]
+        let value = links.compactMap(\.self).joined(separator: ", ")
+        return value.isEmpty ? [] : [("link", value)]
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(.init(charactersIn: "-._~"))) ?? ""
+    }
+}
+
+/// One method and path of the API.
+struct MastodonRoute: Sendable {
+    enum Access: Sendable {
+        /// No token is looked at.
+        case open
+        /// Without a token only what everybody may see.
+        case anybody
+        /// A token with one of these scopes.
+        case scope([String])
+    }
+
+    var method: String
+    /// Segments beginning with `:` stand for any value.
+    var pattern: [Substring]
+    var access: Access
+    var parameters: Set<String>
+    var fields: Set<String>
+    var answer: @Sendable (inout SandboxState, MastodonCall) throws(WireRefusal) -> WireAnswer
+
+    init(
+        _ method: String, _ path: String, _ access: Access, parameters: Set<String> = [], fields: Set<String> = [],
+        answer: @escaping @Sendable (inout SandboxState, MastodonCall) throws(WireRefusal) -> WireAnswer
+    ) {
+        self.method = method
+        self.pattern = Substring(path).split(separator: "/")
+        self.access = access
+        self.parameters = parameters
+        self.fields = fields
+        self.answer = answer
+    }
+
+    /// The values of the variable segments; nil if the path is another one.
+    func match(_ path: [Substring]) -> [String]? {
+        guard path.count == pattern.count else { return nil }
+        var values: [String] = []
+        for (expected, actual) in zip(pattern, path) {
+            if expected.first == ":" {
+                values.append(String(actual))
+            } else if expected != actual {
+                return nil
+            }
+        }
+        return values
+    }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import Posts
+
+/// Accounts, statuses and notifications as Mastodon writes them.
+struct MastodonEntities {
+    let state: SandboxState
+    /// For whom the answer is; decides `favourited`.
+    let viewer: Int?
+
+    private static let epoch = Date(timeIntervalSince1970: 1_577_836_800)
+
+    /// The server's id of a person.
+    static func accountID(_ index: Int) -> Int64 { 109_300_000_000_000_000 + Int64(index) * 65_537 }
+
+    /// The person whom the server calls so.
+    static func index(ofAccount id: String, in population: SandboxPopulation) -> Int? {
+        guard let number = Int64(id) else { return nil }
+        return population.people.indices.first { accountID($0) == number }
+    }
+
+    func account(_ index: Int) -> WireJSON {
+        let person = state.people[index]
+        let picture = "https://\(SamplePeople.host)/avatars/missing.png"
+        let newest = state.postsByAuthor[index].last.flatMap { state.posts[$0] }
+        return [
+            "id": .string(String(Self.accountID(index))), "username": .string(person.userName),
+            "acct": .string(person.localName), "display_name": .string(person.displayName), "locked": false,
+            "bot": .bool(person.isBot), "discoverable": true, "indexable": false, "group": false,
+            "created_at": .string(Self.epoch.rfc3339),
+            "note": .string(StatusHTML(person.bio, population: state.population).html),
+            "url": .string(person.profileAddress), "uri": .string(person.uri), "avatar": .string(picture),
+            "avatar_static": .string(picture), "header": .string(picture), "header_static": .string(picture),
+            "followers_count": 12, "following_count": 34,
+            "statuses_count": .integer(state.postsByAuthor[index].count),
+            "last_status_at": .optional(newest.map { String($0.createdAt.rfc3339.prefix(10)) }), "noindex": false,
+            "emojis": [], "roles": [], "fields": [],
+        ]
+    }
+
+    /// The account of the token, with what only its owner may know.
+    func ownAccount(_ index: Int) -> WireJSON {
+        let person = state.people[index]
+        return account(index).adding(
+            (
+                "source",
+                [
+                    "privacy": "public", "sensitive": false, "language": nil, "note": .string(person.bio),
+                    "fields": [], "follow_requests_count": 0,
+                ]
+            ),
+            ("role", ["id": "-99", "name": "", "permissions": "65536", "color": "", "highlighted": false]))
+    }
+
+    func status(_ id: Int64) -> WireJSON? { state.posts[id].map(status) }
+
+    func status(_ post: SandboxPost) -> WireJSON {
+        let author = state.people[post.author]
+        let original = post.repostOf.flatMap { state.posts[$0] }
+        let content = original ?? post
+        return [
+            "id": .string(String(post.id)), "created_at": .string(post.createdAt.rfc3339),
+            "in_reply_to_id": .optional(post.replyTo.map(String.init)),
+            "in_reply_to_account_id": .optional(post.replyToAuthor.map { String(Self.accountID($0)) }),
+            "sensitive": .bool(content.isSensitive), "spoiler_text": .string(content.warning),
+            "visibility": .string(post.visibility.rawValue), "language": .optional(content.language),
+            "uri": .string(uri(of: post) + (original == nil ? "" : "/activity")),
+            "url": .string((original ?? post).pageAddress(by: original.map { state.people[$0.author] } ?? author)),
+            "replies_count": .integer(post.replies), "reblogs_count": 0,
+            "favourites_count": .integer(post.favorites), "quotes_count": 0, "edited_at": nil,
+            "favourited": .bool(viewer.map { state.isFavorited(content.id, by: $0) } ?? false), "reblogged": false,
+            "muted": false, "bookmarked": false, "filtered": [],
+            "content": .string(content.html.html), "reblog": original.map(status) ?? .null,
+            "application": nil, "account": account(post.author),
+            "media_attachments": content.attachment == .image ? [image(content)] : [],
+            "mentions": .array(content.html.mentions.map(mention)),
+            "tags": .array(content.html.tags.map(tag)), "emojis": [], "card": nil,
+            "poll": content.attachment == .poll ? poll(content) : .null,
+        ]
+    }
+
+    func notification(_ notification: SandboxNotification) -> WireJSON {
+        let entity: WireJSON = [
+            "id": .string(String(notification.id)), "type": .string(notification.kind.rawValue),
+            "created_at": .string(notification.createdAt.rfc3339),
+            "group_key": .string("ungrouped-\(notification.id)"), "account": account(notification.cause),
+        ]
+        guard let status = notification.post.flatMap(status) else { return entity }
+        return entity.adding(("status", status))
+    }
+
+    private func uri(of post: SandboxPost) -> String {
+        state.people[post.author].uri + "/statuses/\(post.id)"
+    }
+
+    private func mention(_ index: Int) -> WireJSON {
+        let person = state.people[index]
+        return [
+            "id": .string(String(Self.accountID(index))), "username": .string(person.userName),
+            "url": .string(person.profileAddress), "acct": .string(person.localName),
+        ]
+    }
+
+    private func tag(_ name: String) -> WireJSON {
+        ["name": .string(name), "url": .string("https://\(SamplePeople.host)/tags/\(name)")]
+    }
+
+    private func image(_ post: SandboxPost) -> WireJSON {
+        let address = "https://\(SamplePeople.host)/media/\(post.id).jpg"
+        return [
+            "id": .string(String(post.id)), "type": "image", "url": .string(address),
+            "preview_url": .string(address), "remote_url": nil, "meta": [:], "description": "a photograph",
+            "blurhash": nil,
+        ]
+    }
+
+    private func poll(_ post: SandboxPost) -> WireJSON {
+        let choices: [WireJSON] = [
+            ["title": "yes", "votes_count": 3], ["title": "no", "votes_count": 2],
+        ]
+        return [
+            "id": .string(String(post.id)),
+            "expires_at": .string(post.createdAt.addingTimeInterval(86_400).rfc3339), "expired": false,
+            "multiple": false, "votes_count": 5, "voters_count": 5, "options": .array(choices), "emojis": [],
+        ]
+    }
+}
+
+extension SandboxPost {
+    fileprivate func pageAddress(by author: SandboxPerson) -> String {
+        author.profileAddress + "/\(repostOf ?? id)"
+    }
+}

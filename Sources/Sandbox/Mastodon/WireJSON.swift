@@ -1,0 +1,84 @@
+/// A JSON value, written by hand so that no type of the client's side takes part.
+enum WireJSON: Sendable {
+    case null
+    case bool(Bool)
+    case integer(Int)
+    case string(String)
+    case array([WireJSON])
+    /// The members in the order they are written.
+    case object([(String, WireJSON)])
+
+    /// The value as UTF-8 text.
+    var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        append(to: &bytes)
+        return bytes
+    }
+
+    private func append(to bytes: inout [UInt8]) {
+        switch self {
+        case .null: bytes += "null".utf8
+        case .bool(let value): bytes += (value ? "true" : "false").utf8
+        case .integer(let value): bytes += String(value).utf8
+        case .string(let value): Self.append(value, to: &bytes)
+        case .array(let values):
+            bytes.append(UInt8(ascii: "["))
+            for (index, value) in values.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                value.append(to: &bytes)
+            }
+            bytes.append(UInt8(ascii: "]"))
+        case .object(let members):
+            bytes.append(UInt8(ascii: "{"))
+            for (index, (name, value)) in members.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                Self.append(name, to: &bytes)
+                bytes.append(UInt8(ascii: ":"))
+                value.append(to: &bytes)
+            }
+            bytes.append(UInt8(ascii: "}"))
+        }
+    }
+
+    private static func append(_ text: String, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "\""))
+        // Most texts need no escape, and appending those whole is much faster.
+        if text.utf8.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
+            bytes.append(contentsOf: text.utf8)
+        } else {
+            for byte in text.utf8 { appendEscaped(byte, to: &bytes) }
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    private static func appendEscaped(_ byte: UInt8, to bytes: inout [UInt8]) {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
+        case 0x0A: bytes += "\\n".utf8
+        case ..<0x10: bytes += "\\u000\(String(byte, radix: 16))".utf8
+        case ..<0x20: bytes += "\\u00\(String(byte, radix: 16))".utf8
+        default: bytes.append(byte)
+        }
+    }
+}
+
+extension WireJSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral {
+    init(stringLiteral value: String) { self = .string(value) }
+    init(integerLiteral value: Int) { self = .integer(value) }
+    init(booleanLiteral value: Bool) { self = .bool(value) }
+}
+
+extension WireJSON: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, ExpressibleByNilLiteral {
+    init(arrayLiteral elements: WireJSON...) { self = .array(elements) }
+    init(dictionaryLiteral elements: (String, WireJSON)...) { self = .object(elements) }
+    init(nilLiteral: ()) { self = .null }
+
+    /// The text, or null.
+    static func optional(_ text: String?) -> WireJSON { text.map(WireJSON.string) ?? .null }
+
+    /// The value with more members at its end; anything but an object stays what it is.
+    func adding(_ members: (String, WireJSON)...) -> WireJSON {
+        guard case .object(let own) = self else { return self }
+        return .object(own + members)
+    }
+}

@@ -1,0 +1,83 @@
+/// One page of a list that is kept in ascending order of its ids, cut as Mastodon cuts it.
+struct WirePage: Sendable {
+    /// The asked-for part of a list.
+    struct Bounds: Sendable {
+        var older: Int64?
+        var since: Int64?
+        var newer: Int64?
+        var limit: Int
+
+        static let parameters: Set<String> = ["max_id", "since_id", "min_id", "limit"]
+
+        /// - Throws: 400 for a limit or an id that is not a positive number.
+        init(_ call: MastodonCall, standard: Int, maximum: Int) throws(WireRefusal) {
+            older = try Self.number("max_id", call)
+            since = try Self.number("since_id", call)
+            newer = try Self.number("min_id", call)
+            let asked = try Self.number("limit", call) ?? Int64(standard)
+            limit = Int(min(asked, Int64(maximum)))
+        }
+
+        private static func number(_ name: String, _ call: MastodonCall) throws(WireRefusal) -> Int64? {
+            guard let text = call.parameter(name) else { return nil }
+            guard let number = Int64(text), number > 0 else {
+                throw WireRefusal(status: 400, message: "Bad Request: \(name) must be a positive number")
+            }
+            return number
+        }
+    }
+
+    /// The ids on the page, newest first.
+    var ids: [Int64]
+    /// Whether as many were found as were asked for.
+    var isFull: Bool
+
+    /// - Parameters:
+    ///   - ascending: All ids of the list.
+    ///   - bounds: `max_id` and `since_id` give the newest ones between them; `min_id` gives those right above it.
+    ///   - isVisible: Leaves ids out as if they were not in the list.
+    init(_ ascending: [Int64], bounds: Bounds, isVisible: (Int64) -> Bool = { _ in true }) {
+        let first = Self.index(in: ascending, above: max(bounds.since ?? 0, bounds.newer ?? 0))
+        let last = bounds.older.map { Self.index(in: ascending, above: $0 - 1) } ?? ascending.count
+        let range = first < last ? ascending[first..<last] : []
+        if bounds.newer != nil {
+            ids = Self.take(range, bounds.limit, isVisible).reversed()
+        } else {
+            ids = Self.take(range.reversed(), bounds.limit, isVisible)
+        }
+        isFull = ids.count >= bounds.limit
+    }
+
+    private static func take(_ ids: some Sequence<Int64>, _ limit: Int, _ isVisible: (Int64) -> Bool) -> [Int64] {
+        var taken: [Int64] = []
+        for id in ids where isVisible(id) {
+            guard taken.count < limit else { break }
+            taken.append(id)
+        }
+        return taken
+    }
+
+    /// The index of the first id that is greater than `bound`.
+    private static func index(in ascending: [Int64], above bound: Int64) -> Int {
+        ascending.firstIndex(above: bound, by: \.self)
+    }
+}
+
+extension Array {
+    /// The index of the first element whose id is greater than `bound`; the ids ascend.
+    func firstIndex(above bound: Int64, by id: (Element) -> Int64) -> Int {
+        var low = 0
+        var high = count
+        while low < high {
+            let middle = (low + high) / 2
+            if id(self[middle]) > bound { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+
+    /// The element with the id; the ids ascend.
+    func element(withID wanted: Int64, by id: (Element) -> Int64) -> Element? {
+        let index = firstIndex(above: wanted, by: id) - 1
+        return index >= 0 && id(self[index]) == wanted ? self[index] : nil
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+
+/// Ways in which a server may differ from the documentation without refusing anything.
+package struct SandboxQuirks: Equatable, Sendable {
+    /// Every list holds its items twice.
+    package var repeatsItems = false
+    /// `since_id` and `min_id` have no effect.
+    package var ignoresSinceID = false
+    /// No `Link` header leads to other pages.
+    package var omitsLinks = false
+    /// A repeated `Idempotency-Key` publishes again.
+    package var ignoresIdempotencyKey = false
+
+    package init() {}
+}
+
+/// What goes wrong with a request on purpose.
+package enum SandboxFault: Equatable, Sendable {
+    /// The connection ends before the server has done anything.
+    case dropRequest
+    /// The server acts, and the connection ends before an answer.
+    case dropAnswer
+    /// An answer instead of acting.
+    case answer(status: Int, contentType: String, body: String, headers: [String: String])
+
+    /// An error page as a proxy in front of the server sends it.
+    package static func html(status: Int) -> SandboxFault {
+        .answer(
+            status: status, contentType: "text/html", body: "<html><body><h1>\(status)</h1></body></html>",
+            headers: [:])
+    }
+
+    /// An error as the server itself reports it.
+    package static func error(status: Int, message: String, headers: [String: String] = [:]) -> SandboxFault {
+        .answer(
+            status: status, contentType: "application/json; charset=utf-8",
+            body: String(decoding: (["error": .string(message)] as WireJSON).bytes, as: UTF8.self), headers: headers)
+    }
+}
+
+/// The fault switchboard of a sandbox.
+///
+/// Everything can be switched while requests run. Faults apply to the next
+/// requests that match, in the order they were planned.
+package final class SandboxFaults: @unchecked Sendable {
+    // Sendable: every access to the two variables holds the lock.
+    private struct Planned {
+        var fault: SandboxFault
+        var method: String?
+        var path: String
+        var remaining: Int
+    }
+
+    private let lock = NSLock()
+    private var planned: [Planned] = []
+    private var currentQuirks = SandboxQuirks()
+
+    package init() {}
+
+    /// The standing quirks.
+    package var quirks: SandboxQuirks {
+        get { lock.withLock { currentQuirks } }
+        set { lock.withLock { currentQuirks = newValue } }
+    }
+
+    /// Lets the next requests fail.
+    ///
+    /// - Parameters:
+    ///   - fault: What happens to them.
+    ///   - count: How many requests.
+    ///   - method: Only requests with this method; nil for any.
+    ///   - path: Only requests whose path begins so.
+    package func failNext(_ fault: SandboxFault, count: Int = 1, method: String? = nil, path: String = "/") {
+        lock.withLock {
+            planned.append(Planned(fault: fault, method: method, path: path, remaining: max(0, count)))
+        }
+    }
+
+    /// Forgets all planned faults and quirks.
+    package func clear() {
+        lock.withLock {
+            planned = []
+            currentQuirks = SandboxQuirks()
+        }
+    }
+
+    /// The fault for a request, which is thereby used up.
+    func take(method: String, path: String) -> SandboxFault? {
+        lock.withLock {
+            let index = planned.firstIndex { plan in
+                plan.remaining > 0 && plan.method ?? method == method && path.hasPrefix(plan.path)
+            }
+            guard let index else { return nil }
+            planned[index].remaining -= 1
+            return planned[index].fault
+        }
+    }
+}

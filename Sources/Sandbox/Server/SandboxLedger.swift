@@ -1,0 +1,151 @@
+package import Foundation
+package import Posts
+
+/// What the sandbox received from the bot and what it makes of it.
+///
+/// The summary of a demo is read from here, never from what the bot believes
+/// about itself.
+package struct SandboxLedger: Sendable {
+    /// A post of the bot.
+    package struct Delivery: Equatable, Sendable {
+        package var id: String
+        package var text: String
+        /// The id of the answered post.
+        package var replyTo: String?
+        /// It answers a mention of the bot and names its author, who is therefore told of it.
+        package var isHeard: Bool
+        package var date: Date
+        package var visibility: Visibility
+        package var language: String?
+        package var idempotencyKey: String?
+        /// The handles of those named in the text.
+        package var mentioned: [String]
+    }
+
+    /// A favorite by the bot.
+    package struct Favorite: Equatable, Sendable {
+        package var postID: String
+        /// The handle of the author.
+        package var author: String
+        package var date: Date
+        /// The human would have favorited the post too.
+        package var isLoved: Bool
+        /// Why the bot should have left the post alone; nil when nothing speaks against it.
+        package var objection: String?
+    }
+
+    /// Somebody was told of something that the bot did.
+    package struct Notification: Equatable, Sendable {
+        package enum Kind: Sendable {
+            case mention
+            case favorite
+        }
+
+        /// The handle of the person told.
+        package var recipient: String
+        package var kind: Kind
+        package var postID: String
+        package var date: Date
+        /// Why this person should have been left alone; nil when nothing speaks against it.
+        package var objection: String?
+    }
+
+    /// A request that was refused.
+    package struct Rejection: Equatable, Sendable {
+        package var date: Date
+        package var method: String
+        package var path: String
+        package var status: Int
+        package var reason: String
+        /// Not the client's fault: an injected fault, or a post that is gone.
+        package var isExpected: Bool
+    }
+
+    /// Something the bot did twice.
+    package struct Duplicate: Equatable, Sendable {
+        package enum Kind: Sendable {
+            /// Two answers to one post.
+            case reply
+            /// The same text at the same place.
+            case text
+            case favorite
+        }
+
+        package var kind: Kind
+        package var postID: String
+        package var date: Date
+    }
+
+    /// A mention of the bot that has happened.
+    package struct Mention: Equatable, Sendable {
+        package var id: String
+        package var handle: String
+        package var kind: SandboxMention.Kind
+        package var date: Date
+        package var deservesReply: Bool
+    }
+
+    package internal(set) var deliveries: [Delivery] = []
+    package internal(set) var favorites: [Favorite] = []
+    package internal(set) var notifications: [Notification] = []
+    package internal(set) var rejections: [Rejection] = []
+    package internal(set) var duplicates: [Duplicate] = []
+    package internal(set) var mentions: [Mention] = []
+    /// Ids of answers that more people can see than the mention they answer.
+    package internal(set) var widenedReplies: [String] = []
+    /// Posts that came to the bot's home during the run and that it may favorite.
+    package internal(set) var eligiblePosts = 0
+    /// Those of them that the human would favorite.
+    package internal(set) var lovedPosts = 0
+
+    package init() {}
+
+    /// Adds a delivery, and a duplicate if the bot sent the like before.
+    mutating func record(_ delivery: Delivery) {
+        if delivery.replyTo != nil, deliveries.contains(where: { $0.replyTo == delivery.replyTo }) {
+            duplicates.append(.init(kind: .reply, postID: delivery.id, date: delivery.date))
+        } else if deliveries.contains(where: { $0.replyTo == delivery.replyTo && $0.text == delivery.text }) {
+            duplicates.append(.init(kind: .text, postID: delivery.id, date: delivery.date))
+        }
+        deliveries.append(delivery)
+    }
+}
+
+extension SandboxLedger {
+    /// The figures of a run, as the demo prints them.
+    package struct Summary: Equatable, Sendable {
+        /// Posts of the bot that answer nobody.
+        package var posted: Int
+        /// Answers to mentions that reached the one who mentioned the bot.
+        package var replies: Int
+        /// Mentions so far that deserve an answer.
+        package var expectedReplies: Int
+        package var favorites: Int
+        /// The share of the bot's favorites that the human would favorite too; nil without favorites.
+        package var favoritePrecision: Double?
+        /// The share of such posts among all the bot could have favorited; nil without posts.
+        package var baseRate: Double?
+        /// People notified who should not have been, and favorites of posts that should have been left alone.
+        package var unsolicited: Int
+        /// Requests the client should not have made as it did.
+        package var errors: Int
+        package var duplicateSends: Int
+    }
+
+    package var summary: Summary {
+        Summary(
+            posted: deliveries.count { $0.replyTo == nil },
+            replies: deliveries.count(where: \.isHeard),
+            expectedReplies: mentions.count(where: \.deservesReply),
+            favorites: favorites.count,
+            favoritePrecision: Self.share(favorites.count(where: \.isLoved), of: favorites.count),
+            baseRate: Self.share(lovedPosts, of: eligiblePosts),
+            unsolicited: notifications.count { $0.objection != nil } + favorites.count { $0.objection != nil },
+            errors: rejections.count { !$0.isExpected },
+            duplicateSends: duplicates.count)
+    }
+
+    private static func share(_ part: Int, of whole: Int) -> Double? {
+        whole > 0 ? Double(part) / Double(whole) : nil
+    }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import Posts
+
+/// A post as the sandbox keeps it.
+struct SandboxPost: Sendable {
+    /// Milliseconds since 1970 in the upper bits, so that ids grow with time as Mastodon's do.
+    var id: Int64
+    /// The index of the author.
+    var author: Int
+    var createdAt: Date
+    var text: String
+    var html: StatusHTML
+    var visibility: Visibility
+    var warning: String
+    var isSensitive: Bool
+    /// A language tag of two or three letters.
+    var language: String?
+    var attachment: ScriptedPost.Attachment?
+    var replyTo: Int64?
+    var replyToAuthor: Int?
+    var repostOf: Int64?
+    var favorites = 0
+    var replies = 0
+    /// Whether the human favorites posts like this.
+    var isLoved = false
+    /// How the post calls on the bot, if the script wrote it to.
+    var mention: SandboxMention?
+    /// The number within the script; nil for what came over the wire.
+    var number: Int?
+
+    static func id(at date: Date) -> Int64 { max(0, date.milliseconds) << 16 }
+}
+
+/// A favorite; its id is what the pages of favorites are cut by.
+struct SandboxFavorite: Sendable {
+    var id: Int64
+    var post: Int64
+}
+
+/// Something one person is told about.
+struct SandboxNotification: Sendable {
+    enum Kind: String, Sendable {
+        case mention
+        case favorite = "favourite"
+        case follow
+    }
+
+    var id: Int64
+    var kind: Kind
+    var createdAt: Date
+    /// Who caused it.
+    var cause: Int
+    var post: Int64?
+}

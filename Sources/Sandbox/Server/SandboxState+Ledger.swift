@@ -1,0 +1,69 @@
+import Foundation
+import Posts
+
+/// What the ledger notes about the bot.
+extension SandboxState {
+    mutating func recordDelivery(of post: SandboxPost, key: String?) {
+        let parent = post.replyTo.flatMap { posts[$0] }
+        let mentioned = post.html.mentions.filter { $0 != post.author }
+        let isHeard = parent.map { $0.mention != nil && mentioned.contains($0.author) } ?? false
+        if let number = parent?.number, parent?.mention != nil { answerByNumber[number] = post.id }
+        let delivery = SandboxLedger.Delivery(
+            id: String(post.id), text: post.text, replyTo: post.replyTo.map(String.init), isHeard: isHeard,
+            date: post.createdAt, visibility: post.visibility, language: post.language, idempotencyKey: key,
+            mentioned: mentioned.map { people[$0].handle })
+        ledger.record(delivery)
+        if let parent, parent.visibility.reach < post.visibility.reach { ledger.widenedReplies.append(delivery.id) }
+        for person in mentioned {
+            let objection = objection(toTelling: person, by: post, answering: parent)
+            ledger.notifications.append(
+                .init(
+                    recipient: people[person].handle, kind: .mention, postID: String(post.id), date: post.createdAt,
+                    objection: objection))
+        }
+    }
+
+    /// Why the bot must not notify the person with this post; nil when it may.
+    private mutating func objection(toTelling person: Int, by post: SandboxPost, answering parent: SandboxPost?)
+        -> String?
+    {
+        guard let parent, parent.author == person, parent.html.mentions.contains(SandboxPopulation.bot) else {
+            return "did not mention the bot"
+        }
+        if people[person].isBot { return "automated account" }
+        if people[person].role == .optedOut { return "account keeps bots away" }
+        if stopped.contains(person) { return "account asked the bot to stop" }
+        if !people[person].isAnswered { return "the human never answered this person" }
+        let day = LocalTime(post.createdAt, in: world.configuration.timeZone).day
+        return conduct.objection(
+            toAnswering: PersonDay(person: person, day: day), thread: parent.mention?.thread)
+    }
+
+    /// Records a favorite of the bot, whether or not it changed anything.
+    mutating func recordFavorite(of post: SandboxPost, isNew: Bool, at date: Date) {
+        guard isNew else {
+            ledger.duplicates.append(.init(kind: .favorite, postID: String(post.id), date: date))
+            return
+        }
+        ledger.favorites.append(
+            .init(
+                postID: String(post.id), author: people[post.author].handle, date: date, isLoved: post.isLoved,
+                objection: objection(toFavoriting: post)))
+        ledger.notifications.append(
+            .init(
+                recipient: people[post.author].handle, kind: .favorite, postID: String(post.id), date: date,
+                objection: nil))
+    }
+}
+
+extension Visibility {
+    /// How many people a post reaches, for comparing.
+    var reach: Int {
+        switch self {
+        case .direct: 0
+        case .private: 1
+        case .unlisted: 2
+        case .public: 3
+        }
+    }
+}

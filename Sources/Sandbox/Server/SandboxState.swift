@@ -1,0 +1,106 @@
+import Foundation
+import Posts
+
+/// What the sandbox remembers: posts, timelines, favorites, notifications, and the ledger.
+///
+/// A plain value; ``SandboxNetwork`` serialises access. It moves on only when
+/// it is asked something, by applying the script up to that instant.
+struct SandboxState: Sendable {
+    let world: SandboxWorld
+    var ledger = SandboxLedger()
+    var posts: [Int64: SandboxPost] = [:]
+    /// Ids of posts that once existed.
+    var deleted: Set<Int64> = []
+    /// Ascending ids of the answers to a post, by its id.
+    var answers: [Int64: [Int64]] = [:]
+    /// Ascending ids of each person's own posts.
+    var postsByAuthor: [[Int64]]
+    /// Ascending ids of the posts on the two homes, by person.
+    var homes: [Int: [Int64]] = [SandboxPopulation.human: [], SandboxPopulation.bot: []]
+    /// In the order they were made, by person.
+    var favorites: [Int: [SandboxFavorite]] = [SandboxPopulation.human: [], SandboxPopulation.bot: []]
+    /// The posts in `favorites`, by person.
+    var favorited: [Int: Set<Int64>] = [:]
+    /// In the order they were made, by person; only the human's and the bot's are kept.
+    var notifications: [Int: [SandboxNotification]] = [:]
+
+    private var nextEvent = 0
+    var lastID: Int64 = 0
+    var lastSerial: Int64 = 1_000
+    /// The id of each scripted post that has happened.
+    private var idByNumber: [Int: Int64] = [:]
+    /// The bot's answer to each scripted mention.
+    var answerByNumber: [Int: Int64] = [:]
+    /// Who has asked the bot to stop.
+    var stopped: Set<Int> = []
+    var conduct = SandboxConduct()
+
+    init(world: SandboxWorld) {
+        self.world = world
+        self.postsByAuthor = Array(repeating: [], count: world.population.people.count)
+    }
+
+    var population: SandboxPopulation { world.population }
+    var people: [SandboxPerson] { world.population.people }
+
+    /// Applies what happens up to and including `now`.
+    mutating func advance(to now: Date) {
+        while nextEvent < world.events.count, world.events[nextEvent].date <= now {
+            let event = world.events[nextEvent]
+            nextEvent += 1
+            switch event.action {
+            case .post(let post): apply(post, at: event.date)
+            case .favorite(let number): applyFavorite(number, at: event.date)
+            case .follow(let person): notify(SandboxPopulation.bot, .follow, by: person, post: nil, at: event.date)
+            }
+        }
+    }
+
+    mutating func record(_ rejection: SandboxLedger.Rejection) { ledger.rejections.append(rejection) }
+}
+
+extension SandboxState {
+    private mutating func apply(_ scripted: ScriptedPost, at date: Date) {
+        let original = scripted.repostOf.flatMap { idByNumber[$0] }
+        guard scripted.repostOf == nil || original.flatMap({ posts[$0] }) != nil else { return }
+        var post = SandboxPost(
+            id: nextID(at: date, wanted: scripted.id), author: scripted.author, createdAt: date, text: scripted.text,
+            html: StatusHTML(scripted.text, population: population), visibility: scripted.visibility,
+            warning: scripted.warning, isSensitive: !scripted.warning.isEmpty, language: scripted.language.rawValue,
+            attachment: scripted.attachment, repostOf: original)
+        switch scripted.target {
+        case .post(let number): post.replyTo = idByNumber[number]
+        case .answer(let number): post.replyTo = answerByNumber[number] ?? idByNumber[number]
+        case nil: break
+        }
+        post.isLoved = scripted.isLoved
+        post.mention = scripted.mention
+        post.number = scripted.number
+        idByNumber[scripted.number] = post.id
+        insert(&post)
+        if let mention = scripted.mention { note(mention, of: post) }
+        noteOnHome(post)
+    }
+
+    private mutating func note(_ mention: SandboxMention, of post: SandboxPost) {
+        if mention.kind == .stop { stopped.insert(post.author) }
+        ledger.mentions.append(
+            .init(
+                id: String(post.id), handle: people[post.author].handle, kind: mention.kind, date: post.createdAt,
+                deservesReply: mention.deservesReply))
+    }
+
+    /// Counts what the bot could favorite: open posts by others on its home since the run began.
+    private mutating func noteOnHome(_ post: SandboxPost) {
+        guard post.createdAt >= world.configuration.origin, reachesHome(of: SandboxPopulation.bot, post),
+            objection(toFavoriting: post) == nil
+        else { return }
+        ledger.eligiblePosts += 1
+        if post.isLoved { ledger.lovedPosts += 1 }
+    }
+
+    private mutating func applyFavorite(_ number: Int, at date: Date) {
+        guard let id = idByNumber[number], posts[id] != nil else { return }
+        addFavorite(by: SandboxPopulation.human, of: id, at: date)
+    }
+}

@@ -1,0 +1,130 @@
+/// Everybody in the sandbox, and who follows whom as far as the two mirrored accounts are concerned.
+///
+/// People are referred to by their index in `people`.
+package struct SandboxPopulation: Sendable {
+    /// The human first, the bot second, then everybody else.
+    package let people: [SandboxPerson]
+    /// Whose posts reach the human's home.
+    package let followedByHuman: Set<Int>
+    /// Whose posts reach the bot's home; the human is among them.
+    package let followedByBot: Set<Int>
+
+    /// The index of the human.
+    package static let human = 0
+    /// The index of the bot.
+    package static let bot = 1
+
+    /// The name of the bot's account.
+    package static let botName = "mirror"
+
+    private let indices: [String: Int]
+
+    /// - Parameters:
+    ///   - friends: `user@host` (or `user`, then of the sandbox) of those the human has answered.
+    ///   - language: What friends who are not in the sample speak.
+    ///   - generator: Decides what such friends write about.
+    init(friends: [String], language: SampleLanguage, generator: inout SampleGenerator) {
+        var people = [Self.humanPerson, Self.botPerson]
+        people += Self.friends(friends, language: language, generator: &generator)
+        let known = Set(people.map(\.handle))
+        people += SamplePeople.everyone.map { SandboxPerson($0, isAnswered: false) }
+            .filter { !known.contains($0.handle) }
+        people += Self.travellers.filter { !known.contains($0.handle) }
+        self.people = people
+        self.indices = Dictionary(
+            people.enumerated().map { ($1.handle, $0) }, uniquingKeysWith: { first, _ in first })
+        let strangers = people.indices.filter { people[$0].role == .stranger }
+        let others = Set(people.indices.dropFirst(2))
+        // Some strangers are read by one of the two only, so that what the bot sees is not just what it learned from.
+        self.followedByHuman = others.subtracting(Self.every(fourth: 1, of: strangers))
+        self.followedByBot = others.subtracting(Self.every(fourth: 0, of: strangers)).union([Self.human])
+    }
+
+    /// The index of the person with the handle; a name without host is of the sandbox.
+    ///
+    /// - Parameter handle: `user` or `user@host`, in any case, without a leading `@`.
+    /// - Returns: An index into `people`; nil when nobody has the handle.
+    package func index(of handle: some StringProtocol) -> Int? {
+        let lower = handle.lowercased()
+        return indices[lower.contains("@") ? lower : "\(lower)@\(SamplePeople.host)"]
+    }
+
+    /// The indices of everybody in the role, in order.
+    package func indices(of role: SandboxPerson.Role) -> [Int] {
+        people.indices.filter { people[$0].role == role }
+    }
+
+    /// Whether `follower`, the human or the bot, follows `person`.
+    func follows(_ follower: Int, _ person: Int) -> Bool {
+        switch follower {
+        case Self.human: followedByHuman.contains(person)
+        case Self.bot: followedByBot.contains(person)
+        default: false
+        }
+    }
+
+    private static func every(fourth remainder: Int, of indices: [Int]) -> Set<Int> {
+        Set(indices.enumerated().filter { $0.offset % 4 == remainder }.map(\.element))
+    }
+
+    private static var humanPerson: SandboxPerson {
+        var person = SandboxPerson(SamplePeople.human, isAnswered: false)
+        person.role = .human
+        return person
+    }
+
+    private static let botPerson = SandboxPerson(
+        userName: botName, host: SamplePeople.host, displayName: "Mirror",
+        bio: "Automated mirror of @\(SamplePeople.human.userName).", language: SamplePeople.human.language,
+        topics: [], role: .bot, isAnswered: false)
+
+    /// Strangers from another server, whose names carry a host in every answer.
+    private static let travellers = [
+        SandboxPerson(
+            userName: "ferry", host: "elsewhere.example", displayName: "Ferry & Tram", bio: "Timetables > plans.",
+            language: .english, topics: [.trains, .finance], role: .stranger, isAnswered: false),
+        SandboxPerson(
+            userName: "umi", host: "elsewhere.example", displayName: "うみ", bio: "海と服と猫。",
+            language: .japanese, topics: [.fashion, .cats, .games], role: .stranger, isAnswered: false),
+    ]
+}
+
+extension SandboxPopulation {
+    /// The people with these handles; one of three or more gets weary of the bot, if none of the sample does.
+    private static func friends(
+        _ handles: [String], language: SampleLanguage, generator: inout SampleGenerator
+    ) -> [SandboxPerson] {
+        var people: [SandboxPerson] = []
+        for handle in handles {
+            guard let person = friend(handle, language: language, generator: &generator),
+                !people.contains(where: { $0.handle == person.handle }),
+                person.handle != humanPerson.handle, person.handle != botPerson.handle
+            else { continue }
+            people.append(person)
+        }
+        if people.count >= 3, !people.contains(where: { $0.role == .weary }),
+            let last = people.lastIndex(where: { $0.role == .friend })
+        {
+            people[last].role = .weary
+        }
+        return people
+    }
+
+    private static func friend(
+        _ handle: String, language: SampleLanguage, generator: inout SampleGenerator
+    ) -> SandboxPerson? {
+        let parts = handle.lowercased().split(separator: "@", maxSplits: 1)
+        guard let name = parts.first, StatusText.isUserName(name) else { return nil }
+        let host = parts.count > 1 ? String(parts[1]) : SamplePeople.host
+        guard StatusText.isHost(host) else { return nil }
+        if host == SamplePeople.host, let sample = SamplePeople.everyone.first(where: { $0.userName == name }) {
+            return SandboxPerson(sample, isAnswered: true)
+        }
+        let topics = [SampleTopic.loved, SampleTopic.loved, SampleTopic.others].compactMap {
+            generator.element(of: $0)
+        }
+        return SandboxPerson(
+            userName: String(name), host: host, displayName: String(name), bio: "", language: language,
+            topics: topics, role: .friend, isAnswered: true)
+    }
+}

@@ -1,0 +1,179 @@
+import Foundation
+import Posts
+
+/// Who mentions the bot, when, and which of these mentions deserve an answer.
+extension SandboxScript {
+    /// The courtesy caps that the expected answers follow.
+    static let repliesPerPersonAndDay = 3
+    static let repliesPerThread = 5
+
+    /// A stretch of daytime in which people mention the bot: never near midnight, nor near either end of the run.
+    struct Window: Equatable {
+        var start: Date
+        var end: Date
+
+        func date(at fraction: Double) -> Date {
+            start.addingTimeInterval(end.timeIntervalSince(start) * fraction)
+        }
+    }
+
+    private static let firstMinute = 9 * 60.0
+    private static let lastMinute = 21 * 60.0 + 30
+    private static let leadIn = 3_600.0
+    private static let leadOut = 3 * 3_600.0
+
+    /// Old mentions, chatter, the two conversations that run into the caps, and the request to stop.
+    mutating func writeMentions() {
+        generator = SampleGenerator(seed: configuration.seed &+ 3)
+        let windows = windows()
+        guard let first = windows.first else { return }
+        let group = windows.count > 1 ? windows[1] : first
+        writePastMentions()
+        writeBurst(in: first)
+        writeGroupThread(in: group)
+        writeStop(in: windows)
+        for window in windows {
+            // The two of the long conversation say nothing else that day: the cap of the day would come first.
+            writeChatter(in: window, without: window == group ? groupSpeakers : [])
+        }
+        writeQuietMentions(in: windows)
+        markDeserved()
+    }
+
+    /// The daytime of every local day, as far as it lies well within the run.
+    private func windows() -> [Window] {
+        let earliest = origin.addingTimeInterval(Self.leadIn)
+        let latest = end.addingTimeInterval(-Self.leadOut)
+        let daytimes = days(from: origin, to: end).compactMap { day -> Window? in
+            guard let morning = date(day, minute: Self.firstMinute), let evening = date(day, minute: Self.lastMinute)
+            else { return nil }
+            let window = Window(start: max(morning, earliest), end: min(evening, latest))
+            return window.end.timeIntervalSince(window.start) >= 4 * 3_600 ? window : nil
+        }
+        return daytimes.isEmpty ? [Window(start: earliest, end: latest)] : daytimes
+    }
+
+    @discardableResult
+    private mutating func mention(
+        by author: Int, at date: Date, kind: SandboxMention.Kind, thread: Int? = nil, answering: Int? = nil,
+        besides: Int? = nil, words: String? = nil, visibility: Visibility = .public
+    ) -> Int {
+        let person = people[author]
+        let words = words ?? SampleTopics.mention(language: person.language, generator: &generator)
+        let names = [SandboxPopulation.botName] + (besides.map { [people[$0].localName] } ?? [])
+        let thread = thread ?? self.thread()
+        return post(by: author, at: date, text: names.map { "@\($0) " }.joined() + words) { post in
+            post.mention = SandboxMention(kind: kind, thread: thread)
+            post.target = answering.map { .answer(to: $0) }
+            post.visibility = visibility
+        }
+    }
+
+    /// Mentions that nobody may answer, because the bot was not there yet.
+    private mutating func writePastMentions() {
+        for index in population.indices(of: .friend).prefix(2) {
+            mention(by: index, at: origin.addingTimeInterval(-(1 + generator.uniform()) * 86_400), kind: .past)
+        }
+    }
+
+    /// One friend mentions the bot four times in a day: once too often.
+    private mutating func writeBurst(in window: Window) {
+        guard let friend = population.indices(of: .friend).first else { return }
+        let visibilities: [Visibility] = [.public, .unlisted, .private, .public]
+        for (step, visibility) in visibilities.enumerated() {
+            mention(
+                by: friend, at: window.date(at: 0.1 + 0.12 * Double(step)), kind: .friend, visibility: visibility)
+        }
+    }
+
+    private var groupSpeakers: [Int] { Array(population.indices(of: .friend).dropFirst().prefix(2)) }
+
+    /// Two friends take turns in one conversation; their sixth mention is one too many.
+    private mutating func writeGroupThread(in window: Window) {
+        guard groupSpeakers.count == 2 else { return }
+        let thread = thread()
+        var last: Int?
+        for step in 0..<Self.repliesPerThread + 1 {
+            let (speaker, other) = (groupSpeakers[step % 2], groupSpeakers[1 - step % 2])
+            last = mention(
+                by: speaker, at: window.date(at: 0.06 + 0.15 * Double(step)), kind: .friend, thread: thread,
+                answering: last, besides: last == nil ? nil : other)
+        }
+    }
+
+    /// The weary friend gets an answer, asks for silence at once, and mentions the bot again all the same.
+    private mutating func writeStop(in windows: [Window]) {
+        guard let first = windows.first else { return }
+        for weary in population.indices(of: .weary) {
+            let thread = thread()
+            let start = mention(by: weary, at: first.date(at: 0.15), kind: .friend, thread: thread)
+            mention(
+                by: weary, at: first.date(at: 0.45), kind: .stop, thread: thread, answering: start,
+                words: SampleTopics.stop(language: people[weary].language))
+            mention(by: weary, at: first.date(at: 0.85), kind: .afterStop)
+            for window in windows.dropFirst() where generator.chance(0.5) {
+                mention(by: weary, at: window.date(at: generator.uniform()), kind: .afterStop)
+            }
+        }
+    }
+
+    /// What friends say to the bot on an ordinary day; some of it goes on for a few rounds.
+    private mutating func writeChatter(in window: Window, without silent: [Int]) {
+        for friend in population.indices(of: .friend) where !silent.contains(friend) {
+            for _ in 0..<poisson(0.6) {
+                let start = generator.uniform() * 0.9
+                let thread = thread()
+                var last: Int?
+                for round in 0...(generator.chance(0.3) ? 1 : 0) {
+                    last = mention(
+                        by: friend, at: window.date(at: start + 0.08 * Double(round)), kind: .friend, thread: thread,
+                        answering: last)
+                }
+            }
+        }
+    }
+
+    /// Mentions by those whom the bot must not answer; at least one of each kind.
+    private mutating func writeQuietMentions(in windows: [Window]) {
+        let kinds: [(SandboxPerson.Role, SandboxMention.Kind, Double)] = [
+            (.stranger, .stranger, 0.1), (.automated, .automated, 1), (.optedOut, .optedOut, 0.5),
+        ]
+        for (role, kind, rate) in kinds {
+            let authors = population.indices(of: role)
+            guard let first = windows.first, let author = generator.element(of: authors) else { continue }
+            mention(by: author, at: first.date(at: 0.2 + 0.6 * generator.uniform()), kind: kind)
+            for window in windows {
+                for author in authors {
+                    for _ in 0..<poisson(rate) {
+                        mention(by: author, at: window.date(at: generator.uniform()), kind: kind)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Walks the friends' mentions in the order of time and gives each what the caps leave.
+    private mutating func markDeserved() {
+        var byPersonAndDay: [PersonDay: Int] = [:]
+        var byThread: [Int: Int] = [:]
+        let mentions = written.filter { $0.post.mention?.kind == .friend }
+            .sorted { ($0.date, $0.post.number) < ($1.date, $1.post.number) }
+        for entry in mentions {
+            guard let mention = entry.post.mention else { continue }
+            let day = LocalTime(entry.date, in: configuration.timeZone).day
+            let key = PersonDay(person: entry.post.author, day: day)
+            guard byPersonAndDay[key, default: 0] < Self.repliesPerPersonAndDay,
+                byThread[mention.thread, default: 0] < Self.repliesPerThread
+            else { continue }
+            byPersonAndDay[key, default: 0] += 1
+            byThread[mention.thread, default: 0] += 1
+            setReplyDeserved(entry.post.number)
+        }
+    }
+}
+
+/// A person and a local day: what the daily cap counts by.
+struct PersonDay: Hashable, Sendable {
+    var person: Int
+    var day: LocalDay
+}

@@ -1,0 +1,81 @@
+package import Foundation
+package import Posts
+
+/// Everybody in the sandbox and everything they do, except for the bot.
+///
+/// The whole script follows from the configuration: the same seed gives the
+/// same world. It begins some weeks before `origin`, so that an account has a
+/// past to read back, and ends `days` days after it. Only what answers the
+/// bot depends on what the bot does.
+package struct SandboxWorld: Sendable {
+    /// What a world is made from.
+    package struct Configuration: Sendable {
+        package var seed: UInt64
+        /// When the run begins; what happens before is the past.
+        package var origin: Date
+        /// How long the run lasts; at least one day.
+        package var days: Int
+        /// Where the human lives: people are awake in its daytime, and a day of the caps is a day of it.
+        package var timeZone: TimeZone
+        /// `user@host`, or `user` of the sandbox, of those the human has answered before.
+        package var friends: [String]
+        /// The human's posts before the run; nil stands for the sample archive.
+        ///
+        /// A reply is kept where its author is the Mastodon account of somebody in the sandbox; other replies and
+        /// reposts are left out. An archive of another network therefore needs its people renamed to `friends` first.
+        package var humanPosts: [Post]?
+
+        package init(
+            seed: UInt64, origin: Date, days: Int, timeZone: TimeZone,
+            friends: [String] = SamplePeople.answered.map(\.handle), humanPosts: [Post]? = nil
+        ) {
+            self.seed = seed
+            self.origin = origin
+            self.days = max(1, days)
+            self.timeZone = timeZone
+            self.friends = friends
+            self.humanPosts = humanPosts
+        }
+    }
+
+    package let configuration: Configuration
+    package let population: SandboxPopulation
+    /// In the order of time; events of the same instant in the order they were written.
+    let events: [SandboxEvent]
+
+    /// Writes the script.
+    package init(configuration: Configuration) {
+        var script = SandboxScript(configuration: configuration)
+        script.writePast()
+        script.writeRun()
+        script.writeMentions()
+        self.configuration = configuration
+        self.population = script.population
+        self.events = script.events()
+    }
+
+    /// When the run ends.
+    package var end: Date { configuration.end }
+
+    /// The human's handle, `user@host`.
+    package var humanHandle: String { population.people[SandboxPopulation.human].handle }
+
+    /// The bot's handle, `user@host`.
+    package var botHandle: String { population.people[SandboxPopulation.bot].handle }
+
+    /// The mentions of the bot, in the order of time.
+    package var mentions: [(date: Date, handle: String, mention: SandboxMention)] {
+        events.compactMap { event in
+            guard case .post(let post) = event.action, let mention = post.mention else { return nil }
+            return (event.date, population.people[post.author].handle, mention)
+        }
+    }
+
+    /// The number of mentions during the whole run that deserve an answer.
+    package var expectedReplies: Int { mentions.count { $0.mention.deservesReply } }
+}
+
+extension SandboxWorld.Configuration {
+    /// When the run ends.
+    package var end: Date { origin.addingTimeInterval(Double(days) * 86_400) }
+}
