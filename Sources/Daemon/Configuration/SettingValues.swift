@@ -1,0 +1,122 @@
+package import Configuration
+import Foundation
+import SystemPackage
+
+/// Where a setting's value comes from.
+package enum SettingOrigin: String, Sendable {
+    case flag
+    case environment
+    /// The file that `NAME_FILE` names.
+    case file
+    /// `.env` beside the process.
+    case dotEnv = ".env"
+    case fallback = "default"
+    case unset
+}
+
+/// The values of all settings as they were found, checked for their form.
+package struct SettingValues: Sendable {
+    private var found: [String: (text: String, origin: SettingOrigin)] = [:]
+
+    /// Reads every setting: flags first, then the environment, then `.env`, then the defaults.
+    ///
+    /// A variable that is set to nothing counts as not set.
+    ///
+    /// - Parameters:
+    ///   - flags: Values given on the command line, by variable name.
+    ///   - environment: The process environment.
+    ///   - dotEnv: The contents of `.env`, or nil without such a file.
+    /// - Throws: ``ConfigurationError`` for the first value that is not of its form, or a `NAME_FILE` that cannot be read.
+    package init(
+        flags: [String: String] = [:], environment: EnvironmentVariablesProvider,
+        dotEnv: EnvironmentVariablesProvider? = nil
+    ) throws {
+        for setting in Setting.all {
+            guard let value = try Self.find(setting, flags, environment, dotEnv) else { continue }
+            try Self.check(value.text, of: setting)
+            found[setting.name] = value
+        }
+    }
+
+    /// Reads every setting of this process, with `.env` from the folder it runs in.
+    ///
+    /// - Parameter flags: Values given on the command line, by variable name.
+    /// - Returns: The checked values.
+    /// - Throws: ``ConfigurationError``, also if `.env` cannot be read.
+    package static func load(flags: [String: String]) async throws -> SettingValues {
+        let dotEnv: EnvironmentVariablesProvider
+        do {
+            dotEnv = try await EnvironmentVariablesProvider(environmentFilePath: ".env", allowMissing: true)
+        } catch {
+            throw ConfigurationError(".env", "cannot be read")
+        }
+        return try SettingValues(flags: flags, environment: EnvironmentVariablesProvider(), dotEnv: dotEnv)
+    }
+
+    /// The value of a setting, its default included.
+    package func text(_ name: String) -> String? { found[name]?.text }
+
+    package func origin(_ name: String) -> SettingOrigin { found[name]?.origin ?? .unset }
+
+    /// The value as a whole number; the form was checked when it was read.
+    func integer(_ name: String) -> Int { text(name).flatMap { Int($0) } ?? 0 }
+
+    private static func find(
+        _ setting: Setting, _ flags: [String: String], _ environment: EnvironmentVariablesProvider,
+        _ dotEnv: EnvironmentVariablesProvider?
+    ) throws -> (text: String, origin: SettingOrigin)? {
+        if let flag = flags[setting.name] { return (flag, .flag) }
+        let sources: [(EnvironmentVariablesProvider, SettingOrigin)] =
+            [(environment, .environment)] + (dotEnv.map { [($0, .dotEnv)] } ?? [])
+        for (provider, origin) in sources {
+            if let value = try provider.nonEmpty(setting.name) { return (value, origin) }
+            if setting.isSecret, let path = try provider.nonEmpty(setting.name + "_FILE") {
+                return (try secret(at: path, for: setting), .file)
+            }
+        }
+        return setting.fallback.map { ($0, .fallback) }
+    }
+
+    private static func secret(at path: String, for setting: Setting) throws -> String {
+        let variable = setting.name + "_FILE"
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw ConfigurationError(variable, "names a file that cannot be read: \(path)")
+        }
+        guard data.count <= 65_536, let text = String(data: data, encoding: .utf8) else {
+            throw ConfigurationError(variable, "names a file that is no short text: \(path)")
+        }
+        return text.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    private static func check(_ text: String, of setting: Setting) throws {
+        switch setting.form {
+        case .text:
+            guard !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+                throw ConfigurationError(setting.name, "holds a control character")
+            }
+        case .choice(let allowed):
+            guard allowed.contains(text) else {
+                throw ConfigurationError(
+                    setting.name, "is \"\(text.prefix(40))\"; expected \(allowed.joined(separator: ", "))")
+            }
+        case .integer(let range):
+            guard let number = Int(text), range.contains(number) else {
+                throw ConfigurationError(
+                    setting.name,
+                    "is \"\(text.prefix(40))\"; expected a whole number from \(range.lowerBound) to \(range.upperBound)"
+                )
+            }
+        case .positive:
+            guard let number = Double(text), number.isFinite, number > 0 else {
+                throw ConfigurationError(setting.name, "is \"\(text.prefix(40))\"; expected a number above 0")
+            }
+        }
+    }
+}
+
+extension EnvironmentVariablesProvider {
+    fileprivate func nonEmpty(_ name: String) throws -> String? {
+        let value = try environmentValue(forName: name)
+        return value?.isEmpty == false ? value : nil
+    }
+}

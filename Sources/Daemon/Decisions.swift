@@ -1,0 +1,45 @@
+import Foundation
+
+/// What led to a decision, stored with the action as JSON and shown by `status` and the demo.
+package struct Explanation: Codable, Equatable, Sendable {
+    /// One plain sentence.
+    package var summary: String
+    /// How many archived texts were to choose from.
+    package var pool: Int?
+    /// Half the width of the time-of-day window in minutes.
+    package var windowMinutes: Int?
+    /// P(favorite)/P(normal).
+    package var favoriteRate: Double?
+    package var features: [Feature]?
+
+    /// One feature's part in a favorite.
+    package struct Feature: Codable, Equatable, Sendable {
+        package var name: String
+        /// What the feature adds to the logarithm of the favorite rate.
+        package var logOdds: Double
+    }
+
+    package init(
+        _ summary: String, pool: Int? = nil, windowMinutes: Int? = nil, favoriteRate: Double? = nil,
+        features: [Feature]? = nil
+    ) {
+        self.summary = summary
+        self.pool = pool
+        self.windowMinutes = windowMinutes
+        self.favoriteRate = favoriteRate
+        self.features = features
+    }
+
+    /// The explanation as it is stored.
+    package var json: String? {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Reads a stored explanation; nil for none or one of another form.
+    package init?(json: String?) {
+        guard let json, let stored = try? JSONDecoder().decode(Self.self, from: Data(json.utf8)) else { return nil }
+        self = stored
+    }
+}

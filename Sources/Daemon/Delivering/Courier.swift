@@ -1,0 +1,139 @@
+import Archive
+import Conduct
+import Foundation
+import Logging
+import Networks
+import Outbox
+import Posts
+
+/// Sends what is due, one action at a time.
+///
+/// The loops share one courier; its gate keeps them from sending at once, so
+/// that caps and the order of slots hold.
+package actor Courier {
+    private let delivery: Delivery
+    private let store: OutboxStore
+    private let planner: PlanMaker
+    private let archive: Archive
+    private let people: People
+    private let human: (any SocialNetwork)?
+    private let clock: any WallClock
+    private let logger: Logger
+    private var isBusy = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    init(
+        delivery: Delivery, store: OutboxStore, planner: PlanMaker, archive: Archive, people: People,
+        human: (any SocialNetwork)?, clock: any WallClock, logger: Logger
+    ) {
+        self.delivery = delivery
+        self.store = store
+        self.planner = planner
+        self.archive = archive
+        self.people = people
+        self.human = human
+        self.clock = clock
+        self.logger = logger
+    }
+
+    /// Settles lost answers, then sends what is due of these kinds.
+    ///
+    /// At most one post leaves a call: after an outage the missed slots do not
+    /// come in a burst.
+    func deliverDue(_ kinds: [ActionKind]) async throws {
+        await enter()
+        defer { leave() }
+        for action in try await delivery.reconcile(now: { [clock] in clock.now }) { log(action) }
+        var postsLeft = 1
+        for action in try await store.due(kinds, now: clock.now) {
+            if Task.isCancelled { return }
+            if action.kind == .post {
+                guard postsLeft > 0 else { continue }
+                postsLeft -= 1
+            }
+            do {
+                log(try await delivery.deliver(action, now: { [clock] in clock.now }, prepare: prepare))
+            } catch let error as OutboxError where error.code == .stateChanged {
+                // Somebody else settled it; nothing was sent from here.
+                logger.debug("Action changed meanwhile", metadata: [LogKeys.action: "\(action.id)"])
+            }
+        }
+    }
+
+    /// When the next action wants attention.
+    func nextAttention(_ kinds: [ActionKind]) async throws -> Date? {
+        let dates = [try await store.nextDue(kinds), try await delivery.nextLookUp()].compactMap(\.self)
+        return dates.min()
+    }
+
+    /// Checks right before sending that the action may still happen.
+    private func prepare(_ action: Action) async throws -> Preparation {
+        if let author = action.targetAuthor, try await people.stance(of: author) == .deny {
+            return .skip(reason: Refusal.Reason.denied.rawValue)
+        }
+        switch action.kind {
+        case .favorite: return .ready(action)
+        case .reply: return try await prepareReply(action)
+        case .post: return try await preparePost(action)
+        }
+    }
+
+    private func prepareReply(_ action: Action) async throws -> Preparation {
+        guard let source = action.sourcePost, try await isStillThere(source) else {
+            return .skip(reason: "source-gone")
+        }
+        if let author = action.targetAuthor {
+            try await people.recordContact(author, at: clock.now)
+        }
+        return .ready(action)
+    }
+
+    private func preparePost(_ action: Action) async throws -> Preparation {
+        if let source = action.sourcePost, try await isStillThere(source) { return .ready(action) }
+        guard let other = try await planner.replacement(for: action, now: clock.now), let source = other.source else {
+            return .skip(reason: "no-text")
+        }
+        var replaced = action
+        replaced.sourcePost = source.id
+        replaced.text = other.text
+        replaced.language = source.language
+        replaced.visibility = VisibilityRules.postVisibility(original: source.visibility)
+        replaced.explanation = other.explanation.json
+        return .ready(replaced)
+    }
+
+    /// Whether the human has kept the post; one that is gone is forgotten.
+    private func isStillThere(_ id: PostID) async throws -> Bool {
+        guard let post = try await archive.post(id) else { return false }
+        guard let human, human.name == id.network, let address = post.address else { return true }
+        do {
+            if let found = try await human.lookUp(address) { return found.post.visibility.isOpen }
+            try await archive.forget([id])
+            return false
+        } catch let error as NetworkError where !error.stopsActor {
+            // The human's server does not answer; the archive is the best knowledge there is.
+            return true
+        }
+    }
+
+    private func log(_ action: Action) {
+        logger.info(
+            "Action changed",
+            metadata: [
+                LogKeys.action: "\(action.id)", LogKeys.kind: "\(action.kind.rawValue)",
+                LogKeys.state: "\(action.state.rawValue)", LogKeys.reason: "\(action.reason ?? "-")",
+            ])
+    }
+
+    private func enter() async {
+        guard isBusy else {
+            isBusy = true
+            return
+        }
+        await withCheckedContinuation { waiting.append($0) }
+    }
+
+    private func leave() {
+        if waiting.isEmpty { isBusy = false } else { waiting.removeFirst().resume() }
+    }
+}

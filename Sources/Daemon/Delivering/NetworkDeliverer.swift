@@ -1,0 +1,115 @@
+import Conduct
+import Foundation
+package import Networks
+package import Outbox
+import Posts
+
+/// Sends actions through a network and looks up what became of them.
+package struct NetworkDeliverer: Deliverer {
+    /// How far back before sending the bot's own posts are read, to allow for clocks that differ.
+    private static let clockMargin: TimeInterval = 3_600
+
+    let network: any SocialNetwork
+    /// Told of refused credentials, which end the worker.
+    let onRefusedCredentials: @Sendable (NetworkError) -> Void
+
+    /// - Parameters:
+    ///   - network: The bot's network, with the bot's credentials.
+    ///   - onRefusedCredentials: Told when the network no longer accepts the bot's token.
+    package init(
+        network: any SocialNetwork, onRefusedCredentials: @escaping @Sendable (NetworkError) -> Void = { _ in }
+    ) {
+        self.network = network
+        self.onRefusedCredentials = onRefusedCredentials
+    }
+
+    package var requestDeadline: Duration { network.capabilities.requestDeadline }
+
+    package var resendWindow: Duration? { network.capabilities.resendWindow }
+
+    package func send(_ action: Action) async -> DeliveryOutcome {
+        do {
+            switch action.kind {
+            case .favorite:
+                try await network.favorite(action.targetAddress ?? "")
+                return .delivered(remoteID: action.targetPost, remoteAddress: action.targetAddress)
+            case .post, .reply:
+                let published = try await network.publish(draft(of: action))
+                return .delivered(remoteID: published.id.value, remoteAddress: published.address)
+            }
+        } catch let error as NetworkError {
+            return outcome(of: error)
+        } catch {
+            return .unknown(reason: "interrupted")
+        }
+    }
+
+    package func lookUp(_ action: Action) async -> LookUpOutcome {
+        do {
+            if action.kind == .favorite { return try await lookUpFavorite(action) }
+            let since = (action.sending ?? action.updated) - Self.clockMargin
+            let wanted = TextRules.textKey(action.text ?? "")
+            let match = try await network.ownPosts(since: since).first { item in
+                TextRules.textKey(item.post.text) == wanted && item.replyToAddress == action.targetAddress
+            }
+            guard let match else { return .absent }
+            return .found(remoteID: match.post.id.value, remoteAddress: match.address)
+        } catch let error as NetworkError {
+            if error.stopsActor { onRefusedCredentials(error) }
+            return .unavailable(reason: error.code.rawValue, retryAfter: error.retryAfter)
+        } catch {
+            return .unavailable(reason: "interrupted", retryAfter: nil)
+        }
+    }
+
+    private func lookUpFavorite(_ action: Action) async throws -> LookUpOutcome {
+        switch try await network.isFavorited(action.targetAddress ?? "") {
+        case true?: .found(remoteID: action.targetPost, remoteAddress: action.targetAddress)
+        case false?: .absent
+        // The post is gone, and the favorite with it.
+        case nil: .found(remoteID: nil, remoteAddress: nil)
+        }
+    }
+
+    private func draft(of action: Action) -> Draft {
+        Draft(
+            text: action.text ?? "", replyTo: action.targetAddress, visibility: action.visibility ?? .unlisted,
+            language: action.language, key: action.key, createdAt: action.sending ?? action.due)
+    }
+
+    private func outcome(of error: NetworkError) -> DeliveryOutcome {
+        if error.stopsActor {
+            onRefusedCredentials(error)
+            return .notSent(reason: error.code.rawValue, retryAfter: error.retryAfter)
+        }
+        switch error.outcome {
+        case .notSent: return .notSent(reason: error.code.rawValue, retryAfter: error.retryAfter)
+        case .unknown: return .unknown(reason: error.code.rawValue)
+        case .refused where error.code == .duplicate: return .duplicate
+        case .refused where !error.isPermanent:
+            return .notSent(reason: error.code.rawValue, retryAfter: error.retryAfter)
+        case .refused: return .refused(reason: error.code.rawValue)
+        }
+    }
+}
+
+/// Says what would be sent, and sends nothing.
+package struct PretendDeliverer: Deliverer {
+    let report: @Sendable (Action) -> Void
+
+    /// - Parameter report: Told of each action that would be sent.
+    package init(report: @escaping @Sendable (Action) -> Void) { self.report = report }
+
+    package var requestDeadline: Duration { .zero }
+
+    package var resendWindow: Duration? { nil }
+
+    package func send(_ action: Action) async -> DeliveryOutcome {
+        report(action)
+        return .delivered(remoteID: nil, remoteAddress: nil)
+    }
+
+    package func lookUp(_ action: Action) async -> LookUpOutcome {
+        .unavailable(reason: "dry-run", retryAfter: nil)
+    }
+}

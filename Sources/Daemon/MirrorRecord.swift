@@ -1,0 +1,157 @@
+package import Foundation
+package import Posts
+package import Storage
+
+/// What is stored about a mirror itself.
+package struct MirrorRecord: Equatable, Sendable {
+    package var human: AccountID?
+    package var bot: AccountID?
+    package var humanHandle: String?
+    package var botHandle: String?
+    package var timeZone: String?
+    /// When the bot first ran; nothing older is ever answered or favorited.
+    package var activated: Date?
+}
+
+/// Reads and changes the row of one mirror.
+package struct MirrorTable: Sendable {
+    private let storage: any StorageEngine
+    private let mirror: String
+
+    package init(storage: any StorageEngine, mirror: String) {
+        self.storage = storage
+        self.mirror = mirror
+    }
+
+    /// The stored record; all empty before the first command that needs it.
+    package func record() async throws -> MirrorRecord {
+        let mirror = mirror
+        return try await storage.read { connection in try Self.record(mirror, connection) ?? MirrorRecord() }
+    }
+
+    /// Stores the verified accounts, or refuses other accounts under the same name.
+    ///
+    /// - Throws: ``ConfigurationError`` if human and bot are one account, or if this mirror knows other accounts.
+    package func bind(human: Account?, bot: Account?, now: Date) async throws {
+        if let human, let bot, human.id == bot.id {
+            throw ConfigurationError("BOT_ACCESS_TOKEN", "belongs to the human's own account; the bot needs another")
+        }
+        try await update(now: now) { record in
+            record.human = try Self.same(record.human, human?.id, setting: "HUMAN_ACCESS_TOKEN")
+            record.bot = try Self.same(record.bot, bot?.id, setting: "BOT_ACCESS_TOKEN")
+            if let known = record.human, known == record.bot {
+                throw ConfigurationError(
+                    "BOT_ACCESS_TOKEN", "belongs to the human's own account; the bot needs another")
+            }
+            record.humanHandle = human?.handle ?? record.humanHandle
+            record.botHandle = bot?.handle ?? record.botHandle
+        }
+    }
+
+    /// Stores the zone of the human's clock.
+    package func setTimeZone(_ identifier: String, now: Date) async throws {
+        try await update(now: now) { $0.timeZone = identifier }
+    }
+
+    /// Records the first start, once.
+    package func activate(now: Date) async throws -> Date {
+        try await update(now: now) { record in record.activated = record.activated ?? now }
+        return try await record().activated ?? now
+    }
+
+    private func update(
+        now: Date, _ change: @escaping @Sendable (inout MirrorRecord) throws -> Void
+    ) async throws {
+        let mirror = mirror
+        try await storage.transaction { connection in
+            try connection.execute(
+                """
+                INSERT INTO mirrors (mirror, created_ms) VALUES (\(mirror), \(now.milliseconds))
+                ON CONFLICT (mirror) DO NOTHING
+                """)
+            var record = try Self.record(mirror, connection) ?? MirrorRecord()
+            try change(&record)
+            try connection.execute(
+                """
+                UPDATE mirrors SET human_account = \(Self.stored(record.human)), human_handle = \(record.humanHandle),
+                    bot_account = \(Self.stored(record.bot)), bot_handle = \(record.botHandle),
+                    time_zone = \(record.timeZone), activated_ms = \(record.activated?.milliseconds)
+                WHERE mirror = \(mirror)
+                """)
+        }
+    }
+
+    private static func same(_ known: AccountID?, _ found: AccountID?, setting: String) throws -> AccountID? {
+        guard let known, let found, known != found else { return found ?? known }
+        throw ConfigurationError(
+            setting,
+            "belongs to \(found.value), but this mirror belongs to \(known.value); set MIRROR to another name for it")
+    }
+
+    /// `network:value`, so that one column holds an identity.
+    private static func stored(_ account: AccountID?) -> String? {
+        account.map { "\($0.network.rawValue):\($0.value)" }
+    }
+
+    private static func account(_ text: String?) -> AccountID? {
+        guard let text, let colon = text.firstIndex(of: ":"),
+            let network = NetworkName(rawValue: String(text[..<colon]))
+        else { return nil }
+        return AccountID(network: network, value: String(text[text.index(after: colon)...]))
+    }
+
+    private static func record(_ mirror: String, _ connection: any StorageConnection) throws -> MirrorRecord? {
+        let rows = try connection.query(
+            """
+            SELECT human_account, human_handle, bot_account, bot_handle, time_zone, activated_ms
+            FROM mirrors WHERE mirror = \(mirror)
+            """)
+        return try rows.first.map { row in
+            MirrorRecord(
+                human: Self.account(try row.optionalText("human_account")),
+                bot: Self.account(try row.optionalText("bot_account")),
+                humanHandle: try row.optionalText("human_handle"), botHandle: try row.optionalText("bot_handle"),
+                timeZone: try row.optionalText("time_zone"), activated: try row.optionalDate("activated_ms"))
+        }
+    }
+}
+
+/// Where each feed was read up to.
+package struct CursorTable: Sendable {
+    private let storage: any StorageEngine
+    private let mirror: String
+
+    package init(storage: any StorageEngine, mirror: String) {
+        self.storage = storage
+        self.mirror = mirror
+    }
+
+    package func value(of feed: String) async throws -> String? {
+        let mirror = mirror
+        return try await storage.read { connection in
+            try connection.query("SELECT value FROM cursors WHERE mirror = \(mirror) AND feed = \(feed)")
+                .first?.optionalText("value")
+        }
+    }
+
+    package func set(_ value: String, of feed: String, now: Date) async throws {
+        let mirror = mirror
+        _ = try await storage.transaction { connection in
+            try connection.execute(
+                """
+                INSERT INTO cursors (mirror, feed, value, updated_ms)
+                VALUES (\(mirror), \(feed), \(value), \(now.milliseconds))
+                ON CONFLICT (mirror, feed) DO UPDATE SET value = excluded.value, updated_ms = excluded.updated_ms
+                """)
+        }
+    }
+
+    /// Forgets the cursors whose feed begins with `prefix`, so that training starts over.
+    package func clear(prefix: String) async throws {
+        let mirror = mirror
+        _ = try await storage.transaction { connection in
+            try connection.execute(
+                "DELETE FROM cursors WHERE mirror = \(mirror) AND feed LIKE \(prefix + "%")")
+        }
+    }
+}

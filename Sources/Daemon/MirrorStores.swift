@@ -1,0 +1,112 @@
+package import Archive
+package import Favorites
+package import Foundation
+import MeCab
+package import Outbox
+package import Posts
+import Redis
+package import Storage
+
+/// A mirror's data, opened and checked: what every command begins with.
+package struct MirrorStores: Sendable {
+    package let configuration: MirrorConfiguration
+    package let storage: any StorageEngine
+    package let archive: Archive
+    package let people: People
+    package let table: MirrorTable
+    package let cursors: CursorTable
+    /// Changes vanish; the counts are then kept beside the examples, for in Redis nothing rolls back.
+    private let isScratch: Bool
+
+    /// Opens the database and checks its tables.
+    ///
+    /// The embedded database, which nobody else looks after, is migrated here;
+    /// a server's is only checked.
+    ///
+    /// - Parameter configuration: Where the data is.
+    /// - Returns: The opened mirror; close it with ``close()``.
+    /// - Throws: ``StorageError``; `.outOfDate` names the command that migrates.
+    package static func open(_ configuration: MirrorConfiguration) async throws -> MirrorStores {
+        let storage = try await Storage.open(configuration.storage)
+        do {
+            if case .sqlite = configuration.storage { _ = try await Migrations.apply(to: storage) }
+            try await Migrations.check(storage)
+        } catch {
+            await storage.close()
+            throw error
+        }
+        return MirrorStores(configuration, storage)
+    }
+
+    init(_ configuration: MirrorConfiguration, _ storage: any StorageEngine, isScratch: Bool = false) {
+        self.configuration = configuration
+        self.isScratch = isScratch
+        self.storage = storage
+        let mirror = configuration.mirror
+        archive = Archive(storage: storage, mirror: mirror)
+        people = People(storage: storage, mirror: mirror)
+        table = MirrorTable(storage: storage, mirror: mirror)
+        cursors = CursorTable(storage: storage, mirror: mirror)
+    }
+
+    /// The same mirror on data whose changes vanish when it is closed.
+    package func scratch() async throws -> MirrorStores {
+        MirrorStores(configuration, try await storage.scratch(), isScratch: true)
+    }
+
+    /// The outbox for reading, or with a lease for changing.
+    package func outbox(lease: Lease?) -> OutboxStore {
+        OutboxStore(storage: storage, mirror: configuration.mirror, lease: lease)
+    }
+
+    /// The classifier with its dictionary and counts.
+    ///
+    /// - Throws: An error of MeCab if the dictionary is missing, or of Redis if `REDIS_URL` is wrong.
+    package func favorites() throws -> Favorites {
+        let extractor = FeatureExtractor(
+            tokenizer: try Tokenizer(dictionary: configuration.dictionary), words: configuration.featureWords)
+        return Favorites(
+            storage: storage, mirror: configuration.mirror, counts: try counts(), extractor: extractor,
+            configuration: configuration.favorites)
+    }
+
+    private func counts() throws -> any CountStore {
+        guard let url = configuration.redisURL, !isScratch else {
+            return SQLCountStore(storage: storage, mirror: configuration.mirror)
+        }
+        let verification = try RedisTLSVerification(
+            parsing: configuration.redisTLSVerify, isSelfSignedHost: configuration.isDyno)
+        let client = RedisClient(
+            configuration: try RedisConfiguration(url: url.reveal(), tlsVerification: verification))
+        return RedisCountStore(client: client, mirror: configuration.mirror)
+    }
+
+    /// The zone in which minutes are recorded, after moving them to the configured one if it changed.
+    ///
+    /// - Parameter now: Recorded with the change.
+    /// - Returns: The configured zone, else the one stored with the mirror, else nil.
+    /// - Throws: The store's error.
+    package func settleTimeZone(now: Date) async throws -> TimeZone? {
+        let stored = try await table.record().timeZone
+        guard let configured = configuration.timeZone else { return stored.flatMap(TimeZone.init(identifier:)) }
+        if stored != configured.identifier {
+            _ = try await archive.rewriteTimes(in: configured)
+            try await table.setTimeZone(configured.identifier, now: now)
+        }
+        return configured
+    }
+
+    /// A sentence about what to set `TIME_ZONE` to.
+    package func timeZoneProposal() async throws -> String {
+        try await TimeZoneProposal(archive: archive).text
+    }
+
+    /// The error for a mirror without a zone, with a proposal where the archive allows one.
+    package func missingTimeZone() async throws -> ConfigurationError {
+        ConfigurationError("TIME_ZONE", "is not set; \(try await timeZoneProposal())")
+    }
+
+    package func close() async {
+        await storage.close()
+    }
+}

@@ -1,0 +1,154 @@
+package import Favorites
+package import Foundation
+import Import
+package import Networks
+package import Posts
+
+/// Teaches the classifier the human's past favorites.
+package struct ClassifierTrainer: Sendable {
+    /// How many favorites, and how many other posts, are read from the network unless told otherwise.
+    package static let seedSize = 800
+    private static let batchSize = 500
+
+    let stores: MirrorStores
+    let favorites: Favorites
+    let clock: any WallClock
+    let report: @Sendable (TrainingProgress) -> Void
+
+    /// - Parameters:
+    ///   - stores: The mirror's data.
+    ///   - favorites: The classifier.
+    ///   - clock: Tells the time.
+    ///   - report: Told how far it has come.
+    package init(
+        stores: MirrorStores, favorites: Favorites, clock: any WallClock,
+        report: @escaping @Sendable (TrainingProgress) -> Void
+    ) {
+        self.stores = stores
+        self.favorites = favorites
+        self.clock = clock
+        self.report = report
+    }
+
+    /// Forgets everything learned and where the feeds were read up to.
+    package func startOver() async throws {
+        try await favorites.clear()
+        for name in [FeedName.humanFavorites, FeedName.seen] { try await stores.cursors.clear(prefix: name) }
+    }
+
+    /// Reads the human's favorites, and the posts they were chosen from.
+    ///
+    /// - Parameters:
+    ///   - human: The human's network, with the human's credentials.
+    ///   - own: The accounts of human and bot, whose posts are not learned.
+    ///   - limit: How many favorites and how many posts of the home timeline.
+    /// - Returns: What was read and learned.
+    /// - Throws: ``NetworkError``; the store's or the counts' error.
+    package func train(
+        from human: any SocialNetwork, own: Set<AccountID>, limit: Int
+    ) async throws -> TrainingSummary {
+        let learnable = Learnable(people: stores.people, own: own)
+        let tally = Tally()
+        for (feed, name, step) in [
+            (Feed.favorites, FeedName.humanFavorites, TrainingProgress.Step.favorites),
+            (Feed.home, FeedName.seen, TrainingProgress.Step.home),
+        ] {
+            let reader = FeedReader(network: human, feed: feed, name: name, cursors: stores.cursors, clock: clock)
+            let isFirst = try await stores.cursors.value(of: name) == nil
+            let before = tally.summary.read
+            let handle: @Sendable ([ObservedPost]) async throws -> Void = { items in
+                let usable = try await learnable.among(items)
+                let events = usable.map { item -> FavoriteEvent in
+                    step == .favorites ? .favorited(item.example) : .seen(item.example)
+                }
+                let learned = try await favorites.learn(events, at: clock.now)
+                let done = tally.add(read: items.count, leftOut: items.count - usable.count, learned)
+                report(TrainingProgress(step: step, done: done - before, total: isFirst ? limit : nil))
+            }
+            if isFirst {
+                try await reader.readBack(limit: limit, handle)
+            } else {
+                try await reader.readNew(handle)
+            }
+        }
+        return tally.summary
+    }
+
+    /// Learns the favorites of a downloaded archive, and the other posts where it names them.
+    ///
+    /// - Parameters:
+    ///   - path: A zip, an extracted folder, JSON Lines, or `-` for standard input.
+    ///   - localHost: Completes local names in JSON Lines.
+    ///   - limit: How many favorites and how many other posts at most; nil for all.
+    /// - Returns: What was read and learned.
+    /// - Throws: ``ImportError`` for what is no usable archive; the store's or the counts' error.
+    package func train(fromArchive path: String, localHost: String?, limit: Int?) async throws -> TrainingSummary {
+        let batches = ArchiveBatches(
+            path: path, purpose: .classifier, network: stores.configuration.humanNetwork, localHost: localHost,
+            batchSize: Self.batchSize)
+        let tally = Tally()
+        let quota = Quota(limit: limit)
+        let imported = try await batches.forEach { batch in
+            let learned = try await favorites.learn(quota.events(for: batch), at: clock.now)
+            let done = tally.add(read: batch.count, leftOut: 0, learned)
+            report(TrainingProgress(step: .archive, done: done, total: nil))
+        }
+        var summary = tally.summary
+        summary.add(imported)
+        return summary
+    }
+
+    /// Turns items into events until there are enough of each kind.
+    private final class Quota: @unchecked Sendable {
+        // Sendable because the batches of one archive come one after the other.
+        private var favoritesLeft: Int
+        private var normalsLeft: Int
+
+        init(limit: Int?) {
+            favoritesLeft = limit ?? .max
+            normalsLeft = limit ?? .max
+        }
+
+        func events(for batch: [ArchiveItem]) -> [FavoriteEvent] {
+            batch.flatMap { item -> [FavoriteEvent] in
+                switch item {
+                case .favorite(let example) where favoritesLeft > 0:
+                    favoritesLeft -= 1
+                    let favorited = FavoriteEvent.favorited(Example(example))
+                    // A labelled line was seen on a timeline; a like of an X archive may come from anywhere.
+                    return example.author == nil ? [favorited] : [.seen(Example(example)), favorited]
+                case .normal(let example) where normalsLeft > 0:
+                    normalsLeft -= 1
+                    return [.seen(Example(example))]
+                case .post, .favorite, .normal:
+                    return []
+                }
+            }
+        }
+    }
+
+    /// The running sums of one training.
+    private final class Tally: @unchecked Sendable {
+        // Sendable because the sums are only touched under `lock`.
+        private let lock = NSLock()
+        private var sums = TrainingSummary()
+
+        var summary: TrainingSummary { lock.withLock { sums } }
+
+        func add(read: Int, leftOut: Int, _ learned: LearnSummary) -> Int {
+            lock.withLock {
+                sums.read += read
+                sums.learned += learned.learned + learned.relabelled
+                sums.known += learned.unchanged
+                sums.leftOut["own posts, reposts and people who opted out", default: 0] += leftOut
+                return sums.read
+            }
+        }
+    }
+}
+
+extension Example {
+    fileprivate init(_ imported: ImportedExample) {
+        self.init(id: imported.id, author: imported.author, text: imported.text)
+    }
+}

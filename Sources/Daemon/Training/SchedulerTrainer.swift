@@ -1,0 +1,115 @@
+import Archive
+package import Foundation
+import Import
+package import Networks
+package import Posts
+
+/// Fills the archive with the human's past.
+package struct SchedulerTrainer: Sendable {
+    /// As far back as the networks let an account read.
+    package static let backfillLimit = 3_200
+    private static let batchSize = 1_000
+
+    let stores: MirrorStores
+    let clock: any WallClock
+    let zone: TimeZone
+    let report: @Sendable (TrainingProgress) -> Void
+
+    /// - Parameters:
+    ///   - stores: The mirror's data.
+    ///   - clock: Tells the time.
+    ///   - zone: The human's zone, in which minutes are recorded.
+    ///   - report: Told how far it has come.
+    package init(
+        stores: MirrorStores, clock: any WallClock, zone: TimeZone,
+        report: @escaping @Sendable (TrainingProgress) -> Void
+    ) {
+        self.stores = stores
+        self.clock = clock
+        self.zone = zone
+        self.report = report
+    }
+
+    /// Forgets the archived posts and where the human's feed was read up to.
+    package func startOver() async throws {
+        try await stores.archive.clear()
+        try await stores.cursors.clear(prefix: FeedName.humanPosts)
+    }
+
+    /// Reads the human's posts from the network: the newest 3,200 the first time, later only what is new.
+    ///
+    /// - Parameter human: The human's network, with the human's credentials.
+    /// - Returns: What was read and kept.
+    /// - Throws: ``NetworkError``; the store's error.
+    package func train(from human: any SocialNetwork) async throws -> TrainingSummary {
+        let feed = FeedReader(
+            network: human, feed: .ownPosts, name: FeedName.humanPosts, cursors: stores.cursors, clock: clock)
+        let tally = Tally()
+        let handle: @Sendable ([ObservedPost]) async throws -> Void = { items in
+            let stored = try await store(items.map(\.post), source: .api)
+            let done = tally.add(read: items.count, stored)
+            report(TrainingProgress(step: .posts, done: done, total: Self.backfillLimit))
+        }
+        if try await stores.cursors.value(of: FeedName.humanPosts) == nil {
+            try await feed.readBack(limit: Self.backfillLimit, handle)
+        } else {
+            try await feed.readNew(handle)
+        }
+        return tally.summary
+    }
+
+    /// Reads the human's posts from a downloaded archive.
+    ///
+    /// - Parameters:
+    ///   - path: A zip, an extracted folder, JSON Lines, or `-` for standard input.
+    ///   - localHost: Completes local names in JSON Lines.
+    ///   - adopt: Changes each post before it is archived; the demo moves a downloaded archive to its own network.
+    /// - Returns: What was read and kept.
+    /// - Throws: ``ImportError`` for what is no usable archive; the store's error.
+    package func train(
+        fromArchive path: String, localHost: String?, adopt: @escaping @Sendable (Post) -> Post = { $0 }
+    ) async throws -> TrainingSummary {
+        let batches = ArchiveBatches(
+            path: path, purpose: .scheduler, network: stores.configuration.humanNetwork, localHost: localHost,
+            batchSize: Self.batchSize)
+        let tally = Tally()
+        let imported = try await batches.forEach { batch in
+            let posts = batch.compactMap { item -> Post? in
+                guard case .post(let post) = item else { return nil }
+                return adopt(post)
+            }
+            let stored = try await store(posts, source: .archive)
+            let done = tally.add(read: posts.count, stored)
+            report(TrainingProgress(step: .archive, done: done, total: nil))
+        }
+        var summary = tally.summary
+        summary.add(imported)
+        return summary
+    }
+
+    private func store(_ posts: [Post], source: Archive.Source) async throws -> Archive.StoreSummary {
+        try await stores.archive.store(
+            posts, source: source, observedAt: clock.now, timeZone: zone, limit: stores.configuration.archiveLimit)
+    }
+
+    /// The running sums of one training.
+    private final class Tally: @unchecked Sendable {
+        // Sendable because the sums are only touched under `lock`.
+        private let lock = NSLock()
+        private var sums = TrainingSummary()
+
+        var summary: TrainingSummary { lock.withLock { sums } }
+
+        func add(read: Int, _ stored: Archive.StoreSummary) -> Int {
+            lock.withLock {
+                sums.read += read
+                sums.learned += stored.stored
+                sums.known += stored.alreadyKnown
+                sums.leftOut["reposts", default: 0] += stored.reposts
+                sums.leftOut["not public", default: 0] += stored.notOpen
+                sums.leftOut["older than the archive's limit", default: 0] += stored.pruned
+                return sums.read
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+package import Foundation
+
+/// The time of day and the way to wait for it.
+///
+/// Every decision reads the time here and every wait goes through here, so that
+/// the demo and the tests can run days in seconds.
+package protocol WallClock: Sendable {
+    var now: Date { get }
+    /// Waits until `deadline`; returns at once if it has passed.
+    ///
+    /// - Throws: `CancellationError` when the waiting task is cancelled.
+    func sleep(until deadline: Date) async throws
+}
+
+/// The system's clock.
+package struct SystemClock: WallClock {
+    /// The wall clock is read again at least this often, so that a clock that was set or a machine that slept is noticed.
+    private static let longestNap: TimeInterval = 30
+
+    package init() {}
+
+    package var now: Date { Date() }
+
+    package func sleep(until deadline: Date) async throws {
+        var remaining = deadline.timeIntervalSinceNow
+        while remaining > 0 {
+            try await ContinuousClock().sleep(for: .seconds(min(remaining, Self.longestNap)))
+            remaining = deadline.timeIntervalSinceNow
+        }
+    }
+}
+
+/// A clock that jumps to the next wake-up as soon as every loop waits.
+///
+/// Sleepers wake one at a time, in the order of their deadlines, so a run is
+/// the same every time.
+package final class VirtualClock: WallClock, @unchecked Sendable {
+    // Sendable because every stored property is only touched under `lock`.
+    private struct Sleeper {
+        let deadline: Date
+        let order: Int
+        let continuation: CheckedContinuation<Void, any Error>
+    }
+
+    private let lock = NSLock()
+    private var current: Date
+    private var participants = 0
+    private var sleepers: [Int: Sleeper] = [:]
+    private var cancelled: Set<Int> = []
+    private var counter = 0
+
+    package init(startingAt start: Date) { current = start }
+
+    package var now: Date { lock.withLock { current } }
+
+    /// Counts one more loop whose waiting the clock must wait for.
+    package func join() { lock.withLock { participants += 1 } }
+
+    /// Counts one loop less, so that the others go on without it.
+    package func leave() {
+        lock.withLock { () -> Sleeper? in
+            participants -= 1
+            return nextToWake()
+        }?.continuation.resume()
+    }
+
+    package func sleep(until deadline: Date) async throws {
+        let order = lock.withLock { () -> Int in
+            counter += 1
+            return counter
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let entered: Result<Sleeper?, CancellationError> = lock.withLock {
+                    // The task may have been cancelled before it got here.
+                    if cancelled.remove(order) != nil { return .failure(CancellationError()) }
+                    sleepers[order] = Sleeper(deadline: deadline, order: order, continuation: continuation)
+                    return .success(nextToWake())
+                }
+                switch entered {
+                case .success(let woken): woken?.continuation.resume()
+                case .failure(let error): continuation.resume(throwing: error)
+                }
+            }
+        } onCancel: {
+            let sleeper = lock.withLock { () -> Sleeper? in
+                guard let sleeper = sleepers.removeValue(forKey: order) else {
+                    cancelled.insert(order)
+                    return nil
+                }
+                return sleeper
+            }
+            sleeper?.continuation.resume(throwing: CancellationError())
+        }
+    }
+
+    /// Removes the sleeper to wake, if all participants sleep; call under the lock.
+    private func nextToWake() -> Sleeper? {
+        guard participants > 0, sleepers.count >= participants,
+            let next = sleepers.values.min(by: { ($0.deadline, $0.order) < ($1.deadline, $1.order) })
+        else { return nil }
+        sleepers[next.order] = nil
+        current = max(current, next.deadline)
+        return next
+    }
+}

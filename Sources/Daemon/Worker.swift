@@ -1,0 +1,174 @@
+package import Foundation
+package import Logging
+import Networks
+package import Outbox
+import Posts
+package import ServiceLifecycle
+import Storage
+
+/// The worker of one mirror: observes two accounts, remembers, decides and delivers.
+package struct Worker: Sendable {
+    let stores: MirrorStores
+    let registry: NetworkRegistry
+    let clock: any WallClock
+    let cadence: Cadence
+    let logger: Logger
+
+    /// - Parameters:
+    ///   - stores: The mirror's data.
+    ///   - registry: Makes the clients.
+    ///   - clock: Tells the time and waits.
+    ///   - cadence: How often each feed is looked at; nil for the configured one.
+    ///   - logger: Where events go.
+    package init(
+        stores: MirrorStores, registry: NetworkRegistry, clock: any WallClock, cadence: Cadence? = nil,
+        logger: Logger
+    ) {
+        self.stores = stores
+        self.registry = registry
+        self.clock = clock
+        self.cadence = cadence ?? Cadence(poll: stores.configuration.pollInterval)
+        self.logger = logger
+    }
+
+    /// Runs until a graceful shutdown, holding the mirror's lease.
+    ///
+    /// Another worker of the same mirror makes this one wait until that one
+    /// ends or falls silent.
+    ///
+    /// - Throws: What only a person can mend: ``ConfigurationError``, refused credentials, a lost lease.
+    package func run() async throws { try await run(until: nil) }
+
+    /// Runs until a graceful shutdown or until the clock shows `end`.
+    ///
+    /// - Throws: What only a person can mend: ``ConfigurationError``, refused credentials, a lost lease.
+    package func run(until end: Date?) async throws {
+        let keeper = leaseKeeper()
+        guard let lease = try await keeper.acquire() else { return }
+        do {
+            try await work(under: lease, keeper: keeper, until: end)
+        } catch {
+            await keeper.release(lease)
+            throw error
+        }
+        await keeper.release(lease)
+    }
+
+    /// One pass over everything, for cron.
+    ///
+    /// - Returns: False if another worker holds the mirror, so that nothing was done.
+    /// - Throws: The first error of any step.
+    package func runOnce() async throws -> Bool {
+        let keeper = leaseKeeper()
+        guard let lease = try await keeper.acquireNow() else { return false }
+        do {
+            try await pass(try await parts(lease: lease, deliverer: nil))
+        } catch {
+            await keeper.release(lease)
+            throw error
+        }
+        await keeper.release(lease)
+        return true
+    }
+
+    /// Decides everything once and tells what would be sent, without sending or keeping anything.
+    ///
+    /// - Parameter report: Told of each action that would be sent.
+    /// - Returns: Today's plan; nil if there is nothing to plan from.
+    /// - Throws: The first error of any step.
+    package func dryRun(report: @escaping @Sendable (Action) -> Void) async throws -> PlanReport? {
+        let scratch = try await stores.scratch()
+        let worker = Worker(stores: scratch, registry: registry, clock: clock, cadence: cadence, logger: logger)
+        do {
+            let parts = try await worker.parts(lease: nil, deliverer: PretendDeliverer(report: report))
+            try await worker.pass(parts)
+            let today = LocalTime(clock.now, in: parts.zone).day
+            let plan = try await PlanReporter(stores: scratch, zone: parts.zone).report(on: today, now: clock.now)
+            await scratch.close()
+            return plan
+        } catch {
+            await scratch.close()
+            throw error
+        }
+    }
+
+    private func leaseKeeper() -> LeaseKeeper {
+        LeaseKeeper(
+            table: LeaseTable(storage: stores.storage, mirror: stores.configuration.mirror), clock: clock,
+            logger: logger)
+    }
+
+    private func work(under lease: Lease, keeper: LeaseKeeper, until end: Date?) async throws {
+        let parts = try await parts(lease: lease, deliverer: nil)
+        let loops = loops(Passes(parts: parts))
+        logger.info("Worker started", metadata: [LogKeys.mirror: "\(stores.configuration.mirror)"])
+        // A virtual clock waits for everybody who joined, so all join before the first one sleeps.
+        let sleepers = loops.count + (end == nil ? 0 : 1)
+        for _ in 0..<sleepers { (clock as? VirtualClock)?.join() }
+        try await withThrowingTaskGroup(of: Ending.self) { group in
+            for loop in loops {
+                group.addTask {
+                    defer { (clock as? VirtualClock)?.leave() }
+                    try await loop.run()
+                    return .loop
+                }
+            }
+            if let end {
+                group.addTask {
+                    defer { (clock as? VirtualClock)?.leave() }
+                    try? await clock.sleep(until: end)
+                    return .deadline
+                }
+            }
+            group.addTask {
+                try await keeper.beat(lease)
+                return .heartbeat
+            }
+            var loopsLeft = loops.count
+            while loopsLeft > 0, let ending = try await group.next() {
+                if ending == .loop { loopsLeft -= 1 }
+                if ending == .deadline { group.cancelAll() }
+            }
+            group.cancelAll()
+        }
+        logger.info("Worker stopped", metadata: [LogKeys.mirror: "\(stores.configuration.mirror)"])
+    }
+
+    /// What a task of the worker was.
+    private enum Ending {
+        case loop
+        case deadline
+        case heartbeat
+    }
+
+    private func loops(_ passes: Passes) -> [PollingLoop] {
+        var loops = [
+            loop("publisher") { try await passes.publish() },
+            loop("bot-mentions") { try await passes.mentions() },
+            loop("bot-home") { try await passes.botHome() },
+        ]
+        if passes.parts.human != nil {
+            loops.append(loop("human-posts") { try await passes.humanPosts() })
+            loops.append(loop("human-favorites") { try await passes.humanFavorites() })
+            loops.append(loop("human-home") { try await passes.humanHome() })
+        }
+        return loops
+    }
+
+    private func pass(_ parts: WorkerParts) async throws {
+        let passes = Passes(parts: parts)
+        _ = try await passes.humanPosts()
+        _ = try await passes.humanFavorites()
+        _ = try await passes.humanHome()
+        _ = try await passes.mentions()
+        _ = try await passes.botHome()
+        _ = try await passes.publish()
+    }
+
+    private func loop(_ name: String, _ pass: @escaping @Sendable () async throws -> Date) -> PollingLoop {
+        PollingLoop(name: name, clock: clock, logger: logger, pass: pass)
+    }
+}
+
+/// The worker as a service of a group.
+extension Worker: Service {}

@@ -1,0 +1,57 @@
+import Archive
+import Conduct
+import Favorites
+import Foundation
+import Logging
+import Networks
+import Outbox
+import Posts
+import Storage
+
+/// What the passes of one worker work with, put together once at its start.
+struct WorkerParts: Sendable {
+    let configuration: MirrorConfiguration
+    let clock: any WallClock
+    let cadence: Cadence
+    let logger: Logger
+    let zone: TimeZone
+    let activated: Date
+    let archive: Archive
+    let people: People
+    let favorites: Favorites
+    let human: (any SocialNetwork)?
+    /// The accounts of human and bot.
+    let own: Set<AccountID>
+    let planner: PlanMaker
+    let courier: Courier
+    let mentionDecider: MentionDecider
+    let favoriteDecider: FavoriteDecider
+    let mentionFeed: FeedReader
+    let botHomeFeed: FeedReader
+    let humanHomeFeed: FeedReader?
+    let humanFavoritesFeed: FeedReader?
+    let humanPostsFeed: FeedReader?
+
+    /// The posts that may be learned from: by others, open to all, and of people who did not opt out.
+    func learnable(_ items: [ObservedPost]) async throws -> [ObservedPost] {
+        try await Learnable(people: people, own: own).among(items)
+    }
+}
+
+/// Picks the posts of others that the classifier may learn from.
+struct Learnable: Sendable {
+    let people: People
+    let own: Set<AccountID>
+
+    func among(_ items: [ObservedPost]) async throws -> [ObservedPost] {
+        var learnable: [ObservedPost] = []
+        for item in items {
+            guard !item.post.isRepost, item.post.visibility.isOpen, !own.contains(item.author.id),
+                !OptOut.isOptedOut(bio: item.author.bio),
+                try await people.stance(of: item.author.id) != .deny
+            else { continue }
+            learnable.append(item)
+        }
+        return learnable
+    }
+}
