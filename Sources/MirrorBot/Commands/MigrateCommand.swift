@@ -1,0 +1,27 @@
+import ArgumentParser
+import Daemon
+import Storage
+
+/// `mirror-bot migrate`.
+struct MigrateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "migrate",
+        abstract: "Bring the database's tables up to date.",
+        discussion: "Safe to repeat, and safe when two processes do it at once.")
+
+    @OptionGroup var options: MirrorOptions
+
+    func run() async throws {
+        let (configuration, _) = try await options.configuration()
+        let storage = try await Storage.open(configuration.storage)
+        do {
+            let applied = try await Migrations.apply(to: storage)
+            await storage.close()
+            for id in applied { print("applied \(id)") }
+            if applied.isEmpty { print("nothing to do: \(configuration.storage) is up to date") }
+        } catch {
+            await storage.close()
+            throw error
+        }
+    }
+}

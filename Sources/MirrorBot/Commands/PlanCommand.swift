@@ -1,0 +1,45 @@
+import ArgumentParser
+import Daemon
+import Foundation
+import Posts
+
+/// `mirror-bot plan`.
+struct PlanCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "plan",
+        abstract: "Show when the bot posts on a day, and what.",
+        discussion: "Today's plan is fixed once the worker has made it; another day's is a preview.")
+
+    @OptionGroup var options: MirrorOptions
+
+    @Option(help: ArgumentHelp("The local day; today if left out.", valueName: "YYYY-MM-DD"))
+    var date: String?
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func validate() throws {
+        if let date, LocalDay(date) == nil {
+            throw ValidationError("--date is \"\(date)\"; expected a date such as 2026-11-20")
+        }
+    }
+
+    func run() async throws {
+        try await options.withMirror { stores in
+            let now = SystemClock().now
+            guard let zone = try await stores.settleTimeZone(now: now) else {
+                throw try await stores.missingTimeZone()
+            }
+            let day = date.flatMap { LocalDay($0) } ?? LocalTime(now, in: zone).day
+            guard let report = try await PlanReporter(stores: stores, zone: zone).report(on: day, now: now) else {
+                throw CommandError(
+                    .badData, "could not plan \(day): the archive is empty; run mirror-bot train scheduler first")
+            }
+            if json {
+                try JSONOutput.print(report)
+            } else {
+                for line in PlanView.lines(report, terminal: .output) { print(line) }
+            }
+        }
+    }
+}

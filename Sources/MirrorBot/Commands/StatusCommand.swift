@@ -1,0 +1,25 @@
+import ArgumentParser
+import Daemon
+
+/// `mirror-bot status`.
+struct StatusCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Show what the mirror knows, did last and waits for.")
+
+    @OptionGroup var options: MirrorOptions
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func run() async throws {
+        try await options.withMirror { stores in
+            let report = try await StatusReporter(stores: stores).report(now: SystemClock().now)
+            if json {
+                try JSONOutput.print(report)
+            } else {
+                for line in StatusView.lines(report, terminal: .output) { print(line) }
+            }
+        }
+    }
+}

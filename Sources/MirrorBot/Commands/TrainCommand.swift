@@ -1,0 +1,209 @@
+import Archive
+import ArgumentParser
+import Daemon
+import Favorites
+import Foundation
+import Networks
+import Posts
+
+/// `mirror-bot train`.
+struct TrainCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "train",
+        abstract: "Learn the human's past, from the network or a downloaded archive.",
+        subcommands: [TrainSchedulerCommand.self, TrainClassifierCommand.self, TrainClearCommand.self])
+}
+
+/// `mirror-bot train scheduler`.
+struct TrainSchedulerCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "scheduler",
+        abstract: "Archive the human's posts, from which times and texts are drawn.",
+        discussion: """
+            From the network, the newest 3,200 posts are read; a second run reads only what is new. With --from, an X \
+            archive (zip or folder) or JSON Lines is read instead, and no account is needed.
+            """)
+
+    @OptionGroup var options: MirrorOptions
+
+    @Option(
+        help: ArgumentHelp("X archive (zip or extracted folder) or JSON Lines; - is standard input.", valueName: "path")
+    )
+    var from: String?
+
+    @Flag(help: "Forget the archived posts and start over.")
+    var again = false
+
+    @OptionGroup var patience: Patience
+
+    func run() async throws {
+        try await patience.apply { try await train() }
+    }
+
+    private func train() async throws {
+        try await options.withMirror { stores in
+            let clock = SystemClock()
+            let progress = ProgressView()
+            let zone = try await stores.settleTimeZone(now: clock.now) ?? .gmt
+            let trainer = SchedulerTrainer(stores: stores, clock: clock, zone: zone, report: progress.show)
+            if again { try await trainer.startOver() }
+            let summary: TrainingSummary
+            if let from {
+                summary = try await trainer.train(fromArchive: from, localHost: stores.configuration.human?.host)
+            } else {
+                summary = try await TrainingAccount.withHuman(of: stores, clock: clock) { human, _ in
+                    try await trainer.train(from: human)
+                }
+            }
+            progress.finish()
+            TrainingView.print(summary, things: "posts")
+            let count = try await stores.archive.count()
+            print("the archive holds \(count) posts")
+            if stores.configuration.timeZone == nil {
+                let guess = try await stores.timeZoneProposal()
+                print(
+                    "set TIME_ZONE before run: \(summary.suggestedTimeZone.map { "the archive says \($0)" } ?? guess)")
+            }
+        }
+    }
+}
+
+/// `mirror-bot train classifier`.
+struct TrainClassifierCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "classifier",
+        abstract: "Learn which posts the human favorites.",
+        discussion: """
+            From the network, 800 favorites and 800 posts of the home timeline are read; a second run reads only what \
+            is new. With --from, an X archive's likes or labelled JSON Lines are read instead.
+            """)
+
+    @OptionGroup var options: MirrorOptions
+
+    @Option(
+        help: ArgumentHelp("X archive (zip or extracted folder) or JSON Lines; - is standard input.", valueName: "path")
+    )
+    var from: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Favorites, and other posts, to read at most; 800 from the network, all from an archive.",
+            valueName: "number"))
+    var limit: Int?
+
+    @Flag(help: "Forget what was learned and start over.")
+    var again = false
+
+    @OptionGroup var patience: Patience
+
+    func validate() throws {
+        if let limit, !(1...1_000_000).contains(limit) {
+            throw ValidationError("--limit is \(limit); expected a number from 1 to 1000000")
+        }
+    }
+
+    func run() async throws {
+        try await patience.apply { try await train() }
+    }
+
+    private func train() async throws {
+        try await options.withMirror { stores in
+            let clock = SystemClock()
+            let progress = ProgressView()
+            let favorites = try stores.favorites()
+            let trainer = ClassifierTrainer(
+                stores: stores, favorites: favorites, clock: clock, report: progress.show)
+            if again { try await trainer.startOver() }
+            let summary: TrainingSummary
+            if let from {
+                summary = try await trainer.train(
+                    fromArchive: from, localHost: stores.configuration.human?.host, limit: limit)
+            } else {
+                summary = try await TrainingAccount.withHuman(of: stores, clock: clock) { human, own in
+                    try await trainer.train(from: human, own: own, limit: limit ?? ClassifierTrainer.seedSize)
+                }
+            }
+            progress.finish()
+            TrainingView.print(summary, things: "posts")
+            let status = try await favorites.status()
+            print("learned so far: \(status.favorites) favorites, \(status.normals) other posts")
+            if let waiting = status.waiting { print("favorites wait until there is more: \(waiting)") }
+        }
+    }
+}
+
+/// `mirror-bot train clear`.
+struct TrainClearCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "clear",
+        abstract: "Remove what this mirror has learned, and nothing else.",
+        discussion: "Posts and examples go; what the bot did, whom it leaves alone and other mirrors stay.")
+
+    @OptionGroup var options: MirrorOptions
+
+    @Flag(name: .shortAndLong, help: "Do not ask.")
+    var yes = false
+
+    func run() async throws {
+        try await options.withMirror { stores in
+            let mirror = stores.configuration.mirror
+            let posts = try await stores.archive.count()
+            let question = "Remove \(posts) archived posts and everything learned by mirror \(mirror)? [y/N] "
+            guard yes || Confirmation.ask(question) else {
+                throw CommandError(.tryLater, "nothing was removed; answer y, or pass --yes")
+            }
+            try await TrainingReset(stores: stores).clear()
+            print("removed what mirror \(mirror) had learned")
+        }
+    }
+}
+
+/// Whether a training that cannot happen yet fails.
+struct Patience: ParsableArguments {
+    @Flag(help: "Exit with 0 when a token is missing or the network asks to wait; for set-up scripts.")
+    var ifPossible = false
+
+    /// Runs `body`; what only has to wait becomes a warning when that is wanted.
+    func apply(_ body: () async throws -> Void) async throws {
+        do {
+            try await body()
+        } catch  where ifPossible && Self.canWait(error) {
+            FileHandle.standardError.write(Data("not trained yet: \(Printable.lines("\(error)"))\n".utf8))
+        }
+    }
+
+    private static func canWait(_ error: any Error) -> Bool {
+        switch error {
+        case let error as ConfigurationError: error.isMissing
+        case let error as NetworkError: error.code == .rateLimited || error.code == .unavailable
+        default: false
+        }
+    }
+}
+
+/// Asks a person at the terminal.
+enum Confirmation {
+    /// True only if a person answered yes; false where nobody can be asked.
+    static func ask(_ question: String) -> Bool {
+        guard isatty(STDIN_FILENO) == 1 else { return false }
+        FileHandle.standardError.write(Data(question.utf8))
+        return ["y", "yes"].contains(readLine()?.lowercased())
+    }
+}
+
+/// The human's account for a training.
+enum TrainingAccount {
+    /// Verifies the human's account, binds it to the mirror and runs `body` with it.
+    static func withHuman<Value>(
+        of stores: MirrorStores, clock: any WallClock,
+        _ body: (any SocialNetwork, Set<AccountID>) async throws -> Value
+    ) async throws -> Value {
+        let registry = NetworkRegistry(version: Version.current, clock: clock)
+        defer { registry.shutdown() }
+        let human = try registry.network(for: try stores.configuration.requiredHuman())
+        let account = try await human.verifyAccount()
+        try await stores.table.bind(human: account, bot: nil, now: clock.now)
+        let bot = try await stores.table.record().bot
+        return try await body(human, Set([account.id, bot].compactMap(\.self)))
+    }
+}

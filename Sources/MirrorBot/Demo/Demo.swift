@@ -1,0 +1,138 @@
+import Archive
+import Configuration
+import Daemon
+import Favorites
+import Foundation
+import Logging
+import Networks
+import Outbox
+import Posts
+import Sandbox
+
+/// Some days of a mirror on a network inside this process, on a clock that jumps.
+struct Demo {
+    /// The first day of the sample: a Monday in Tokyo.
+    private static let sampleOrigin = Date(timeIntervalSince1970: 1_780_239_600)
+    private static let sampleZone = TimeZone(identifier: "Asia/Tokyo") ?? .gmt
+    /// How many of the people whom an archive answers live in the sandbox.
+    private static let friendsAtMost = 8
+    private static let mirror = "demo"
+
+    let from: String?
+    let days: Int
+    let seed: UInt64
+    let zone: TimeZone?
+    /// Told what happens, for a person who waits.
+    let say: @Sendable (String) -> Void
+
+    /// Runs the demo to its end.
+    func run() async throws -> DemoResult {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let past = try await learnPosts(home: folder.path)
+        let clock = VirtualClock(startingAt: past.origin)
+        let sandbox = try await Sandbox.start(world: past.world(seed: seed, days: days), now: { clock.now })
+        let registry = NetworkRegistry(version: Version.current, clock: clock)
+        defer { registry.shutdown() }
+        do {
+            let result = try await live(past, sandbox, registry, clock, home: folder.path)
+            await sandbox.stop()
+            return result
+        } catch {
+            await sandbox.stop()
+            throw error
+        }
+    }
+
+    /// Archives the human's past, which needs no network.
+    private func learnPosts(home: String) async throws -> DemoPast {
+        let path: String
+        if let from {
+            path = from
+        } else {
+            path = home + "/sample.jsonl"
+            try Data(SampleArchive(endingAt: Self.sampleOrigin).postLines.utf8).write(to: URL(fileURLWithPath: path))
+        }
+        say("learning posting times and texts from \(from ?? "the sample archive") …")
+        let stores = try await MirrorStores.open(try configuration(home: home, zone: zone ?? Self.sampleZone))
+        do {
+            let adopt = from == nil ? { @Sendable post in post } : DemoPast.adopt
+            let trainer = SchedulerTrainer(
+                stores: stores, clock: SystemClock(), zone: zone ?? Self.sampleZone, report: { _ in })
+            let summary = try await trainer.train(fromArchive: path, localHost: SamplePeople.host, adopt: adopt)
+            let found = (zone ?? summary.suggestedTimeZone.flatMap(TimeZone.init(identifier:)))
+            let past = try await DemoPast(
+                archive: stores.archive, posts: summary.learned, zone: found ?? Self.sampleZone,
+                origin: from == nil ? Self.sampleOrigin : nil, friendsAtMost: Self.friendsAtMost)
+            await stores.close()
+            return past
+        } catch {
+            await stores.close()
+            throw error
+        }
+    }
+
+    /// Learns the favorites, lives through the days and reads what came of it.
+    private func live(
+        _ past: DemoPast, _ sandbox: Sandbox, _ registry: NetworkRegistry, _ clock: VirtualClock, home: String
+    ) async throws -> DemoResult {
+        let stores = try await MirrorStores.open(try configuration(home: home, zone: past.zone, sandbox: sandbox))
+        do {
+            say("learning favorites from the human's account …")
+            let human = try registry.network(for: try stores.configuration.requiredHuman())
+            let account = try await human.verifyAccount()
+            let favorites = try stores.favorites()
+            let trainer = ClassifierTrainer(stores: stores, favorites: favorites, clock: clock, report: { _ in })
+            _ = try await trainer.train(from: human, own: [account.id], limit: ClassifierTrainer.seedSize)
+            if let from {
+                _ = try await trainer.train(fromArchive: from, localHost: nil, limit: ClassifierTrainer.seedSize)
+            }
+            let trained = try await favorites.status()
+            say("living through \(days) days …")
+            let worker = Worker(
+                stores: stores, registry: registry, clock: clock, logger: Logger(label: "mirror-bot"))
+            try await worker.run(until: sandbox.world.end)
+            let result = try await DemoResult(
+                past: past, days: days, world: sandbox.world, ledger: await sandbox.ledger, stores: stores,
+                favoritesLearned: Int(trained.favorites), normalsLearned: Int(trained.normals))
+            await stores.close()
+            return result
+        } catch {
+            await stores.close()
+            throw error
+        }
+    }
+
+    /// A configuration that knows the sandbox and nothing of the person's own accounts.
+    private func configuration(home: String, zone: TimeZone, sandbox: Sandbox? = nil) throws -> MirrorConfiguration {
+        var variables = ["MIRROR": Self.mirror, "MIRROR_BOT_HOME": home, "TIME_ZONE": zone.identifier]
+        if let dictionary = ProcessInfo.processInfo.environment["MECAB_DICTIONARY"] {
+            variables["MECAB_DICTIONARY"] = dictionary
+        }
+        if let sandbox {
+            variables["HUMAN_SERVER"] = sandbox.url
+            variables["HUMAN_ACCESS_TOKEN"] = sandbox.humanToken
+            variables["BOT_SERVER"] = sandbox.url
+            variables["BOT_ACCESS_TOKEN"] = sandbox.botToken
+        }
+        let values = try SettingValues(environment: EnvironmentVariablesProvider(environmentVariables: variables))
+        return try MirrorConfiguration(values, environment: [:])
+    }
+}
+
+/// A private folder that goes with the demo.
+struct TemporaryFolder {
+    let path: String
+
+    init() throws {
+        var template = Array((NSTemporaryDirectory() + "/mirror-bot-demo.XXXXXX").utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw CommandError(.unavailable, "could not make a folder in \(NSTemporaryDirectory())")
+        }
+        path = template.withUnsafeBufferPointer { buffer in
+            String(decoding: buffer.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        }
+    }
+
+    func remove() { try? FileManager.default.removeItem(atPath: path) }
+}

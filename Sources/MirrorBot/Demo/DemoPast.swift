@@ -1,0 +1,73 @@
+import Archive
+import Daemon
+import Foundation
+import Posts
+import Sandbox
+
+/// What the demo's human did before its first day.
+struct DemoPast {
+    let posts: Int
+    let oldest: Date
+    let newest: Date
+    let zone: TimeZone
+    /// The first instant of the first day.
+    let origin: Date
+    /// The handles of those whom the human has answered most.
+    let friends: [String]
+    /// The human's posts as the sandbox's server holds them; nil for the sample's own.
+    private let humanPosts: [Post]?
+
+    /// - Parameters:
+    ///   - archive: The human's posts.
+    ///   - posts: How many were read.
+    ///   - zone: The human's time zone.
+    ///   - origin: The first instant of the run; nil for the day after the newest post.
+    ///   - friendsAtMost: How many people live in the sandbox because of the archive.
+    /// - Throws: ``CommandError`` for an archive without public posts; the store's error.
+    init(archive: Archive, posts: Int, zone: TimeZone, origin: Date?, friendsAtMost: Int) async throws {
+        guard let span = try await archive.span() else {
+            throw CommandError(.badData, "could not run the demo: the archive holds no public posts")
+        }
+        self.posts = posts
+        self.zone = zone
+        oldest = span.oldest
+        newest = span.newest
+        let nextDay = LocalTime(span.newest, in: zone).day.advanced(by: 1)
+        self.origin = origin ?? Self.start(of: nextDay, in: zone)
+        friends = try await archive.repliedAuthors(limit: friendsAtMost).map(\.author.value)
+        humanPosts = origin == nil ? try await archive.standalonePosts().suffix(400) : nil
+    }
+
+    func world(seed: UInt64, days: Int) -> SandboxWorld {
+        SandboxWorld(
+            configuration: .init(
+                seed: seed, origin: origin, days: days, timeZone: zone, friends: friends, humanPosts: humanPosts))
+    }
+
+    /// Moves a post of a downloaded archive into the sandbox, its people under names made of their ids.
+    @Sendable static func adopt(_ post: Post) -> Post {
+        var adopted = post
+        adopted.id = PostID(network: .mastodon, value: "https://\(SamplePeople.host)/archive/\(post.id.value)")
+        adopted.author = AccountID(network: .mastodon, value: SamplePeople.human.handle)
+        adopted.replyTo = post.replyTo.map { target in
+            ReplyTarget(author: target.author.map { author in Self.adopt(author, human: post.author) })
+        }
+        adopted.mentions = []
+        return adopted
+    }
+
+    private static func adopt(_ author: AccountID, human: AccountID) -> AccountID {
+        guard author != human else { return AccountID(network: .mastodon, value: SamplePeople.human.handle) }
+        let name = author.value.split(separator: "@").first.map(String.init) ?? author.value
+        let plain = name.lowercased().filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+        return AccountID(network: .mastodon, value: "friend_\(plain)@\(SamplePeople.host)")
+    }
+
+    private static func start(of day: LocalDay, in zone: TimeZone) -> Date {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = zone
+        let (year, month, number) = day.components
+        let parts = DateComponents(year: year, month: month, day: number)
+        return calendar.date(from: parts) ?? Date(timeIntervalSince1970: Double(day.ordinal) * 86_400)
+    }
+}

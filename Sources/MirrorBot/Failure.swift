@@ -1,0 +1,98 @@
+import ArgumentParser
+import Daemon
+import Favorites
+import Foundation
+import Import
+import MeCab
+import Networks
+import Outbox
+import Redis
+import Storage
+
+/// The documented exit codes, as in `sysexits.h`.
+enum ExitStatus: Int32 {
+    case badData = 65
+    case unavailable = 69
+    case bug = 70
+    case tryLater = 75
+    case refused = 77
+    case configuration = 78
+}
+
+/// An error on its way to the person at the terminal.
+struct Failure {
+    private let error: any Error
+
+    init(_ error: any Error) { self.error = error }
+
+    /// Prints what went wrong and ends the process.
+    func exit() -> Never {
+        guard let status else {
+            // Help, version, usage errors and plain exit codes are the parser's business.
+            MirrorBot.exit(withError: error)
+        }
+        FileHandle.standardError.write(Data("error: \(Printable.lines("\(error)"))\n".utf8))
+        if let hint { FileHandle.standardError.write(Data("  \(hint)\n".utf8)) }
+        Foundation.exit(status.rawValue)
+    }
+
+    /// The exit code of one of our own errors; nil for the parser's.
+    private var status: ExitStatus? {
+        switch error {
+        case is ConfigurationError, is MeCabError: .configuration
+        case is ImportError: .badData
+        case let error as CommandError: error.status
+        case let error as NetworkError: status(of: error)
+        case let error as StorageError: status(of: error)
+        case let error as RedisError: error.code == .invalidConfiguration ? .configuration : .unavailable
+        case let error as FavoritesError: error.code == .invalidConfiguration ? .configuration : .unavailable
+        case is OutboxError: .tryLater
+        case is CancellationError: .tryLater
+        case is ExitCode, is CleanExit, is ValidationError: nil
+        default: Self.isParserError(error) ? nil : .bug
+        }
+    }
+
+    private func status(of error: NetworkError) -> ExitStatus {
+        switch error.code {
+        case .configuration, .redirected: .configuration
+        case .rateLimited: .tryLater
+        case _ where error.stopsActor: .refused
+        default: .unavailable
+        }
+    }
+
+    private func status(of error: StorageError) -> ExitStatus {
+        switch error.code {
+        case .configuration, .outOfDate: .configuration
+        case .authentication: .refused
+        case .corrupt: .badData
+        case .busy, .serialization: .tryLater
+        case .other, .decoding, .closed, .constraint, .uniqueViolation: .bug
+        default: .unavailable
+        }
+    }
+
+    private var hint: String? {
+        if status == .bug { return "this is a bug; please report it with the command and the line above" }
+        if let error = error as? StorageError, error.code == .outOfDate { return "run mirror-bot migrate" }
+        return nil
+    }
+
+    /// ArgumentParser's own errors are internal to it; their exit code tells them apart.
+    private static func isParserError(_ error: any Error) -> Bool {
+        let code = MirrorBot.exitCode(for: error)
+        return code == .validationFailure || code == .success
+    }
+}
+
+/// A command that cannot go on, with its exit code.
+struct CommandError: Error, CustomStringConvertible {
+    let status: ExitStatus
+    let description: String
+
+    init(_ status: ExitStatus, _ description: String) {
+        self.status = status
+        self.description = description
+    }
+}

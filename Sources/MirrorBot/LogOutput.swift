@@ -1,0 +1,81 @@
+import Daemon
+import Foundation
+import Logging
+
+/// The log on standard error, one event a line.
+enum LogOutput {
+    /// How an event is written.
+    enum Format: String {
+        case logfmt
+        case json
+        case pretty
+    }
+
+    /// Makes every logger write as the settings say.
+    static func install(_ values: SettingValues) {
+        let level = values.text("LOG_LEVEL").flatMap(Logger.Level.init(rawValue:)) ?? .info
+        let format =
+            values.text("LOG_FORMAT").flatMap(Format.init(rawValue:))
+            ?? (Terminal.error.isInteractive ? .pretty : .logfmt)
+        LoggingSystem.bootstrap { label in
+            LineLogHandler(label: label, format: format, level: level)
+        }
+    }
+}
+
+/// Writes each event as one line; what it holds cannot break the line.
+struct LineLogHandler: LogHandler {
+    let label: String
+    let format: LogOutput.Format
+    var logLevel: Logger.Level
+    var metadata: Logger.Metadata = [:]
+
+    init(label: String, format: LogOutput.Format, level: Logger.Level) {
+        self.label = label
+        self.format = format
+        self.logLevel = level
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let all = metadata.merging(event.metadata ?? [:]) { $1 }
+        let fields = all.map { ($0.key, "\($0.value)") }.sorted { $0.0 < $1.0 }
+        let line = line(event.level, "\(event.message)", fields, at: Date())
+        FileHandle.standardError.write(Data((line + "\n").utf8))
+    }
+
+    private func line(_ level: Logger.Level, _ message: String, _ fields: [(String, String)], at date: Date) -> String {
+        let time = date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        switch format {
+        case .pretty:
+            let rest = fields.map { "\($0.0)=\(Printable.line($0.1))" }.joined(separator: " ")
+            return "\(time.dropFirst(11).prefix(8)) \(level) \(Printable.line(message)) \(rest)"
+        case .logfmt:
+            let pairs = [("ts", time), ("level", level.rawValue), ("msg", message)] + fields
+            return pairs.map { "\($0.0)=\(Self.quoted($0.1))" }.joined(separator: " ")
+        case .json:
+            let pairs = [("ts", time), ("level", level.rawValue), ("msg", message)] + fields
+            let body = pairs.map { "\(Self.jsonString($0.0)):\(Self.jsonString($0.1))" }
+            return "{\(body.joined(separator: ","))}"
+        }
+    }
+
+    /// A logfmt value: bare when it is one plain word.
+    private static func quoted(_ value: String) -> String {
+        let safe = Printable.line(value)
+        let isPlain = !safe.isEmpty && !safe.contains { " \"=\\".contains($0) }
+        guard !isPlain else { return safe }
+        let escaped = safe.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+        return "\"\(escaped)\""
+    }
+
+    private static func jsonString(_ value: String) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        return (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? "\"\""
+    }
+}

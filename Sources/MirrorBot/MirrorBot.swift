@@ -1,0 +1,49 @@
+import ArgumentParser
+import Foundation
+
+/// The command line.
+@main
+struct MirrorBot: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "mirror-bot",
+        abstract: "Mirrors one person into a bot account that posts, replies and favorites as they do.",
+        discussion: """
+            Try it without any account:
+              mirror-bot demo
+
+            With real accounts, configured by environment variables or .env:
+              mirror-bot train scheduler
+              mirror-bot train classifier
+              mirror-bot plan
+              mirror-bot run --dry-run
+              mirror-bot run
+
+            Exit codes: 0 done, 64 usage, 65 bad data, 69 unavailable, 70 bug, 75 try later, 77 refused,
+            78 configuration.
+            """,
+        version: Version.current,
+        subcommands: [
+            DemoCommand.self, TrainCommand.self, PlanCommand.self, RunCommand.self, StatusCommand.self,
+            ConfigCommand.self, MigrateCommand.self,
+        ])
+
+    static func main() async {
+        // A peer that closes its connection must cost an error, not the process.
+        signal(SIGPIPE, SIG_IGN)
+        do {
+            var command = try parseAsRoot()
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            Failure(error).exit()
+        }
+    }
+}
+
+/// What this program is.
+enum Version {
+    static let current = "0.1.0"
+}

@@ -1,0 +1,27 @@
+import Daemon
+import Foundation
+import Outbox
+import Posts
+
+/// What a dry run prints.
+enum DryRunView {
+    /// Today's plan.
+    static func lines(_ plan: PlanReport) -> [String] {
+        ["plan of \(plan.day), \(plan.timeZone)"] + PlanView.slots(plan.slots, terminal: .output)
+    }
+
+    /// One action that would be sent now.
+    static func line(_ action: Action) -> String {
+        let target = action.targetAuthor.map { " to \(Printable.line($0.value))" } ?? ""
+        let text = action.text.map { ": \(Printable.line($0))" } ?? ""
+        return "would \(verb(action.kind))\(target)\(text)"
+    }
+
+    private static func verb(_ kind: ActionKind) -> String {
+        switch kind {
+        case .post: "post"
+        case .reply: "reply"
+        case .favorite: "favorite a post"
+        }
+    }
+}

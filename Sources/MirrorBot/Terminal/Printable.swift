@@ -1,0 +1,62 @@
+import Foundation
+
+/// Makes text from outside safe to print: it cannot move the cursor, change colors or reverse the line.
+enum Printable {
+    /// The text on one line: line breaks and tabs become spaces.
+    static func line(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.map { isHarmless($0) ? $0 : " " }))
+    }
+
+    /// The text with its line breaks.
+    static func lines(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "\n" || isHarmless($0) ? $0 : " " }))
+    }
+
+    /// The text on one line, no wider than `columns`, with an ellipsis where it was cut.
+    static func line(_ text: String, columns: Int) -> String {
+        let safe = line(text)
+        guard width(safe) > columns else { return safe }
+        var kept = ""
+        var used = 0
+        for character in safe {
+            let next = width(character)
+            guard used + next <= columns - 1 else { break }
+            kept.append(character)
+            used += next
+        }
+        return kept + "…"
+    }
+
+    /// The text followed by spaces up to `columns`.
+    static func padded(_ text: String, to columns: Int) -> String {
+        text + String(repeating: " ", count: max(0, columns - width(text)))
+    }
+
+    /// How many cells of a terminal the text takes.
+    static func width(_ text: String) -> Int { text.reduce(0) { $0 + width($1) } }
+
+    private static func width(_ character: Character) -> Int {
+        guard let first = character.unicodeScalars.first else { return 0 }
+        if first.properties.isEmojiPresentation || character.unicodeScalars.contains("\u{FE0F}") { return 2 }
+        return isWide(first) ? 2 : 1
+    }
+
+    /// The blocks of East Asian scripts and full-width forms (Unicode Standard Annex #11, classes W and F, by block).
+    private static func isWide(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0x9FFF, 0xA000...0xA4CF,
+            0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE4F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1FAFF,
+            0x20000...0x3FFFD:
+            true
+        default: false
+        }
+    }
+
+    /// No control character, and no sign that changes the direction of what follows.
+    private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x202A...0x202E, 0x2066...0x2069, 0x2028, 0x2029: false
+        default: scalar.properties.generalCategory != .control
+        }
+    }
+}

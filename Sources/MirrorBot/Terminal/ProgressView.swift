@@ -1,0 +1,62 @@
+import Daemon
+import Foundation
+
+/// Shows how far a training is: a bar on a terminal, else a plain line now and then.
+final class ProgressView: @unchecked Sendable {
+    // Sendable because the state is only touched under `lock`.
+    private static let linesEvery = 1_000
+    private static let barWidth = 30
+
+    private let lock = NSLock()
+    private let terminal = Terminal.error
+    private var lastLine = 0
+    private var lastStep: TrainingProgress.Step?
+    private var isBarShown = false
+
+    func show(_ progress: TrainingProgress) {
+        lock.withLock {
+            if progress.step != lastStep {
+                finishBar()
+                lastStep = progress.step
+                lastLine = 0
+            }
+            if terminal.isInteractive { showBar(progress) } else { showLine(progress) }
+        }
+    }
+
+    /// Ends the line of the bar.
+    func finish() { lock.withLock { finishBar() } }
+
+    private func showBar(_ progress: TrainingProgress) {
+        var line = "\r\(Self.name(of: progress.step)) "
+        if let total = progress.total, total > 0 {
+            let filled = min(Self.barWidth, progress.done * Self.barWidth / total)
+            line += String(repeating: "█", count: filled) + String(repeating: "░", count: Self.barWidth - filled)
+            line += " \(progress.done) of at most \(total)"
+        } else {
+            line += "\(progress.done)"
+        }
+        FileHandle.standardError.write(Data(line.utf8))
+        isBarShown = true
+    }
+
+    private func showLine(_ progress: TrainingProgress) {
+        guard progress.done - lastLine >= Self.linesEvery else { return }
+        lastLine = progress.done
+        FileHandle.standardError.write(Data("\(Self.name(of: progress.step)): \(progress.done)\n".utf8))
+    }
+
+    private func finishBar() {
+        if isBarShown { FileHandle.standardError.write(Data("\n".utf8)) }
+        isBarShown = false
+    }
+
+    private static func name(of step: TrainingProgress.Step) -> String {
+        switch step {
+        case .posts: "reading posts"
+        case .favorites: "reading favorites"
+        case .home: "reading the home timeline"
+        case .archive: "reading the archive"
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import Daemon
+import Foundation
+import Outbox
+
+/// The answer of `mirror-bot status`.
+enum StatusView {
+    static func lines(_ report: StatusReport, terminal: Terminal) -> [String] {
+        let zone = report.timeZone.flatMap(TimeZone.init(identifier:)) ?? .gmt
+        var lines = [terminal.bold("mirror \(report.mirror)") + "  \(Printable.line(report.storage))"]
+        lines.append(row("accounts", "\(handle(report.human)) → \(handle(report.bot))"))
+        lines.append(row("time zone", report.timeZone ?? "not set"))
+        lines.append(row("archive", archive(report, zone)))
+        lines.append(row("classifier", classifier(report)))
+        lines.append(row("worker", report.isRunning ? "running" : "not running"))
+        lines.append(row("next post", report.nextSlot.map { DateText.minute($0, in: zone) } ?? "none planned"))
+        if !report.idle.isEmpty {
+            lines += ["", terminal.bold("why something does not happen")]
+            lines += report.idle.map { "  " + terminal.yellow("!") + " " + Printable.lines($0) }
+        }
+        if let today = report.today, !report.slots.isEmpty {
+            lines += ["", terminal.bold("today, \(today)")]
+            lines += PlanView.slots(report.slots, terminal: terminal).map { "  " + $0 }
+        }
+        if !report.recent.isEmpty {
+            lines += ["", terminal.bold("last actions")]
+            lines += report.recent.map { recent($0, zone, terminal) }
+        }
+        return lines
+    }
+
+    private static func recent(_ action: StatusReport.Recent, _ zone: TimeZone, _ terminal: Terminal) -> String {
+        let what = action.reason.map { "\(action.state.rawValue), \($0)" } ?? action.state.rawValue
+        let head =
+            "  \(DateText.minute(action.at, in: zone)) "
+            + Printable.padded(action.kind.rawValue, to: 9) + Printable.padded(what, to: 26)
+        let rest = Printable.line(action.text ?? action.why ?? "", columns: max(20, terminal.columns - 54))
+        return head + terminal.dim(rest)
+    }
+
+    private static func archive(_ report: StatusReport, _ zone: TimeZone) -> String {
+        var text = "\(report.archive.posts) of at most \(report.archive.limit) posts"
+        if let oldest = report.archive.oldest, let newest = report.archive.newest {
+            text += ", \(DateText.day(oldest, in: zone)) to \(DateText.day(newest, in: zone))"
+        }
+        return text
+    }
+
+    private static func classifier(_ report: StatusReport) -> String {
+        guard let state = report.classifier else { return "cannot be reached" }
+        return "\(state.favorites) favorites and \(state.normals) other posts learned"
+    }
+
+    private static func handle(_ handle: String?) -> String { handle.map { "@\(Printable.line($0))" } ?? "unknown" }
+
+    private static func row(_ name: String, _ value: String) -> String { Printable.padded(name, to: 12) + value }
+}

@@ -1,0 +1,17 @@
+import Daemon
+
+/// What a training prints at its end.
+enum TrainingView {
+    static func print(_ summary: TrainingSummary, things: String) {
+        Swift.print("read \(summary.read) \(things): \(summary.learned) new, \(summary.known) known")
+        for (reason, count) in summary.leftOut.sorted(by: { $0.key < $1.key }) where count > 0 {
+            Swift.print("left out \(count): \(reason)")
+        }
+        guard summary.problemCount > 0 else { return }
+        Swift.print("could not read \(summary.problemCount) items:")
+        for problem in summary.problems.prefix(10) { Swift.print("  \(Printable.line(problem))") }
+        if summary.problemCount > 10 {
+            Swift.print("  and \(summary.problemCount - min(10, summary.problems.count)) more")
+        }
+    }
+}
