@@ -44,11 +44,18 @@ struct LeaseKeeper: Sendable {
         return nil
     }
 
-    /// Takes the lease if nobody holds it.
+    /// Takes the lease if nobody holds it, or if its holder is silent.
+    ///
+    /// A holder that lives shows it within seconds; one that died is replaced after ``LeaseWatch/patience``.
     func acquireNow() async throws -> Lease? {
         var watch = LeaseWatch()
-        let record = try await table.record()
-        guard watch.mayTake(record, at: .now) else { return nil }
+        let first = try await table.record()
+        var record = first
+        while !watch.mayTake(record, at: .now) {
+            guard record == first else { return nil }
+            try await ContinuousClock().sleep(for: .seconds(1))
+            record = try await table.record()
+        }
         return try await table.take(owner: owner, after: record, now: clock.now.milliseconds)
     }
 

@@ -3,7 +3,7 @@ package import Favorites
 package import Foundation
 import MeCab
 package import Outbox
-package import Posts
+import Posts
 import Redis
 package import Storage
 

@@ -1,7 +1,7 @@
 import Foundation
 package import Networks
 import Posts
-package import Transport
+import Transport
 
 /// Makes the client of a configured account.
 package struct NetworkRegistry: Sendable {

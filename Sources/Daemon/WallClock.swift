@@ -94,9 +94,9 @@ package final class VirtualClock: WallClock, @unchecked Sendable {
         }
     }
 
-    /// Removes the sleeper to wake, if all participants sleep; call under the lock.
+    /// Removes the sleeper to wake, if all participants sleep, or the only one while nobody joined; call under the lock.
     private func nextToWake() -> Sleeper? {
-        guard participants > 0, sleepers.count >= participants,
+        guard sleepers.count >= max(participants, 1),
             let next = sleepers.values.min(by: { ($0.deadline, $0.order) < ($1.deadline, $1.order) })
         else { return nil }
         sleepers[next.order] = nil

@@ -32,7 +32,10 @@ extension Worker {
         let store = stores.outbox(lease: lease)
         let planner = PlanMaker(
             archive: stores.archive, store: store, configuration: configuration, zone: zone, limits: limits)
-        let delivery = Delivery(store: store, deliverer: deliverer ?? NetworkDeliverer(network: bot))
+        let refusal = RefusedCredentials()
+        let delivery = Delivery(
+            store: store,
+            deliverer: deliverer ?? NetworkDeliverer(network: bot, onRefusedCredentials: { refusal.note($0) }))
         let known = try await stores.table.record()
         let own = Set([botAccount.id, humanAccount?.id ?? known.human].compactMap(\.self))
         let favorites = try stores.favorites()
@@ -42,7 +45,7 @@ extension Worker {
             human: human, own: own, planner: planner,
             courier: Courier(
                 delivery: delivery, store: store, planner: planner, archive: stores.archive, people: stores.people,
-                human: human, clock: clock, logger: logger),
+                human: human, refusal: refusal, clock: clock, logger: logger),
             mentionDecider: MentionDecider(
                 archive: stores.archive, people: stores.people, store: store, network: bot,
                 configuration: configuration, zone: zone, limits: limits, bot: botAccount.id),

@@ -3,7 +3,7 @@ package import Logging
 import Networks
 package import Outbox
 import Posts
-package import ServiceLifecycle
+import ServiceLifecycle
 import Storage
 
 /// The worker of one mirror: observes two accounts, remembers, decides and delivers.
@@ -36,22 +36,25 @@ package struct Worker: Sendable {
     /// Another worker of the same mirror makes this one wait until that one
     /// ends or falls silent.
     ///
-    /// - Throws: What only a person can mend: ``ConfigurationError``, refused credentials, a lost lease.
+    /// - Throws: What only a person can mend: ``ConfigurationError`` or refused credentials.
     package func run() async throws { try await run(until: nil) }
 
     /// Runs until a graceful shutdown or until the clock shows `end`.
     ///
-    /// - Throws: What only a person can mend: ``ConfigurationError``, refused credentials, a lost lease.
+    /// - Throws: What only a person can mend: ``ConfigurationError`` or refused credentials.
     package func run(until end: Date?) async throws {
         let keeper = leaseKeeper()
-        guard let lease = try await keeper.acquire() else { return }
-        do {
-            try await work(under: lease, keeper: keeper, until: end)
-        } catch {
-            await keeper.release(lease)
-            throw error
+        while let lease = try await keeper.acquire() {
+            do {
+                try await work(under: lease, keeper: keeper, until: end)
+                return await keeper.release(lease)
+            } catch let error as OutboxError where error.code == .leaseLost {
+                logger.warning("Lease lost to another worker, waiting for it")
+            } catch {
+                await keeper.release(lease)
+                throw error
+            }
         }
-        await keeper.release(lease)
     }
 
     /// One pass over everything, for cron.
@@ -99,13 +102,19 @@ package struct Worker: Sendable {
     }
 
     private func work(under lease: Lease, keeper: LeaseKeeper, until end: Date?) async throws {
-        let parts = try await parts(lease: lease, deliverer: nil)
-        let loops = loops(Passes(parts: parts))
-        logger.info("Worker started", metadata: [LogKeys.mirror: "\(stores.configuration.mirror)"])
-        // A virtual clock waits for everybody who joined, so all join before the first one sleeps.
-        let sleepers = loops.count + (end == nil ? 0 : 1)
-        for _ in 0..<sleepers { (clock as? VirtualClock)?.join() }
+        // Whoever waits for the end counts until all is over: the clock must not go on while the loops are cancelled.
+        if end != nil { (clock as? VirtualClock)?.join() }
+        defer { if end != nil { (clock as? VirtualClock)?.leave() } }
         try await withThrowingTaskGroup(of: Ending.self) { group in
+            group.addTask {
+                try await keeper.beat(lease)
+                return .heartbeat
+            }
+            guard let parts = try await partsWhenReachable(lease: lease) else { return group.cancelAll() }
+            let loops = loops(Passes(parts: parts))
+            logger.info("Worker started", metadata: [LogKeys.mirror: "\(stores.configuration.mirror)"])
+            // A virtual clock waits for everybody who joined, so all join before the first one sleeps.
+            for _ in loops { (clock as? VirtualClock)?.join() }
             for loop in loops {
                 group.addTask {
                     defer { (clock as? VirtualClock)?.leave() }
@@ -115,14 +124,9 @@ package struct Worker: Sendable {
             }
             if let end {
                 group.addTask {
-                    defer { (clock as? VirtualClock)?.leave() }
                     try? await clock.sleep(until: end)
                     return .deadline
                 }
-            }
-            group.addTask {
-                try await keeper.beat(lease)
-                return .heartbeat
             }
             var loopsLeft = loops.count
             while loopsLeft > 0, let ending = try await group.next() {
@@ -132,6 +136,26 @@ package struct Worker: Sendable {
             group.cancelAll()
         }
         logger.info("Worker stopped", metadata: [LogKeys.mirror: "\(stores.configuration.mirror)"])
+    }
+
+    /// The parts of the worker, once both networks and the database answer; nil if the worker is to end before that.
+    private func partsWhenReachable(lease: Lease) async throws -> WorkerParts? {
+        var failures = 0
+        while !Task.isCancelled, !Task.isShuttingDownGracefully {
+            do {
+                return try await parts(lease: lease, deliverer: nil)
+            } catch  where !PollingLoop.endsTheWorker(error) {
+                failures += 1
+                let next = Backoff.next(after: failures, error: error, name: "start", now: clock.now)
+                logger.warning(
+                    "Start failed, trying again",
+                    metadata: [
+                        LogKeys.error: "\(error)", LogKeys.attempt: "\(failures)", LogKeys.until: "\(next)",
+                    ])
+                try? await cancelWhenGracefulShutdown { try await clock.sleep(until: next) }
+            }
+        }
+        return nil
     }
 
     /// What a task of the worker was.

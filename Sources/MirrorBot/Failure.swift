@@ -1,3 +1,4 @@
+import Archive
 import ArgumentParser
 import Daemon
 import Favorites
@@ -31,16 +32,16 @@ struct Failure {
             // Help, version, usage errors and plain exit codes are the parser's business.
             MirrorBot.exit(withError: error)
         }
-        FileHandle.standardError.write(Data("error: \(Printable.lines("\(error)"))\n".utf8))
-        if let hint { FileHandle.standardError.write(Data("  \(hint)\n".utf8)) }
+        StandardError.write("error: \(Printable.lines("\(error)"))\n")
+        if let hint { StandardError.write("  \(hint)\n") }
         Foundation.exit(status.rawValue)
     }
 
     /// The exit code of one of our own errors; nil for the parser's.
-    private var status: ExitStatus? {
+    var status: ExitStatus? {
         switch error {
         case is ConfigurationError, is MeCabError: .configuration
-        case is ImportError: .badData
+        case is ImportError, is ArchiveError: .badData
         case let error as CommandError: error.status
         case let error as NetworkError: status(of: error)
         case let error as StorageError: status(of: error)

@@ -45,10 +45,11 @@ struct LineLogHandler: LogHandler {
         let all = metadata.merging(event.metadata ?? [:]) { $1 }
         let fields = all.map { ($0.key, "\($0.value)") }.sorted { $0.0 < $1.0 }
         let line = line(event.level, "\(event.message)", fields, at: Date())
-        FileHandle.standardError.write(Data((line + "\n").utf8))
+        StandardError.write(line + "\n")
     }
 
-    private func line(_ level: Logger.Level, _ message: String, _ fields: [(String, String)], at date: Date) -> String {
+    /// One event without its line break.
+    func line(_ level: Logger.Level, _ message: String, _ fields: [(String, String)], at date: Date) -> String {
         let time = date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
         switch format {
         case .pretty:
@@ -66,11 +67,16 @@ struct LineLogHandler: LogHandler {
 
     /// A logfmt value: bare when it is one plain word.
     private static func quoted(_ value: String) -> String {
-        let safe = Printable.line(value)
-        let isPlain = !safe.isEmpty && !safe.contains { " \"=\\".contains($0) }
-        guard !isPlain else { return safe }
-        let escaped = safe.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
-        return "\"\(escaped)\""
+        // By scalars: a quote that carries an accent is another character, but still ends the value for a reader.
+        let safe = Printable.line(value).unicodeScalars
+        let isPlain = !safe.isEmpty && !safe.contains { " \"=\\".unicodeScalars.contains($0) }
+        guard !isPlain else { return String(safe) }
+        var quoted = "\""
+        for scalar in safe {
+            if scalar == "\"" || scalar == "\\" { quoted.unicodeScalars.append("\\") }
+            quoted.unicodeScalars.append(scalar)
+        }
+        return quoted + "\""
     }
 
     private static func jsonString(_ value: String) -> String {

@@ -27,6 +27,9 @@ struct MirrorBot: AsyncParsableCommand {
             ConfigCommand.self, MigrateCommand.self,
         ])
 
+    /// The parser's errors begin as ours do.
+    static let _errorPrefix = "error: "
+
     static func main() async {
         // A peer that closes its connection must cost an error, not the process.
         signal(SIGPIPE, SIG_IGN)
@@ -37,9 +40,19 @@ struct MirrorBot: AsyncParsableCommand {
             } else {
                 try command.run()
             }
+            try checkOutput()
         } catch {
             Failure(error).exit()
         }
+    }
+}
+
+extension MirrorBot {
+    /// Fails when what was printed could not be written; a reader that has seen enough is no failure.
+    private static func checkOutput() throws {
+        errno = 0
+        guard fflush(nil) != 0, errno != EPIPE else { return }
+        throw CommandError(.unavailable, "could not write the output: \(String(cString: strerror(errno)))")
     }
 }
 

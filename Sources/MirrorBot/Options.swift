@@ -19,19 +19,31 @@ struct MirrorOptions: ParsableArguments {
     @Option(help: ArgumentHelp("logfmt, json or pretty.", valueName: "format"))
     var logFormat: String?
 
-    /// The settings as flags, environment and `.env` give them.
-    func settings() async throws -> SettingValues {
-        let flags: [String: String?] = [
-            "MIRROR": mirror, "TIME_ZONE": timeZone, "MIRROR_BOT_HOME": home, "LOG_LEVEL": logLevel,
-            "LOG_FORMAT": logFormat,
-        ]
-        return try await SettingValues.load(flags: flags.compactMapValues(\.self))
+    /// The flags that were given: the variable each overrides, its name and its value.
+    private var given: [(variable: String, flag: String, value: String)] {
+        [
+            ("MIRROR", "--mirror", mirror), ("TIME_ZONE", "--time-zone", timeZone), ("MIRROR_BOT_HOME", "--home", home),
+            ("LOG_LEVEL", "--log-level", logLevel), ("LOG_FORMAT", "--log-format", logFormat),
+        ].compactMap { variable, flag, value in value.map { (variable, flag, $0) } }
     }
 
-    /// The configuration, with its settings.
+    func validate() throws {
+        // An empty folder would be the root of the file system.
+        for empty in given where empty.value.isEmpty { throw ValidationError("\(empty.flag) is empty") }
+    }
+
+    /// The configuration as flags, environment and `.env` give it, with its settings.
+    ///
+    /// A wrong value of a flag is a wrong use of the command, and named as the flag.
     func configuration() async throws -> (MirrorConfiguration, SettingValues) {
-        let values = try await settings()
-        return (try MirrorConfiguration(values, environment: ProcessInfo.processInfo.environment), values)
+        do {
+            let flags = given.map { ($0.variable, $0.value) }
+            let values = try await SettingValues.load(flags: Dictionary(uniqueKeysWithValues: flags))
+            return (try MirrorConfiguration(values, environment: ProcessInfo.processInfo.environment), values)
+        } catch let error as ConfigurationError {
+            guard let wrong = given.first(where: { $0.variable == error.setting }) else { throw error }
+            throw ValidationError(wrong.flag + error.description.dropFirst(error.setting.count))
+        }
     }
 
     /// Opens the mirror, runs `body` on it and closes it again.

@@ -1,5 +1,4 @@
 package import Foundation
-package import Posts
 
 /// What became of one request.
 package enum DeliveryOutcome: Sendable {

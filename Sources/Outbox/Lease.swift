@@ -13,6 +13,8 @@ package struct LeaseRecord: Equatable, Sendable {
     package let beat: Int64
     package let fence: Int64
     package let isReleased: Bool
+    /// When the holder last beat, on the holder's wall clock: to be shown, never to decide.
+    package let updatedMilliseconds: Int64
 }
 
 /// Reads and changes one mirror's lease.
@@ -86,11 +88,13 @@ package struct LeaseTable: Sendable {
     }
 
     private static func record(_ mirror: String, _ connection: any StorageConnection) throws -> LeaseRecord? {
-        let rows = try connection.query("SELECT owner, beat, fence, released FROM leases WHERE mirror = \(mirror)")
+        let rows = try connection.query(
+            "SELECT owner, beat, fence, released, updated_ms FROM leases WHERE mirror = \(mirror)")
         return try rows.first.map { row in
             LeaseRecord(
                 owner: try row.optionalText("owner") ?? "", beat: try row.integer("beat"),
-                fence: try row.integer("fence"), isReleased: try row.boolean("released"))
+                fence: try row.integer("fence"), isReleased: try row.boolean("released"),
+                updatedMilliseconds: try row.integer("updated_ms"))
         }
     }
 }

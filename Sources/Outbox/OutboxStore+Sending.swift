@@ -43,7 +43,9 @@ extension OutboxStore {
 
     /// Takes a planned action, or one this mirror's earlier worker had taken without sending.
     package func claim(_ action: Action, now: Date) async throws -> Action {
-        try await change(action, from: [.planned, .claimed], to: .claimed, now: now) { _ in "reason = reason" }
+        try await change(action, from: [.planned, .claimed], to: .claimed, now: now) { _ in
+            "fence = \(lease?.fence)"
+        }
     }
 
     /// Commits the final text before the request leaves.
@@ -117,8 +119,8 @@ extension OutboxStore {
             try Self.requireLease(lease, mirror, connection)
             let updated = try connection.execute(
                 """
-                UPDATE actions SET state = \(state.rawValue), fence = \(lease?.fence),
-                    updated_ms = \(now.milliseconds), \(assignments(action))
+                UPDATE actions SET state = \(state.rawValue), updated_ms = \(now.milliseconds),
+                    \(assignments(action))
                 WHERE mirror = \(mirror) AND id = \(action.id) AND state IN \(list: states.map(\.rawValue))
                 """)
             guard updated == 1,

@@ -69,12 +69,24 @@ package struct SettingValues: Sendable {
         let sources: [(EnvironmentVariablesProvider, SettingOrigin)] =
             [(environment, .environment)] + (dotEnv.map { [($0, .dotEnv)] } ?? [])
         for (provider, origin) in sources {
-            if let value = try provider.nonEmpty(setting.name) { return (value, origin) }
-            if setting.isSecret, let path = try provider.nonEmpty(setting.name + "_FILE") {
+            if let value = try value(setting.name, provider, origin) { return (value, origin) }
+            if setting.isSecret, let path = try value(setting.name + "_FILE", provider, origin) {
                 return (try secret(at: path, for: setting), .file)
             }
         }
         return setting.fallback.map { ($0, .fallback) }
+    }
+
+    /// The variable's value; nil if it is not set or set to nothing.
+    private static func value(
+        _ name: String, _ provider: EnvironmentVariablesProvider, _ origin: SettingOrigin
+    ) throws -> String? {
+        guard var value = try provider.environmentValue(forName: name) else { return nil }
+        // A shell takes the quotes off; the reader of `.env` leaves them.
+        if origin == .dotEnv, value.count >= 2, let quote = value.first, "\"'".contains(quote), value.last == quote {
+            value = String(value.dropFirst().dropLast())
+        }
+        return value.isEmpty ? nil : value
     }
 
     private static func secret(at path: String, for setting: Setting) throws -> String {
@@ -85,7 +97,9 @@ package struct SettingValues: Sendable {
         guard data.count <= 65_536, let text = String(data: data, encoding: .utf8) else {
             throw ConfigurationError(variable, "names a file that is no short text: \(path)")
         }
-        return text.trimmingCharacters(in: .whitespacesAndNewlines)
+        let value = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        guard !value.isEmpty else { throw ConfigurationError(variable, "names an empty file: \(path)") }
+        return value
     }
 
     private static func check(_ text: String, of setting: Setting) throws {
@@ -114,9 +128,15 @@ package struct SettingValues: Sendable {
     }
 }
 
-extension EnvironmentVariablesProvider {
-    fileprivate func nonEmpty(_ name: String) throws -> String? {
-        let value = try environmentValue(forName: name)
-        return value?.isEmpty == false ? value : nil
+extension SettingValues: CustomReflectable, CustomStringConvertible {
+    /// The settings by name, without the values of the secret ones.
+    package var description: String { "\(shown.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" })" }
+
+    package var customMirror: Mirror { Mirror(self, children: shown.map { (label: $0.key, value: $0.value) }) }
+
+    private var shown: [String: String] {
+        let secrets = Set(Setting.all.filter(\.isSecret).map(\.name))
+        return Dictionary(
+            uniqueKeysWithValues: found.map { ($0.key, secrets.contains($0.key) ? "<redacted>" : $0.value.text) })
     }
 }

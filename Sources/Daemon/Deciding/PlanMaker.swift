@@ -1,9 +1,9 @@
 package import Archive
-package import Conduct
+import Conduct
 package import Foundation
 package import Outbox
 package import Posts
-package import Schedule
+import Schedule
 
 /// A slot of a day with the text it would publish.
 package struct PlannedSlot: Equatable, Sendable {

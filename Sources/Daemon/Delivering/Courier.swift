@@ -17,6 +17,7 @@ package actor Courier {
     private let archive: Archive
     private let people: People
     private let human: (any SocialNetwork)?
+    private let refusal: RefusedCredentials
     private let clock: any WallClock
     private let logger: Logger
     private var isBusy = false
@@ -24,7 +25,7 @@ package actor Courier {
 
     init(
         delivery: Delivery, store: OutboxStore, planner: PlanMaker, archive: Archive, people: People,
-        human: (any SocialNetwork)?, clock: any WallClock, logger: Logger
+        human: (any SocialNetwork)?, refusal: RefusedCredentials, clock: any WallClock, logger: Logger
     ) {
         self.delivery = delivery
         self.store = store
@@ -32,6 +33,7 @@ package actor Courier {
         self.archive = archive
         self.people = people
         self.human = human
+        self.refusal = refusal
         self.clock = clock
         self.logger = logger
     }
@@ -40,10 +42,13 @@ package actor Courier {
     ///
     /// At most one post leaves a call: after an outage the missed slots do not
     /// come in a burst.
+    ///
+    /// - Throws: ``NetworkError`` once the bot's network refuses the credentials; the store's error.
     func deliverDue(_ kinds: [ActionKind]) async throws {
         await enter()
         defer { leave() }
         for action in try await delivery.reconcile(now: { [clock] in clock.now }) { log(action) }
+        try refusal.check()
         var postsLeft = 1
         for action in try await store.due(kinds, now: clock.now) {
             if Task.isCancelled { return }
@@ -57,6 +62,7 @@ package actor Courier {
                 // Somebody else settled it; nothing was sent from here.
                 logger.debug("Action changed meanwhile", metadata: [LogKeys.action: "\(action.id)"])
             }
+            try refusal.check()
         }
     }
 

@@ -1,6 +1,6 @@
-package import Foundation
+import Foundation
 package import Networks
-package import Posts
+import Posts
 import Storage
 
 /// Reads what is new in a feed and remembers how far it got.

@@ -1,8 +1,11 @@
+import Favorites
 package import Foundation
 package import Logging
+import MeCab
 import Networks
 import Outbox
-package import ServiceLifecycle
+import Redis
+import ServiceLifecycle
 import Storage
 
 /// A pass repeated for as long as the worker lives.
@@ -64,12 +67,16 @@ package struct PollingLoop: Service {
     }
 
     /// Whether trying again cannot help.
-    private static func endsTheWorker(_ error: any Error) -> Bool {
+    static func endsTheWorker(_ error: any Error) -> Bool {
         switch error {
+        case is CancellationError: true
         case let error as NetworkError: error.stopsActor
         case is ConfigurationError: true
         case let error as OutboxError: error.code == .leaseLost
-        case let error as StorageError: error.code == .outOfDate
+        case let error as StorageError: [.outOfDate, .authentication, .configuration, .corrupt].contains(error.code)
+        case is MeCabError: true
+        case let error as FavoritesError: error.code == .invalidConfiguration
+        case let error as RedisError: error.code == .invalidConfiguration
         default: false
         }
     }

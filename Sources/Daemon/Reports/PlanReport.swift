@@ -1,6 +1,6 @@
 import Archive
 package import Foundation
-package import Outbox
+import Outbox
 package import Posts
 import Schedule
 

@@ -59,6 +59,8 @@ package struct StatusReport: Codable, Sendable {
 /// Gathers the state of a mirror.
 package struct StatusReporter: Sendable {
     private static let recentShown = 10
+    /// A worker that has not beaten for so long, in milliseconds, is gone.
+    private static let silence: Int64 = 60_000
 
     let stores: MirrorStores
 
@@ -77,7 +79,8 @@ package struct StatusReporter: Sendable {
         let today = zone.map { LocalTime(now, in: $0).day }
         let plan = try await plan(today, zone, now: now)
         let lease = try await LeaseTable(storage: stores.storage, mirror: stores.configuration.mirror).record()
-        let isRunning = lease.map { !$0.isReleased } ?? false
+        let isRunning =
+            lease.map { !$0.isReleased && now.milliseconds - $0.updatedMilliseconds < Self.silence } ?? false
         let (classifier, problem) = await classifier()
         let idle = IdleReasons(
             configuration: stores.configuration, zone: zone, posts: posts, plan: plan, isRunning: isRunning,

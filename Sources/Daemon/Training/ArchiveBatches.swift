@@ -24,7 +24,7 @@ struct ArchiveBatches: Sendable {
         defer { executor.shutdown() }
         return try await executor.run {
             var batch: [ArchiveItem] = []
-            let reader = try ArchiveReader(
+            let reader = ArchiveReader(
                 path: path, purpose: purpose, network: network, localHost: localHost)
             let summary = try reader.read { item in
                 batch.append(item)

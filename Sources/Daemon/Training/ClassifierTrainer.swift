@@ -1,5 +1,5 @@
 package import Favorites
-package import Foundation
+import Foundation
 import Import
 package import Networks
 package import Posts

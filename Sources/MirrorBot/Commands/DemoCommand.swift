@@ -40,7 +40,7 @@ struct DemoCommand: AsyncParsableCommand {
         LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
         let demo = Demo(
             from: from, days: days, seed: seed, zone: timeZone.flatMap(TimeZone.init(identifier:)),
-            say: { line in FileHandle.standardError.write(Data((line + "\n").utf8)) })
+            say: { line in StandardError.write(line + "\n") })
         let result = try await demo.run()
         if json {
             let encoder = JSONEncoder()

@@ -1,3 +1,4 @@
+import Archive
 import ArgumentParser
 import Daemon
 import Foundation
@@ -32,8 +33,10 @@ struct PlanCommand: AsyncParsableCommand {
             }
             let day = date.flatMap { LocalDay($0) } ?? LocalTime(now, in: zone).day
             guard let report = try await PlanReporter(stores: stores, zone: zone).report(on: day, now: now) else {
-                throw CommandError(
-                    .badData, "could not plan \(day): the archive is empty; run mirror-bot train scheduler first")
+                let cause =
+                    try await stores.archive.count() == 0
+                    ? "the archive is empty; run mirror-bot train scheduler first" : "no archived post is older"
+                throw CommandError(.badData, "could not plan \(day): \(cause)")
             }
             if json {
                 try JSONOutput.print(report)

@@ -128,6 +128,9 @@ struct TrainClassifierCommand: AsyncParsableCommand {
             let status = try await favorites.status()
             print("learned so far: \(status.favorites) favorites, \(status.normals) other posts")
             if let waiting = status.waiting { print("favorites wait until there is more: \(waiting)") }
+            if case .unavailable(let error) = status.counts {
+                StandardError.write("warning: \(error); favorites wait for it, but nothing learned is lost\n")
+            }
         }
     }
 }
@@ -168,7 +171,7 @@ struct Patience: ParsableArguments {
         do {
             try await body()
         } catch  where ifPossible && Self.canWait(error) {
-            FileHandle.standardError.write(Data("not trained yet: \(Printable.lines("\(error)"))\n".utf8))
+            StandardError.write("not trained yet: \(Printable.lines("\(error)"))\n")
         }
     }
 
@@ -186,7 +189,7 @@ enum Confirmation {
     /// True only if a person answered yes; false where nobody can be asked.
     static func ask(_ question: String) -> Bool {
         guard isatty(STDIN_FILENO) == 1 else { return false }
-        FileHandle.standardError.write(Data(question.utf8))
+        StandardError.write(question)
         return ["y", "yes"].contains(readLine()?.lowercased())
     }
 }

@@ -88,7 +88,7 @@ struct Demo {
                 _ = try await trainer.train(fromArchive: from, localHost: nil, limit: ClassifierTrainer.seedSize)
             }
             let trained = try await favorites.status()
-            say("living through \(days) days …")
+            say("living through \(days) \(days == 1 ? "day" : "days") …")
             let worker = Worker(
                 stores: stores, registry: registry, clock: clock, logger: Logger(label: "mirror-bot"))
             try await worker.run(until: sandbox.world.end)

@@ -62,7 +62,10 @@ struct DemoResult {
     let botHours: [Double]
     /// What the network holds against the bot, a line each; empty when all went well.
     let complaints: [String]
+}
 
+extension DemoResult {
+    /// Reads what came of a demo.
     init(
         past: DemoPast, days: Int, world: SandboxWorld, ledger: SandboxLedger, stores: MirrorStores,
         favoritesLearned: Int, normalsLearned: Int

@@ -36,18 +36,18 @@ final class ProgressView: @unchecked Sendable {
         } else {
             line += "\(progress.done)"
         }
-        FileHandle.standardError.write(Data(line.utf8))
+        StandardError.write(line)
         isBarShown = true
     }
 
     private func showLine(_ progress: TrainingProgress) {
         guard progress.done - lastLine >= Self.linesEvery else { return }
         lastLine = progress.done
-        FileHandle.standardError.write(Data("\(Self.name(of: progress.step)): \(progress.done)\n".utf8))
+        StandardError.write("\(Self.name(of: progress.step)): \(progress.done)\n")
     }
 
     private func finishBar() {
-        if isBarShown { FileHandle.standardError.write(Data("\n".utf8)) }
+        if isBarShown { StandardError.write("\n") }
         isBarShown = false
     }
 

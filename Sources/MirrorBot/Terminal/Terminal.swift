@@ -7,11 +7,10 @@ struct Terminal {
     let hasColor: Bool
     let columns: Int
 
-    static let output = Terminal(descriptor: STDOUT_FILENO)
-    static let error = Terminal(descriptor: STDERR_FILENO)
+    static let output = Terminal(descriptor: STDOUT_FILENO, environment: ProcessInfo.processInfo.environment)
+    static let error = Terminal(descriptor: STDERR_FILENO, environment: ProcessInfo.processInfo.environment)
 
-    private init(descriptor: Int32) {
-        let environment = ProcessInfo.processInfo.environment
+    init(descriptor: Int32, environment: [String: String]) {
         isInteractive = isatty(descriptor) == 1 && environment["TERM"] != "dumb"
         let isForbidden = environment["NO_COLOR"]?.isEmpty == false
         let isForced = environment["FORCE_COLOR"]?.isEmpty == false
