@@ -128,10 +128,8 @@ package struct JSONLinesReader: Sendable {
     private func account(_ name: String) throws(ItemFault) -> AccountID {
         let bare = name.drop { $0 == "@" }.lowercased()
         guard !bare.isEmpty else { throw ItemFault("the name of a person is empty") }
-        guard network == .mastodon else { return AccountID(network: network, value: bare) }
-        guard let host = localHost ?? (bare.contains("@") ? "" : nil) else {
-            throw ItemFault("the name of a person has no host; write user@host")
-        }
-        return .mastodon(bare, localHost: host)
+        // Without a host a name stays as it is. It equals nobody's on a server, so nobody is answered by mistake.
+        guard network == .mastodon, let localHost else { return AccountID(network: network, value: bare) }
+        return .mastodon(bare, localHost: localHost)
     }
 }
