@@ -68,6 +68,8 @@ struct LeaseKeeper: Sendable {
                 try await table.beat(lease, now: clock.now.milliseconds)
             } catch let error as OutboxError {
                 throw error
+            } catch is CancellationError {
+                return
             } catch {
                 logger.warning("Lease could not be renewed", metadata: [LogKeys.error: "\(error)"])
             }

@@ -29,12 +29,18 @@ struct Failure {
     /// Prints what went wrong and ends the process.
     func exit() -> Never {
         guard let status else {
-            // Help, version, usage errors and plain exit codes are the parser's business.
+            // Help, version and usage errors are the parser's business; it prints them before any thread runs.
             MirrorBot.exit(withError: error)
         }
         StandardError.write("error: \(Printable.lines("\(error)"))\n")
         if let hint { StandardError.write("  \(hint)\n") }
-        Foundation.exit(status.rawValue)
+        Self.leave(status.rawValue)
+    }
+
+    /// Ends the process at once, without the exit handlers of the C libraries, whose threads may still run.
+    static func leave(_ code: Int32) -> Never {
+        fflush(nil)
+        _exit(code)
     }
 
     /// The exit code of one of our own errors; nil for the parser's.
@@ -45,7 +51,7 @@ struct Failure {
         case let error as CommandError: error.status
         case let error as NetworkError: status(of: error)
         case let error as StorageError: status(of: error)
-        case let error as RedisError: error.code == .invalidConfiguration ? .configuration : .unavailable
+        case let error as RedisError: status(of: error)
         case let error as FavoritesError: error.code == .invalidConfiguration ? .configuration : .unavailable
         case is OutboxError: .tryLater
         case is CancellationError: .tryLater
@@ -59,6 +65,14 @@ struct Failure {
         case .configuration, .redirected: .configuration
         case .rateLimited: .tryLater
         case _ where error.stopsActor: .refused
+        default: .unavailable
+        }
+    }
+
+    private func status(of error: RedisError) -> ExitStatus {
+        switch error.code {
+        case .invalidConfiguration: .configuration
+        case .authentication: .refused
         default: .unavailable
         }
     }

@@ -41,6 +41,7 @@ struct MirrorBot: AsyncParsableCommand {
                 try command.run()
             }
             try checkOutput()
+            Failure.leave(0)
         } catch {
             Failure(error).exit()
         }

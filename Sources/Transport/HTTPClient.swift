@@ -34,7 +34,10 @@ package final class HTTPClient: Sendable {
     }
 
     /// Ends the thread; requests under way and later ones fail with ``TransportError/Code/shutdown``.
+    ///
+    /// Returns when the thread has ended, which takes some milliseconds: call it
+    /// before the process exits.
     package func shutdown() {
-        loop.stop()
+        loop.stopAndWait()
     }
 }

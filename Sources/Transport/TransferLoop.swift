@@ -1,4 +1,5 @@
 import CCurl
+import Dispatch
 import Foundation
 
 /// The thread on which all transfers of a client run.
@@ -21,11 +22,15 @@ final class TransferLoop: @unchecked Sendable {
     private var isStopping = false
     private var wakeable: UnsafeMutableRawPointer?
 
+    private let ended = DispatchSemaphore(value: 0)
     private var running: [UnsafeMutableRawPointer: Transfer] = [:]
     private var pool: [EasyHandle] = []
 
     init(name: String) {
-        let thread = Thread { self.run() }
+        let thread = Thread {
+            self.run()
+            self.ended.signal()
+        }
         thread.name = name
         thread.start()
     }
@@ -46,6 +51,17 @@ final class TransferLoop: @unchecked Sendable {
             isStopping = true
             wakeLocked()
         }
+    }
+
+    /// Ends the thread and waits until it has let go of libcurl, two seconds at most.
+    ///
+    /// A process must not exit before: the exit handlers of the TLS library would
+    /// take away what the thread still uses.
+    func stopAndWait() {
+        stop()
+        guard ended.wait(timeout: .now() + 2) == .success else { return }
+        // Whoever else waits may pass as well.
+        ended.signal()
     }
 
     private func post(_ command: Command) -> Bool {

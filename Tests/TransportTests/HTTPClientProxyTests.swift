@@ -12,6 +12,7 @@ import Transport
             }
             setenv("https_proxy", "http://user:s3cr3t@127.0.0.1:\(proxy.port)", 1)
             let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests/1"))
+            defer { client.shutdown() }
             let error = try await #require(throws: TransportError.self) {
                 try await client.send(HTTPRequest(method: .post, url: "https://mirror.invalid/", body: [1]))
             }
@@ -27,6 +28,7 @@ import Transport
             for name in ["http_proxy", "https_proxy", "all_proxy"] { setenv(name, "http://127.0.0.1:1", 1) }
             let server = try LoopbackServer { _, connection in try connection.respond(status: 200) }
             let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests/1"))
+            defer { client.shutdown() }
             #expect(try await client.send(HTTPRequest(url: server.url)).status == 200)
             let insecure = try LoopbackServer(steps: [.send(Array("this is not TLS".utf8))])
             let error = try await #require(throws: TransportError.self) {
@@ -42,6 +44,7 @@ import Transport
             for proxy in proxies {
                 setenv("https_proxy", proxy, 1)
                 let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests/1"))
+            defer { client.shutdown() }
                 let error = try await #require(throws: TransportError.self) {
                     try await client.send(HTTPRequest(url: "https://mirror.invalid/"))
                 }
