@@ -8,18 +8,20 @@ struct HourPlot {
     let bot: [Double]
     let terminal: Terminal
 
-    /// The plot, with both rows of bars on one scale.
+    /// The plot; each row has its own scale, for it is the shapes that are to be compared.
     var text: String {
-        let peak = max(human.max() ?? 0, bot.max() ?? 0)
-        guard peak > 0 else { return "no posts to plot yet" }
+        guard human.contains(where: { $0 > 0 }) || bot.contains(where: { $0 > 0 }) else {
+            return "no posts to plot yet"
+        }
         let axis = (0..<24).map { $0 % 3 == 0 ? Printable.padded(String($0), to: 3) : "   " }.joined()
         return [
-            bars(human, peak, terminal.blue), "human  " + terminal.dim(axis),
-            bars(bot, peak, terminal.magenta), "bot    " + terminal.dim(axis),
+            bars(human, terminal.blue), "human  " + terminal.dim(axis),
+            bars(bot, terminal.magenta), "bot    " + terminal.dim(axis),
         ].joined(separator: "\n")
     }
 
-    private func bars(_ shares: [Double], _ peak: Double, _ color: (String) -> String) -> String {
+    private func bars(_ shares: [Double], _ color: (String) -> String) -> String {
+        let peak = max(shares.max() ?? 0, .leastNormalMagnitude)
         let full = Self.rows * (Self.levels.count - 1)
         let heights = shares.map { Int(($0 / peak * Double(full)).rounded()) }
         return (0..<Self.rows).reversed().map { row in

@@ -8,7 +8,7 @@ enum TrainingView {
             Swift.print("left out \(count): \(reason)")
         }
         guard summary.problemCount > 0 else { return }
-        Swift.print("could not read \(summary.problemCount) items:")
+        Swift.print("left out because they cannot be read: \(summary.problemCount)")
         for problem in summary.problems.prefix(10) { Swift.print("  \(Printable.line(problem))") }
         if summary.problemCount > 10 {
             Swift.print("  and \(summary.problemCount - min(10, summary.problems.count)) more")
