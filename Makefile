@@ -1,0 +1,45 @@
+# mirror-bot: `make` alone lists what there is.
+
+SWIFT ?= swift
+ARGS ?=
+# What the tests and the program link and start, as Debian and Ubuntu name it.
+PACKAGES = libcurl4-openssl-dev libpq-dev libhiredis-dev libmecab-dev mecab-ipadic-utf8 libsqlite3-dev \
+	libarchive-dev pkg-config postgresql redis-server openssl zip
+# Our own targets must compile without a warning; users' compilers may be newer. Tests that wait for servers would
+# starve each other if all ran at once.
+TESTING = MIRROR_BOT_STRICT=1 SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4
+
+.PHONY: help deps swift build demo test lint format
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+deps: ## Install the system packages with apt, if any is missing
+	@missing=""; \
+	for package in $(PACKAGES); do \
+		dpkg-query -W -f '$${Status}' $$package 2>/dev/null | grep -q 'install ok installed' || missing="$$missing $$package"; \
+	done; \
+	if [ -z "$$missing" ]; then echo "system packages: all there"; exit 0; fi; \
+	command -v apt-get >/dev/null || { echo "could not install$$missing: no apt-get here; install them by hand" >&2; exit 69; }; \
+	sudo=""; if [ "$$(id -u)" != 0 ]; then sudo="sudo"; fi; \
+	echo "installing with apt:$$missing"; \
+	$$sudo apt-get update -q >/dev/null && \
+	$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$missing >/dev/null
+
+swift:
+	@command -v $(SWIFT) >/dev/null || { echo "could not find swift: install Swift 6.3 from https://www.swift.org/install" >&2; exit 69; }
+
+build: deps swift ## Build the release binary
+	$(SWIFT) build -c release --product mirror-bot
+
+demo: build ## Watch a mirror live three days in seconds; ARGS="--days 7 --json"
+	@.build/release/mirror-bot demo $(ARGS)
+
+test: deps swift ## Run all tests, with real Postgres, Redis and MeCab; ARGS="--filter Outbox"
+	$(TESTING) $(SWIFT) test --quiet --explicit-target-dependency-import-check error $(ARGS)
+
+lint: swift ## Check the format of every Swift file
+	$(SWIFT) format lint --strict --recursive Sources Tests Package.swift
+
+format: swift ## Bring every Swift file into that format
+	$(SWIFT) format --in-place --recursive Sources Tests Package.swift

@@ -1,0 +1,168 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Only for our own checks: a newer compiler with a new warning must not break anybody's build.
+let strictness: [SwiftSetting] =
+    Context.environment["MIRROR_BOT_STRICT"] == nil ? [] : [.treatAllWarnings(as: .error)]
+
+/// What every target is compiled with: the Swift 6 language mode (from the
+/// tools version) and the upcoming features that make imports and existentials
+/// explicit.
+let settings: [SwiftSetting] =
+    [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+    ] + strictness
+
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
+let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+
+/// A C library as Debian and Ubuntu package it.
+///
+/// `pkgConfig` is given only where the library's own file adds no flag that
+/// SwiftPM refuses; the others are found on the default search path.
+func library(_ name: String, pkgConfig: String? = nil, apt: String) -> Target {
+    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt])])
+}
+
+func target(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+/// What lies in the root and is not Storage's, so that SwiftPM does not wonder whose it is.
+let besideStorage =
+    [
+        "CHANGELOG.md", "Makefile", "Package.swift", "Procfile", "README.md", "Tests", "app.json",
+    ]
+    + [
+        "Archive", "Blocking", "CArchive", "CCurl", "CHiredis", "CMeCab", "CPostgres", "Conduct", "Daemon", "Favorites",
+        "Import", "MeCab", "MirrorBot", "Networks", "Outbox", "Postgres", "Posts", "Redis", "Sandbox", "Schedule",
+        "Transport",
+    ].map { "Sources/\($0)" }
+
+let package = Package(
+    name: "mirror-bot",
+    platforms: [.macOS(.v15)],
+    products: [
+        .executable(name: "mirror-bot", targets: ["MirrorBot"])
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["Logging"]),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: [
+        // C libraries: a module map and the shims that Swift needs.
+        library("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
+        library("CPostgres", pkgConfig: "libpq", apt: "libpq-dev"),
+        library("CHiredis", apt: "libhiredis-dev"),
+        library("CMeCab", apt: "libmecab-dev"),
+        library("CArchive", pkgConfig: "libarchive", apt: "libarchive-dev"),
+
+        // Each C library's one Swift owner.
+        target("Blocking"),
+        target("Transport", ["CCurl"]),
+        target("Postgres", ["Blocking", "CPostgres"]),
+        target("Redis", ["Blocking", "CHiredis", "Transport"]),
+        target("MeCab", ["CMeCab"]),
+
+        // The path is the root so that the migrations at the top level can be
+        // embedded: a binary moved to another folder still migrates.
+        .target(
+            name: "Storage",
+            dependencies: ["Postgres", .product(name: "GRDB", package: "GRDB.swift")],
+            path: ".",
+            exclude: besideStorage,
+            sources: ["Sources/Storage"],
+            resources: [.embedInCode("migrations")],
+            swiftSettings: settings
+        ),
+
+        // The domain: none of these imports another.
+        target("Posts"),
+        target("Archive", ["Posts", "Storage"]),
+        target("Import", ["CArchive", "Posts"]),
+        target("Schedule", ["Posts", .product(name: "Crypto", package: "swift-crypto")]),
+        target("Favorites", ["MeCab", "Posts", "Redis", "Storage"]),
+        target("Conduct", ["Posts", .product(name: "Crypto", package: "swift-crypto")]),
+        target("Outbox", ["Posts", "Storage", .product(name: "Crypto", package: "swift-crypto")]),
+        target("Networks", ["Posts", "Transport"]),
+
+        target(
+            "Daemon",
+            [
+                "Archive", "Blocking", "Conduct", "Favorites", "Import", "MeCab", "Networks", "Outbox", "Posts",
+                "Redis",
+                "Schedule",
+                "Storage", "Transport", lifecycle, logging, metrics,
+                .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]
+        ),
+        target(
+            "Sandbox",
+            [
+                "Posts", lifecycle,
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]
+        ),
+        .executableTarget(
+            name: "MirrorBot",
+            dependencies: [
+                "Archive", "Daemon", "Favorites", "Import", "MeCab", "Networks", "Outbox", "Posts", "Redis", "Sandbox",
+                "Storage", lifecycle, logging,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: settings
+        ),
+
+        // Real servers and loopback sockets for the tests.
+        .target(
+            name: "TestSupport",
+            path: "Tests/TestSupport",
+            swiftSettings: settings
+        ),
+        tests("BlockingTests", ["Blocking"]),
+        tests("TransportTests", ["Blocking", "TestSupport", "Transport"]),
+        tests("RedisTests", ["Redis", "TestSupport", "Transport"]),
+        tests("MeCabTests", ["MeCab"]),
+        tests("StorageTests", ["Postgres", "Storage", "TestSupport"]),
+        tests("PostsTests", ["Posts"]),
+        tests("ArchiveTests", ["Archive", "Posts", "Storage", "TestSupport"]),
+        tests("ImportTests", ["Import", "Posts", "TestSupport"]),
+        tests("ScheduleTests", ["Posts", "Schedule"]),
+        tests("FavoritesTests", ["Favorites", "MeCab", "Posts", "Redis", "Storage", "TestSupport"]),
+        tests("ConductTests", ["Conduct", "Posts"]),
+        tests("OutboxTests", ["Outbox", "Posts", "Storage", "TestSupport"]),
+        tests("NetworksTests", ["Networks", "Posts", "TestSupport", "Transport"]),
+        tests("SandboxTests", ["Posts", "Sandbox"]),
+        tests(
+            "DaemonTests",
+            [
+                "Archive", "Conduct", "Daemon", "Favorites", "Networks", "Outbox", "Posts", "Redis", "Sandbox",
+                "Schedule", "Storage",
+                "TestSupport", lifecycle, logging, .product(name: "Configuration", package: "swift-configuration"),
+            ]),
+        tests("MirrorBotTests", ["Daemon", "MirrorBot", "Outbox", "Posts", "Sandbox", "TestSupport"]),
+    ]
+)
