@@ -44,7 +44,7 @@ import Transport
             for proxy in proxies {
                 setenv("https_proxy", proxy, 1)
                 let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests/1"))
-            defer { client.shutdown() }
+                defer { client.shutdown() }
                 let error = try await #require(throws: TransportError.self) {
                     try await client.send(HTTPRequest(url: "https://mirror.invalid/"))
                 }
