@@ -1,0 +1,172 @@
+import Archive
+import Configuration
+import Daemon
+import Foundation
+import Logging
+import Outbox
+import Posts
+import Sandbox
+import Storage
+import TestSupport
+import Testing
+
+/// The databases that a mirror can live in.
+enum Engine: String, CaseIterable, Sendable, CustomTestStringConvertible {
+    case sqlite = "SQLite"
+    case postgres = "PostgreSQL"
+
+    var testDescription: String { rawValue }
+}
+
+/// A mirror in a sandbox, on a clock that jumps from one thing that happens to the next.
+struct MirrorFixture: Sendable {
+    static let mirror = "test"
+    private static let started = "Worker started"
+
+    let sandbox: Sandbox
+    let clock: VirtualClock
+    let registry: NetworkRegistry
+    let stores: MirrorStores
+    /// What the workers logged.
+    let log = Recorder<String>()
+    private let folder: TemporaryDirectory
+    private let variables: [String: String]
+
+    /// Opens a mirror in a world of its own, for the test that is running.
+    ///
+    /// The suite's trait ``MirrorsTrait`` closes it.
+    ///
+    /// - Parameters:
+    ///   - engine: Where the data is.
+    ///   - seed: Decides what happens in the world.
+    ///   - hour: When the test begins, in hours of the first day.
+    ///   - isTrained: Whether the mirror knows the human's past.
+    ///   - variables: Settings besides those of the accounts and the database; empty ones count as not set.
+    static func start(
+        _ engine: Engine = .sqlite, seed: UInt64 = 1, from hour: Double = 0, isTrained: Bool = true,
+        variables: [String: String] = [:]
+    ) async throws -> MirrorFixture {
+        let closing = try #require(OpenMirrors.current)
+        let clock = VirtualClock(startingAt: Sample.hour(hour))
+        let world = await Sample.world(seed: seed)
+        let sandbox = try await Sandbox.start(world: world, rateLimits: .unlimited) { clock.now }
+        closing.add { await sandbox.stop() }
+        let registry = NetworkRegistry(version: "test", clock: clock)
+        closing.add { registry.shutdown() }
+        let fixture = try await MirrorFixture(
+            engine, sandbox: sandbox, clock: clock, registry: registry, isTrained: isTrained, variables: variables)
+        closing.add { [stores = fixture.stores] in await stores.close() }
+        return fixture
+    }
+
+    private init(
+        _ engine: Engine, sandbox: Sandbox, clock: VirtualClock, registry: NetworkRegistry, isTrained: Bool,
+        variables: [String: String]
+    ) async throws {
+        folder = try TemporaryDirectory()
+        self.sandbox = sandbox
+        self.clock = clock
+        self.registry = registry
+        var all = [
+            "MIRROR": Self.mirror, "MIRROR_BOT_HOME": folder.path, "TIME_ZONE": Sample.zone.identifier,
+            "HUMAN_SERVER": sandbox.url, "HUMAN_ACCESS_TOKEN": sandbox.humanToken, "BOT_SERVER": sandbox.url,
+            "BOT_ACCESS_TOKEN": sandbox.botToken,
+        ]
+        if engine == .postgres { all["DATABASE_URL"] = try await PostgresServer.shared().makeDatabase() }
+        all.merge(variables) { $1 }
+        self.variables = all
+        if engine == .postgres {
+            let storage = try await Storage.open(.postgres(url: all["DATABASE_URL"] ?? ""))
+            _ = try await Migrations.apply(to: storage)
+            await storage.close()
+        } else if isTrained {
+            try await TrainedDatabase.copy(into: folder)
+        }
+        stores = try await MirrorStores.open(try Self.configuration(all))
+        if isTrained, engine == .postgres { try await TrainedDatabase.train(stores) }
+    }
+
+    static func configuration(_ variables: [String: String]) throws -> MirrorConfiguration {
+        let values = try SettingValues(environment: EnvironmentVariablesProvider(environmentVariables: variables))
+        return try MirrorConfiguration(values, environment: [:])
+    }
+
+    /// A worker whose looks are rare enough for a quick test, and frequent enough for every deadline.
+    func worker(on stores: MirrorStores? = nil) -> Worker {
+        var cadence = Cadence(poll: .seconds(600))
+        cadence.home = .seconds(900)
+        cadence.humanPosts = .seconds(1_800)
+        cadence.humanFavorites = .seconds(3_600)
+        cadence.publisher = .seconds(600)
+        return Worker(
+            stores: stores ?? self.stores, registry: registry, clock: clock, cadence: cadence,
+            logger: Logger(label: "test") { _ in LogRecorder(lines: log) })
+    }
+
+    /// Lets the worker live until an hour of the first day.
+    ///
+    /// - Parameters:
+    ///   - hour: When to stop.
+    ///   - events: What happens meanwhile, and at which hours, in their order; the clock stands still while it does.
+    func live(
+        until hour: Double, events: [(hour: Double, action: @Sendable () async throws -> Void)] = []
+    ) async throws {
+        let worker = worker()
+        guard !events.isEmpty else { return try await worker.run(until: Sample.hour(hour)) }
+        let started = log.values.count { $0.contains(Self.started) }
+        clock.join()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                defer { clock.leave() }
+                // Not before the worker takes part, or the clock would jump to the first event at once.
+                try await log.wait(forMore: started) { $0.contains(Self.started) }
+                for event in events {
+                    try await clock.sleep(until: Sample.hour(event.hour))
+                    try await event.action()
+                }
+            }
+            group.addTask { try await worker.run(until: Sample.hour(hour)) }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Lets time pass without a worker.
+    func wait(until date: Date) async throws {
+        clock.join()
+        defer { clock.leave() }
+        try await clock.sleep(until: date)
+    }
+
+    /// Opens the same mirror once more, as another process does, with some settings changed.
+    func reopened(changing changes: [String: String] = [:]) async throws -> MirrorStores {
+        let other = try await MirrorStores.open(try Self.configuration(variables.merging(changes) { $1 }))
+        OpenMirrors.current?.add { await other.close() }
+        return other
+    }
+
+    var leases: LeaseTable { LeaseTable(storage: stores.storage, mirror: Self.mirror) }
+
+    /// Who holds the mirror's lease; nil if it was given back or never taken.
+    func leaseHolder() async throws -> String? {
+        guard let record = try await leases.record(), !record.isReleased else { return nil }
+        return record.owner
+    }
+
+    /// The slots of a day of the world, counted from 0.
+    func slots(ofDay number: Int = 0) async throws -> [Action] {
+        try await stores.outbox(lease: nil).slots(of: Sample.day.advanced(by: number))
+    }
+
+    /// The archived post whose text an action uses.
+    func source(of action: Action) async throws -> Post {
+        let id = try #require(action.sourcePost)
+        return try #require(try await stores.archive.post(id))
+    }
+
+    /// Every action, the oldest first.
+    func actions(_ kind: ActionKind? = nil) async throws -> [Action] {
+        try await stores.outbox(lease: nil).recent(100_000)
+            .filter { kind == nil || $0.kind == kind }
+            .sorted { ($0.due, $0.id) < ($1.due, $1.id) }
+    }
+}

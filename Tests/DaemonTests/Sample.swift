@@ -1,0 +1,70 @@
+import Foundation
+import Posts
+import Sandbox
+import TestSupport
+
+/// The human of the sandbox, her past and her worlds, each made once for all tests.
+enum Sample {
+    /// Monday 2026-06-01, midnight in Tokyo.
+    static let origin = Date(timeIntervalSince1970: 1_780_239_600)
+    static let zone = TimeZone(identifier: SamplePeople.timeZoneIdentifier) ?? .gmt
+    /// The first day of every world.
+    static let day = LocalTime(origin, in: zone).day
+
+    private static let archive = SampleArchive(endingAt: origin)
+
+    /// Her last months: enough to learn from, little enough to be quick.
+    static let posts = Array(archive.posts.suffix(500))
+
+    /// How many favorites, and how many normals, ``exampleLines`` holds.
+    static let exampleCount = 120
+
+    /// Her last months as JSON Lines, for the scheduler.
+    static let postLines = posts.map { $0.jsonLine() + "\n" }.joined()
+
+    /// Posts of others that she favorited or did not, as JSON Lines, for the classifier.
+    static let exampleLines =
+        (archive.favorites.suffix(exampleCount).map { $0.jsonLine(favorite: true) + "\n" }
+        + archive.normals.suffix(exampleCount).map { $0.jsonLine(favorite: false) + "\n" }).joined()
+
+    /// The newest of her posts as the sandbox's server holds them.
+    static let served = posts.suffix(130).map { sample in
+        Post(
+            id: PostID(network: .mastodon, value: sample.uri),
+            author: AccountID(network: .mastodon, value: sample.author.handle), text: sample.text,
+            createdAt: sample.createdAt,
+            replyTo: sample.replyTo.map {
+                ReplyTarget(author: AccountID(network: .mastodon, value: $0.handle))
+            },
+            visibility: sample.visibility, language: sample.language.rawValue)
+    }
+
+    /// The instant `hours` after the beginning of the first day.
+    static func hour(_ hours: Double) -> Date { origin + hours * 3_600 }
+
+    /// The worldwide identity of somebody in the sandbox.
+    static func person(_ userName: String) -> AccountID {
+        AccountID(network: .mastodon, value: "\(userName)@\(SamplePeople.host)")
+    }
+
+    /// A world of these days; the same configuration is written once.
+    static func world(seed: UInt64 = 1, days: Int = 1) async -> SandboxWorld {
+        await worlds.world(seed: seed, days: days)
+    }
+
+    private static let worlds = Worlds()
+
+    private actor Worlds {
+        private var written: [[UInt64]: SandboxWorld] = [:]
+
+        func world(seed: UInt64, days: Int) -> SandboxWorld {
+            let key = [seed, UInt64(days)]
+            if let world = written[key] { return world }
+            let world = SandboxWorld(
+                configuration: .init(
+                    seed: seed, origin: Sample.origin, days: days, timeZone: Sample.zone, humanPosts: Sample.served))
+            written[key] = world
+            return world
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import Daemon
+import Foundation
+import TestSupport
+import Testing
+
+/// `mirror-bot config`.
+@Suite(.timeLimit(.minutes(2))) struct ConfigCommandTests {
+    private struct Line: Decodable {
+        var name: String
+        var value: String?
+        var origin: String
+        var summary: String
+    }
+
+    private let stage: Stage
+
+    init() throws { stage = try Stage() }
+
+    /// Runs `config --json` and reads its answer, which must be all of the standard output.
+    private func lines(
+        _ words: [String] = [], environment: [String: String] = [:]
+    ) async throws -> [String: Line] {
+        let ending = try await stage.run(words: ["config", "--json"] + words, environment: environment)
+        #expect(ending.status == 0, "\(ending.error)")
+        #expect(ending.error.isEmpty)
+        let lines = try JSONDecoder().decode([Line].self, from: Data(ending.output.utf8))
+        #expect(lines.map(\.name) == Setting.all.map(\.name))
+        return Dictionary(uniqueKeysWithValues: lines.map { ($0.name, $0) })
+    }
+
+    private func dotEnv(_ text: String) throws {
+        try text.write(toFile: stage.workingFolder + "/.env", atomically: false, encoding: .utf8)
+    }
+
+    @Test func showsWhereEachValueComesFrom() async throws {
+        let token = try stage.folder.write(Data("from-a-file\n".utf8), to: "token")
+        try dotEnv("MAX_PER_DAY=7\nLINKS=off\nTIME_ZONE=Asia/Tokyo\n")
+        let lines = try await lines(
+            ["--time-zone", "Europe/Berlin"],
+            environment: [
+                "LINKS": "on", "TIME_ZONE": "Asia/Seoul", "BOT_SERVER": "https://a.example",
+                "BOT_ACCESS_TOKEN_FILE": token,
+            ])
+        let origins = lines.mapValues(\.origin)
+        #expect(origins["TIME_ZONE"] == "flag")
+        #expect(origins["LINKS"] == "environment")
+        #expect(origins["MAX_PER_DAY"] == ".env")
+        #expect(origins["BOT_ACCESS_TOKEN"] == "file")
+        #expect(origins["NO_REPEAT_DAYS"] == "default")
+        #expect(origins["REDIS_URL"] == "unset")
+        #expect(lines["TIME_ZONE"]?.value == "Europe/Berlin")
+        #expect(lines["LINKS"]?.value == "on")
+        #expect(lines["MAX_PER_DAY"]?.value == "7")
+        #expect(lines["NO_REPEAT_DAYS"]?.value == "180")
+        #expect(lines["REDIS_URL"]?.value == nil)
+    }
+
+    @Test func redactsEverySecretInBothForms() async throws {
+        let environment = [
+            "HUMAN_SERVER": "https://a.example", "HUMAN_ACCESS_TOKEN": "planted-1", "BOT_SERVER": "https://a.example",
+            "BOT_ACCESS_TOKEN": "planted-2", "DATABASE_URL": "postgres://planted-3@a.example/planted-4",
+            "REDIS_URL": "redis://:planted-5@a.example",
+        ]
+        let lines = try await lines(environment: environment)
+        for setting in Setting.all where setting.isSecret { #expect(lines[setting.name]?.value == "<redacted>") }
+        for words in [["config"], ["config", "--json"]] {
+            let ending = try await stage.run(words: words, environment: environment)
+            #expect(ending.output.contains("<redacted>"))
+            #expect(!(ending.output + ending.error).contains("planted"))
+        }
+    }
+
+    @Test func everySettingHasALineForPeople() async throws {
+        let ending = try await stage.run("config")
+        #expect(ending.status == 0)
+        let lines = ending.output.split(separator: "\n")
+        #expect(lines.count == Setting.all.count)
+        for (line, setting) in zip(lines, Setting.all) {
+            #expect(line.hasPrefix(setting.name + " "))
+            #expect(line.hasSuffix(setting.summary))
+        }
+    }
+
+    @Test func aVariableSetToNothingIsNotSet() async throws {
+        try dotEnv("QUIET_HOURS=01:00-02:00\n")
+        let lines = try await lines(environment: ["QUIET_HOURS": "", "TIME_ZONE": "", "BOT_ACCESS_TOKEN": ""])
+        #expect(lines["QUIET_HOURS"]?.value == "01:00-02:00")
+        #expect(lines["TIME_ZONE"]?.origin == "unset")
+        #expect(lines["BOT_ACCESS_TOKEN"]?.origin == "unset")
+    }
+
+    @Test func dotEnvMayHoldCommentsAndQuotes() async throws {
+        try dotEnv("# ours\n\nTIME_ZONE=\"Asia/Tokyo\"\nMIRROR=second\n")
+        let lines = try await lines()
+        #expect(lines["TIME_ZONE"]?.value == "Asia/Tokyo")
+        #expect(lines["MIRROR"]?.value == "second")
+    }
+
+    @Test func dotEnvOfAnotherFolderIsNotRead() async throws {
+        try "MIRROR=second\n".write(toFile: stage.folder.path(".env"), atomically: false, encoding: .utf8)
+        #expect(try await lines()["MIRROR"]?.value == "default")
+    }
+
+    @Test func dotEnvThatCannotBeReadIsAnError() async throws {
+        try FileManager.default.createDirectory(
+            atPath: stage.workingFolder + "/.env", withIntermediateDirectories: false)
+        let ending = try await stage.run("config")
+        #expect(ending.status == 78)
+        #expect(ending.error.hasPrefix("error: .env cannot be read"))
+    }
+
+    @Test func readsNothingAndWritesNothing() async throws {
+        _ = try await lines()
+        #expect(try stage.files().isEmpty)
+    }
+}

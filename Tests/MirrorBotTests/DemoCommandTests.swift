@@ -1,0 +1,136 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `mirror-bot demo`.
+///
+/// Each run takes seconds, so the tests share three of them and make a fourth.
+@Suite(.timeLimit(.minutes(5))) struct DemoCommandTests {
+    /// The summary as documented; decoding fails for a missing key, and the keys are compared besides.
+    private struct Summary: Decodable, Equatable {
+        static let keys = [
+            "base_rate", "days", "duplicate_sends", "errors", "expected_replies", "favorite_precision", "favorites",
+            "planned", "posted", "replies", "skipped", "suggested", "unsolicited",
+        ]
+
+        var baseRate: Double?
+        var days: Int
+        var duplicateSends: Int
+        var errors: Int
+        var expectedReplies: Int
+        var favoritePrecision: Double?
+        var favorites: Int
+        var planned: Int
+        var posted: Int
+        var replies: Int
+        var skipped: Int
+        var suggested: Int
+        var unsolicited: Int
+    }
+
+    private static let sample = Task { try await demo("--days", "1", "--json") }
+    private static let repeated = Task { try await demo("--days", "1", "--json", "--seed", "2026") }
+    private static let other = Task { try await demo("--days", "1", "--json", "--seed", "7") }
+
+    /// A demo with everything set that belongs to a real mirror and must not matter to it.
+    private static func demo(_ words: String...) async throws -> Ending {
+        let stage = try Stage([
+            "MIRROR": "Not A Name", "DATABASE_URL": "postgres://nobody@127.0.0.1:1/none", "BOT_SERVER": "https://[",
+            "BOT_ACCESS_TOKEN": "planted", "LOG_LEVEL": "trace", "FAVORITE_MODE": "off",
+        ])
+        let ending = try await stage.run(words: ["demo"] + words)
+        #expect(!FileManager.default.fileExists(atPath: stage.home), "the demo touched the mirror's home")
+        return ending
+    }
+
+    private func summary(_ ending: Ending) throws -> Summary {
+        #expect(ending.status == 0, "\(ending.error)")
+        let line = try #require(ending.output.split(separator: "\n").last)
+        let keys = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+        #expect(keys?.keys.sorted() == Summary.keys)
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        return try decoder.decode(Summary.self, from: Data(line.utf8))
+    }
+
+    private func expectGoodConduct(_ summary: Summary) {
+        #expect(summary.posted == summary.planned - summary.skipped)
+        #expect(summary.replies == summary.expectedReplies)
+        #expect(summary.unsolicited == 0)
+        #expect(summary.errors == 0)
+        #expect(summary.duplicateSends == 0)
+    }
+
+    @Test func endsWithOneSummaryOfWhatTheNetworkReceived() async throws {
+        let ending = try await Self.sample.value
+        let summary = try summary(ending)
+        expectGoodConduct(summary)
+        #expect(summary.days == 1)
+        #expect(summary.posted > 0)
+        #expect(summary.replies > 0)
+        #expect(summary.favorites > 0)
+        #expect(summary.suggested == 0)
+        let (precision, base) = (try #require(summary.favoritePrecision), try #require(summary.baseRate))
+        #expect(precision >= 2 * base)
+        #expect(ending.output.split(separator: "\n").count == 1, "more than the summary on the standard output")
+        #expect(ending.error.contains("living through 1 day …"))
+    }
+
+    @Test func theSameSeedGivesTheSameSummary() async throws {
+        #expect(try await Self.sample.value.output == Self.repeated.value.output)
+    }
+
+    @Test func anotherSeedGivesOtherDays() async throws {
+        let other = try await Self.other.value
+        expectGoodConduct(try summary(other))
+        #expect(try await Self.sample.value.output != other.output)
+    }
+
+    @Test func learnsFromOnesOwnDownloadAndShowsItToAPerson() async throws {
+        let stage = try Stage(["COLUMNS": "100"])
+        let path = try Fixture.xArchive(in: stage.folder)
+        let ending = try await stage.run("demo", "--from", path, "--days", "1", "--time-zone", "Asia/Tokyo")
+        #expect(ending.status == 0, "\(ending.error)")
+        #expect(ending.error.contains("learning posting times and texts from \(path) …"))
+        #expect(ending.output.contains("120 posts, 2026-01-05 to 2026-02-03, clock of Asia/Tokyo\n"))
+        #expect(ending.output.contains("● post      Small thought "))
+        #expect(ending.output.contains("↩ reply     @friend_"))
+        for figure in ["unsolicited  0\n", "sent twice   0\n", "errors       0\n"] {
+            #expect(ending.output.contains(figure))
+        }
+        let replies = try #require(ending.output.firstMatch(of: /replies +(\d+) of (\d+) expected/))
+        #expect(replies.output.1 == replies.output.2)
+        #expect(replies.output.1 != "0")
+        for line in ending.output.split(separator: "\n") { #expect(line.count <= 100, "too wide: \(line)") }
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func nothingIsKeptWhenItIsInterrupted(_ signal: Int32) async throws {
+        let stage = try Stage()
+        let path = try Fixture.xArchive(in: stage.folder)
+        let folder = try TemporaryDirectory()
+        let demo = try stage.start(["demo", "--from", path], environment: ["TMPDIR": folder.path])
+        try await demo.waitForError("living through 3 days …")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 1)
+        demo.send(signal)
+        #expect(await demo.ending().status == 128 + signal)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    }
+
+    @Test func anArchiveThatCannotBeReadIsBadData() async throws {
+        let ending = try await Self.demo("--from", "/nowhere.zip")
+        #expect(ending.status == 65)
+        #expect(ending.error.contains("error: "))
+        #expect(ending.output.isEmpty)
+    }
+
+    @Test func anArchiveWithoutPublicPostsIsBadData() async throws {
+        let stage = try Stage()
+        let line =
+            #"{"id":"1","author":"me@a.example","text":"for friends","visibility":"private","created_at":"2026-01-01T00:00:00Z"}"#
+        let path = try stage.folder.write(Data(line.utf8), to: "private.jsonl")
+        let ending = try await stage.run("demo", "--from", path)
+        #expect(ending.status == 65)
+        #expect(ending.error.contains("holds no public posts"))
+    }
+}

@@ -1,0 +1,265 @@
+import Daemon
+import Foundation
+import Sandbox
+import Storage
+import TestSupport
+import Testing
+
+/// Every documented exit code, reached by a mishap that a person can have.
+@Suite(.timeLimit(.minutes(2))) struct ExitCodeTests {
+    private let stage: Stage
+
+    init() throws { stage = try Stage(["TIME_ZONE": "Europe/Berlin"]) }
+
+    /// The one line on the error output that says what went wrong.
+    private func complaint(_ ending: Ending) throws -> String {
+        #expect(ending.output.isEmpty, "an answer beside the error: \(ending.output)")
+        let lines = ending.error.split(separator: "\n").filter { $0.hasPrefix("error: ") }
+        #expect(lines.count == 1, "\(ending.error)")
+        return try #require(lines.first.map(String.init))
+    }
+
+    private func closedAddress() async throws -> String {
+        let sandbox = try await Sandbox.live()
+        await sandbox.stop()
+        return sandbox.url
+    }
+
+    // MARK: 65, bad data
+
+    @Test func aTruncatedZipIsBadData() async throws {
+        _ = try Fixture.xArchive(in: stage.folder)
+        let zip = try RunningProgram(
+            Launch(
+                path: try ServerProcess.locate("zip"), arguments: ["-qr", "whole.zip", "data"],
+                environment: stage.environment, folder: stage.folder.path("archive")))
+        #expect(await zip.ending().status == 0)
+        let whole = stage.folder.path("archive/whole.zip")
+        let bytes = try #require(FileManager.default.contents(atPath: whole))
+        let half = try stage.folder.write(bytes.prefix(bytes.count / 2), to: "half.zip")
+
+        let damaged = try await stage.run("train", "scheduler", "--from", half)
+        #expect(damaged.status == 65)
+        #expect(try complaint(damaged).contains("half.zip"))
+        #expect(try await stage.run("train", "scheduler", "--from", whole).status == 0)
+    }
+
+    @Test func whatIsNotThereOrNoArchiveIsBadData() async throws {
+        let noise = try stage.folder.write(Data("just words\n".utf8), to: "noise.txt")
+        for path in ["/nowhere/archive.zip", stage.workingFolder, noise] {
+            let ending = try await stage.run("train", "classifier", "--from", path)
+            #expect(ending.status == 65, "\(path)")
+            #expect(try complaint(ending).contains(path))
+        }
+    }
+
+    @Test func aPlanWithoutAnArchiveIsBadDataAndSaysWhatToDo() async throws {
+        let ending = try await stage.run("plan", "--json")
+        #expect(ending.status == 65)
+        #expect(try complaint(ending).contains("mirror-bot train scheduler"))
+    }
+
+    @Test func aDatabaseThatIsNoneIsBadData() async throws {
+        try FileManager.default.createDirectory(atPath: stage.home, withIntermediateDirectories: true)
+        try Data(repeating: 0x41, count: 8_192).write(to: URL(fileURLWithPath: stage.home + "/mirror-bot.sqlite"))
+        let ending = try await stage.run("status")
+        #expect(ending.status == 65)
+        #expect(try complaint(ending).contains("mirror-bot.sqlite"))
+    }
+
+    // MARK: 69, unavailable
+
+    @Test func aServerThatIsDownIsUnavailable() async throws {
+        let address = try await closedAddress()
+        let settings = [
+            "HUMAN_SERVER": address, "HUMAN_ACCESS_TOKEN": "h", "BOT_SERVER": address, "BOT_ACCESS_TOKEN": "b",
+        ]
+        for words in [["train", "scheduler"], ["train", "classifier"], ["run", "--once"], ["run", "--dry-run"]] {
+            let ending = try await stage.run(words: words, environment: settings)
+            #expect(ending.status == 69, "\(words)")
+            #expect(try complaint(ending).contains("127.0.0.1"))
+        }
+    }
+
+    @Test func aBrokenServerIsUnavailable() async throws {
+        let sandbox = try await Sandbox.live()
+        sandbox.faults.failNext(.html(status: 502), count: 100)
+        let ending = try await stage.run("train", "scheduler", environment: sandbox.humanSettings)
+        #expect(ending.status == 69)
+        #expect(try complaint(ending).contains("502"))
+        await sandbox.stop()
+    }
+
+    @Test func aDatabaseServerThatIsDownIsUnavailable() async throws {
+        let address = try await closedAddress().dropFirst("http://".count)
+        let url = ["DATABASE_URL": "postgres://me:word@\(address)/db"]
+        for words in [["migrate"], ["status", "--json"], ["plan"], ["train", "clear", "--yes"], ["run"]] {
+            let ending = try await stage.run(words: words, environment: url)
+            #expect(ending.status == 69, "\(words)")
+            _ = try complaint(ending)
+        }
+    }
+
+    /// The examples are kept in the database, from which the counts are made again.
+    @Test func countsThatAreDownAreAWarningOnly() async throws {
+        let address = try await closedAddress().dropFirst("http://".count)
+        let redis = ["REDIS_URL": "redis://\(address)"]
+        let path = try stage.folder.write(Data(Fixture.examples(4).utf8), to: "examples.jsonl")
+        let ending = try await stage.run("train", "classifier", "--from", path, environment: redis)
+        #expect(ending.status == 0)
+        #expect(ending.output.contains("4 new"))
+        #expect(ending.error.contains("warning: could not read the counts: could not use Redis"))
+    }
+
+    // MARK: 70, a bug
+
+    @Test func aDatabaseThatSomebodyChangedIsReportedAsABug() async throws {
+        try await stage.withStores { _ = try await $0.storage.execute("DROP TABLE posts") }
+        let ending = try await stage.run("status")
+        #expect(ending.status == 70)
+        #expect(try complaint(ending).contains("posts"))
+        #expect(ending.error.contains("this is a bug; please report it"))
+    }
+
+    // MARK: 75, later
+
+    @Test func aServerThatAsksToWaitIsForLater() async throws {
+        let sandbox = try await Sandbox.live()
+        let busy = SandboxFault.error(status: 429, message: "Too many requests", headers: ["Retry-After": "600"])
+        sandbox.faults.failNext(busy, count: 2)
+        let ending = try await stage.run("train", "scheduler", environment: sandbox.humanSettings)
+        #expect(ending.status == 75)
+        _ = try complaint(ending)
+        let patient = try await stage.run("train", "scheduler", "--if-possible", environment: sandbox.humanSettings)
+        #expect(patient.status == 0)
+        #expect(patient.error.contains("not trained yet: "))
+        await sandbox.stop()
+    }
+
+    // MARK: 77, refused
+
+    @Test func aWrongTokenIsRefused() async throws {
+        let sandbox = try await Sandbox.live()
+        let settings = [
+            "HUMAN_SERVER": sandbox.url, "HUMAN_ACCESS_TOKEN": "wrong", "BOT_SERVER": sandbox.url,
+            "BOT_ACCESS_TOKEN": "wrong",
+        ]
+        let commands = [
+            ["train", "scheduler"], ["train", "classifier", "--if-possible"], ["run"], ["run", "--once"],
+            ["run", "--dry-run"],
+        ]
+        for words in commands {
+            let ending = try await stage.run(words: words, environment: settings)
+            #expect(ending.status == 77, "\(words)")
+            #expect(try complaint(ending).contains("access token"))
+        }
+        await sandbox.stop()
+    }
+
+    @Test func aTokenWithoutTheRightToPublishIsRefusedWhenItMatters() async throws {
+        let sandbox = try await Sandbox.live()
+        let noon = Noon()
+        let settings = [
+            "BOT_SERVER": sandbox.url, "BOT_ACCESS_TOKEN": sandbox.humanToken, "TIME_ZONE": noon.zone,
+            "QUIET_HOURS": noon.quietHours, "MIN_AGE_DAYS": "0",
+        ]
+        _ = try await stage.run("train", "scheduler", "--from", "-", input: Fixture.lines(perDay: 6))
+        let ending = try await stage.run("run", "--once", environment: settings)
+        #expect(ending.status == 77)
+        #expect(await sandbox.ledger.deliveries.isEmpty)
+        await sandbox.stop()
+    }
+
+    // MARK: 78, configuration
+
+    @Test(arguments: [
+        ("NETWORK", "friendster", "mastodon"), ("FAVORITE_MODE", "maybe", "off, suggest, auto"),
+        ("SCHEDULE_MODEL", "guess", "kernel, raw"), ("FEATURES", "all", "content, nouns"), ("BURSTS", "yes", "on, off"),
+        ("LINKS", "1", "on, off"), ("LOG_LEVEL", "loud", "trace"), ("LOG_FORMAT", "xml", "logfmt"),
+        ("POLL_SECONDS", "9", "10 to 3600"), ("MAX_PER_DAY", "0", "1 to 1000"), ("MAX_PER_DAY", "1e3", "1 to 1000"),
+        ("ARCHIVE_LIMIT", "99999999999999999999", "100 to"), ("FAVORITE_RATE_THRESHOLD", "nan", "above 0"),
+        ("FAVORITE_RATE_THRESHOLD", "-1", "above 0"), ("QUIET_HOURS", "all night", "23:00-07:00"),
+        ("TIME_ZONE", "Mars/Olympus", "Europe/Berlin"), ("MIRROR", "Two Words", "a-z"),
+        ("HUMAN_SERVER", "https://a.example/path", "https://host"), ("BOT_SERVER", "ftp://a.example", "https://host"),
+        ("HUMAN_SERVER", "https://a.example", "HUMAN_ACCESS_TOKEN"), ("BOT_ACCESS_TOKEN", "t", "BOT_SERVER"),
+        ("DATABASE_URL", "mysql://a.example/db", "postgres://"), ("BOT_ACCESS_TOKEN_FILE", "/nowhere", "/nowhere"),
+    ])
+    func anUnusableValueIsNamedWithWhatIsAllowed(_ name: String, _ value: String, _ allowed: String) async throws {
+        let ending = try await stage.run("config", environment: [name: value])
+        #expect(ending.status == 78)
+        let complaint = try complaint(ending)
+        #expect(complaint.contains(name))
+        #expect(complaint.contains(allowed))
+    }
+
+    @Test func humanAndBotMustDiffer() async throws {
+        let sandbox = try await Sandbox.live()
+        let settings = sandbox.botSettings.merging([
+            "HUMAN_SERVER": sandbox.url, "HUMAN_ACCESS_TOKEN": sandbox.botToken,
+        ]) { $1 }
+        for words in [["run"], ["run", "--once"], ["run", "--dry-run"]] {
+            let ending = try await stage.run(words: words, environment: settings)
+            #expect(ending.status == 78, "\(words)")
+            #expect(try complaint(ending).contains("BOT_ACCESS_TOKEN"))
+        }
+        #expect(await sandbox.ledger.deliveries.isEmpty)
+        await sandbox.stop()
+    }
+
+    @Test func aMirrorKeepsItsAccounts() async throws {
+        let sandbox = try await Sandbox.live()
+        #expect(try await stage.run("train", "scheduler", environment: sandbox.humanSettings).status == 0)
+        let other = ["HUMAN_SERVER": sandbox.url, "HUMAN_ACCESS_TOKEN": sandbox.botToken]
+        let ending = try await stage.run("train", "scheduler", environment: other)
+        #expect(ending.status == 78)
+        #expect(try complaint(ending).contains("MIRROR"))
+        let apart = try await stage.run("train", "scheduler", "--mirror", "other", environment: other)
+        #expect(apart.status == 0)
+        await sandbox.stop()
+    }
+
+    @Test func runNeedsATimeZoneAndProposesOne() async throws {
+        let sandbox = try await Sandbox.live()
+        let settings = sandbox.botSettings.merging(["TIME_ZONE": ""]) { $1 }
+        for words in [["run"], ["run", "--once"], ["plan"]] {
+            let ending = try await stage.run(words: words, environment: settings)
+            #expect(ending.status == 78, "\(words)")
+            #expect(try complaint(ending).contains("TIME_ZONE is not set; set it to"))
+        }
+        _ = try await stage.run(
+            "train", "scheduler", "--from", "-", environment: settings, input: Fixture.lines(perDay: 12))
+        let ending = try await stage.run("run", environment: settings)
+        #expect(ending.status == 78)
+        #expect(try complaint(ending).contains("suggest"))
+        await sandbox.stop()
+    }
+
+    @Test func runNeedsABot() async throws {
+        for words in [["run"], ["run", "--once"], ["run", "--dry-run"]] {
+            let ending = try await stage.run(words: words)
+            #expect(ending.status == 78, "\(words)")
+            #expect(try complaint(ending).contains("BOT_SERVER"))
+        }
+    }
+
+    @Test func aDictionaryThatIsMissingIsNamed() async throws {
+        let path = try stage.folder.write(Data(Fixture.examples(4).utf8), to: "examples.jsonl")
+        let ending = try await stage.run(
+            "train", "classifier", "--from", path, environment: ["MECAB_DICTIONARY": "/nowhere/dictionary"])
+        #expect(ending.status == 78)
+        #expect(try complaint(ending).contains("/nowhere/dictionary"))
+    }
+
+    @Test func aDynoNeedsALastingDatabase() async throws {
+        let ending = try await stage.run("run", environment: ["DYNO": "worker.1"])
+        #expect(ending.status == 78)
+        #expect(try complaint(ending).contains("DATABASE_URL"))
+    }
+
+    @Test func trainingWithoutATokenSaysWhatToDo() async throws {
+        let ending = try await stage.run("train", "scheduler")
+        #expect(ending.status == 78)
+        #expect(try complaint(ending).contains("--from"))
+        #expect(try await stage.run("train", "scheduler", "--if-possible").status == 0)
+    }
+}

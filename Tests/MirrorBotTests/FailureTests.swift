@@ -1,0 +1,75 @@
+import ArgumentParser
+import Foundation
+import Import
+import Networks
+import Posts
+import Redis
+import Testing
+
+@testable import Archive
+@testable import Daemon
+@testable import Favorites
+@testable import MeCab
+@testable import MirrorBot
+@testable import Outbox
+@testable import Storage
+
+/// The exit code of every kind of error.
+@Suite struct FailureTests {
+    private func expect(_ status: Int?, _ error: any Error, _ location: SourceLocation = #_sourceLocation) {
+        #expect(Failure(error).status.map { Int($0.rawValue) } == status, "\(error)", sourceLocation: location)
+    }
+
+    @Test(arguments: [
+        (NetworkError.Code.unauthorized, 77), (.missingScope, 77), (.accountDisabled, 77),
+        (.configuration, 78), (.redirected, 78), (.rateLimited, 75),
+        (.unavailable, 69), (.transport, 69), (.malformedResponse, 69),
+        (.notFound, 69), (.rejected, 69), (NetworkError.Code(rawValue: "new"), 69),
+    ])
+    func aNetworkError(_ code: NetworkError.Code, _ status: Int) {
+        expect(
+            status,
+            NetworkError(
+                code: code, network: .mastodon, host: "a.example", operation: .verifyAccount, outcome: .refused))
+    }
+
+    @Test(arguments: [
+        (StorageError.Code.configuration, 78), (.outOfDate, 78),
+        (.authentication, 77), (.corrupt, 65), (.busy, 75), (.serialization, 75),
+        (.unavailable, 69), (.outcomeUnknown, 69), (.readOnly, 69), (.full, 69),
+        (.other, 70), (.decoding, 70), (.closed, 70), (.constraint, 70), (.uniqueViolation, 70),
+    ])
+    func aStorageError(_ code: StorageError.Code, _ status: Int) {
+        expect(status, StorageError(code, "read", because: "a test"))
+    }
+
+    @Test func ourOwnErrors() {
+        expect(78, ConfigurationError("MIRROR", "is wrong"))
+        expect(78, MeCabError(.dictionaryNotFound, "no dictionary"))
+        expect(65, ImportError(.notFound, path: "/nowhere", "there is nothing"))
+        expect(65, ArchiveError(column: "visibility"))
+        expect(78, RedisError(.invalidConfiguration, message: "no host"))
+        expect(69, RedisError(.unavailable, message: "down"))
+        expect(77, RedisError(.authentication, message: "wrong password"))
+        expect(78, FavoritesError(.invalidConfiguration, "no"))
+        expect(69, FavoritesError(.countsUnavailable, "down"))
+        expect(75, OutboxError.leaseLost)
+        expect(75, CancellationError())
+        expect(65, CommandError(.badData, "no posts"))
+    }
+
+    @Test func whatNobodyExpectedIsABug() {
+        struct Surprise: Error {}
+        expect(70, Surprise())
+        expect(70, CocoaError(.fileNoSuchFile))
+    }
+
+    @Test func theParserEndsItsOwnErrors() {
+        expect(nil, ValidationError("wrong"))
+        expect(nil, ExitCode(3))
+        expect(nil, CleanExit.helpRequest())
+        #expect(throws: (any Error).self) { try MirrorBot.parseAsRoot(["--nonsense"]) }
+        do { _ = try MirrorBot.parseAsRoot(["--nonsense"]) } catch { expect(nil, error) }
+        do { _ = try MirrorBot.parseAsRoot(["--help"]) } catch { expect(nil, error) }
+    }
+}

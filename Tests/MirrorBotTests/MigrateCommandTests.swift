@@ -1,0 +1,50 @@
+import Daemon
+import Foundation
+import TestSupport
+import Testing
+
+/// `mirror-bot migrate`, on the embedded database and on a server with a password.
+@Suite(.timeLimit(.minutes(3))) struct MigrateCommandTests {
+    @Test func theEmbeddedDatabaseIsMadeOnce() async throws {
+        let stage = try Stage()
+        let first = try await stage.run("migrate")
+        #expect(first.status == 0)
+        #expect(first.output.hasPrefix("applied 0001_"))
+        let second = try await stage.run("migrate")
+        #expect(second.status == 0)
+        #expect(second.output == "nothing to do: SQLite at \(stage.home)/mirror-bot.sqlite is up to date\n")
+    }
+
+    @Test func aServerIsMigratedOnceAndServesEveryCommand() async throws {
+        let server = try await PostgresServer.start(password: "planted4711")
+        let stage = try Stage(["DATABASE_URL": server.url(), "TIME_ZONE": "Asia/Tokyo", "DYNO": "worker.1"])
+        let early = try await stage.run("status")
+        #expect(early.status == 78)
+        #expect(early.error.contains("mirror-bot migrate"))
+
+        // Two at once, as when two processes of one release start.
+        async let one = stage.run("migrate")
+        async let other = stage.run("migrate")
+        let endings = try await [one, other]
+        #expect(endings.map(\.status) == [0, 0], "\(endings.map(\.error))")
+        #expect(endings.count { $0.output.hasPrefix("applied 0001_") } == 1)
+        #expect(endings.count { $0.output.hasPrefix("nothing to do: ") } == 1)
+
+        try await stage.train(Fixture.lines(days: 20, perDay: 2))
+        #expect(try await stage.status().archive.posts == 40)
+        #expect(try await stage.plan().humanHours.count == 24)
+        // With a lasting database, a dyno only lacks its bot.
+        #expect(try await stage.run("run").error.contains("BOT_SERVER"))
+        #expect(!FileManager.default.fileExists(atPath: stage.home))
+
+        let wrong = ["DATABASE_URL": server.url().replacing("planted4711", with: "planted0815")]
+        for words in [["migrate"], ["status"]] {
+            let ending = try await stage.run(words: words, environment: wrong)
+            #expect(ending.status == 77)
+            #expect(!ending.error.contains("planted"))
+        }
+        #expect(try await stage.run("status").output.contains("planted") == false)
+        await server.stop()
+        #expect(try await stage.run("status").status == 69)
+    }
+}

@@ -1,0 +1,115 @@
+import Daemon
+import Foundation
+import TestSupport
+import Testing
+
+/// Where answers and complaints go, and what they look like there.
+@Suite(.timeLimit(.minutes(2))) struct OutputTests {
+    private let stage: Stage
+
+    init() throws { stage = try Stage(["TIME_ZONE": "Asia/Tokyo"]) }
+
+    // MARK: Colors and width
+
+    @Test func aFileGetsNoColors() async throws {
+        #expect(!(try await stage.run("status").output.contains("\u{1B}")))
+    }
+
+    @Test(arguments: [
+        (["FORCE_COLOR": "1"], true), (["FORCE_COLOR": "1", "NO_COLOR": "1"], false), (["FORCE_COLOR": ""], false),
+        (["FORCE_COLOR": "1", "NO_COLOR": ""], true),
+    ])
+    func colorsFollowTheUsualVariables(_ environment: [String: String], _ hasColor: Bool) async throws {
+        let ending = try await stage.run("status", environment: environment)
+        #expect(ending.output.contains("\u{1B}[1mmirror default\u{1B}[0m") == hasColor)
+        #expect(ending.output.contains("\u{1B}") == hasColor)
+    }
+
+    @Test func neverColorsJSON() async throws {
+        let ending = try await stage.run("status", "--json", environment: ["FORCE_COLOR": "1"])
+        #expect(!ending.output.contains("\u{1B}"))
+    }
+
+    @Test func aTerminalGetsColorsUnlessItIsDumb() async throws {
+        for (term, hasColor) in [("xterm", true), ("dumb", false)] {
+            let terminal = try PseudoTerminal()
+            let ending = try await stage.run(
+                "status", environment: ["TERM": term], replacing: [1: terminal.inner])
+            #expect(ending.status == 0)
+            let shown = terminal.shown()
+            #expect(shown.contains("mirror default"))
+            #expect(shown.contains("\u{1B}[1m") == hasColor)
+        }
+    }
+
+    @Test(arguments: [60, 80, 120])
+    func columnsLimitTheWidthOfTexts(_ columns: Int) async throws {
+        let long = String(repeating: "very long bread ", count: 12)
+        let lines = (0..<30).map { day in
+            Fixture.line("\(day)", "\(day) \(long)", at: Date() - Double(day + 40) * Fixture.day)
+        }
+        try await stage.train(lines.joined())
+        let ending = try await stage.run("plan", environment: ["COLUMNS": "\(columns)"])
+        let slots = ending.output.split(separator: "\n").filter { $0.contains("preview  ") }
+        #expect(!slots.isEmpty)
+        for slot in slots {
+            #expect(slot.count <= columns, "\(slot)")
+            #expect(slot.hasSuffix("…"))
+        }
+    }
+
+    // MARK: Streams that fail
+
+    /// A pipe whose reader is gone, as with `| head`.
+    private func closedPipe() throws -> Int32 {
+        var ends: [Int32] = [-1, -1]
+        guard Foundation.pipe(&ends) == 0 else { throw TestSupportError("could not make a pipe") }
+        close(ends[0])
+        _ = fcntl(ends[1], F_SETFD, FD_CLOEXEC)
+        return ends[1]
+    }
+
+    @Test(arguments: [["--help"], ["config"], ["config", "--json"], ["status"], ["status", "--json"], ["migrate"]])
+    func aReaderThatHasSeenEnoughIsNoFailure(_ words: [String]) async throws {
+        let pipe = try closedPipe()
+        defer { close(pipe) }
+        let ending = try await stage.start(words, replacing: [1: pipe]).ending()
+        #expect(ending.status == 0)
+        #expect(ending.error.isEmpty)
+    }
+
+    @Test func headEndsALongAnswer() async throws {
+        let shell = try RunningProgram(
+            Launch(
+                path: "/bin/bash", arguments: ["-c", "set -o pipefail; \"$0\" config | head -n 1", Stage.program()],
+                environment: stage.environment, folder: stage.workingFolder))
+        let ending = await shell.ending()
+        #expect(ending.status == 0)
+        #expect(ending.output.hasPrefix("MIRROR "))
+        #expect(ending.error.isEmpty)
+    }
+
+    private static let failures: [([String], Int32)] = [
+        (["run"], 78), (["plan"], 65), (["plan", "--date", "x"], 64), (["train", "clear"], 75),
+        (["demo", "--from", "/nowhere.zip"], 65),
+    ]
+
+    @Test(arguments: failures)
+    func aLostErrorOutputChangesNothing(_ words: [String], _ status: Int32) async throws {
+        let pipe = try closedPipe()
+        defer { close(pipe) }
+        #expect(try await stage.start(words, replacing: [2: pipe]).ending().status == status)
+        let full = open("/dev/full", O_WRONLY | O_CLOEXEC)
+        defer { close(full) }
+        #expect(try await stage.start(words, replacing: [2: full]).ending().status == status)
+    }
+
+    @Test(arguments: [["config"], ["status", "--json"], ["migrate"]])
+    func anAnswerThatCannotBeWrittenIsAFailure(_ words: [String]) async throws {
+        let full = open("/dev/full", O_WRONLY | O_CLOEXEC)
+        defer { close(full) }
+        let ending = try await stage.start(words, replacing: [1: full]).ending()
+        #expect(ending.status == 69)
+        #expect(ending.error.hasPrefix("error: could not write the output: "))
+    }
+}

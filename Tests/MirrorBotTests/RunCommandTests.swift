@@ -1,0 +1,155 @@
+import Daemon
+import Foundation
+import Sandbox
+import TestSupport
+import Testing
+
+/// `mirror-bot run` against a network on the real clock.
+@Suite(.timeLimit(.minutes(3))) struct RunCommandTests {
+    private let sandbox: Sandbox
+    private let stage: Stage
+
+    init() async throws {
+        sandbox = try await Sandbox.live()
+        let noon = Noon()
+        stage = try Stage(
+            sandbox.botSettings.merging([
+                "TIME_ZONE": noon.zone, "QUIET_HOURS": noon.quietHours, "MIN_AGE_DAYS": "0", "POLL_SECONDS": "10",
+            ]) { $1 })
+        try await stage.train(Fixture.lines(days: 30, perDay: 8))
+    }
+
+    private func started() async throws -> RunningProgram {
+        let program = try stage.start(["run"])
+        try await program.waitForError("Worker started")
+        return program
+    }
+
+    // MARK: Once
+
+    @Test func onceSendsADueSlotAndKnowsItTheNextTime() async throws {
+        let first = try await stage.run("run", "--once")
+        #expect(first.status == 0, "\(first.error)")
+        #expect(first.output.isEmpty)
+        let sent = try #require(await sandbox.ledger.deliveries.first)
+        #expect(sent.text.hasPrefix("Loaf "))
+        #expect(sent.replyTo == nil)
+        let report = try await stage.status()
+        #expect(report.bot == "mirror@sandbox.example")
+        #expect(!report.isRunning)
+        #expect(report.slots.filter { $0.state == "done" }.map(\.text) == [sent.text])
+
+        let second = try await stage.run("run", "--once")
+        #expect(second.status == 0)
+        let ledger = await sandbox.ledger
+        #expect(ledger.summary.duplicateSends == 0)
+        #expect(ledger.summary.errors == 0)
+        #expect(try await stage.status().slots.count { $0.state == "done" } == ledger.deliveries.count)
+        await sandbox.stop()
+    }
+
+    @Test func aDryRunPrintsAndSendsAndKeepsNothing() async throws {
+        let ending = try await stage.run("run", "--dry-run")
+        #expect(ending.status == 0, "\(ending.error)")
+        let lines = ending.output.split(separator: "\n")
+        #expect(lines.first?.hasPrefix("plan of ") == true)
+        #expect(lines.contains { $0.hasPrefix("would post: Loaf ") })
+        #expect(lines.last == "dry run: nothing was sent, nothing was kept")
+        let ledger = await sandbox.ledger
+        #expect(ledger.deliveries.isEmpty)
+        #expect(ledger.favorites.isEmpty)
+        let report = try await stage.status()
+        #expect(report.recent.isEmpty)
+        #expect(report.bot == nil)
+        #expect(try await stage.plan().isStored == false)
+        await sandbox.stop()
+    }
+
+    // MARK: Until stopped
+
+    @Test(arguments: [[SIGTERM], [SIGINT], [SIGTERM, SIGTERM], [SIGINT, SIGTERM]])
+    func aSignalEndsItInTimeAndFreesTheMirror(_ signals: [Int32]) async throws {
+        let program = try await started()
+        #expect(try await stage.status().isRunning)
+        let clock = ContinuousClock()
+        let start = clock.now
+        for signal in signals { program.send(signal) }
+        let ending = await program.ending()
+        #expect(clock.now - start < .seconds(10))
+        #expect(ending.status == 0, "\(ending.error)")
+        #expect(ending.output.isEmpty)
+        #expect(ending.error.contains("Worker stopped"))
+        let report = try await stage.status()
+        #expect(!report.isRunning)
+        #expect(try await stage.run("run", "--once").status == 0)
+        await sandbox.stop()
+    }
+
+    @Test func oneWorksAndTheOthersWait() async throws {
+        let worker = try await started()
+        let once = try await stage.run("run", "--once")
+        #expect(once.status == 75)
+        #expect(once.error.contains("error: could not run: another worker holds mirror default"))
+        // Another mirror of the same database is free.
+        #expect(try await stage.run("run", "--once", "--mirror", "other").status == 0)
+
+        let waiting = try stage.start(["run"])
+        try await waiting.waitForError("Another worker holds this mirror, waiting")
+        waiting.send(SIGTERM)
+        #expect(await waiting.ending().status == 0)
+        #expect(try await stage.status().isRunning)
+        worker.send(SIGTERM)
+        #expect(await worker.ending().status == 0)
+        await sandbox.stop()
+    }
+
+    /// Half a minute long: that is how long a silent worker is given.
+    @Test func aWorkerThatWasKilledIsReplaced() async throws {
+        let killed = try await started()
+        killed.send(SIGKILL)
+        #expect(await killed.ending().status == 128 + SIGKILL)
+        // Not through the gate, where it would hold up others.
+        let next = try await stage.start(["run", "--once"]).ending()
+        #expect(next.status == 0, "\(next.error)")
+        #expect(await sandbox.ledger.summary.duplicateSends == 0)
+        await sandbox.stop()
+    }
+
+    @Test func waitsForAServerThatIsDown() async throws {
+        await sandbox.stop()
+        let program = try stage.start(["run"])
+        try await program.waitForError("Start failed, trying again")
+        program.send(SIGTERM)
+        #expect(await program.ending().status == 0)
+        #expect(try await stage.status().isRunning == false)
+    }
+
+    @Test func aTokenThatIsRevokedEndsIt() async throws {
+        let program = try await started()
+        sandbox.faults.failNext(.error(status: 401, message: "The access token was revoked"), count: 1_000)
+        let ending = await program.ending()
+        #expect(ending.status == 77)
+        #expect(ending.error.contains("error: could not "))
+        #expect(try await stage.status().isRunning == false)
+        await sandbox.stop()
+    }
+
+    @Test func theLogIsOneEventALine() async throws {
+        for format in ["json", "logfmt"] {
+            let ending = try await stage.run("run", "--once", "--log-format", format, "--log-level", "debug")
+            #expect(ending.status == 0)
+            let lines = ending.error.split(separator: "\n")
+            #expect(!lines.isEmpty)
+            for line in lines {
+                if format == "json" {
+                    let event = try JSONDecoder().decode([String: String].self, from: Data(line.utf8))
+                    #expect(Set(event.keys).isSuperset(of: ["ts", "level", "msg"]))
+                } else {
+                    #expect(line.wholeMatch(of: /ts=\S+ level=[a-z]+ msg=.*/) != nil, "\(line)")
+                }
+            }
+        }
+        #expect(try await stage.run("run", "--once", "--log-level", "critical").error.isEmpty)
+        await sandbox.stop()
+    }
+}

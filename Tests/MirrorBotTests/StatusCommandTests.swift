@@ -1,0 +1,65 @@
+import Daemon
+import Foundation
+import Sandbox
+import TestSupport
+import Testing
+
+/// `mirror-bot status`.
+@Suite(.timeLimit(.minutes(2))) struct StatusCommandTests {
+    private let stage: Stage
+
+    init() throws { stage = try Stage() }
+
+    @Test func aNewMirrorSaysWhyItIsIdle() async throws {
+        let report = try await stage.status()
+        #expect(report.schema == "mirror-bot/status/1")
+        #expect(report.mirror == "default")
+        #expect(report.storage == "SQLite at \(stage.home)/mirror-bot.sqlite")
+        #expect(report.archive.posts == 0)
+        #expect(!report.isRunning)
+        let reasons = [
+            "nothing is sent", "no plan is made", "no posts and no replies", "no favorites yet",
+            "nothing new is learned",
+        ]
+        for reason in reasons { #expect(report.idle.contains { $0.hasPrefix(reason) }, "\(reason)") }
+        let text = try await stage.run("status")
+        #expect(text.status == 0)
+        for sentence in report.idle { #expect(text.output.contains("! \(sentence)\n")) }
+    }
+
+    @Test func aTrainedMirrorTellsWhatItKnows() async throws {
+        let sandbox = try await Sandbox.live()
+        let settings = sandbox.humanSettings.merging(["TIME_ZONE": "Asia/Tokyo"]) { $1 }
+        #expect(try await stage.run("train", "scheduler", environment: settings).status == 0)
+        let report = try await stage.status(settings)
+        #expect(report.human == "haruka@sandbox.example")
+        #expect(report.bot == nil)
+        #expect(report.timeZone == "Asia/Tokyo")
+        #expect(report.archive.posts > 0)
+        #expect(report.archive.newest != nil)
+        #expect(!report.idle.contains { $0.hasPrefix("nothing new is learned") })
+        let text = try await stage.run("status", environment: settings)
+        #expect(text.output.contains("accounts    @haruka@sandbox.example → unknown\n"))
+        await sandbox.stop()
+    }
+
+    @Test func mirrorsOfOneDatabaseAreApart() async throws {
+        try await stage.train(Fixture.lines(days: 4), environment: ["MIRROR": "first"])
+        #expect(try await stage.status(["MIRROR": "first"]).archive.posts == 4)
+        #expect(try await stage.status(["MIRROR": "second"]).archive.posts == 0)
+    }
+
+    @Test func theDatabaseIsForItsOwnerOnly() async throws {
+        _ = try await stage.status()
+        let folder = try FileManager.default.attributesOfItem(atPath: stage.home)
+        #expect(folder[.posixPermissions] as? Int == 0o700)
+    }
+
+    @Test func withoutASettingTheDatabaseIsWhereDataBelongs() async throws {
+        let data = stage.folder.path("data")
+        let inDataHome = try await stage.status(["MIRROR_BOT_HOME": "", "XDG_DATA_HOME": data])
+        #expect(inDataHome.storage == "SQLite at \(data)/mirror-bot/mirror-bot.sqlite")
+        let inHome = try await stage.status(["MIRROR_BOT_HOME": "", "XDG_DATA_HOME": "relative"])
+        #expect(inHome.storage == "SQLite at \(stage.folder.path)/.local/share/mirror-bot/mirror-bot.sqlite")
+    }
+}

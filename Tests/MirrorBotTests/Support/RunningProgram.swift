@@ -1,0 +1,126 @@
+import Foundation
+import TestSupport
+
+/// How a program is started: what it is told and where its streams lead.
+struct Launch: Sendable {
+    var path: String
+    var arguments: [String] = []
+    var environment: [String: String] = [:]
+    /// The folder it runs in.
+    var folder: String
+    /// What its standard input says; nil is an empty input.
+    var input: String?
+    /// Descriptors that take the place of its streams.
+    var replaced: [Int32: Int32] = [:]
+}
+
+/// What a program left when it ended.
+struct Ending: Sendable {
+    /// The exit code; 128 and the signal for one that was killed.
+    var status: Int32
+    var output: String
+    var error: String
+}
+
+/// A program that runs beside the test and writes into files.
+///
+/// It does not outlive the value.
+final class RunningProgram: Sendable {
+    private let streams: TemporaryDirectory
+    private let process: pid_t
+    private let status = Promise<Int32>()
+
+    init(_ launch: Launch) throws {
+        streams = try TemporaryDirectory()
+        try streams.write(Data((launch.input ?? "").utf8), to: "input")
+        process = try Self.spawn(launch, streams)
+        let (process, status) = (process, status)
+        Thread {
+            var raw: Int32 = 0
+            while waitpid(process, &raw, 0) < 0 && errno == EINTR {}
+            // What the C macros WIFSIGNALED, WTERMSIG and WEXITSTATUS do.
+            status.fulfill(raw & 0x7F == 0 ? raw >> 8 & 0xFF : 128 + raw & 0x7F)
+        }.start()
+    }
+
+    deinit { send(SIGKILL) }
+
+    /// What it has written to its error output so far.
+    var errorSoFar: String { text("error") }
+
+    /// Sends a signal, unless the program has ended.
+    func send(_ signal: Int32) {
+        if !status.isFulfilled { kill(process, signal) }
+    }
+
+    /// Waits until the program has written `text` to its error output.
+    ///
+    /// - Throws: ``TestSupportError`` with what it wrote instead, once it has ended.
+    func waitForError(_ text: String) async throws {
+        let isThere = Promise<Bool>()
+        Thread { [self] in
+            while true {
+                let hasEnded = status.isFulfilled
+                let isFound = errorSoFar.contains(text)
+                if isFound || hasEnded { return isThere.fulfill(isFound) }
+                _ = poll(nil, 0, 10)
+            }
+        }.start()
+        let isFound = await withTaskCancellationHandler {
+            await isThere.value
+        } onCancel: {
+            send(SIGKILL)
+        }
+        if !isFound { throw TestSupportError("waited for \"\(text)\"; instead came: \(errorSoFar)") }
+    }
+
+    /// Waits for the end; a cancelled test kills the program.
+    func ending() async -> Ending {
+        let code = await withTaskCancellationHandler {
+            await status.value
+        } onCancel: {
+            send(SIGKILL)
+        }
+        return Ending(status: code, output: text("output"), error: errorSoFar)
+    }
+
+    private func text(_ stream: String) -> String {
+        String(decoding: FileManager.default.contents(atPath: streams.path(stream)) ?? Data(), as: UTF8.self)
+    }
+
+    private static func spawn(_ launch: Launch, _ streams: TemporaryDirectory) throws -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, streams.path("input"), O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 1, streams.path("output"), O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        posix_spawn_file_actions_addopen(&actions, 2, streams.path("error"), O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        for (stream, descriptor) in launch.replaced {
+            posix_spawn_file_actions_adddup2(&actions, descriptor, stream)
+        }
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        // As a shell would start it: in a group of its own, with no signal blocked or ignored.
+        let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
+        posix_spawnattr_setflags(&attributes, Int16(truncatingIfNeeded: flags))
+        posix_spawnattr_setpgroup(&attributes, 0)
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        sigfillset(&signals)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+
+        // The folder is entered by `env`, which becomes the program.
+        let words = ["/usr/bin/env", "-C", launch.folder, launch.path] + launch.arguments
+        var argv = words.map { strdup($0) } + [nil]
+        var environment = launch.environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { for case let text? in argv + environment { free(text) } }
+        var process: pid_t = 0
+        let result = posix_spawn(&process, words[0], &actions, &attributes, &argv, &environment)
+        guard result == 0 else {
+            throw TestSupportError("could not start \(launch.path): \(String(cString: strerror(result)))")
+        }
+        return process
+    }
+}

@@ -1,0 +1,53 @@
+import Configuration
+import Daemon
+import Foundation
+
+extension Stage {
+    /// What `status --json` says.
+    func status(_ environment: [String: String] = [:]) async throws -> StatusReport {
+        try Self.decode(StatusReport.self, from: try await run("status", "--json", environment: environment))
+    }
+
+    /// What `plan --json` says.
+    func plan(_ words: String..., environment: [String: String] = [:]) async throws -> PlanReport {
+        try Self.decode(
+            PlanReport.self, from: try await run(words: ["plan", "--json"] + words, environment: environment))
+    }
+
+    /// Teaches the mirror these posts.
+    func train(_ lines: String, environment: [String: String] = [:]) async throws {
+        let ending = try await run("train", "scheduler", "--from", "-", environment: environment, input: lines)
+        guard ending.status == 0 else { throw StageError(ending) }
+    }
+
+    /// Opens the mirror's data as the program does.
+    func withStores<Value>(
+        _ environment: [String: String] = [:], _ body: (MirrorStores) async throws -> Value
+    ) async throws -> Value {
+        let variables = self.environment.merging(environment) { _, given in given }
+        let values = try SettingValues(environment: EnvironmentVariablesProvider(environmentVariables: variables))
+        let stores = try await MirrorStores.open(try MirrorConfiguration(values, environment: [:]))
+        do {
+            let value = try await body(stores)
+            await stores.close()
+            return value
+        } catch {
+            await stores.close()
+            throw error
+        }
+    }
+
+    private static func decode<Value: Decodable>(_ type: Value.Type, from ending: Ending) throws -> Value {
+        guard ending.status == 0 else { throw StageError(ending) }
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        return try decoder.decode(type, from: Data(ending.output.utf8))
+    }
+}
+
+/// A run that should have succeeded.
+struct StageError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ ending: Ending) { description = "ended with \(ending.status): \(ending.error)" }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import TestSupport
+
+/// A machine that has never seen mirror-bot: an empty home, an empty working folder, hardly any environment.
+final class Stage: Sendable {
+    let folder: TemporaryDirectory
+    /// The folder of the embedded database.
+    let home: String
+    /// Where the program runs, and looks for `.env`.
+    let workingFolder: String
+    /// Set for every run.
+    let environment: [String: String]
+
+    init(_ environment: [String: String] = [:]) throws {
+        folder = try TemporaryDirectory()
+        home = folder.path("home")
+        workingFolder = folder.path("work")
+        try FileManager.default.createDirectory(atPath: workingFolder, withIntermediateDirectories: false)
+        let basics = [
+            "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": folder.path, "LANG": "C.UTF-8", "MIRROR_BOT_HOME": home,
+            "TMPDIR": NSTemporaryDirectory(),
+        ]
+        self.environment = basics.merging(environment) { _, given in given }
+    }
+
+    /// Runs mirror-bot to its end.
+    ///
+    /// - Parameters:
+    ///   - arguments: The words after its name.
+    ///   - environment: Changes to the environment; an empty value is a variable that is set to nothing.
+    ///   - input: What standard input says.
+    ///   - replaced: Descriptors that take the place of its streams.
+    /// - Returns: What it left when it ended.
+    /// - Throws: ``TestSupportError`` if it cannot be started.
+    func run(
+        _ arguments: String..., environment: [String: String] = [:], input: String? = nil,
+        replacing replaced: [Int32: Int32] = [:]
+    ) async throws -> Ending {
+        try await Gate.shared.run {
+            try await self.start(arguments, environment: environment, input: input, replacing: replaced).ending()
+        }
+    }
+
+    /// Runs mirror-bot with the words of a table of arguments.
+    func run(words: [String], environment: [String: String] = [:]) async throws -> Ending {
+        try await Gate.shared.run { try await self.start(words, environment: environment).ending() }
+    }
+
+    /// Starts mirror-bot beside the test.
+    func start(
+        _ arguments: [String], environment: [String: String] = [:], input: String? = nil,
+        replacing replaced: [Int32: Int32] = [:]
+    ) throws -> RunningProgram {
+        try RunningProgram(
+            Launch(
+                path: try Self.program(), arguments: arguments,
+                environment: self.environment.merging(environment) { _, given in given }, folder: workingFolder,
+                input: input, replaced: replaced))
+    }
+
+    /// Every file below the home and working folder, by path.
+    func files() throws -> [String: Data] {
+        let paths = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
+        return Dictionary(
+            uniqueKeysWithValues: paths.compactMap { path in
+                FileManager.default.contents(atPath: folder.path(path)).map { (path, $0) }
+            })
+    }
+
+    /// The program that was built together with the tests and lies beside them.
+    static func program() throws -> String {
+        let folder = Bundle.main.bundleURL
+        for name in ["mirror-bot", "MirrorBot"] {
+            let path = folder.appendingPathComponent(name).path
+            if FileManager.default.isExecutableFile(atPath: path) { return path }
+        }
+        throw TestSupportError("could not find mirror-bot in \(folder.path): run `swift build` first")
+    }
+}
+
+/// Lets two programs run at a time, so that none of them is slow only because of the others.
+private actor Gate {
+    static let shared = Gate()
+
+    private var free = 2
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    func run<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
+        if free > 0 { free -= 1 } else { await withCheckedContinuation { waiting.append($0) } }
+        defer { leave() }
+        return try await body()
+    }
+
+    private func leave() {
+        if waiting.isEmpty { free += 1 } else { waiting.removeFirst().resume() }
+    }
+}

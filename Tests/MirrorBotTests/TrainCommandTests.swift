@@ -1,0 +1,142 @@
+import Archive
+import Daemon
+import Foundation
+import Outbox
+import Posts
+import TestSupport
+import Testing
+
+/// `mirror-bot train` with archives.
+@Suite(.timeLimit(.minutes(2))) struct TrainCommandTests {
+    private let stage: Stage
+
+    init() throws { stage = try Stage(["TIME_ZONE": "Asia/Tokyo"]) }
+
+    @Test func readsStandardInput() async throws {
+        let ending = try await stage.run("train", "scheduler", "--from", "-", input: Fixture.lines(days: 3, perDay: 2))
+        #expect(ending.status == 0)
+        #expect(ending.output == "read 6 posts: 6 new, 0 known\nthe archive holds 6 posts\n")
+        #expect(ending.error.isEmpty)
+        #expect(try await stage.status().archive.posts == 6)
+    }
+
+    @Test func readsAPipe() async throws {
+        try stage.folder.write(Data(Fixture.lines(days: 2).utf8), to: "posts.jsonl")
+        let shell = try RunningProgram(
+            Launch(
+                path: "/bin/sh",
+                arguments: ["-c", "cat posts.jsonl | \"$0\" train scheduler --from -", Stage.program()],
+                environment: stage.environment, folder: stage.folder.path))
+        let ending = await shell.ending()
+        #expect(ending.status == 0)
+        #expect(ending.output.hasPrefix("read 2 posts: 2 new"))
+    }
+
+    @Test func aSecondReadingLearnsNothingTwice() async throws {
+        let lines = Fixture.lines(days: 4)
+        try await stage.train(lines)
+        let again = try await stage.run("train", "scheduler", "--from", "-", input: lines)
+        #expect(again.output.hasPrefix("read 4 posts: 0 new, 4 known\n"))
+        let over = try await stage.run("train", "scheduler", "--from", "-", "--again", input: Fixture.lines(days: 1))
+        #expect(over.output == "read 1 posts: 1 new, 0 known\nthe archive holds 1 posts\n")
+    }
+
+    @Test func keepsTheGoodLinesAndNamesTheBadOnes() async throws {
+        let lines = [
+            Fixture.line("a", "A good line"), "not json at all\n", Fixture.line("b", "Another good line"),
+            #"{"id":"c","author":"me@home.example","created_at":"2026-01-01T00:00:00Z"}"# + "\n",
+            #"{"id":"d","text":"when","created_at":"yesterday"}"# + "\n", "[1]\n",
+        ]
+        let path = try stage.folder.write(Data(lines.joined().utf8), to: "mixed.jsonl")
+        let ending = try await stage.run("train", "scheduler", "--from", path)
+        #expect(ending.status == 0)
+        #expect(ending.output.contains("read 2 posts: 2 new, 0 known\n"))
+        #expect(ending.output.contains("left out because they cannot be read: 4\n"))
+        for number in [2, 4, 5, 6] { #expect(ending.output.contains("mixed.jsonl, line \(number): ")) }
+        #expect(!ending.output.contains("not json at all"), "a text of the archive was printed")
+        #expect(try await stage.status().archive.posts == 2)
+    }
+
+    @Test func readsAnExtractedArchive() async throws {
+        let path = try Fixture.xArchive(in: stage.folder)
+        let scheduler = try await stage.run("train", "scheduler", "--from", path)
+        #expect(scheduler.status == 0)
+        #expect(scheduler.output.contains("read 120 posts: 120 new, 0 known\n"))
+        let classifier = try await stage.run("train", "classifier", "--from", path, "--limit", "10")
+        #expect(classifier.status == 0)
+        #expect(classifier.output.contains("learned so far: 10 favorites, 0 other posts\n"))
+        #expect(classifier.output.contains("favorites wait until there is more: 10 of 20 favorites"))
+    }
+
+    @Test func proposesTheTimeZoneThatIsNotSet() async throws {
+        let ending = try await stage.run(
+            "train", "scheduler", "--from", "-", environment: ["TIME_ZONE": ""],
+            input: Fixture.lines(days: 30, perDay: 12))
+        #expect(ending.status == 0)
+        #expect(ending.output.contains("set TIME_ZONE before run: the hours in which the human never posts suggest"))
+    }
+
+    // MARK: Clearing
+
+    /// Posts, examples, an action and a person of two mirrors.
+    private func fill() async throws {
+        let path = try stage.folder.write(Data(Fixture.examples(6).utf8), to: "examples.jsonl")
+        for mirror in ["default", "other"] {
+            let environment = ["MIRROR": mirror]
+            try await stage.train(Fixture.lines(days: 5), environment: environment)
+            _ = try await stage.run("train", "classifier", "--from", path, environment: environment)
+            try await stage.withStores(environment) { stores in
+                try await stores.people.set(
+                    .deny, for: Self.weary, handle: "weary@home.example", reason: "asked", at: Date())
+                let due = Date() - 60
+                _ = try await stores.outbox(lease: nil).propose(
+                    Intent(kind: .reply, subject: "s", state: .skipped, due: due, expires: due, reason: "denied"),
+                    now: due)
+            }
+        }
+    }
+
+    private static let weary = AccountID(network: .mastodon, value: "weary@home.example")
+
+    private func learned(_ mirror: String) async throws -> [Int] {
+        let report = try await stage.status(["MIRROR": mirror])
+        let classifier = try #require(report.classifier)
+        return [report.archive.posts, classifier.favorites, classifier.normals]
+    }
+
+    private func expectTheRestIsKept() async throws {
+        for mirror in ["default", "other"] {
+            #expect(try await stage.status(["MIRROR": mirror]).recent.count == 1)
+            let stance = try await stage.withStores(["MIRROR": mirror]) { try await $0.people.stance(of: Self.weary) }
+            #expect(stance == .deny)
+        }
+        #expect(try await learned("other") == [5, 3, 3])
+    }
+
+    @Test func clearingNeedsAYesWhereNobodyCanBeAsked() async throws {
+        try await fill()
+        // An answer in a file is nobody's answer.
+        let refused = try await stage.run("train", "clear", input: "y\n")
+        #expect(refused.status == 75)
+        #expect(refused.error == "error: nothing was removed; answer y, or pass --yes\n")
+        #expect(refused.output.isEmpty)
+        #expect(try await learned("default") == [5, 3, 3])
+
+        let cleared = try await stage.run("train", "clear", "--yes")
+        #expect(cleared.status == 0)
+        #expect(cleared.output == "removed what mirror default had learned\n")
+        #expect(try await learned("default") == [0, 0, 0])
+        try await expectTheRestIsKept()
+    }
+
+    @Test(arguments: [("n\n", 75, 5), ("\n", 75, 5), ("y\n", 0, 0), ("YES\n", 0, 0)])
+    func clearingAsksOnATerminal(_ answer: String, _ status: Int32, _ posts: Int) async throws {
+        try await stage.train(Fixture.lines(days: 5))
+        let terminal = try PseudoTerminal()
+        try terminal.type(answer)
+        let ending = try await stage.run("train", "clear", replacing: [0: terminal.inner])
+        #expect(ending.status == status)
+        #expect(ending.error.contains("Remove 5 archived posts and everything learned by mirror default? [y/N]"))
+        #expect(try await stage.status().archive.posts == posts)
+    }
+}

@@ -1,0 +1,76 @@
+import Testing
+
+/// What the program says of itself, and to whom misuses it.
+@Suite(.timeLimit(.minutes(2))) struct UsageTests {
+    private let stage: Stage
+
+    init() throws { stage = try Stage() }
+
+    @Test func theBareCommandShowsTheHelp() async throws {
+        let bare = try await stage.run()
+        #expect(bare.status == 0)
+        #expect(bare.error.isEmpty)
+        for command in ["demo", "train", "plan", "run", "status", "config", "migrate"] {
+            #expect(bare.output.contains("\n  \(command) "), "\(command) is not listed")
+        }
+        #expect(try await stage.run("--help").output == bare.output)
+    }
+
+    @Test func tellsItsVersion() async throws {
+        let ending = try await stage.run("--version")
+        #expect(ending.status == 0)
+        #expect(try #require(ending.output.wholeMatch(of: /\d+\.\d+\.\d+\n/)).isEmpty == false)
+    }
+
+    @Test func theHelpListsEveryExitCode() async throws {
+        let help = try await stage.run("--help").output
+        for code in ["0 done", "64", "65", "69", "70", "75", "77", "78"] { #expect(help.contains(code)) }
+    }
+
+    @Test(arguments: Self.flags)
+    func theHelpOfACommandNamesItsFlags(_ command: String, _ flags: String) async throws {
+        let help = try await stage.run(words: command.split(separator: " ").map(String.init) + ["--help"])
+        #expect(help.status == 0)
+        for flag in flags.split(separator: " ") { #expect(help.output.contains(flag), "\(flag) is missing") }
+    }
+
+    private static let shared = "--mirror --time-zone --home --log-level --log-format"
+    private static let flags: [(String, String)] = [
+        ("demo", "--from --days --seed --time-zone --json"),
+        ("train scheduler", "\(shared) --from --again --if-possible"),
+        ("train classifier", "\(shared) --from --limit --again --if-possible"),
+        ("train clear", "\(shared) --yes -y"),
+        ("plan", "\(shared) --date --json"),
+        ("run", "\(shared) --dry-run -d --once"),
+        ("status", "\(shared) --json"),
+        ("config", "\(shared) --json"),
+        ("migrate", shared),
+    ]
+
+    @Test(arguments: [["dmeo"], ["plan", "extra"], ["train", "all"], ["run", "--onec"], ["status", "--json", "-q"]])
+    func whatItDoesNotKnowIsMisuse(_ arguments: [String]) async throws {
+        let ending = try await stage.run(words: arguments)
+        #expect(ending.status == 64)
+        #expect(ending.output.isEmpty)
+        #expect(ending.error.hasPrefix("error: "))
+        #expect(ending.error.contains("--help"), "no hint in \(ending.error)")
+    }
+
+    @Test(arguments: [
+        ["demo", "--days", "0"], ["demo", "--days", "61"], ["demo", "--days", "many"], ["demo", "--seed", "x"],
+        ["demo", "--seed", "18446744073709551616"], ["demo", "--time-zone", "Mars/Olympus"], ["demo", "--from"],
+        ["plan", "--date", "2026-02-30"], ["plan", "--date", "tomorrow"], ["plan", "--time-zone", "Mars/Olympus"],
+        ["plan", "--mirror", "Two Words"], ["plan", "--mirror", String(repeating: "a", count: 41)],
+        ["status", "--log-level", "loud"], ["status", "--log-format", "xml"], ["status", "--home", ""],
+        ["status", "--home", "a\nb"], ["train", "classifier", "--limit", "0"], ["train", "classifier", "--limit", "x"],
+    ])
+    func aWrongValueIsMisuseAndNamesTheFlag(_ arguments: [String]) async throws {
+        let ending = try await stage.run(words: arguments)
+        #expect(ending.status == 64)
+        #expect(ending.output.isEmpty)
+        let flag = try #require(arguments.first { $0.hasPrefix("--") })
+        #expect(ending.error.hasPrefix("error: "))
+        #expect(ending.error.contains(flag), "the flag is not named in \(ending.error)")
+        #expect(try stage.files().isEmpty, "something was written")
+    }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import Posts
+import Testing
+
+@testable import Daemon
+@testable import MirrorBot
+@testable import Outbox
+
+/// What the views make of texts that want to harm the terminal.
+@Suite struct ViewTests {
+    /// Clears the screen, turns the line around, breaks it, and goes on for long.
+    private static let hostile = "\u{1B}[2J\u{202E}evil\nsecond\rthird\u{9B}31m" + String(repeating: "日本", count: 300)
+
+    private let plain = Terminal(descriptor: -1, environment: ["COLUMNS": "80"])
+
+    private func expectHarmless(_ lines: [String], width: Int? = nil, _ location: SourceLocation = #_sourceLocation) {
+        #expect(!lines.isEmpty, sourceLocation: location)
+        for line in lines {
+            for part in line.split(separator: "\n", omittingEmptySubsequences: false) {
+                #expect(
+                    !part.unicodeScalars.contains { $0.properties.generalCategory == .control },
+                    sourceLocation: location)
+                #expect(!part.unicodeScalars.contains("\u{202E}"), sourceLocation: location)
+                if let width { #expect(Printable.width(String(part)) <= width, "\(part)", sourceLocation: location) }
+            }
+            #expect(!line.contains("\nsecond"), sourceLocation: location)
+        }
+    }
+
+    // MARK: A plan
+
+    private func slot(_ state: String, _ text: String?, due: Date = .distantFuture) -> PlanReport.Slot {
+        PlanReport.Slot(
+            subject: "2026-11-20#1", time: "08:15", due: due, state: state, reason: nil, text: text, why: nil)
+    }
+
+    private func plan(_ slots: [PlanReport.Slot], isStored: Bool = true) throws -> PlanReport {
+        PlanReport(
+            day: try #require(LocalDay("2026-11-20")), timeZone: "Asia/Tokyo", isStored: isStored, slots: slots,
+            humanHours: [], botHours: [])
+    }
+
+    @Test func aPlanIsHarmless() throws {
+        let lines = PlanView.lines(try plan([slot("planned", Self.hostile), slot("done", nil)]), terminal: plain)
+        expectHarmless(lines, width: 80)
+        #expect(lines.first == "2026-11-20  Asia/Tokyo")
+        #expect(lines.contains { $0.hasPrefix("08:15 ○ planned") && $0.contains(" [2J evil second third 31m日本") })
+    }
+
+    @Test(arguments: [
+        ("done", "●"), ("skipped", "×"), ("expired", "×"), ("failed", "×"), ("planned", "○"), ("preview", "○"),
+        ("sending", "○"),
+    ])
+    func statesDifferByTheirSign(_ state: String, _ sign: String) throws {
+        #expect(PlanView.slots([slot(state, "x")], terminal: plain).first?.hasPrefix("08:15 \(sign) \(state)") == true)
+    }
+
+    @Test func aSlotWhoseTimeHasComeStandsOut() throws {
+        #expect(PlanView.slots([slot("planned", "x", due: .distantPast)], terminal: plain)[0].hasPrefix("08:15 ◐"))
+    }
+
+    @Test func anEmptyDayAndAPreviewSaySo() throws {
+        let lines = PlanView.lines(try plan([], isStored: false), terminal: plain)
+        #expect(lines.contains("no posts on this day"))
+        #expect(lines[0].hasSuffix("(a preview: the plan is made when the day begins)"))
+    }
+
+    // MARK: A status
+
+    @Test func aStatusIsHarmless() throws {
+        let recent = StatusReport.Recent(
+            id: "a1", kind: .reply, state: .skipped, at: Date(timeIntervalSince1970: 1_780_000_000), reason: "denied",
+            text: Self.hostile, why: Self.hostile)
+        let report = StatusReport(
+            mirror: "default", storage: "SQLite at /tmp/\u{1B}[2J/mirror-bot.sqlite", human: Self.hostile,
+            bot: Self.hostile,
+            timeZone: "Asia/Tokyo",
+            archive: .init(posts: 2, limit: 100, oldest: .distantPast, newest: .distantFuture),
+            classifier: .init(favorites: 1, normals: 2, seen: 3, counts: 4, waiting: nil),
+            today: LocalDay("2026-11-20"), slots: [slot("planned", Self.hostile)], nextSlot: .distantFuture,
+            recent: [recent], isRunning: true, idle: [Self.hostile])
+        let lines = StatusView.lines(report, terminal: plain)
+        expectHarmless(lines.filter { !$0.hasPrefix("  !") })
+        expectHarmless(lines.filter { $0.hasPrefix("  2026") }, width: 80)
+        let idle = try #require(lines.first { $0.hasPrefix("  !") })
+        #expect(!idle.contains("\u{1B}"))
+        #expect(!idle.contains("\u{202E}"))
+    }
+
+    @Test func aStatusWithoutAnythingIsComplete() {
+        let report = StatusReport(
+            mirror: "default", storage: "nowhere", human: nil, bot: nil, timeZone: nil,
+            archive: .init(posts: 0, limit: 100, oldest: nil, newest: nil), classifier: nil, today: nil, slots: [],
+            nextSlot: nil, recent: [], isRunning: false, idle: [])
+        #expect(
+            StatusView.lines(report, terminal: plain) == [
+                "mirror default  nowhere", "accounts    unknown → unknown", "time zone   not set",
+                "archive     0 of at most 100 posts", "classifier  cannot be reached", "worker      not running",
+                "next post   none planned",
+            ])
+    }
+
+    // MARK: A dry run and a demo
+
+    private func action(
+        _ kind: ActionKind, _ state: ActionState, author: String = Self.hostile, explanation: String? = nil
+    ) -> Action {
+        let date = Date(timeIntervalSince1970: 1_780_000_000)
+        return Action(
+            id: "a1", kind: kind, subject: "s", state: state, due: date, expires: date, isPinned: false,
+            sourcePost: nil,
+            targetPost: nil, targetAuthor: AccountID(network: .mastodon, value: author), targetAddress: nil,
+            thread: nil, visibility: nil, language: nil, text: Self.hostile, key: "k", sending: nil, remoteID: nil,
+            remoteAddress: nil, attempts: 0, nextAttempt: nil, reason: nil, explanation: explanation, created: date,
+            updated: date)
+    }
+
+    @Test func aDryRunIsHarmless() throws {
+        expectHarmless(ActionKind.allCases.map { DryRunView.line(action($0, .planned)) })
+        #expect(DryRunView.line(action(.reply, .planned)).hasPrefix("would reply to  [2J evil second"))
+        expectHarmless(DryRunView.lines(try plan([slot("preview", Self.hostile)])))
+    }
+
+    @Test func aDemoIsHarmless() async throws {
+        let stage = try Stage(["TIME_ZONE": "Asia/Tokyo"])
+        try await stage.train(Fixture.lines(days: 2))
+        let past = try await stage.withStores { stores in
+            try await DemoPast(archive: stores.archive, posts: 2, zone: .gmt, origin: nil, friendsAtMost: 1)
+        }
+        let why = Explanation(
+            Self.hostile, favoriteRate: 4.2,
+            features: [.init(name: Self.hostile, logOdds: 1), .init(name: "no", logOdds: -1)])
+        let actions =
+            ActionKind.allCases.flatMap { kind in
+                ActionState.allCases.map { action(kind, $0, explanation: why.json) }
+            } + [action(.favorite, .done, author: "pal@home.example", explanation: why.json)]
+        let summary = DemoSummary(
+            days: 1, planned: 3, posted: 2, skipped: 1, replies: 4, expectedReplies: 5, favorites: 6, suggested: 0,
+            favoritePrecision: 0.75, baseRate: 0.25, unsolicited: 7, errors: 8, duplicateSends: 9)
+        let result = DemoResult(
+            past: past, favoritesLearned: 1, normalsLearned: 2, summary: summary, actions: actions, humanHours: [],
+            botHours: [], complaints: [Self.hostile])
+        let lines = DemoView(result: result, terminal: plain).lines
+        expectHarmless(lines)
+        expectHarmless(lines.filter { $0.hasPrefix("    ") }, width: 80)
+        #expect(lines.contains("  posts        2 of 3 planned, 1 skipped"))
+        #expect(lines.contains("  replies      4 of 5 expected"))
+        #expect(lines.contains("  favorites    6, 75% of them what the human would favorite (by chance: 25%)"))
+        #expect(lines.contains("  sent twice   9"))
+        #expect(lines.contains { $0.contains("★ favorite  pal@home.example, rate 4.2:  [2J evil second") })
+        #expect(lines.contains { $0.hasPrefix("  !  [2J evil second") })
+    }
+}
