@@ -36,6 +36,13 @@ enum ChildProcess {
         }
     }
 
+    /// Marks every open descriptor close-on-exec: a child would keep the sockets of other tests open after their end.
+    private static func keepToOurselves() {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: "/dev/fd")) ?? [] {
+            if let descriptor = Int32(name), descriptor > 2 { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+        }
+    }
+
     private static func start(_ arguments: [String], theirs: Int32, kind: Pipe) throws -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -50,6 +57,7 @@ enum ChildProcess {
             posix_spawn_file_actions_adddup2(&actions, theirs, 1)
             posix_spawn_file_actions_adddup2(&actions, theirs, 2)
         }
+        keepToOurselves()
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
