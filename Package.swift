@@ -38,7 +38,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 /// What lies in the root and is not Storage's, so that SwiftPM does not wonder whose it is.
 let besideStorage =
     [
-        "CHANGELOG.md", "Makefile", "Package.swift", "Procfile", "README.md", "Tests", "app.json",
+        "Aptfile", "CHANGELOG.md", "Makefile", "Package.swift", "Procfile", "README.md", "Tests", "app.json", "bin",
     ]
     + [
         "Archive", "Blocking", "CArchive", "CCurl", "CHiredis", "CMeCab", "CPostgres", "Conduct", "Daemon", "Favorites",
