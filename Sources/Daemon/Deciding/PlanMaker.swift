@@ -24,6 +24,11 @@ package struct PlannedDay: Equatable, Sendable {
 
 /// Draws a day's minutes from the archive and picks a text for each.
 package struct PlanMaker: Sendable {
+    /// How many days without a post are believed to be silence of a human who is watched.
+    ///
+    /// A longer gap more likely means that the archive is an old one, and an old archive keeps its rate.
+    private static let believedSilence = 30
+
     let archive: Archive
     let store: OutboxStore
     let mirror: String
@@ -56,9 +61,9 @@ package struct PlanMaker: Sendable {
     package func preview(_ day: LocalDay, now: Date, watching: Bool) async throws -> PlannedDay? {
         let times = try await archive.scheduleRows()
         guard let last = times.map(\.day).max() else { return nil }
-        // The last day known to be complete: yesterday while the human is watched, else where the archive ends.
         let yesterday = LocalTime(now, in: zone).day.advanced(by: -1)
-        let asOf = min(watching ? yesterday : min(last, yesterday), day.advanced(by: -1))
+        let complete = min(yesterday, last.advanced(by: watching ? Self.believedSilence : 0))
+        let asOf = min(complete, day.advanced(by: -1))
         let history = PostingHistory(times: times, asOf: asOf)
         let planner = DayPlanner(history: history, configuration: configuration.schedule)
         guard let drawn = planner.plan(for: day, in: zone, mirror: mirror, seed: nil) else { return nil }
