@@ -28,7 +28,11 @@ struct Demo {
     /// Runs the demo to its end.
     func run() async throws -> DemoResult {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
+        let watch = Task { await folder.removeOnSignal() }
+        defer {
+            watch.cancel()
+            folder.remove()
+        }
         let past = try await learnPosts(home: folder.path)
         let clock = VirtualClock(startingAt: past.origin)
         let sandbox = try await Sandbox.start(world: past.world(seed: seed, days: days), now: { clock.now })
@@ -118,21 +122,4 @@ struct Demo {
         let values = try SettingValues(environment: EnvironmentVariablesProvider(environmentVariables: variables))
         return try MirrorConfiguration(values, environment: [:])
     }
-}
-
-/// A private folder that goes with the demo.
-struct TemporaryFolder {
-    let path: String
-
-    init() throws {
-        var template = Array((NSTemporaryDirectory() + "/mirror-bot-demo.XXXXXX").utf8CString)
-        guard mkdtemp(&template) != nil else {
-            throw CommandError(.unavailable, "could not make a folder in \(NSTemporaryDirectory())")
-        }
-        path = template.withUnsafeBufferPointer { buffer in
-            String(decoding: buffer.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-        }
-    }
-
-    func remove() { try? FileManager.default.removeItem(atPath: path) }
 }

@@ -1,0 +1,30 @@
+import Foundation
+import UnixSignals
+
+/// A private folder that goes with the demo.
+struct TemporaryFolder {
+    let path: String
+
+    init() throws {
+        var template = Array((NSTemporaryDirectory() + "/mirror-bot-demo.XXXXXX").utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw CommandError(.unavailable, "could not make a folder in \(NSTemporaryDirectory())")
+        }
+        path = template.withUnsafeBufferPointer { buffer in
+            String(decoding: buffer.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        }
+    }
+
+    /// Removes the folder when a person or the system ends the program, and lets that happen then.
+    ///
+    /// It holds the person's own posts.
+    func removeOnSignal() async {
+        for await signal in await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup) {
+            remove()
+            Foundation.signal(signal.rawValue, SIG_DFL)
+            kill(getpid(), signal.rawValue)
+        }
+    }
+
+    func remove() { try? FileManager.default.removeItem(atPath: path) }
+}
