@@ -163,6 +163,13 @@ let package = Package(
                 "Schedule", "Storage",
                 "TestSupport", lifecycle, logging, .product(name: "Configuration", package: "swift-configuration"),
             ]),
-        tests("MirrorBotTests", ["Daemon", "MirrorBot", "Outbox", "Posts", "Sandbox", "TestSupport"]),
+        tests(
+            "MirrorBotTests",
+            [
+                "Archive", "Daemon", "Favorites", "Import", "MeCab", "MirrorBot", "Networks", "Outbox", "Posts",
+                "Redis",
+                "Sandbox", "Storage", "TestSupport", logging,
+                .product(name: "Configuration", package: "swift-configuration"),
+            ]),
     ]
 )

@@ -110,7 +110,7 @@ import Testing
         let path = try Fixture.xArchive(in: stage.folder)
         let folder = try TemporaryDirectory()
         let demo = try stage.start(["demo", "--from", path], environment: ["TMPDIR": folder.path])
-        try await demo.waitForError("living through 3 days …")
+        try await demo.waitForError("learning favorites from")
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 1)
         demo.send(signal)
         #expect(await demo.ending().status == 128 + signal)

@@ -4,7 +4,7 @@ import Foundation
 /// Shows how far a training is: a bar on a terminal, else a plain line now and then.
 final class ProgressView: @unchecked Sendable {
     // Sendable because the state is only touched under `lock`.
-    private static let linesEvery = 1_000
+    private static let firstLine = 1_000
     private static let barWidth = 30
 
     private let lock = NSLock()
@@ -41,7 +41,8 @@ final class ProgressView: @unchecked Sendable {
     }
 
     private func showLine(_ progress: TrainingProgress) {
-        guard progress.done - lastLine >= Self.linesEvery else { return }
+        // Each line stands for twice as many as the one before, so that a large archive does not fill the log.
+        guard progress.done >= max(Self.firstLine, 2 * lastLine) else { return }
         lastLine = progress.done
         StandardError.write("\(Self.name(of: progress.step)): \(progress.done)\n")
     }

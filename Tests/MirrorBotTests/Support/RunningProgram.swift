@@ -88,6 +88,13 @@ final class RunningProgram: Sendable {
         String(decoding: FileManager.default.contents(atPath: streams.path(stream)) ?? Data(), as: UTF8.self)
     }
 
+    /// Marks every open descriptor close-on-exec: a program would keep the sockets of other tests open after their end.
+    private static func keepDescriptorsToOurselves() {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: "/dev/fd")) ?? [] {
+            if let descriptor = Int32(name), descriptor > 2 { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+        }
+    }
+
     private static func spawn(_ launch: Launch, _ streams: TemporaryDirectory) throws -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -111,6 +118,7 @@ final class RunningProgram: Sendable {
         sigfillset(&signals)
         posix_spawnattr_setsigdefault(&attributes, &signals)
 
+        keepDescriptorsToOurselves()
         // The folder is entered by `env`, which becomes the program.
         let words = ["/usr/bin/env", "-C", launch.folder, launch.path] + launch.arguments
         var argv = words.map { strdup($0) } + [nil]
