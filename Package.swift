@@ -169,6 +169,7 @@ let package = Package(
                 "Archive", "Daemon", "Favorites", "Import", "MeCab", "MirrorBot", "Networks", "Outbox", "Posts",
                 "Redis",
                 "Sandbox", "Storage", "TestSupport", logging,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
             ]),
     ]
