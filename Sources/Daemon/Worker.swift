@@ -60,7 +60,7 @@ package struct Worker: Sendable {
     /// One pass over everything, for cron.
     ///
     /// - Returns: False if another worker holds the mirror, so that nothing was done.
-    /// - Throws: The first error of any step.
+    /// - Throws: The first error of any step, after the other steps.
     package func runOnce() async throws -> Bool {
         let keeper = leaseKeeper()
         guard let lease = try await keeper.acquireNow() else { return false }
@@ -179,14 +179,22 @@ package struct Worker: Sendable {
         return loops
     }
 
+    /// Every pass once; one that fails does not keep the others from happening.
     private func pass(_ parts: WorkerParts) async throws {
         let passes = Passes(parts: parts)
-        _ = try await passes.humanPosts()
-        _ = try await passes.humanFavorites()
-        _ = try await passes.humanHome()
-        _ = try await passes.mentions()
-        _ = try await passes.botHome()
-        _ = try await passes.publish()
+        let steps: [@Sendable () async throws -> Date] = [
+            passes.humanPosts, passes.humanFavorites, passes.humanHome, passes.mentions, passes.botHome, passes.publish,
+        ]
+        var firstError: (any Error)?
+        for step in steps {
+            do {
+                _ = try await step()
+            } catch {
+                if PollingLoop.endsTheWorker(error) { throw error }
+                firstError = firstError ?? error
+            }
+        }
+        if let firstError { throw firstError }
     }
 
     private func loop(_ name: String, _ pass: @escaping @Sendable () async throws -> Date) -> PollingLoop {
