@@ -77,7 +77,8 @@ let package = Package(
         target("Blocking"),
         target("Transport", ["CCurl"]),
         target("Postgres", ["Blocking", "CPostgres"]),
-        target("Redis", ["Blocking", "CHiredis", "Transport"]),
+        target(
+            "Redis", ["Blocking", "CHiredis", "Transport", .product(name: "Crypto", package: "swift-crypto")]),
         target("MeCab", ["CMeCab"]),
 
         // The path is the root so that the migrations at the top level can be

@@ -1,3 +1,5 @@
+import Crypto
+
 /// A Lua script that the server runs as one step.
 package struct RedisScript: Hashable, Sendable {
     package let source: String
@@ -6,7 +8,10 @@ package struct RedisScript: Hashable, Sendable {
 
     package init(_ source: String) {
         self.source = source
-        digest = SHA1.hexadecimal(of: Array(source.utf8))
+        digest = Insecure.SHA1.hash(data: Array(source.utf8)).map { byte in
+            let digits = String(byte, radix: 16)
+            return digits.count == 1 ? "0" + digits : digits
+        }.joined()
     }
 
     func command(_ name: RedisArgument, keys: [String], arguments: [RedisArgument]) -> RedisCommand {
