@@ -71,7 +71,7 @@ extension OutboxStore {
     /// Records what the network called the post or that the favorite stands.
     package func confirm(_ action: Action, remoteID: String?, remoteAddress: String?, now: Date) async throws -> Action
     {
-        try await change(action, from: [.sending, .failed], to: .done, now: now) { _ in
+        try await change(action, from: [.sending], to: .done, now: now) { _ in
             "remote_id = \(remoteID), remote_address = \(remoteAddress), reason = \(SQLValue.null)"
         }
     }
@@ -101,13 +101,6 @@ extension OutboxStore {
     /// The actions whose request left without a known outcome.
     package func unresolved() async throws -> [Action] {
         try await actions(where: "state = 'sending'", order: "sending_ms ASC, id ASC", limit: 1_000)
-    }
-
-    /// The actions that were given up unconfirmed since `since`; a later sighting may still settle them.
-    package func unconfirmed(since: Date) async throws -> [Action] {
-        try await actions(
-            where: "state = 'failed' AND reason = 'unconfirmed' AND sending_ms >= \(since.milliseconds)",
-            order: "sending_ms ASC, id ASC", limit: 1_000)
     }
 
     private func change(

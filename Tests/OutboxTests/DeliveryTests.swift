@@ -119,7 +119,6 @@ import Testing
         let ended = try await delivery.reconcile(now: { Self.afterLookUp })
         #expect(ended.map(\.reason) == ["unconfirmed"])
         #expect(await network.sent.count == 1)
-        #expect(try await outbox.store.unconfirmed(since: Self.now).count == 1)
     }
 
     @Test func neverSendsAgainWhatHasExpired() async throws {

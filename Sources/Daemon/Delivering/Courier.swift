@@ -5,6 +5,7 @@ import Logging
 import Networks
 import Outbox
 import Posts
+import ServiceLifecycle
 
 /// Sends what is due, one action at a time.
 ///
@@ -51,7 +52,8 @@ package actor Courier {
         try refusal.check()
         var postsLeft = 1
         for action in try await store.due(kinds, now: clock.now) {
-            if Task.isCancelled { return }
+            // What is not begun is left to the next worker.
+            if Task.isCancelled || Task.isShuttingDownGracefully { return }
             if action.kind == .post {
                 guard postsLeft > 0 else { continue }
                 postsLeft -= 1
