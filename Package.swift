@@ -16,7 +16,6 @@ let settings: [SwiftSetting] =
     ] + strictness
 
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
-let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 
 /// A C library as Debian and Ubuntu package it.
@@ -58,7 +57,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -106,10 +104,8 @@ let package = Package(
         target(
             "Daemon",
             [
-                "Archive", "Blocking", "Conduct", "Favorites", "Import", "MeCab", "Networks", "Outbox", "Posts",
-                "Redis",
-                "Schedule",
-                "Storage", "Transport", lifecycle, logging, metrics,
+                "Archive", "Blocking", "Conduct", "Favorites", "Import", "MeCab", "Networks", "Outbox", "Posts", "Redis",
+                "Schedule", "Storage", "Transport", lifecycle, logging,
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
@@ -117,7 +113,7 @@ let package = Package(
         target(
             "Sandbox",
             [
-                "Posts", lifecycle,
+                "Posts", lifecycle, logging,
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
