@@ -104,8 +104,8 @@ let package = Package(
         target(
             "Daemon",
             [
-                "Archive", "Blocking", "Conduct", "Favorites", "Import", "MeCab", "Networks", "Outbox", "Posts", "Redis",
-                "Schedule", "Storage", "Transport", lifecycle, logging,
+                "Archive", "Blocking", "Conduct", "Favorites", "Import", "MeCab", "Networks", "Outbox", "Posts",
+                "Redis", "Schedule", "Storage", "Transport", lifecycle, logging,
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
@@ -157,15 +157,14 @@ let package = Package(
             "DaemonTests",
             [
                 "Archive", "Conduct", "Daemon", "Favorites", "Networks", "Outbox", "Posts", "Redis", "Sandbox",
-                "Schedule", "Storage",
-                "TestSupport", lifecycle, logging, .product(name: "Configuration", package: "swift-configuration"),
+                "Schedule", "Storage", "TestSupport", lifecycle, logging,
+                .product(name: "Configuration", package: "swift-configuration"),
             ]),
         tests(
             "MirrorBotTests",
             [
                 "Archive", "Daemon", "Favorites", "Import", "MeCab", "MirrorBot", "Networks", "Outbox", "Posts",
-                "Redis",
-                "Sandbox", "Storage", "TestSupport", logging,
+                "Redis", "Sandbox", "Storage", "TestSupport", logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
             ]),
