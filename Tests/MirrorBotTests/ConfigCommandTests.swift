@@ -101,6 +101,14 @@ import Testing
         #expect(try await lines()["MIRROR"]?.value == "default")
     }
 
+    @Test func dotEnvWithWindowsLineEndsIsAnError() async throws {
+        try dotEnv("BOT_ACCESS_TOKEN=abc\r\nMIRROR=second\r\n")
+        let ending = try await stage.run("config")
+        #expect(ending.status == 78)
+        #expect(ending.error.hasPrefix("error: .env has Windows line ends"))
+        #expect(!ending.error.contains("abc"))
+    }
+
     @Test func dotEnvThatCannotBeReadIsAnError() async throws {
         try FileManager.default.createDirectory(
             atPath: stage.workingFolder + "/.env", withIntermediateDirectories: false)

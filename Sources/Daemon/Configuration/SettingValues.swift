@@ -44,6 +44,10 @@ package struct SettingValues: Sendable {
     /// - Returns: The checked values.
     /// - Throws: ``ConfigurationError``, also if `.env` cannot be read.
     package static func load(flags: [String: String]) async throws -> SettingValues {
+        // The reader of `.env` would take such a file for one line, and a token would grow by all that follows it.
+        if FileManager.default.contents(atPath: ".env")?.contains(UInt8(ascii: "\r")) == true {
+            throw ConfigurationError(".env", "has Windows line ends; save it with plain ones")
+        }
         let dotEnv: EnvironmentVariablesProvider
         do {
             dotEnv = try await EnvironmentVariablesProvider(environmentFilePath: ".env", allowMissing: true)
