@@ -9,7 +9,7 @@ import Testing
 @testable import Daemon
 
 /// Which accounts a mirror accepts, and what it needs before it acts.
-@Suite(.mirrors) struct AccountTests {
+@Suite(.mirrors, .timeLimit(.minutes(5))) struct AccountTests {
     @Test func refusesToMirrorAnAccountIntoItself() async throws {
         let fixture = try await MirrorFixture.start()
         let stores = try await fixture.reopened(changing: ["HUMAN_ACCESS_TOKEN": fixture.sandbox.botToken])
@@ -100,7 +100,7 @@ import Testing
         let variables = ["HUMAN_SERVER": "", "HUMAN_ACCESS_TOKEN": ""]
         let fixture = try await MirrorFixture.start(from: 9, variables: variables)
         let seen = try await fixture.stores.favorites().status().seen
-        try await fixture.live(until: 13)
+        try await fixture.live(until: 12.5)
         let summary = await fixture.sandbox.ledger.summary
         #expect(summary.posted > 0)
         #expect(summary.replies == summary.expectedReplies)

@@ -10,7 +10,7 @@ import Testing
 @testable import Daemon
 
 /// Runs that decide and tell, and leave no trace.
-@Suite(.mirrors) struct DryRunTests {
+@Suite(.mirrors, .timeLimit(.minutes(5))) struct DryRunTests {
     @Test(arguments: Engine.allCases) func tellsWhatItWouldSendAndKeepsNothing(_ engine: Engine) async throws {
         let fixture = try await MirrorFixture.start(engine, from: 9)
         try await fixture.live(until: 10.5)
@@ -39,7 +39,6 @@ import Testing
         #expect(favorites.sorted() == toldFavorites.sorted())
     }
 
-    /// The leases carry a heartbeat in real time; everything else must stay as it was.
     private func state(_ fixture: MirrorFixture) async throws -> TableContents {
         try await TableContents(of: fixture.stores.storage)
     }
@@ -59,9 +58,8 @@ import Testing
     }
 
     @Test func leavesTheCountsInRedisAlone() async throws {
-        let url = try await RedisServer.shared().url
-        let variables = ["REDIS_URL": url, "MIRROR": MirrorFixture.mirror]
-        let fixture = try await MirrorFixture.start(from: 12, variables: variables)
+        let server = try await RedisServer.start()
+        let fixture = try await MirrorFixture.start(from: 12, variables: ["REDIS_URL": server.url])
         // The counts of this mirror were never in Redis, and a dry run does not put them there.
         let told = Recorder<Action>()
         _ = try await fixture.worker().dryRun { told.add($0) }

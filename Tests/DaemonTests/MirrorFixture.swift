@@ -42,6 +42,8 @@ struct MirrorFixture: Sendable {
     ///   - hour: When the test begins, in hours of the first day.
     ///   - isTrained: Whether the mirror knows the human's past.
     ///   - variables: Settings besides those of the accounts and the database; empty ones count as not set.
+    /// - Returns: The mirror.
+    /// - Throws: What went wrong.
     static func start(
         _ engine: Engine = .sqlite, seed: UInt64 = 1, from hour: Double = 0, isTrained: Bool = true,
         variables: [String: String] = [:]
@@ -94,7 +96,7 @@ struct MirrorFixture: Sendable {
     /// A worker whose looks are rare enough for a quick test, and frequent enough for every deadline.
     func worker(on stores: MirrorStores? = nil) -> Worker {
         var cadence = Cadence(poll: .seconds(600))
-        cadence.home = .seconds(900)
+        cadence.home = .seconds(1_800)
         cadence.humanPosts = .seconds(1_800)
         cadence.humanFavorites = .seconds(3_600)
         cadence.publisher = .seconds(600)
@@ -108,6 +110,7 @@ struct MirrorFixture: Sendable {
     /// - Parameters:
     ///   - hour: When to stop.
     ///   - events: What happens meanwhile, and at which hours, in their order; the clock stands still while it does.
+    /// - Throws: What the worker or an event throws.
     func live(
         until hour: Double, events: [(hour: Double, action: @Sendable () async throws -> Void)] = []
     ) async throws {

@@ -8,13 +8,13 @@ import TestSupport
 import Testing
 
 /// What the mirror does while the counts cannot be reached.
-@Suite(.mirrors) struct RedisOutageTests {
+@Suite(.mirrors, .timeLimit(.minutes(5))) struct RedisOutageTests {
     @Test func pausesFavoritesAloneAndRebuildsTheCounts() async throws {
         let server = try await RedisServer.start()
         let variables = ["REDIS_URL": server.url, "FAVORITES_PER_DAY": "1000"]
-        let fixture = try await MirrorFixture.start(variables: variables)
+        let fixture = try await MirrorFixture.start(from: 8, variables: variables)
         try await fixture.live(
-            until: 20,
+            until: 16,
             events: [
                 (11, { await server.stop() }),
                 // It comes back empty.
@@ -41,7 +41,7 @@ import Testing
         let server = try await RedisServer.start()
         await server.stop()
         let fixture = try await MirrorFixture.start(from: 9, variables: ["REDIS_URL": server.url])
-        try await fixture.live(until: 13)
+        try await fixture.live(until: 12.5)
         let summary = await fixture.sandbox.ledger.summary
         #expect(summary.posted > 0)
         #expect(summary.replies == summary.expectedReplies)

@@ -91,7 +91,8 @@ enum Backoff {
     /// the network asked for.
     static func next(after failures: Int, error: any Error, name: String, now: Date) -> Date {
         let wait = min(first * Double(1 << min(failures - 1, 10)), longest)
-        let spread = Double(name.utf8.reduce(UInt32(failures)) { $0 &* 31 &+ UInt32($1) } % 1_000) / 4_000
+        let hash = name.utf8.reduce(UInt32(truncatingIfNeeded: failures)) { $0 &* 31 &+ UInt32($1) }
+        let spread = Double(hash % 1_000) / 4_000
         let ours = now + wait * (1 + spread)
         return max(ours, (error as? NetworkError)?.retryAfter ?? .distantPast)
     }
