@@ -12,6 +12,7 @@ import Storage
 
 /// The documented exit codes, as in `sysexits.h`.
 enum ExitStatus: Int32 {
+    case usage = 64
     case badData = 65
     case unavailable = 69
     case bug = 70

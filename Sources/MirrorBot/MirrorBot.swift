@@ -18,8 +18,9 @@ struct MirrorBot: AsyncParsableCommand {
               mirror-bot run --dry-run
               mirror-bot run
 
-            Exit codes: 0 done, 64 usage, 65 bad data, 69 unavailable, 70 bug, 75 try later, 77 refused,
-            78 configuration.
+            Exit codes:
+              0 done   64 usage   65 bad data   69 unavailable
+              70 bug   75 try later   77 refused   78 configuration
             """,
         version: Version.current,
         subcommands: [

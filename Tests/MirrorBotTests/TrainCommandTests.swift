@@ -117,7 +117,7 @@ import Testing
         try await fill()
         // An answer in a file is nobody's answer.
         let refused = try await stage.run("train", "clear", input: "y\n")
-        #expect(refused.status == 75)
+        #expect(refused.status == 64)
         #expect(refused.error == "error: nothing was removed; answer y, or pass --yes\n")
         #expect(refused.output.isEmpty)
         #expect(try await learned("default") == [5, 3, 3])
@@ -129,7 +129,7 @@ import Testing
         try await expectTheRestIsKept()
     }
 
-    @Test(arguments: [("n\n", 75, 5), ("\n", 75, 5), ("y\n", 0, 0), ("YES\n", 0, 0)])
+    @Test(arguments: [("n\n", 64, 5), ("\n", 64, 5), ("y\n", 0, 0), ("YES\n", 0, 0)])
     func clearingAsksOnATerminal(_ answer: String, _ status: Int32, _ posts: Int) async throws {
         try await stage.train(Fixture.lines(days: 5))
         let terminal = try PseudoTerminal()

@@ -153,7 +153,7 @@ struct TrainClearCommand: AsyncParsableCommand {
             let posts = try await stores.archive.count()
             let question = "Remove \(posts) archived posts and everything learned by mirror \(mirror)? [y/N] "
             guard yes || Confirmation.ask(question) else {
-                throw CommandError(.tryLater, "nothing was removed; answer y, or pass --yes")
+                throw CommandError(.usage, "nothing was removed; answer y, or pass --yes")
             }
             try await TrainingReset(stores: stores).clear()
             print("removed what mirror \(mirror) had learned")
