@@ -261,5 +261,8 @@ import Testing
         #expect(ending.status == 78)
         #expect(try complaint(ending).contains("--from"))
         #expect(try await stage.run("train", "scheduler", "--if-possible").status == 0)
+        let half = ["HUMAN_SERVER": "https://mastodon.example"]
+        #expect(try await stage.run("train", "scheduler", environment: half).status == 78)
+        #expect(try await stage.run("train", "scheduler", "--if-possible", environment: half).status == 0)
     }
 }

@@ -129,8 +129,10 @@ package struct MirrorConfiguration: Sendable {
         case (nil, nil): return nil
         case (let server?, let token?):
             return AccountConfiguration(network: network, server: server, accessToken: Secret(token))
-        case (nil, _): throw ConfigurationError("\(role)_SERVER", "is not set, but \(role)_ACCESS_TOKEN is")
-        case (_, nil): throw ConfigurationError("\(role)_ACCESS_TOKEN", "is not set, but \(role)_SERVER is")
+        case (nil, _):
+            throw ConfigurationError("\(role)_SERVER", "is not set, but \(role)_ACCESS_TOKEN is", isMissing: true)
+        case (_, nil):
+            throw ConfigurationError("\(role)_ACCESS_TOKEN", "is not set, but \(role)_SERVER is", isMissing: true)
         }
     }
 
