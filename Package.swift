@@ -125,7 +125,7 @@ let package = Package(
             name: "MirrorBot",
             dependencies: [
                 "Archive", "Daemon", "Favorites", "Import", "MeCab", "Networks", "Outbox", "Posts", "Redis", "Sandbox",
-                "Storage", lifecycle, logging,
+                "Schedule", "Storage", lifecycle, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),

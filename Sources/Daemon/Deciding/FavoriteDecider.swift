@@ -5,7 +5,6 @@ import Foundation
 import Networks
 import Outbox
 import Posts
-import Schedule
 
 /// Decides which posts on the bot's home timeline the human would favorite.
 struct FavoriteDecider: Sendable {
@@ -32,7 +31,7 @@ struct FavoriteDecider: Sendable {
         guard configuration.favoriteMode != .off else { return [] }
         let known = try await store.known(.favorite, among: items.map(\.post.id.value))
         let fresh = items.filter { !known.contains($0.post.id.value) && $0.post.createdAt >= activated }
-        let midnight = LocalDayMinutes(LocalTime(now, in: zone).day, in: zone).start ?? now
+        let midnight = LocalMidnight.before(now, in: zone)
         var today = try await store.active(.favorite, since: midnight).count
         var candidates: [ObservedPost] = []
         for item in fresh where try await refusal(for: item, today: today, now: now) == nil {

@@ -4,7 +4,6 @@ import Foundation
 import Networks
 import Outbox
 import Posts
-import Schedule
 
 /// Decides what becomes of a mention: an old reply to the same person, or silence.
 ///
@@ -54,7 +53,7 @@ struct MentionDecider: Sendable {
 
     /// Why the mention must not be answered, or nil.
     private func refusal(for mention: ObservedPost, thread: String, now: Date) async throws -> Refusal? {
-        let midnight = LocalDayMinutes(LocalTime(now, in: zone).day, in: zone).start ?? now
+        let midnight = LocalMidnight.before(now, in: zone)
         let recent = try await store.active(.reply, since: min(midnight, now - Self.threadMemory))
         let person = mention.author.id
         let facts = MentionFacts(

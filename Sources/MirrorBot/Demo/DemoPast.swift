@@ -3,6 +3,7 @@ import Daemon
 import Foundation
 import Posts
 import Sandbox
+import Schedule
 
 /// What the demo's human did before its first day.
 struct DemoPast {
@@ -33,7 +34,7 @@ struct DemoPast {
         oldest = span.oldest
         newest = span.newest
         let nextDay = LocalTime(span.newest, in: zone).day.advanced(by: 1)
-        self.origin = origin ?? Self.start(of: nextDay, in: zone)
+        self.origin = origin ?? LocalDayMinutes(nextDay, in: zone).start ?? span.newest
         friends = try await archive.repliedAuthors(limit: friendsAtMost).map(\.author.value)
         humanPosts = origin == nil ? try await archive.standalonePosts().suffix(400) : nil
     }
@@ -61,13 +62,5 @@ struct DemoPast {
         let name = author.value.split(separator: "@").first.map(String.init) ?? author.value
         let plain = name.lowercased().filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
         return AccountID(network: .mastodon, value: "friend_\(plain)@\(SamplePeople.host)")
-    }
-
-    private static func start(of day: LocalDay, in zone: TimeZone) -> Date {
-        var calendar = Calendar(identifier: .gregorian)
-        calendar.timeZone = zone
-        let (year, month, number) = day.components
-        let parts = DateComponents(year: year, month: month, day: number)
-        return calendar.date(from: parts) ?? Date(timeIntervalSince1970: Double(day.ordinal) * 86_400)
     }
 }
