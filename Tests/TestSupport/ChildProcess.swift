@@ -36,49 +36,19 @@ enum ChildProcess {
         }
     }
 
-    /// Marks every open descriptor close-on-exec: a child would keep the sockets of other tests open after their end.
-    private static func keepToOurselves() {
-        for name in (try? FileManager.default.contentsOfDirectory(atPath: "/dev/fd")) ?? [] {
-            if let descriptor = Int32(name), descriptor > 2 { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
-        }
-    }
-
     private static func start(_ arguments: [String], theirs: Int32, kind: Pipe) throws -> pid_t {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        switch kind {
-        case .input:
-            posix_spawn_file_actions_adddup2(&actions, theirs, 0)
-            posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
-            posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
-        case .output:
-            posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-            posix_spawn_file_actions_adddup2(&actions, theirs, 1)
-            posix_spawn_file_actions_adddup2(&actions, theirs, 2)
+        try ProcessSpawn.start(arguments) { actions in
+            switch kind {
+            case .input:
+                posix_spawn_file_actions_adddup2(&actions, theirs, 0)
+                posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+                posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+            case .output:
+                posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+                posix_spawn_file_actions_adddup2(&actions, theirs, 1)
+                posix_spawn_file_actions_adddup2(&actions, theirs, 2)
+            }
         }
-        keepToOurselves()
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        // A group of its own: an interrupt typed at the terminal ends the tests, and they end the child.
-        let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
-        posix_spawnattr_setflags(&attributes, Int16(truncatingIfNeeded: flags))
-        posix_spawnattr_setpgroup(&attributes, 0)
-        // Our threads may block or ignore signals that the child needs: a shell without SIGCHLD waits for ever.
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        posix_spawnattr_setsigmask(&attributes, &signals)
-        sigfillset(&signals)
-        posix_spawnattr_setsigdefault(&attributes, &signals)
-
-        var argv = arguments.map { strdup($0) }
-        defer { for case let argument? in argv { free(argument) } }
-        argv.append(nil)
-        var pid: pid_t = 0
-        let status = posix_spawnp(&pid, arguments[0], &actions, &attributes, argv, environ)
-        guard status == 0 else { throw failure("start \(arguments[0])", status) }
-        return pid
     }
 
     /// Runs a program to its end.

@@ -88,47 +88,16 @@ final class RunningProgram: Sendable {
         String(decoding: FileManager.default.contents(atPath: streams.path(stream)) ?? Data(), as: UTF8.self)
     }
 
-    /// Marks every open descriptor close-on-exec: a program would keep the sockets of other tests open after their end.
-    private static func keepDescriptorsToOurselves() {
-        for name in (try? FileManager.default.contentsOfDirectory(atPath: "/dev/fd")) ?? [] {
-            if let descriptor = Int32(name), descriptor > 2 { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
-        }
-    }
-
     private static func spawn(_ launch: Launch, _ streams: TemporaryDirectory) throws -> pid_t {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, streams.path("input"), O_RDONLY, 0)
-        posix_spawn_file_actions_addopen(&actions, 1, streams.path("output"), O_WRONLY | O_CREAT | O_APPEND, 0o600)
-        posix_spawn_file_actions_addopen(&actions, 2, streams.path("error"), O_WRONLY | O_CREAT | O_APPEND, 0o600)
-        for (stream, descriptor) in launch.replaced {
-            posix_spawn_file_actions_adddup2(&actions, descriptor, stream)
-        }
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        // As a shell would start it: in a group of its own, with no signal blocked or ignored.
-        let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
-        posix_spawnattr_setflags(&attributes, Int16(truncatingIfNeeded: flags))
-        posix_spawnattr_setpgroup(&attributes, 0)
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        posix_spawnattr_setsigmask(&attributes, &signals)
-        sigfillset(&signals)
-        posix_spawnattr_setsigdefault(&attributes, &signals)
-
-        keepDescriptorsToOurselves()
         // The folder is entered by `env`, which becomes the program.
         let words = ["/usr/bin/env", "-C", launch.folder, launch.path] + launch.arguments
-        var argv = words.map { strdup($0) } + [nil]
-        var environment = launch.environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
-        defer { for case let text? in argv + environment { free(text) } }
-        var process: pid_t = 0
-        let result = posix_spawn(&process, words[0], &actions, &attributes, &argv, &environment)
-        guard result == 0 else {
-            throw TestSupportError("could not start \(launch.path): \(String(cString: strerror(result)))")
+        return try ProcessSpawn.start(words, environment: launch.environment) { actions in
+            posix_spawn_file_actions_addopen(&actions, 0, streams.path("input"), O_RDONLY, 0)
+            posix_spawn_file_actions_addopen(&actions, 1, streams.path("output"), O_WRONLY | O_CREAT | O_APPEND, 0o600)
+            posix_spawn_file_actions_addopen(&actions, 2, streams.path("error"), O_WRONLY | O_CREAT | O_APPEND, 0o600)
+            for (stream, descriptor) in launch.replaced {
+                posix_spawn_file_actions_adddup2(&actions, descriptor, stream)
+            }
         }
-        return process
     }
 }
