@@ -99,7 +99,7 @@ let package = Package(
         target("Favorites", ["MeCab", "Posts", "Redis", "Storage"]),
         target("Conduct", ["Posts", .product(name: "Crypto", package: "swift-crypto")]),
         target("Outbox", ["Posts", "Storage", .product(name: "Crypto", package: "swift-crypto")]),
-        target("Networks", ["Posts", "Transport"]),
+        target("Networks", ["Posts", "Transport", .product(name: "Crypto", package: "swift-crypto")]),
 
         target(
             "Daemon",
@@ -107,6 +107,7 @@ let package = Package(
                 "Archive", "Blocking", "Conduct", "Favorites", "Import", "MeCab", "Networks", "Outbox", "Posts",
                 "Redis", "Schedule", "Storage", "Transport", lifecycle, logging,
                 .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),
@@ -114,6 +115,7 @@ let package = Package(
             "Sandbox",
             [
                 "Posts", lifecycle, logging,
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),

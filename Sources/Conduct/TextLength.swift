@@ -21,7 +21,7 @@ package enum TextLength {
                 rest.append("@")
                 rest.append(contentsOf: name)
             case .link(let link, let isCertain):
-                let cost = max(0, limits.charactersPerURL)
+                let cost = max(0, limits.charactersPerURL ?? link.count)
                 links += isCertain ? cost : max(cost, link.count)
             }
         }

@@ -10,15 +10,28 @@ package struct Capabilities: Sendable, Equatable {
         case summoned
     }
 
-    /// The feeds that can be read.
+    /// When software may favorite a post without a person's decision.
+    package enum FavoritePermission: String, Sendable, Equatable {
+        /// Whatever post the account can see.
+        case anyone
+        /// Only posts by who asked for it or named the account; others are suggested to a person.
+        case consenting
+        /// Never; what would be favorited is suggested to a person.
+        case nobody
+    }
+
+    /// The feeds that can be read, as configured.
     package var feeds: Set<Feed>
     /// What ``Draft/visibility`` may be; another one is refused with ``NetworkError/Code/capability``.
     package var visibilities: Set<Visibility>
     package var replies: ReplyPermission
     /// Whether the person answered is notified only if the text names them.
     package var replyNeedsMention: Bool
-    /// Whether the network's interface and rules let software favorite without a person's decision.
-    package var canFavoriteAutomatically: Bool
+    package var automaticFavorites: FavoritePermission
+    /// Whether favorites can be given at all, be it after a person's decision.
+    package var canFavorite: Bool
+    /// Whether texts may be published, as configured.
+    package var canPublish: Bool
     /// Whether ``Draft/language`` is sent.
     package var sendsLanguage: Bool
     /// Whether the network recognises a second attempt by ``Draft/key``, at least on servers that keep the documented
@@ -35,14 +48,17 @@ package struct Capabilities: Sendable, Equatable {
 
     package init(
         feeds: Set<Feed>, visibilities: Set<Visibility>, replies: ReplyPermission, replyNeedsMention: Bool,
-        canFavoriteAutomatically: Bool, sendsLanguage: Bool, supportsIdempotencyKey: Bool, resendWindow: Duration?,
-        requestDeadline: Duration, ownPostsDepth: Int?
+        automaticFavorites: FavoritePermission, canFavorite: Bool = true, canPublish: Bool = true,
+        sendsLanguage: Bool, supportsIdempotencyKey: Bool, resendWindow: Duration?, requestDeadline: Duration,
+        ownPostsDepth: Int?
     ) {
         self.feeds = feeds
         self.visibilities = visibilities
         self.replies = replies
         self.replyNeedsMention = replyNeedsMention
-        self.canFavoriteAutomatically = canFavoriteAutomatically
+        self.automaticFavorites = automaticFavorites
+        self.canFavorite = canFavorite
+        self.canPublish = canPublish
         self.sendsLanguage = sendsLanguage
         self.supportsIdempotencyKey = supportsIdempotencyKey
         self.resendWindow = resendWindow

@@ -47,6 +47,12 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
         package static let capability = Code(rawValue: "capability")
         /// What was configured cannot be used.
         package static let configuration = Code(rawValue: "configuration")
+        /// The network wants money that the account does not have.
+        package static let creditsDepleted = Code(rawValue: "credits-depleted")
+        /// What the network allows in a day or month is used up; see ``NetworkError/retryAfter``.
+        package static let capReached = Code(rawValue: "cap-reached")
+        /// The call would cost more than what is left of the configured budget; it was not made.
+        package static let overBudget = Code(rawValue: "over-budget")
     }
 
     /// What a call wanted; the raw value is a stable label for metrics.
@@ -62,6 +68,11 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
         case readConversation = "read-conversation"
         case publish
         case favorite
+        case logIn = "log-in"
+        case refreshSession = "refresh-session"
+        case resolveIdentity = "resolve-identity"
+        case labelAccount = "label-account"
+        case delete
     }
 
     /// What became of a write.
@@ -111,7 +122,10 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
 
     /// Whether the same call can never succeed, so that its item is to be dropped.
     package var isPermanent: Bool {
-        let passing: Set<Code> = [.rateLimited, .conflict, .unavailable, .transport, .malformedResponse]
+        let passing: Set<Code> = [
+            .rateLimited, .conflict, .unavailable, .transport, .malformedResponse, .creditsDepleted, .capReached,
+            .overBudget,
+        ]
         return !passing.contains(code)
     }
 
@@ -122,10 +136,19 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
     }
 
     package var description: String {
-        var causes = ["could not \(operation.phrase) on \(host): \(cause)"]
+        var causes = ["could not \(operation.phrase) on \(network.displayName) (\(host)): \(cause)"]
         if let hint { causes.append(hint) }
         if let requestID { causes.append("request id \(requestID)") }
+        causes.append(prospect)
         return causes.joined(separator: "; ")
+    }
+
+    /// Whether the call will be made again.
+    private var prospect: String {
+        if stopsActor { return "no more calls are made with these credentials until that is done" }
+        if isPermanent { return "this will not be tried again" }
+        if operation.isWrite, outcome == .unknown { return "before another attempt it is looked up" }
+        return retryAfter.map { "this may be tried again after \($0.rfc3339)" } ?? "this may be tried again"
     }
 
     private var cause: String {
@@ -140,7 +163,10 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
         case .missingScope: "make a new access token with the scopes that README names"
         case .accountDisabled: "log in with a browser to see what the server wants"
         case .redirected: "configure the server by the address it redirects to"
-        case .malformedResponse where status != nil: "check that this is a \(network.rawValue) server"
+        case .malformedResponse where status != nil: "check that this is a \(network.displayName) server"
+        case .creditsDepleted: "add credits in the developer console"
+        case .overBudget: "raise X_BUDGET_USD_PER_MONTH, or wait"
+        case .configuration: "correct the setting"
         default: nil
         }
     }
@@ -148,7 +174,7 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
 
 extension NetworkError.Operation {
     /// Whether the call changes something at the network.
-    package var isWrite: Bool { self == .publish || self == .favorite }
+    package var isWrite: Bool { [.publish, .favorite, .labelAccount, .delete].contains(self) }
 
     /// What stands after "could not".
     fileprivate var phrase: String {
@@ -164,6 +190,11 @@ extension NetworkError.Operation {
         case .readConversation: "read a conversation"
         case .publish: "publish a post"
         case .favorite: "favorite a post"
+        case .logIn: "log in"
+        case .refreshSession: "refresh the session"
+        case .resolveIdentity: "find the account"
+        case .labelAccount: "label the account"
+        case .delete: "delete a post"
         }
     }
 }

@@ -72,6 +72,22 @@ package struct Draft: Sendable, Equatable {
     }
 }
 
+/// A favorite on its way to a network.
+package struct FavoriteDraft: Sendable, Equatable {
+    /// The ``ObservedPost/address`` of the post.
+    package var address: String
+    /// The same for every attempt at this favorite, different for every other one; as ``Draft/key``.
+    package var key: String
+    /// When the favorite was decided for good: on networks where its giver dates it, its date.
+    package var createdAt: Date
+
+    package init(address: String, key: String, createdAt: Date) {
+        self.address = address
+        self.key = key
+        self.createdAt = createdAt
+    }
+}
+
 /// What a network calls a post that it has just published.
 package struct PublishedPost: Sendable, Equatable {
     package var id: PostID

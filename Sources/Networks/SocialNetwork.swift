@@ -26,11 +26,18 @@ package protocol SocialNetwork: Sendable {
     /// - Throws: ``NetworkError``, whose ``NetworkError/outcome`` says whether the draft may have been published.
     func publish(_ draft: Draft) async throws -> PublishedPost
 
-    /// Favorites a post; doing so twice is harmless.
+    /// Favorites a post; doing so twice with the same key and time is harmless.
     ///
-    /// - Parameter address: The post's ``ObservedPost/address``.
     /// - Throws: ``NetworkError``, whose ``NetworkError/outcome`` says whether it may have happened.
-    func favorite(_ address: String) async throws
+    func favorite(_ favorite: FavoriteDraft) async throws
+
+    /// Deletes one of the account's own posts; one that is gone already is no error.
+    func delete(_ address: String) async throws
+
+    /// Marks the account as automated, where the network has a way to do so; harmless when it is marked already.
+    ///
+    /// - Throws: ``NetworkError`` with code `.capability` where only a person can do it.
+    func labelAsBot() async throws
 
     /// The account's own posts from now back to `since`, newest first, replies and posts for few eyes included.
     ///
@@ -47,6 +54,13 @@ package protocol SocialNetwork: Sendable {
     ///
     /// May need a request; the result stays true for as long as the conversation exists.
     func conversation(of post: ObservedPost) async throws -> String?
+
+    /// What reading so many items of a feed costs at most; nil on networks that are free.
+    func price(ofReading items: Int, from feed: Feed) -> Money?
+}
+
+extension SocialNetwork {
+    package func price(ofReading items: Int, from feed: Feed) -> Money? { nil }
 }
 
 /// A list of posts that grows at its newest end, as seen by one account.

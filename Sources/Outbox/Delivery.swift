@@ -100,10 +100,11 @@ package struct Delivery: Sendable {
         try await store.unresolved().map(lookUpTime(of:)).min()
     }
 
+    /// How long after an attempt its lost answer is looked up, in seconds.
+    private var lookUpWait: TimeInterval { (deliverer.requestDeadline + Self.lookUpMargin).timeInterval }
+
     private func lookUpTime(of action: Action) -> Date {
-        let wait = deliverer.requestDeadline + Self.lookUpMargin
-        let earliest = (action.sending ?? action.updated) + wait.timeInterval
-        return max(earliest, action.nextAttempt ?? .distantPast)
+        max((action.sending ?? action.updated) + lookUpWait, action.nextAttempt ?? .distantPast)
     }
 
     private func send(_ action: Action, now: @Sendable () -> Date) async throws -> Action {
@@ -137,7 +138,8 @@ package struct Delivery: Sendable {
             let again = max(after ?? .distantPast, retry.nextAttempt(after: action.attempts, id: action.id, now: time))
             return try await store.awaitLookUp(action, at: again, reason: reason, now: time)
         case .absent where mayResend(action, at: time):
-            return try await send(try await store.resend(action, now: time), now: now)
+            let resent = try await store.resend(action, lookUp: time + lookUpWait, now: time)
+            return try await send(resent, now: now)
         case .absent:
             return try await store.end(action, as: .failed, reason: "unconfirmed", now: time)
         }

@@ -62,9 +62,18 @@ extension OutboxStore {
     }
 
     /// Records that another attempt with the same key leaves now.
-    package func resend(_ action: Action, now: Date) async throws -> Action {
+    ///
+    /// The time of the first attempt stays: networks where the author dates a post get the same bytes again.
+    ///
+    /// - Parameters:
+    ///   - action: An action whose first attempt left no trace.
+    ///   - lookUp: When to look for this attempt, should its answer be lost too.
+    ///   - now: Recorded with the change.
+    /// - Returns: The action as it is stored now.
+    /// - Throws: ``OutboxError`` if the lease is lost or the action changed meanwhile; the store's error.
+    package func resend(_ action: Action, lookUp: Date, now: Date) async throws -> Action {
         try await change(action, from: [.sending], to: .sending, now: now) { _ in
-            "sending_ms = \(now.milliseconds), attempts = attempts + 1"
+            "next_attempt_ms = \(lookUp.milliseconds), attempts = attempts + 1"
         }
     }
 

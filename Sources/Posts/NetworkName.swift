@@ -6,4 +6,13 @@ package enum NetworkName: String, CaseIterable, Codable, Sendable {
     case mastodon
     case x
     case bluesky
+
+    /// What people call the network.
+    package var displayName: String {
+        switch self {
+        case .mastodon: "Mastodon"
+        case .x: "X"
+        case .bluesky: "Bluesky"
+        }
+    }
 }

@@ -6,18 +6,22 @@ package struct PublishingLimits: Equatable, Sendable {
         case graphemes
         /// Unicode code points: a letter with two combining accents is three.
         case codePoints
+        /// X's weights, in whole characters of the Latin script: most other scripts and an emoji count two.
+        ///
+        /// Source: twitter-text, configuration 3.
+        case xWeight
     }
 
     /// The longest text, counted in `unit`.
     package var maximumCharacters: Int
-    /// What every `http://` or `https://` link counts, whatever its length.
-    package var charactersPerURL: Int
+    /// What every `http://` or `https://` link counts, whatever its length; nil where it counts like any text.
+    package var charactersPerURL: Int?
     package var unit: Unit
     /// The longest text in UTF-8 bytes, where a network limits that too.
     package var maximumBytes: Int?
 
     package init(
-        maximumCharacters: Int, charactersPerURL: Int, unit: Unit = .graphemes, maximumBytes: Int? = nil
+        maximumCharacters: Int, charactersPerURL: Int?, unit: Unit = .graphemes, maximumBytes: Int? = nil
     ) {
         self.maximumCharacters = maximumCharacters
         self.charactersPerURL = charactersPerURL
@@ -27,4 +31,19 @@ package struct PublishingLimits: Equatable, Sendable {
 
     /// What a Mastodon server allows unless it says otherwise.
     package static let mastodon = PublishingLimits(maximumCharacters: 500, charactersPerURL: 23)
+
+    /// What X allows accounts without a subscription.
+    package static let x = PublishingLimits(maximumCharacters: 280, charactersPerURL: 23, unit: .xWeight)
+
+    /// What a Bluesky post record may hold.
+    package static let bluesky = PublishingLimits(maximumCharacters: 300, charactersPerURL: nil, maximumBytes: 3_000)
+
+    /// What the network allows unless its server says otherwise.
+    package static func usual(of network: NetworkName) -> PublishingLimits {
+        switch network {
+        case .mastodon: mastodon
+        case .x: x
+        case .bluesky: bluesky
+        }
+    }
 }

@@ -39,6 +39,11 @@ struct Loopback {
         network = try Self.network(of: server, token: token, now: now)
     }
 
+    /// A favorite for the post with this address.
+    static func favorite(_ address: String) -> FavoriteDraft {
+        FavoriteDraft(address: address, key: "favorite-key", createdAt: start)
+    }
+
     /// A network that reads from any server.
     static func network(
         of server: LoopbackServer, token: String = Self.token, now: @escaping @Sendable () -> Date = { Self.start }

@@ -161,7 +161,7 @@ import Testing
         let capabilities = try Loopback { _ in nil }.network.capabilities
         #expect(capabilities.feeds == Set(Feed.allCases))
         #expect(capabilities.visibilities.count == 4)
-        #expect(capabilities.canFavoriteAutomatically)
+        #expect(capabilities.automaticFavorites == .anyone)
         #expect(capabilities.supportsIdempotencyKey)
         #expect(capabilities.replies == .anyone)
         #expect(capabilities.resendWindow == .seconds(3_000))

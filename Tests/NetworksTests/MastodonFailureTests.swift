@@ -18,7 +18,7 @@ import Testing
             switch operation {
             case .verifyAccount: _ = try await loopback.network.verifyAccount()
             case .readHome: _ = try await loopback.network.page(.home, .newest)
-            case .favorite: try await loopback.network.favorite("9")
+            case .favorite: try await loopback.network.favorite(Loopback.favorite("9"))
             default:
                 _ = try await loopback.network.publish(
                     Draft(text: "text", visibility: .unlisted, key: "k", createdAt: Loopback.start))
@@ -151,11 +151,13 @@ import Testing
         let scope = try await failure(.json(body("This action is outside the authorized scopes"), status: 403))
         #expect(
             scope.description
-                == #"could not publish a post on 127.0.0.1: the server answered 403 ("This action is outside the "#
-                + #"authorized scopes"); make a new access token with the scopes that README names"#)
+                == #"could not publish a post on Mastodon (127.0.0.1): the server answered 403 ("This action is outside the "#
+                + #"authorized scopes"); make a new access token with the scopes that README names; "#
+                + "no more calls are made with these credentials until that is done")
         let broken = try await failure(Answer(status: 502, body: Self.html.body), .readHome)
         #expect(
             broken.description
-                == "could not read the home timeline on 127.0.0.1: the server answered 502 (unavailable)")
+                == "could not read the home timeline on Mastodon (127.0.0.1): the server answered 502 (unavailable); "
+                + "this may be tried again")
     }
 }

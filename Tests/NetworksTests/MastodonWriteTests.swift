@@ -65,8 +65,8 @@ import Transport
         let loopback = try Loopback { request in
             request.path.hasSuffix("/favourite") ? .json(Wire.status("9", ["favourited": "true"])) : nil
         }
-        try await loopback.network.favorite("9")
-        try await loopback.network.favorite("9")
+        try await loopback.network.favorite(Loopback.favorite("9"))
+        try await loopback.network.favorite(Loopback.favorite("9"))
         let requests = loopback.server.requests
         #expect(requests.map(\.method) == ["POST", "POST"])
         #expect(requests.map(\.target) == ["/api/v1/statuses/9/favourite", "/api/v1/statuses/9/favourite"])
@@ -96,7 +96,7 @@ import Transport
             }
             #expect(publishing.outcome == .notSent)
             let favoriting = try await #require(throws: NetworkError.self) {
-                try await loopback.network.favorite(address)
+                try await loopback.network.favorite(Loopback.favorite(address))
             }
             #expect(favoriting.outcome == .notSent)
         }

@@ -45,7 +45,8 @@ import Testing
         let calls: [@Sendable () async throws -> Void] = [
             { _ = try await network.verifyAccount() }, { _ = try await network.limits() },
             { _ = try await network.page(.home, .newest) }, { _ = try await network.publish(draft) },
-            { try await network.favorite("9") }, { _ = try await network.ownPosts(since: Loopback.start) },
+            { try await network.favorite(Loopback.favorite("9")) },
+            { _ = try await network.ownPosts(since: Loopback.start) },
             { _ = try await network.isFavorited("9") }, { _ = try await network.lookUp("9") },
         ]
         var errors: [any Error] = []

@@ -31,7 +31,9 @@ package struct NetworkDeliverer: Deliverer {
         do {
             switch action.kind {
             case .favorite:
-                try await network.favorite(action.targetAddress ?? "")
+                try await network.favorite(
+                    FavoriteDraft(
+                        address: action.targetAddress ?? "", key: action.key, createdAt: action.sending ?? action.due))
                 return .delivered(remoteID: action.targetPost, remoteAddress: action.targetAddress)
             case .post, .reply:
                 let published = try await network.publish(draft(of: action))

@@ -4,7 +4,7 @@ import Transport
 
 /// Sends requests to one server with one token, and turns what goes wrong into ``NetworkError``.
 struct MastodonClient: Sendable {
-    let server: MastodonServer
+    let server: ServerAddress
     let token: Secret
     let http: HTTPClient
     let now: @Sendable () -> Date

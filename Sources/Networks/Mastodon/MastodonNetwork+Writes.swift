@@ -26,10 +26,28 @@ extension MastodonNetwork {
             createdAt: status.createdAt ?? client.now())
     }
 
-    package func favorite(_ address: String) async throws {
+    package func favorite(_ favorite: FavoriteDraft) async throws {
         let call = MastodonCall(
-            operation: .favorite, method: .post, path: try path(.favorite, "statuses", address, "favourite"), body: [])
+            operation: .favorite, method: .post,
+            path: try path(.favorite, "statuses", favorite.address, "favourite"), body: [])
         _ = try await client.value(MastodonStatus.self, call)
+    }
+
+    package func delete(_ address: String) async throws {
+        let call = MastodonCall(
+            operation: .delete, method: .delete, path: try path(.delete, "statuses", address))
+        do {
+            _ = try await client.send(call)
+        } catch let error as NetworkError where error.code == .notFound {
+            return
+        }
+    }
+
+    package func labelAsBot() async throws {
+        let call = MastodonCall(
+            operation: .labelAccount, method: .patch, path: ["api", "v1", "accounts", "update_credentials"],
+            body: Array(#"{"bot":true}"#.utf8))
+        _ = try await client.send(call)
     }
 
     private func body(of draft: Draft, _ call: MastodonCall) throws -> [UInt8] {

@@ -22,7 +22,7 @@ package struct MastodonNetwork: SocialNetwork {
         server: String, accessToken: Secret, client: HTTPClient, now: @escaping @Sendable () -> Date
     ) throws(NetworkError) {
         self.client = MastodonClient(
-            server: try MastodonServer(server), token: accessToken, http: client, now: now)
+            server: try ServerAddress(server, network: .mastodon), token: accessToken, http: client, now: now)
         self.memory = MastodonMemory()
     }
 
@@ -31,7 +31,7 @@ package struct MastodonNetwork: SocialNetwork {
     package var capabilities: Capabilities {
         Capabilities(
             feeds: Set(Feed.allCases), visibilities: [.public, .unlisted, .private, .direct], replies: .anyone,
-            replyNeedsMention: true, canFavoriteAutomatically: true, sendsLanguage: true,
+            replyNeedsMention: true, automaticFavorites: .anyone, sendsLanguage: true,
             supportsIdempotencyKey: true,
             // Servers keep keys for an hour.
             resendWindow: .seconds(50 * 60), requestDeadline: MastodonClient.deadline, ownPostsDepth: nil)

@@ -1,8 +1,9 @@
+import Posts
 import Testing
 
 @testable import Networks
 
-@Suite struct MastodonServerTests {
+@Suite struct ServerAddressTests {
     @Test(arguments: [
         ("https://social.example", "https://social.example", "social.example"),
         ("https://social.example/", "https://social.example", "social.example"),
@@ -14,7 +15,7 @@ import Testing
         ("HTTPS://social.example", "https://social.example", "social.example"),
     ])
     func readsAddresses(text: String, base: String, host: String) throws {
-        let server = try MastodonServer(text)
+        let server = try ServerAddress(text, network: .mastodon)
         #expect(server.base == base)
         #expect(server.host == host)
     }
@@ -26,11 +27,11 @@ import Testing
         "https://so cial.example", "https://social.example\\x", "https://%73ocial.example", "https://:443",
     ])
     func refusesWhatIsNoAddress(text: String) throws {
-        let error = try #require(throws: NetworkError.self) { try MastodonServer(text) }
+        let error = try #require(throws: NetworkError.self) { try ServerAddress(text, network: .mastodon) }
         #expect(error.code == .configuration)
         #expect(error.isPermanent)
         #expect(error.stopsActor)
         #expect(!error.description.contains("planted"))
-        #expect(error.description.hasPrefix("could not use the configuration on the configured server: "))
+        #expect(error.description.hasPrefix("could not use the configuration on Mastodon (the configured server): "))
     }
 }
