@@ -2,7 +2,7 @@ package import Foundation
 
 /// A small social network in this process, on the loopback interface.
 ///
-/// Speaks Mastodon's client API on a free port. Its people live by the script
+/// Speaks Mastodon's client API, X's and Bluesky's on one free port. Its people live by the script
 /// of a ``SandboxWorld`` and by the clock it is given; it keeps a ledger of
 /// what the bot does. Meant for the demo and for tests.
 ///
@@ -17,13 +17,10 @@ package final class Sandbox: Sendable {
     /// Where the API is: `http://127.0.0.1:` and the port.
     package let url: String
     package let port: Int
-    /// The human's access token, which can only read.
-    package let humanToken: String
-    /// The bot's access token.
-    package let botToken: String
     /// What goes wrong on purpose.
     package let faults: SandboxFaults
 
+    private let access: SandboxAccess
     private let network: SandboxNetwork
     private let server: Task<Void, any Error>
 
@@ -38,37 +35,40 @@ package final class Sandbox: Sendable {
     package static func start(
         world: SandboxWorld, rateLimits: SandboxRateLimits = .mastodon, now: @escaping @Sendable () -> Date
     ) async throws -> Sandbox {
-        var generator = SampleGenerator(seed: world.configuration.seed ^ 0x70_6B_65_6E)
-        let tokens = (0..<2).map { _ in
-            String(generator.next(), radix: 36) + String(generator.next(), radix: 36)
-        }
         let faults = SandboxFaults()
-        let network = SandboxNetwork(
-            world: world,
-            grants: [
-                tokens[0]: .init(person: SandboxPopulation.human, scopes: SandboxNetwork.humanScopes),
-                tokens[1]: .init(person: SandboxPopulation.bot, scopes: SandboxNetwork.botScopes),
-            ], limits: rateLimits, faults: faults, now: now)
+        let access = SandboxAccess(world: world)
+        let network = SandboxNetwork(world: world, access: access, limits: rateLimits, faults: faults, now: now)
         let (port, server) = try await SandboxListener.run(network)
         return Sandbox(
-            world: world, port: port, tokens: tokens, faults: faults, network: network, server: server)
+            world: world, port: port, access: access, faults: faults, network: network, server: server)
     }
 
     private init(
-        world: SandboxWorld, port: Int, tokens: [String], faults: SandboxFaults, network: SandboxNetwork,
+        world: SandboxWorld, port: Int, access: SandboxAccess, faults: SandboxFaults, network: SandboxNetwork,
         server: Task<Void, any Error>
     ) {
         self.world = world
         self.port = port
         self.url = "http://127.0.0.1:\(port)"
-        self.humanToken = tokens[0]
-        self.botToken = tokens[1]
+        self.access = access
         self.faults = faults
         self.network = network
         self.server = server
     }
 
     deinit { server.cancel() }
+
+    /// The human's access token on the Mastodon-compatible server, which can only read.
+    package var humanToken: String { access.mastodonToken(.human) }
+
+    /// The bot's access token on the Mastodon-compatible server.
+    package var botToken: String { access.mastodonToken(.bot) }
+
+    /// The keys of an account on X; the human's can only read.
+    package func xKeys(_ role: SandboxRole) -> SandboxXKeys { access.x(role) }
+
+    /// What opens an account on Bluesky.
+    package func blueskyLogin(_ role: SandboxRole) -> SandboxBlueskyLogin { access.bluesky(role) }
 
     /// What the network received, and what it makes of it, as of now.
     package var ledger: SandboxLedger {

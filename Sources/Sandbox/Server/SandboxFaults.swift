@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// Ways in which a server may differ from the documentation without refusing anything.
 package struct SandboxQuirks: Equatable, Sendable {
@@ -43,7 +43,7 @@ package enum SandboxFault: Equatable, Sendable {
 /// Everything can be switched while requests run. Faults apply to the next
 /// requests that match, in the order they were planned.
 package final class SandboxFaults: @unchecked Sendable {
-    // Sendable: every access to the two variables holds the lock.
+    // Sendable: every access to a variable holds the lock.
     private struct Planned {
         var fault: SandboxFault
         var method: String?
@@ -54,6 +54,9 @@ package final class SandboxFaults: @unchecked Sendable {
     private let lock = NSLock()
     private var planned: [Planned] = []
     private var currentQuirks = SandboxQuirks()
+    private var currentX = XHabits()
+    private var currentBluesky = BlueskyHabits()
+    private var skew: TimeInterval = 0
 
     package init() {}
 
@@ -61,6 +64,24 @@ package final class SandboxFaults: @unchecked Sendable {
     package var quirks: SandboxQuirks {
         get { lock.withLock { currentQuirks } }
         set { lock.withLock { currentQuirks = newValue } }
+    }
+
+    /// How X's interface differs from its documentation.
+    package var x: XHabits {
+        get { lock.withLock { currentX } }
+        set { lock.withLock { currentX = newValue } }
+    }
+
+    /// How the Bluesky server differs from the reference implementation.
+    package var bluesky: BlueskyHabits {
+        get { lock.withLock { currentBluesky } }
+        set { lock.withLock { currentBluesky = newValue } }
+    }
+
+    /// How far the server's own clock is ahead of the world's, in seconds; its answers are dated by it.
+    package var clockSkew: TimeInterval {
+        get { lock.withLock { skew } }
+        set { lock.withLock { skew = newValue } }
     }
 
     /// Lets the next requests fail.
@@ -81,6 +102,9 @@ package final class SandboxFaults: @unchecked Sendable {
         lock.withLock {
             planned = []
             currentQuirks = SandboxQuirks()
+            currentX = XHabits()
+            currentBluesky = BlueskyHabits()
+            skew = 0
         }
     }
 

@@ -1,7 +1,7 @@
 import Foundation
 import Posts
 
-/// The network itself: lets requests in one by one, as a strict Mastodon server would.
+/// The network itself: lets requests in one by one and hands each to the interface that it is meant for.
 actor SandboxNetwork {
     /// What becomes of a request.
     enum Outcome: Sendable {
@@ -10,35 +10,21 @@ actor SandboxNetwork {
         case hangUp
     }
 
-    /// A token's account and what it may do.
-    struct Grant: Sendable {
-        var person: Int
-        var scopes: Set<String>
-    }
-
-    static let humanScopes: Set = ["profile", "read:accounts", "read:statuses", "read:favourites"]
-    static let botScopes: Set = [
-        "profile", "read:accounts", "read:statuses", "read:favourites", "read:notifications", "write:statuses",
-        "write:favourites",
-    ]
-    private static let keyLifetime = 3_600.0
-    static let routes = MastodonAccounts.routes + MastodonTimelines.routes + MastodonStatuses.routes
-
     private var state: SandboxState
-    private var rates: SandboxRateCounter
-    /// When a key was used and for which post.
-    private var keys: [String: (post: Int64, date: Date)] = [:]
-    let grants: [String: Grant]
+    private var x: XWire
+    private var bluesky: BlueskyWire
+    private var mastodon: MastodonWire
     private let faults: SandboxFaults
     private let now: @Sendable () -> Date
 
     init(
-        world: SandboxWorld, grants: [String: Grant], limits: SandboxRateLimits, faults: SandboxFaults,
+        world: SandboxWorld, access: SandboxAccess, limits: SandboxRateLimits, faults: SandboxFaults,
         now: @escaping @Sendable () -> Date
     ) {
         self.state = SandboxState(world: world)
-        self.rates = SandboxRateCounter(limits: limits)
-        self.grants = grants
+        self.x = XWire(access: access, limits: limits, faults: faults)
+        self.bluesky = BlueskyWire(access: access, limits: limits, faults: faults)
+        self.mastodon = MastodonWire(grants: access.mastodonGrants, limits: limits, faults: faults)
         self.faults = faults
         self.now = now
     }
@@ -56,10 +42,10 @@ actor SandboxNetwork {
         let fault = faults.take(method: request.method, path: request.path)
         switch fault {
         case .dropRequest:
-            note(request, status: 0, reason: "dropped before acting", isExpected: true, at: now)
+            state.note(request, status: 0, reason: "dropped before acting", isExpected: true, at: now)
             return .hangUp
         case .answer(let status, let type, let body, let headers):
-            note(request, status: status, reason: "injected", isExpected: true, at: now)
+            state.note(request, status: status, reason: "injected", isExpected: true, at: now)
             let lines = [("content-type", type)] + headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
             return .answer(dated(WireAnswer(status: status, headers: lines, body: Array(body.utf8)), now))
         case .dropAnswer:
@@ -71,77 +57,16 @@ actor SandboxNetwork {
     }
 
     private func answer(to request: WireRequest, at now: Date) -> WireAnswer {
-        let token = Self.token(of: request)
-        let segments = Substring(request.path).split(separator: "/")
-        let isPost = request.method == "POST" && segments == ["api", "v1", "statuses"]
-        let rate = rates.count(token ?? "", isPost: isPost, at: now)
-        var answer: WireAnswer
-        do throws(WireRefusal) {
-            if rate.isExceeded { throw WireRefusal(status: 429, message: "Too many requests") }
-            answer = try admit(request, segments: segments, token: token, at: now)
-        } catch {
-            note(request, status: error.status, reason: error.message, isExpected: error.isExpected, at: now)
-            answer = .json(["error": .string(error.message)], status: error.status)
-        }
-        answer.headers += [
-            ("x-ratelimit-limit", String(rate.limit)), ("x-ratelimit-remaining", String(rate.remaining)),
-            ("x-ratelimit-reset", rate.reset.rfc3339),
-        ]
-        return answer
-    }
-
-    /// The checks before any endpoint, in the order of a real server.
-    private func admit(
-        _ request: WireRequest, segments: [Substring], token: String?, at now: Date
-    ) throws(WireRefusal) -> WireAnswer {
-        guard let agent = request.header("user-agent"), !agent.isEmpty else {
-            throw WireRefusal(status: 418, message: "I'm a teapot: no user-agent sent with request")
-        }
-        guard Self.acceptsJSON(request) else {
-            throw WireRefusal(status: 406, message: "Not Acceptable: this API answers in JSON")
-        }
-        let (route, values) = try Self.route(request.method, segments)
-        let grant = try admit(token, request, to: route)
-        let query = request.query
-        if let unknown = query.first(where: { !route.parameters.contains($0.name) }) {
-            throw .invalid("unknown parameter \(unknown.name.prefix(40))")
-        }
-        let call = MastodonCall(
-            request: request, segments: values, query: query,
-            fields: try WireFields(request, allowed: route.fields), caller: grant?.person,
-            scopes: grant?.scopes ?? [], now: now, quirks: faults.quirks)
-        return try perform(call, on: route)
-    }
-
-    /// Publishes once for each key, and does everything else as often as asked.
-    private func perform(_ call: MastodonCall, on route: MastodonRoute) throws(WireRefusal) -> WireAnswer {
-        guard !route.fields.isEmpty, let key = call.request.header("idempotency-key"),
-            !call.quirks.ignoresIdempotencyKey
-        else { return try route.answer(&state, call) }
-        let name = "\(call.caller ?? -1) \(key)"
-        if let known = keys[name], call.now.timeIntervalSince(known.date) < Self.keyLifetime,
-            let status = MastodonEntities(state: state, viewer: call.caller).status(known.post)
-        {
-            return .json(status)
-        }
-        let answer = try route.answer(&state, call)
-        if let author = call.caller, let post = state.postsByAuthor[author].last {
-            keys[name] = (post, call.now)
-        }
-        return answer
-    }
-
-    private func note(_ request: WireRequest, status: Int, reason: String, isExpected: Bool, at now: Date) {
-        state.record(
-            .init(
-                date: now, method: request.method, path: request.path, status: status, reason: reason,
-                isExpected: isExpected))
+        let path = request.path
+        if XWire.owns(path) { return x.answer(request, in: &state, at: now) }
+        if BlueskyWire.owns(path) { return bluesky.answer(request, in: &state, at: now) }
+        return mastodon.answer(request, in: &state, at: now)
     }
 
     /// The sandbox's own clock dates its answers.
     private func dated(_ answer: WireAnswer, _ now: Date) -> WireAnswer {
         var answer = answer
-        answer.headers.append(("date", now.httpDate))
+        answer.headers.append(("date", (now + faults.clockSkew).httpDate))
         return answer
     }
 }

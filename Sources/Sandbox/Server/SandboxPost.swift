@@ -27,6 +27,11 @@ struct SandboxPost: Sendable {
     var mention: SandboxMention?
     /// The number within the script; nil for what came over the wire.
     var number: Int?
+    /// Whom the post tells of itself; nil for those named in the text.
+    var told: [Int]?
+
+    /// Whom the post tells of itself.
+    var recipients: [Int] { told ?? html.mentions }
 
     static func id(at date: Date) -> Int64 { max(0, date.milliseconds) << 16 }
 }

@@ -12,6 +12,10 @@ extension SandboxState {
         var language: String?
         var replyTo: Int64?
         var idempotencyKey: String?
+        /// Whom the text names; nil where that is read from the text itself, as Mastodon-compatible servers do.
+        var mentions: [Int]?
+        /// The author of the answered post is told even where the text does not name them.
+        var tellsParent = false
     }
 
     /// Publishes for the bot or the human and tells those who are mentioned.
@@ -21,11 +25,22 @@ extension SandboxState {
             html: StatusHTML(draft.text, population: population), visibility: draft.visibility,
             warning: draft.warning, isSensitive: draft.isSensitive || !draft.warning.isEmpty,
             language: draft.language, replyTo: draft.replyTo)
+        post.told = told(of: draft)
         insert(&post)
         if author == SandboxPopulation.bot {
             recordDelivery(of: post, key: draft.idempotencyKey)
         }
         return post
+    }
+
+    /// Whom a draft tells; nil for those whom its text names.
+    private func told(of draft: Draft) -> [Int]? {
+        guard draft.mentions != nil || draft.tellsParent else { return nil }
+        var told = draft.mentions ?? StatusHTML(draft.text, population: population).mentions
+        if draft.tellsParent, let parent = draft.replyTo.flatMap({ posts[$0]?.author }), !told.contains(parent) {
+            told.insert(parent, at: 0)
+        }
+        return told
     }
 
     /// Adds a favorite and tells the author; false when it was there already.
@@ -66,7 +81,7 @@ extension SandboxState {
         for reader in [SandboxPopulation.human, SandboxPopulation.bot] where reachesHome(of: reader, post) {
             homes[reader]?.append(post.id)
         }
-        for person in post.html.mentions where person != post.author {
+        for person in post.recipients where person != post.author {
             notify(person, .mention, by: post.author, post: post.id, at: post.createdAt)
         }
     }

@@ -5,7 +5,7 @@ import Posts
 extension SandboxState {
     mutating func recordDelivery(of post: SandboxPost, key: String?) {
         let parent = post.replyTo.flatMap { posts[$0] }
-        let mentioned = post.html.mentions.filter { $0 != post.author }
+        let mentioned = post.recipients.filter { $0 != post.author }
         let isHeard = parent.map { $0.mention != nil && mentioned.contains($0.author) } ?? false
         if let number = parent?.number, parent?.mention != nil { answerByNumber[number] = post.id }
         let delivery = SandboxLedger.Delivery(

@@ -1,7 +1,7 @@
 import Foundation
 
 /// What a request must bring before any endpoint sees it.
-extension SandboxNetwork {
+extension MastodonWire {
     /// The token of the `Authorization` header; the scheme is case-sensitive, as it is on strict servers.
     static func token(of request: WireRequest) -> String? {
         guard let value = request.header("authorization"), value.hasPrefix("Bearer ") else { return nil }

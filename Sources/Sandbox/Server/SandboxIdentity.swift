@@ -1,0 +1,127 @@
+package import Posts
+
+/// What the sandbox's people and posts are called on each network.
+///
+/// Every name follows from the one on the Mastodon-compatible server, so that an archive can be carried over without
+/// asking the sandbox.
+package enum SandboxIdentity {
+    /// The identity of `user@host`.
+    package static func account(_ handle: String, on network: NetworkName) -> AccountID {
+        let handle = handle.lowercased()
+        switch network {
+        case .mastodon: return AccountID(network: .mastodon, value: handle)
+        // Eighteen digits at most, and never few enough to be mistaken for a count.
+        case .x: return AccountID(network: .x, value: String(1_000_000_000 + hash(handle) % 900_000_000_000_000_000))
+        case .bluesky:
+            var rest = hash(handle)
+            var other = hash("did " + handle)
+            var letters: [Character] = []
+            for index in 0..<24 {
+                letters.append(base32[Int(index < 12 ? rest & 31 : other & 31)])
+                if index < 12 { rest >>= 5 } else { other >>= 5 }
+            }
+            return AccountID(network: .bluesky, value: "did:plc:" + String(letters))
+        }
+    }
+
+    /// What people type after `@` for `user@host`.
+    package static func handle(_ handle: String, on network: NetworkName) -> String {
+        let handle = handle.lowercased()
+        let parts = handle.split(separator: "@", maxSplits: 1).map(String.init)
+        let user = parts.first ?? handle
+        let host = parts.count > 1 ? parts[1] : SamplePeople.host
+        switch network {
+        case .mastodon:
+            return "\(user)@\(host)"
+        case .x:
+            // Fifteen characters at most; names from elsewhere and longer ones are told apart by a hash.
+            if host == SamplePeople.host, user.utf8.count <= 15 { return user }
+            let mark = String(hash(handle) % 2_176_782_336, radix: 36)
+            return "\(user.prefix(8))_\(mark)"
+        case .bluesky:
+            let label = user.map { $0 == "_" ? "-" : $0 }
+            return "\(String(label).trimmed(of: "-")).\(host)"
+        }
+    }
+
+    /// The identity of the post that the sandbox keeps under `id`.
+    ///
+    /// - Parameters:
+    ///   - id: The sandbox's own number.
+    ///   - author: `user@host` of its author.
+    ///   - network: Whose identity is wanted.
+    package static func post(_ id: Int64, by author: String, on network: NetworkName) -> PostID {
+        switch network {
+        case .mastodon:
+            let parts = author.lowercased().split(separator: "@", maxSplits: 1).map(String.init)
+            let host = parts.count > 1 ? parts[1] : SamplePeople.host
+            return PostID(network: .mastodon, value: "https://\(host)/users/\(parts.first ?? "")/statuses/\(id)")
+        case .x:
+            return PostID(network: .x, value: String(id))
+        case .bluesky:
+            let did = account(author, on: .bluesky).value
+            return PostID(network: .bluesky, value: "at://\(did)/app.bsky.feed.post/\(recordKey(id))")
+        }
+    }
+
+    /// The record key of a post: the time of its number in microseconds, and what tells it apart as the clock id.
+    package static func recordKey(_ id: Int64) -> String {
+        let (milliseconds, sequence) = (UInt64(max(0, id)) >> 16, UInt64(max(0, id)) & 0xFFFF)
+        let microseconds = (milliseconds &* 1_000 &+ sequence >> 10) & (1 << 53 - 1)
+        return recordKey(microseconds: microseconds, clock: sequence & 1_023)
+    }
+
+    /// Thirteen characters of five bits: a zero, 53 bits of microseconds, ten bits of clock id.
+    static func recordKey(microseconds: UInt64, clock: UInt64) -> String {
+        let value = microseconds << 10 | clock
+        return String((0..<13).map { sortable[Int(value >> UInt64(60 - 5 * $0) & 31)] })
+    }
+
+    /// A post of the Mastodon-compatible server as another network would have it.
+    ///
+    /// - Parameters:
+    ///   - post: With identities of the sandbox's server.
+    ///   - network: Where it is wanted.
+    package static func carried(_ post: Post, to network: NetworkName) -> Post {
+        guard network != .mastodon else { return post }
+        var carried = post
+        carried.id = self.carried(post.id, by: post.author, to: network)
+        carried.author = account(post.author.value, on: network)
+        carried.replyTo = post.replyTo.map { target in
+            ReplyTarget(
+                author: target.author.map { account($0.value, on: network) },
+                post: target.post.map { id in self.carried(id, by: target.author ?? post.author, to: network) })
+        }
+        carried.mentions = post.mentions.map { account($0.value, on: network) }
+        carried.address = nil
+        return carried
+    }
+
+    private static func carried(_ id: PostID, by author: AccountID, to network: NetworkName) -> PostID {
+        let number = id.value.split(separator: "/").last.flatMap { Int64($0) }
+        // Ids from elsewhere are no numbers of ours; they only have to stay different.
+        return post(number ?? Int64(hash(id.value) >> 2), by: author.value, on: network)
+    }
+
+    /// FNV-1a with 64 bits.
+    static func hash(_ text: String) -> UInt64 {
+        text.utf8.reduce(14_695_981_039_346_656_037) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
+    }
+
+    private static let base32 = Array("abcdefghijklmnopqrstuvwxyz234567")
+    private static let sortable = Array("234567abcdefghijklmnopqrstuvwxyz")
+}
+
+extension SandboxPerson {
+    /// The person's identity on a network.
+    package func id(on network: NetworkName) -> AccountID { SandboxIdentity.account(handle, on: network) }
+
+    /// What people type after `@` to name the person on a network.
+    package func handle(on network: NetworkName) -> String { SandboxIdentity.handle(handle, on: network) }
+}
+
+extension String {
+    fileprivate func trimmed(of character: Character) -> String {
+        String(drop { $0 == character }.reversed().drop { $0 == character }.reversed())
+    }
+}

@@ -1,0 +1,32 @@
+import Foundation
+
+/// The interface of one kind of network, in front of the one state.
+///
+/// Every interface lives on the same port and sees the same people and posts, each under the names of its network. It
+/// answers as a strict server of its kind would, refusals included, and notes those in the ledger.
+protocol SandboxWire: Sendable {
+    /// Whether a request to this path is meant for this interface.
+    static func owns(_ path: String) -> Bool
+
+    /// Acts on a request and says what to send back.
+    ///
+    /// - Parameters:
+    ///   - request: As it came over the wire.
+    ///   - state: The network; everything up to `now` has happened in it.
+    ///   - now: The sandbox's clock.
+    mutating func answer(_ request: WireRequest, in state: inout SandboxState, at now: Date) -> WireAnswer
+}
+
+extension SandboxState {
+    /// Notes in the ledger that a request was refused.
+    ///
+    /// - Parameter isExpected: Not the client's fault.
+    mutating func note(
+        _ request: WireRequest, status: Int, reason: String, isExpected: Bool, at now: Date
+    ) {
+        record(
+            .init(
+                date: now, method: request.method, path: request.path, status: status, reason: reason,
+                isExpected: isExpected))
+    }
+}
