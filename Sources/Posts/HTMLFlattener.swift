@@ -18,8 +18,6 @@ struct HTMLFlattener {
 
     /// The most visible text of a link that is kept, in bytes; hashtags and mentions are shorter.
     private static let maximumShown = 512
-    /// A longer address is not taken for a link.
-    private static let maximumAddress = 2_048
     /// Elements around which a blank line stands, but not inside a list.
     private static let paragraphs: Set<String> = [
         "p", "blockquote", "pre", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "table", "figure", "dl",
@@ -68,7 +66,7 @@ struct HTMLFlattener {
         switch tag.name {
         case "a":
             endLink()
-            if Self.isWebAddress(tag.attributes["href"]) { link = Link(tag: tag) }
+            if PlainText.isWebAddress(tag.attributes["href"]) { link = Link(tag: tag) }
         case "br":
             if link == nil { writer.breakLine() }
         case "li":
@@ -160,13 +158,5 @@ struct HTMLFlattener {
 
     private static func isBlock(_ name: String) -> Bool {
         name == "li" || paragraphs.contains(name) || lines.contains(name) || lists.contains(name)
-    }
-
-    private static func isWebAddress(_ address: String?) -> Bool {
-        guard let address, address.utf8.count <= maximumAddress else { return false }
-        let trimmed = PlainText.trimmed(address)
-        guard !trimmed.contains(where: \.isWhitespace) else { return false }
-        let scheme = trimmed.prefix { $0 != ":" }.lowercased()
-        return (scheme == "https" || scheme == "http") && trimmed.dropFirst(scheme.count).hasPrefix("://")
     }
 }

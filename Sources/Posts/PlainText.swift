@@ -4,6 +4,8 @@ package enum PlainText {
     static let maximumInput = 1 << 20
     /// More text than this, in bytes, is left out.
     static let maximumOutput = 100_000
+    /// A longer address, in bytes, is not taken for a link.
+    private static let maximumAddress = 2_048
 
     /// The plain text of a post or profile that a Mastodon-compatible server sends as HTML.
     ///
@@ -81,6 +83,15 @@ package enum PlainText {
             }
         }
         return trimmed(String(scalars))
+    }
+
+    /// Whether `address` leads to a web page, white space around it aside.
+    static func isWebAddress(_ address: String?) -> Bool {
+        guard let address, address.utf8.count <= maximumAddress else { return false }
+        let trimmed = trimmed(address)
+        guard !trimmed.contains(where: \.isWhitespace) else { return false }
+        let scheme = trimmed.prefix { $0 != ":" }.lowercased()
+        return (scheme == "https" || scheme == "http") && trimmed.dropFirst(scheme.count).hasPrefix("://")
     }
 
     /// At most `count` bytes of `text`, never cut inside a character's bytes.

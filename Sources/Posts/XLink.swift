@@ -1,0 +1,169 @@
+import Foundation
+
+/// What X makes a link of, with or without `https://`.
+package enum XLink {
+    /// Whether X may make a link of any part of the text.
+    package static func occurs(in text: String) -> Bool {
+        let scalars = Array(text.precomposedStringWithCanonicalMapping.unicodeScalars)
+        var position = 0
+        while position < scalars.count {
+            if let run = Run(at: position, in: scalars) {
+                if run.mayBeLink { return true }
+                position = run.end
+            } else {
+                position += 1
+            }
+        }
+        return false
+    }
+
+    /// What the run of a host's characters at `position` counts and where the counted part ends; nil if there is none.
+    static func cost(at position: Int, in scalars: [Unicode.Scalar]) -> (cost: Int, end: Int)? {
+        guard let run = Run(at: position, in: scalars) else { return nil }
+        if run.isCertain { return (XWeightedText.linkWeight, pathEnd(after: run.end, in: scalars)) }
+        let own = weight(of: scalars[position..<run.end])
+        guard let shortest = run.shortest else { return (own, run.end) }
+        // X may end the link after any label that can be a top-level domain; what follows is counted besides.
+        return (max(own, own - weight(of: shortest) + XWeightedText.linkWeight), run.end)
+    }
+
+    private static func weight(of scalars: ArraySlice<Unicode.Scalar>) -> Int {
+        scalars.reduce(0) { $0 + XWeightedText.weight(of: $1) }
+    }
+
+    /// The end of a link's port, path and query, without what X leaves out at its end.
+    private static func pathEnd(after host: Int, in scalars: [Unicode.Scalar]) -> Int {
+        func end(_ start: Int, _ isInside: (Unicode.Scalar) -> Bool, _ isLast: (Unicode.Scalar) -> Bool) -> Int {
+            let inside = scalars[start...].prefix { $0.isASCII && isInside($0) }
+            return inside.lastIndex(where: isLast).map { $0 + 1 } ?? start
+        }
+        var position = host
+        if position < scalars.count, scalars[position] == ":" {
+            let digits = scalars[(position + 1)...].prefix { ("0"..."9").contains($0) }
+            if !digits.isEmpty { position = digits.endIndex }
+        }
+        if position < scalars.count, scalars[position] == "/" {
+            position = end(
+                position, { $0.isLinkLetter || "/!*';:=+,.$%#[]-_~@|&".unicodeScalars.contains($0) },
+                { $0.isLinkLetter || "+-=_#/".unicodeScalars.contains($0) })
+        }
+        if position < scalars.count, scalars[position] == "?" {
+            let query = end(
+                position + 1, { $0.isLinkLetter || "!?*'@();:&=+$/%#[]-_.,~|".unicodeScalars.contains($0) },
+                { $0.isLinkLetter || "_&=#/-".unicodeScalars.contains($0) })
+            if query > position + 1 { position = query }
+        }
+        return position
+    }
+
+    /// A run of characters that can be a host, with the scheme before it.
+    private struct Run {
+        /// The end of the host.
+        let end: Int
+        /// X certainly recognises the link up to `end`.
+        let isCertain: Bool
+        /// The shortest part that X could take for a link; nil if it cannot take any.
+        let shortest: ArraySlice<Unicode.Scalar>?
+
+        var mayBeLink: Bool { shortest != nil }
+
+        init?(at position: Int, in scalars: [Unicode.Scalar]) {
+            let schemeEnd = Self.schemeEnd(at: position, in: scalars)
+            let start = schemeEnd ?? position
+            let end = Self.hostEnd(from: start, in: scalars)
+            guard end > start else { return nil }
+            self.end = end
+            let previous = position > 0 ? scalars[position - 1] : nil
+            let isApart = Self.mayPrecede(previous, hasScheme: schemeEnd != nil)
+            let follower = end < scalars.count ? scalars[end] : nil
+            isCertain =
+                schemeEnd != nil && isApart && follower != "@" && Self.isKnownHost(scalars[start..<end])
+            if isApart || schemeEnd != nil {
+                shortest = Self.shortest(scalars[start..<end], from: position, in: scalars)
+            } else {
+                // Nothing but a letter with an accent lets X begin anew within the run.
+                let rest = scalars[start..<end].drop(while: \.isASCII).dropFirst()
+                shortest = Self.shortest(rest, from: rest.startIndex, in: scalars)
+            }
+        }
+
+        private static func hostEnd(from start: Int, in scalars: [Unicode.Scalar]) -> Int {
+            var end = start
+            while end < scalars.count, scalars[end].isHostScalar {
+                // A scheme begins a link of its own, unless it is the end of a word.
+                if end > start, !scalars[end - 1].isLinkLetter, schemeEnd(at: end, in: scalars) != nil { return end }
+                end += 1
+            }
+            // The digit of a key is an emoji.
+            let isKey = end < scalars.count && (scalars[end] == "\u{FE0F}" || scalars[end] == "\u{20E3}")
+            return isKey && end > start ? end - 1 : end
+        }
+
+        private static func schemeEnd(at position: Int, in scalars: [Unicode.Scalar]) -> Int? {
+            guard scalars[position] == "h" || scalars[position] == "H" else { return nil }
+            for scheme in ["https://", "http://"] {
+                let rest = scalars[position...].prefix(scheme.unicodeScalars.count)
+                if String(String.UnicodeScalarView(rest)).lowercased() == scheme { return rest.endIndex }
+            }
+            return nil
+        }
+
+        /// Whether a link may begin after `scalar`.
+        private static func mayPrecede(_ scalar: Unicode.Scalar?, hasScheme: Bool) -> Bool {
+            guard let scalar else { return true }
+            if scalar.isLinkLetter || "@＠$#＃".unicodeScalars.contains(scalar) { return false }
+            return hasScheme || !"-_./".unicodeScalars.contains(scalar)
+        }
+
+        private static func isKnownHost(_ host: ArraySlice<Unicode.Scalar>) -> Bool {
+            let labels = host.split(separator: ".", omittingEmptySubsequences: false)
+            guard labels.count > 1, let top = labels.last, host.allSatisfy(\.isASCII) else { return false }
+            let areLabels = labels.allSatisfy { label in
+                (1...63).contains(label.count) && label.first != "-" && label.last != "-" && !label.contains("_")
+            }
+            return areLabels && TopLevelDomains.contains(String(String.UnicodeScalarView(top)))
+        }
+
+        /// Up to the end of the first thing in `host` that may be a top-level domain.
+        private static func shortest(
+            _ host: ArraySlice<Unicode.Scalar>, from start: Int, in scalars: [Unicode.Scalar]
+        ) -> ArraySlice<Unicode.Scalar>? {
+            let labels = host.split(separator: ".", omittingEmptySubsequences: false)
+            for (name, top) in zip(labels, labels.dropFirst()) where !name.isEmpty {
+                if isEncoded(top) { return scalars[start..<top.endIndex] }
+                let letters = top.prefix { $0.isASCII && $0.properties.isAlphabetic }
+                let follower = top.dropFirst(letters.count).first
+                if letters.count > 1, !(follower?.isLinkLetter ?? false) { return scalars[start..<letters.endIndex] }
+                if top.isEmpty, let end = TopLevelDomains.foreignEnd(at: top.endIndex, in: scalars) {
+                    return scalars[start..<end]
+                }
+            }
+            return nil
+        }
+
+        private static func isEncoded(_ label: ArraySlice<Unicode.Scalar>) -> Bool {
+            String(String.UnicodeScalarView(label.prefix(4))).lowercased() == "xn--"
+        }
+    }
+}
+
+extension Unicode.Scalar {
+    /// A letter or digit of ASCII.
+    fileprivate var isLinkLetter: Bool {
+        switch self {
+        case "a"..."z", "A"..."Z", "0"..."9": true
+        default: false
+        }
+    }
+
+    /// May stand in a host as X reads one: ASCII, or a Latin letter with an accent.
+    fileprivate var isHostScalar: Bool {
+        if isLinkLetter || self == "-" || self == "_" || self == "." { return true }
+        return switch value {
+        case 0xC0...0xD6, 0xD8...0xF6, 0xF8...0x24F, 0x253...0x254, 0x256...0x257, 0x259, 0x25B, 0x263, 0x268, 0x26F,
+            0x272, 0x289, 0x28B, 0x2BB, 0x300...0x36F, 0x1E00...0x1EFF:
+            true
+        default: false
+        }
+    }
+}

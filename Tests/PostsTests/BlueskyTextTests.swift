@@ -1,0 +1,144 @@
+import Foundation
+import Testing
+
+@testable import Posts
+
+@Suite struct BlueskyTextTests {
+    private static let family = "👨‍❤️‍👨"
+    private static let example =
+        "✨ example mentioning @atproto.com to share the URL \(family) https://en.wikipedia.org/wiki/CBOR."
+
+    private func facet(_ start: Int, _ end: Int, _ link: String? = "https://e.org/") -> BlueskyFacet {
+        BlueskyFacet(byteStart: start, byteEnd: end, link: link)
+    }
+
+    @Test func replacesTheShownTextOfALinkByItsAddress() {
+        let text = PlainText.fromBluesky(
+            Self.example, facets: [facet(23, 35, nil), facet(74, 108, "https://e.org/other")])
+        #expect(
+            text == "✨ example mentioning @atproto.com to share the URL \(Self.family) https://e.org/other.")
+    }
+
+    @Test func countsBytesNotCharacters() {
+        let bytes = Array(Self.example.utf8)
+        #expect(String(decoding: bytes[23..<35], as: UTF8.self) == "@atproto.com")
+        #expect(String(decoding: bytes[74..<108], as: UTF8.self) == "https://en.wikipedia.org/wiki/CBOR")
+        #expect(PlainText.fromBluesky("猫e.orgと", facets: [facet(3, 8)]) == "猫https://e.org/と")
+    }
+
+    @Test func sortsThePartsFirst() {
+        let text = PlainText.fromBluesky(
+            "a b c", facets: [facet(4, 5, "https://c.org"), facet(0, 1, "https://a.org"), facet(2, 3, nil)])
+        #expect(text == "https://a.org b https://c.org")
+    }
+
+    @Test func lettersOfOneClusterMayBelongToDifferentParts() {
+        // The accent is a character of its own in the bytes, though not on the screen.
+        let text = PlainText.fromBluesky("e\u{301}x", facets: [facet(0, 1)])
+        #expect(Array(text.unicodeScalars) == Array("https://e.org/\u{301}x".unicodeScalars))
+    }
+
+    @Test(arguments: [
+        (-1, 3), (3, 3), (5, 2), (0, 11), (10, 11), (Int.min, 3), (0, Int.max), (Int.max, Int.max), (Int.min, Int.max),
+        (1, 3), (0, 2), (2, 3), (0, 5), (5, 6), (11, 20),
+    ])
+    func passesOverPartsThatNameNoWholeCharacters(start: Int, end: Int) {
+        // Bytes: 3 of 猫, a, 4 of the cat's face, b, c.
+        #expect(PlainText.fromBluesky("猫a🐱bc", facets: [facet(start, end)]) == "猫a🐱bc")
+    }
+
+    @Test func reachesTheEndOfTheText() {
+        #expect(PlainText.fromBluesky("猫a🐱bc", facets: [facet(8, 10)]) == "猫a🐱https://e.org/")
+        #expect(PlainText.fromBluesky("猫", facets: [facet(0, 3)]) == "https://e.org/")
+    }
+
+    @Test(arguments: [
+        ([(0, 4, "https://one.org"), (2, 6, "https://two.org")], "https://one.orgef"),
+        ([(2, 6, "https://two.org"), (0, 4, "https://one.org")], "https://one.orgef"),
+        ([(0, 6, "https://one.org"), (1, 2, "https://two.org"), (5, 6, "https://three.org")], "https://one.org"),
+        ([(0, 2, "https://one.org"), (0, 3, "https://two.org")], "https://one.orgcdef"),
+        (
+            [(0, 2, "https://one.org"), (0, 2, "https://two.org"), (2, 3, "https://x.org")],
+            "https://one.orghttps://x.orgdef"
+        ),
+    ])
+    func ofOverlappingPartsTheFirstCounts(parts: [(Int, Int, String)], expected: String) {
+        #expect(PlainText.fromBluesky("abcdef", facets: parts.map { facet($0.0, $0.1, $0.2) }) == expected)
+    }
+
+    @Test func aMentionHidesTheLinkThatBeginsInsideIt() {
+        #expect(PlainText.fromBluesky("@a.org", facets: [facet(0, 6, nil), facet(1, 6)]) == "@a.org")
+    }
+
+    @Test(arguments: [
+        "javascript:alert(1)", "", "at://did:plc:a/b/c", "e.org", "https:", "https://e.org/a b", "https://e.org/\n\nx",
+        "ftp://e.org", "https://" + String(repeating: "a", count: 3_000),
+    ])
+    func keepsTheShownTextOfWhatIsNoWebAddress(link: String) {
+        #expect(PlainText.fromBluesky("see this", facets: [facet(4, 8, link)]) == "see this")
+    }
+
+    @Test func cleansTheResult() {
+        #expect(PlainText.fromBluesky(" \u{0}a\u{2028}b\u{7} \n", facets: []) == "a\nb")
+        #expect(PlainText.fromBluesky("x", facets: [facet(0, 1, " https://e.org/\u{1} ")]) == "https://e.org/")
+        #expect(PlainText.fromBluesky("", facets: [facet(0, 0), facet(0, 1)]).isEmpty)
+    }
+
+    @Test func entitiesAreTextHere() {
+        #expect(PlainText.fromBluesky("a &amp; <b>", facets: []) == "a &amp; <b>")
+    }
+
+    @Test func limitsTheResult() {
+        let text = String(repeating: "a ", count: 1_000)
+        let link = "https://" + String(repeating: "x", count: 2_000)
+        let facets = (0..<1_000).map { facet($0 * 2, $0 * 2 + 1, link) }
+        #expect(PlainText.fromBluesky(text, facets: facets).utf8.count <= 100_000)
+        #expect(PlainText.fromBluesky(String(repeating: "猫", count: 500_000), facets: facets).utf8.count <= 100_000)
+    }
+
+    @Test(arguments: 0..<40 as Range<UInt64>)
+    func survivesRandomParts(seed: UInt64) {
+        var state = seed
+        func random(_ range: Range<Int>) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return range.lowerBound + Int(state >> 33) % range.count
+        }
+        let pieces = ["a", "é", "猫", "👩‍👩‍👧", "\u{0}", " ", "\r\n", "e\u{301}", "https://x.y"]
+        for _ in 0..<50 {
+            let text = (0..<random(0..<20)).map { _ in pieces[random(0..<pieces.count)] }.joined()
+            let facets = (0..<random(0..<12)).map { _ in
+                facet(random(-2..<60), random(-2..<60), random(0..<2) == 0 ? nil : "https://e.org/")
+            }
+            let result = PlainText.fromBluesky(text, facets: facets)
+            #expect(result.utf8.count <= text.utf8.count + 12 * 14)
+            #expect(!result.unicodeScalars.contains("\u{0}") && !result.unicodeScalars.contains("\u{FFFD}"))
+            #expect(PlainText.trimmed(result) == result)
+        }
+    }
+
+    /// Eight times the parts and text take 64 times as long if the time is quadratic.
+    @Test func timeGrowsWithTheInputOnly() {
+        func seconds(_ count: Int) -> Double {
+            let text = String(repeating: "ab", count: count)
+            let facets = (0..<count).reversed().map { facet($0 * 2, $0 * 2 + 2, "https://e.org") }
+            return (0..<2).map { _ in ProcessorTime.seconds { _ = PlainText.fromBluesky(text, facets: facets) } }.min()
+                ?? 0
+        }
+        let small = seconds(1 << 9)
+        #expect(seconds(1 << 12) < small * 30 + 0.05)
+    }
+}
+
+/// The time that the calling thread computes, whatever else the machine does.
+private enum ProcessorTime {
+    static func seconds(_ body: () -> Void) -> Double {
+        func now() -> Double {
+            var time = timespec()
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+            return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+        }
+        let start = now()
+        body()
+        return now() - start
+    }
+}
