@@ -159,6 +159,8 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
 
     private var hint: String? {
         switch code {
+        case .unauthorized where operation == .logIn: nil
+        case .unauthorized where network == .bluesky: "make a new app password in the settings and configure it"
         case .unauthorized: "make a new access token and configure it"
         case .missingScope: "make a new access token with the scopes that README names"
         case .accountDisabled: "log in with a browser to see what the server wants"

@@ -93,10 +93,13 @@ package struct PublishedPost: Sendable, Equatable {
     package var id: PostID
     package var address: String
     package var createdAt: Date
+    /// Published, but not as the reply that it was meant to be: the server no longer knew the answered post.
+    package var isMisplaced: Bool
 
-    package init(id: PostID, address: String, createdAt: Date) {
+    package init(id: PostID, address: String, createdAt: Date, isMisplaced: Bool = false) {
         self.id = id
         self.address = address
         self.createdAt = createdAt
+        self.isMisplaced = isMisplaced
     }
 }

@@ -83,7 +83,8 @@ package enum FeedPosition: Sendable, Hashable {
     case newest
     /// The items that follow in the direction of the past.
     case older(String)
-    /// The items that arrived after the cursor was given; the oldest of them where they fill more than one page.
+    /// The items that arrived after the cursor was given; where they fill more than one page, some of them, and the
+    /// page's ``FeedPage/newer`` leads to the rest.
     case newer(than: String)
 }
 

@@ -52,6 +52,17 @@ import Transport
         #expect(ServerPacing(HTTPHeaders(), receivedAt: Self.receivedAt).rateLimit == nil)
     }
 
+    @Test func readsOtherNames() {
+        let headers = HTTPHeaders([
+            ("Date", Self.serverDate), ("ratelimit-limit", "3000"), ("RateLimit-Remaining", "0"),
+            ("RateLimit-Reset", "1795212100"), ("X-RateLimit-Limit", "300"),
+        ])
+        let pacing = ServerPacing(headers, receivedAt: Self.receivedAt, prefix: "RateLimit-")
+        let reset = Self.receivedAt.addingTimeInterval(100)
+        #expect(pacing.rateLimit == RateLimit(limit: 3_000, remaining: 0, resetsAt: reset))
+        #expect(pacing.retryAfter == reset)
+    }
+
     @Test func noResetIsFartherThanADay() throws {
         let headers = HTTPHeaders([("X-RateLimit-Reset", "99999999999999999999999999999999")])
         let limit = try #require(ServerPacing(headers, receivedAt: Self.receivedAt).rateLimit)

@@ -21,6 +21,8 @@ struct LenientElement<Value: Decodable>: Decodable {
 extension KeyedDecodingContainer {
     /// A string, or the digits of a whole number.
     func text(_ key: Key) -> String? {
+        // A key that is missing would otherwise be an error for each type that is tried, and errors are slow.
+        guard isPresent(key) else { return nil }
         if let text = try? decode(String.self, forKey: key) { return text }
         if let number = try? decode(Int64.self, forKey: key) { return String(number) }
         if let number = try? decode(UInt64.self, forKey: key) { return String(number) }
@@ -34,6 +36,7 @@ extension KeyedDecodingContainer {
 
     /// `true`, 1, `"true"` or `"1"`; or their opposites.
     func flag(_ key: Key) -> Bool? {
+        guard isPresent(key) else { return nil }
         if let flag = try? decode(Bool.self, forKey: key) { return flag }
         switch text(key) {
         case "1", "true": return true
@@ -49,7 +52,7 @@ extension KeyedDecodingContainer {
 
     /// A value of any type.
     func value<Value: Decodable>(_ type: Value.Type, _ key: Key) -> Value? {
-        try? decode(type, forKey: key)
+        isPresent(key) ? try? decode(type, forKey: key) : nil
     }
 
     /// The readable elements of a list.

@@ -18,20 +18,23 @@ struct ServerPacing {
 
     private let headers: HTTPHeaders
     private let receivedAt: Date
+    private let prefix: String
 
     /// - Parameters:
     ///   - headers: The answer's.
     ///   - receivedAt: When the answer came, on the local clock.
-    init(_ headers: HTTPHeaders, receivedAt: Date) {
+    ///   - prefix: What the names of the rate limit's headers begin with, before `Limit`, `Remaining` and `Reset`.
+    init(_ headers: HTTPHeaders, receivedAt: Date, prefix: String = "X-RateLimit-") {
         self.headers = headers
         self.receivedAt = receivedAt
+        self.prefix = prefix
     }
 
     /// What is left of the account's share; nil if the answer does not tell.
     var rateLimit: RateLimit? {
         let limit = RateLimit(
-            limit: headers["X-RateLimit-Limit"].flatMap { Int($0) },
-            remaining: headers["X-RateLimit-Remaining"].flatMap { Int($0) },
+            limit: headers[prefix + "Limit"].flatMap { Int($0) },
+            remaining: headers[prefix + "Remaining"].flatMap { Int($0) },
             resetsAt: resetDistance.map { receivedAt.addingTimeInterval(min(max($0, 0), Self.longestPeriod)) })
         return limit == RateLimit() ? nil : limit
     }
@@ -64,7 +67,7 @@ struct ServerPacing {
     }
 
     private var resetDistance: TimeInterval? {
-        guard let text = headers["X-RateLimit-Reset"] else { return nil }
+        guard let text = headers[prefix + "Reset"] else { return nil }
         if let date = Date(rfc3339: text) { return date.timeIntervalSince(serverNow) }
         guard let number = Self.number(text) else { return nil }
         // Seconds since 1970 have ten digits for the next centuries; smaller numbers are seconds to wait.
