@@ -1,0 +1,108 @@
+import Foundation
+import Posts
+import Transport
+
+/// Sends signed requests to X, and turns what goes wrong into ``NetworkError``.
+struct XClient: Sendable {
+    static let defaultBase = "https://api.x.com"
+    /// How long one request may take.
+    static let deadline: Duration = .seconds(30)
+
+    let server: ServerAddress
+    let signer: OAuthSigner
+    let http: HTTPClient
+    let memory: XMemory
+    let now: @Sendable () -> Date
+
+    /// - Parameters:
+    ///   - apiBaseURL: Where the interface is; nil: at X.
+    ///   - signer: With the keys of the application, and the token of the account if there is one.
+    ///   - http: Carries the requests.
+    ///   - memory: What refusals are remembered in.
+    ///   - now: Reads the wall clock.
+    /// - Throws: ``NetworkError`` with code `.configuration` if `apiBaseURL` is not an address.
+    init(
+        apiBaseURL: String?, signer: OAuthSigner, http: HTTPClient, memory: XMemory, now: @escaping @Sendable () -> Date
+    ) throws(NetworkError) {
+        server = try ServerAddress(apiBaseURL ?? Self.defaultBase, network: .x)
+        self.signer = signer
+        self.http = http
+        self.memory = memory
+        self.now = now
+    }
+
+    /// The answer to a call, with a status of 200 through 299.
+    ///
+    /// A call that X is known to refuse for now fails without a request.
+    ///
+    /// - Throws: ``NetworkError`` or `CancellationError`.
+    func send(_ call: XCall) async throws -> HTTPResponse {
+        if var known = memory.pause(of: call.endpoint, at: now()) {
+            known.operation = call.operation
+            known.outcome = .notSent
+            throw known
+        }
+        let response: HTTPResponse
+        do {
+            response = try await http.send(try request(for: call))
+        } catch let error as TransportError {
+            throw failure(call, error)
+        }
+        if let level = response.headers["x-access-level"] { memory.accessLevel = level }
+        guard (200...299).contains(response.status) else { throw refuse(call, response) }
+        return response
+    }
+
+    /// The answer to a call for things, which may be missing.
+    ///
+    /// - Throws: ``NetworkError`` or `CancellationError`; an answer that is not JSON, or that says what is wrong instead
+    ///   of what was asked for, is an error too.
+    func answer<Item: Decodable>(
+        of type: Item.Type, _ call: XCall
+    ) async throws -> (answer: XAnswer<Item>, response: HTTPResponse) {
+        let response = try await send(call)
+        guard let answer = Self.decoded(XAnswer<Item>.self, response.body) else {
+            throw malformed(call, response, detail: "the answer is not the JSON that was expected")
+        }
+        return (answer, response)
+    }
+
+    /// Nil for what is not the JSON of such a value.
+    static func decoded<Value: Decodable>(_ type: Value.Type, _ body: [UInt8]) -> Value? {
+        // One broken byte in somebody's post must not hide everybody else's: it is replaced by U+FFFD.
+        let isWhole = String(validating: body, as: UTF8.self) != nil
+        return try? JSONDecoder().decode(
+            type, from: isWhole ? Data(body) : Data(String(decoding: body, as: UTF8.self).utf8))
+    }
+
+    /// The request as it is sent, signed for exactly the address that is called.
+    private func request(for call: XCall) throws(NetworkError) -> HTTPRequest {
+        try checkKeys(call)
+        let url = server.base + call.encodedPath
+        let signature = signer.authorization(
+            for: OAuthSigner.Request(
+                method: call.method.rawValue, url: url, parameters: call.query, extra: call.oauth,
+                nonce: OAuthSigner.nonce(), timestamp: Int64(now().timeIntervalSince1970.rounded(.down))))
+        var headers = HTTPHeaders([("Authorization", signature), ("Accept", "application/json")])
+        if call.body?.isEmpty == false { headers.append("Content-Type", "application/json") }
+        let query = call.query.isEmpty ? "" : "?" + PercentEncoding.query(call.query)
+        return HTTPRequest(
+            method: call.method, url: url + query, headers: headers, body: call.body, timeout: Self.deadline)
+    }
+
+    /// Keys with a line break or space were copied wrongly; X would only say that the signature is wrong.
+    private func checkKeys(_ call: XCall) throws(NetworkError) {
+        let keys: [(name: String, value: String?)] = [
+            ("consumer key", signer.consumerKey), ("consumer secret", signer.consumerSecret.reveal()),
+            ("access token", signer.token?.reveal()), ("access token secret", signer.tokenSecret?.reveal()),
+        ]
+        for (name, value) in keys {
+            guard let value else { continue }
+            guard !value.isEmpty, value.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+                throw error(
+                    call, .unauthorized, outcome: .notSent,
+                    detail: "the \(name) " + (value.isEmpty ? "is empty" : "holds a space or line break"))
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import Posts
+
+/// What a network remembers between calls.
+final class XMemory: @unchecked Sendable {
+    /// Which calls a refusal concerns.
+    enum Scope: Hashable, Sendable {
+        case everything
+        case endpoint(XCall.Endpoint)
+    }
+
+    /// More bought things than this are not remembered; what is forgotten is counted twice, never too little.
+    private static let maximumBought = 200_000
+
+    // Sendable: every access to a variable holds the lock.
+    private let lock = NSLock()
+    private var verified: (account: Account, isProtected: Bool?)?
+    private var level: String?
+    private var pauses: [Scope: NetworkError] = [:]
+    private var boughtDay = 0
+    private var bought: [String: Money] = [:]
+
+    /// The account that the credentials belong to; nil before it is known.
+    var account: Account? { lock.withLock { verified?.account } }
+
+    /// Whether only followers see the account's posts; nil if that is not known.
+    var isProtected: Bool? { lock.withLock { verified?.isProtected } }
+
+    func keep(_ account: Account, isProtected: Bool?) {
+        lock.withLock { verified = (account, isProtected) }
+    }
+
+    /// What X calls the reach of the credentials: `read`, `read-write`, `read-write-directmessages`.
+    var accessLevel: String? {
+        get { lock.withLock { level } }
+        set { lock.withLock { level = newValue } }
+    }
+
+    // MARK: Pauses
+
+    /// Lets no call of a kind be made before the error's ``NetworkError/retryAfter``.
+    func pause(_ scope: Scope, for error: NetworkError) {
+        lock.withLock { pauses[scope] = error }
+    }
+
+    /// Why no call may be made now; nil if one may.
+    func pause(of endpoint: XCall.Endpoint, at now: Date) -> NetworkError? {
+        lock.withLock {
+            pauses = pauses.filter { $0.value.retryAfter.map { now < $0 } ?? false }
+            return pauses[.everything] ?? pauses[.endpoint(endpoint)]
+        }
+    }
+
+    // MARK: Bought
+
+    /// Buys things, of which X bills each once in a UTC day.
+    ///
+    /// - Parameters:
+    ///   - prices: The price of each thing, by a name that no other thing has.
+    ///   - time: When they were received.
+    /// - Returns: What is to be paid beside what was paid on the same day.
+    func buy(_ prices: [String: Money], at time: Date) -> Money {
+        lock.withLock {
+            let day = Int((time.timeIntervalSince1970 / 86_400).rounded(.down))
+            if day != boughtDay {
+                boughtDay = day
+                bought = [:]
+            }
+            var sum = Money.zero
+            for (name, price) in prices {
+                let paid = bought[name] ?? .zero
+                guard price > paid else { continue }
+                sum = sum + (price - paid)
+                if bought[name] != nil || bought.count < Self.maximumBought { bought[name] = price }
+            }
+            return sum
+        }
+    }
+}

@@ -1,0 +1,195 @@
+package import Foundation
+package import Posts
+package import Transport
+
+/// An account on X, over version 2 of its interface with signatures of OAuth 1.0a.
+///
+/// Reading and writing cost money: nothing is asked for that the budget does not hold. Replies go only to who named the
+/// account; favorites are left to people, for X does not let software give them.
+package struct XNetwork: SocialNetwork {
+    let client: XClient
+    let memory: XMemory
+    let options: XOptions
+    let purse: XPurse
+    let prices = XPrices.current
+
+    /// - Parameters:
+    ///   - credentials: The keys of the application, and the token of the account to act for.
+    ///   - options: What the operator decided.
+    ///   - book: Pays for the calls.
+    ///   - client: Carries the requests; may be shared with other networks.
+    ///   - now: Reads the wall clock; requests are signed with its time.
+    /// - Throws: ``NetworkError`` with code `.configuration` if the base URL of the options is not an address.
+    package init(
+        credentials: XCredentials, options: XOptions, book: any SpendingBook, client: HTTPClient,
+        now: @escaping @Sendable () -> Date
+    ) throws(NetworkError) {
+        let signer = OAuthSigner(
+            consumerKey: credentials.consumerKey, consumerSecret: credentials.consumerSecret,
+            token: credentials.accessToken, tokenSecret: credentials.accessTokenSecret)
+        let memory = XMemory()
+        let wire = try XClient(
+            apiBaseURL: options.apiBaseURL, signer: signer, http: client, memory: memory, now: now)
+        self.client = wire
+        self.memory = memory
+        self.options = options
+        self.purse = XPurse(book: book, memory: memory, client: wire)
+    }
+
+    package var name: NetworkName { .x }
+
+    package var capabilities: Capabilities {
+        Capabilities(
+            feeds: Set(Feed.allCases).subtracting(options.homePostsPerDay > 0 ? [] : [.home]),
+            // There are no levels: whatever a draft wants to be, it becomes public.
+            visibilities: [.public, .unlisted], replies: .summoned, replyNeedsMention: false,
+            automaticFavorites: .nobody, canFavorite: false, canPublish: options.mayPublish, sendsLanguage: false,
+            supportsIdempotencyKey: false, resendWindow: nil, requestDeadline: XClient.deadline,
+            ownPostsDepth: 3_200)
+    }
+
+    /// Whether the access token may write; nil before an answer told.
+    ///
+    /// X tells with every answer, so ``verifyAccount()`` is enough to know.
+    package var canWrite: Bool? { memory.accessLevel.map { $0.lowercased().contains("write") } }
+
+    package func verifyAccount() async throws -> Account {
+        let call = XCall(
+            operation: .verifyAccount, endpoint: .me, path: ["2", "users", "me"], query: [Self.userFields])
+        let (answer, response) = try await paid(XUser.self, call, atMost: prices.userRead) { answer in
+            [:].merging(answer.items.compactMap(\.id).map { ("user \($0)", prices.userRead) }) { $1 }
+        }
+        guard let user = answer.items.first?.value else {
+            guard answer.problems.isEmpty else { throw client.refuse(call, response, problems: answer.problems) }
+            throw client.malformed(call, response, detail: "the answer has no account")
+        }
+        let account = XTranslator.account(user)
+        memory.keep(account, isProtected: user.isProtected)
+        return account
+    }
+
+    package func limits() async throws -> PublishingLimits { .x }
+
+    package func price(ofReading items: Int, from feed: Feed) -> Money? {
+        prices.price(ofReading: items, from: feed, ownsApp: options.ownsApp, fieldNames: options.fieldNames)
+    }
+
+    package func lookUp(_ address: String) async throws -> ObservedPost? {
+        var call = XCall(operation: .readPost, endpoint: .post, path: ["2", "tweets", try id(address, .readPost)])
+        call.query = postFields
+        let own = try await account()
+        let answer: XAnswer<XPost>
+        let response: HTTPResponse
+        do {
+            let price = prices.priceOfLookUp(fieldNames: options.fieldNames)
+            (answer, response) = try await paid(XPost.self, call, atMost: price) {
+                bill(of: $0, each: prices.postRead)
+            }
+        } catch let error as NetworkError where error.code == .notFound {
+            return nil
+        }
+        if let item = answer.items.first {
+            let translator = translator(own: own, users: answer.users.compactMap(\.value))
+            guard let post = item.value.flatMap({ translator.post($0, in: nil) }) else {
+                throw client.malformed(call, response, detail: "the post has no text or no author")
+            }
+            return post
+        }
+        if answer.isEmpty { return nil }
+        guard !answer.problems.isEmpty else { throw client.malformed(call, response, detail: "there is no post") }
+        let failure = client.refuse(call, response, problems: answer.problems)
+        // Gone, or for others to see.
+        if failure.code == .notFound || failure.code == .forbidden { return nil }
+        throw failure
+    }
+
+    /// X's interface does not tell, and nothing is favorited through it.
+    package func isFavorited(_ address: String) async throws -> Bool? {
+        throw cannot(.readPost, "X does not tell which posts the account has favorited")
+    }
+
+    package func conversation(of post: ObservedPost) async throws -> String? {
+        if let conversation = post.conversation { return conversation }
+        guard post.replyToAddress != nil else { return post.post.id.value }
+        return try await lookUp(post.address).map { $0.conversation ?? $0.post.id.value }
+    }
+
+    // MARK: For the parts of this type
+
+    static let userFields = (name: "user.fields", value: "description,entities,name,protected,username")
+
+    /// What is asked for with every post.
+    var postFields: [(name: String, value: String)] {
+        switch options.fieldNames {
+        case .tweet:
+            [
+                ("expansions", "author_id"),
+                (
+                    "tweet.fields",
+                    "attachments,author_id,conversation_id,created_at,entities,in_reply_to_user_id,lang,note_tweet,"
+                        + "possibly_sensitive,referenced_tweets,reply_settings"
+                ), Self.userFields,
+            ]
+        case .post:
+            [
+                // The newer names of people and other posts are no fields: they come with what they name.
+                ("expansions", "author_id,in_reply_to_user_id,referenced_posts.id"),
+                (
+                    "post.fields",
+                    "attachments,conversation_id,created_at,entities,lang,note_post,possibly_sensitive,reply_settings"
+                ), Self.userFields,
+            ]
+        }
+    }
+
+    /// The account of the credentials.
+    func account() async throws -> Account {
+        if let account = memory.account { return account }
+        return try await verifyAccount()
+    }
+
+    /// Makes values of ours from the wire's.
+    func translator(own: Account, users: [XUser]) -> XTranslator {
+        XTranslator(own: own, isOwnProtected: memory.isProtected, users: users, now: client.now)
+    }
+
+    /// An address from outside that can be a part of a path.
+    func id(_ address: String, _ operation: NetworkError.Operation) throws(NetworkError) -> String {
+        guard XID.isUsable(address) else {
+            throw client.error(
+                XCall(operation: operation, endpoint: .post, path: []), .rejected, outcome: .notSent,
+                detail: "the post's address is not an id of X")
+        }
+        return address
+    }
+
+    /// That X does not let this account do something.
+    func cannot(_ operation: NetworkError.Operation, _ cause: String) -> NetworkError {
+        client.error(
+            XCall(operation: operation, endpoint: .post, path: []), .capability, outcome: .notSent, detail: cause)
+    }
+
+    /// The answer to a call for single things, paid for.
+    private func paid<Item: Decodable>(
+        _ type: Item.Type, _ call: XCall, atMost price: Money, bill: (XAnswer<Item>) -> [String: Money]
+    ) async throws -> (XAnswer<Item>, HTTPResponse) {
+        let reservation = try await purse.reserve(price, for: .lookUp, call)
+        do {
+            let (answer, response) = try await client.answer(of: type, call)
+            await purse.settle(reservation, cost: memory.buy(bill(answer), at: reservation.time))
+            return (answer, response)
+        } catch {
+            await purse.settle(reservation, after: error, call)
+            throw error
+        }
+    }
+
+    /// What X bills for an answer with posts, by a name for each thing that is billed.
+    func bill(of answer: XAnswer<XPost>, each price: Money) -> [String: Money] {
+        var bill: [String: Money] = [:]
+        for id in answer.includedPostIDs { bill["post \(id)"] = prices.postRead }
+        for user in answer.users.compactMap(\.id) { bill["user \(user)"] = prices.userRead }
+        for (index, item) in answer.items.enumerated() { bill["post \(item.id ?? "without id \(index)")"] = price }
+        return bill
+    }
+}

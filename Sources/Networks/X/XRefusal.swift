@@ -1,0 +1,173 @@
+import Foundation
+
+/// What a refusal by X means: its status, its words and its headers together.
+struct XRefusal {
+    /// Which later calls will be refused as well.
+    enum Pause {
+        case nothing, endpoint, everything
+    }
+
+    /// How long no call is made after the credits ran out: seconds.
+    private static let creditsWait: TimeInterval = 3_600
+    /// How long a call that the application's plan does not include is not made again: seconds.
+    private static let planWait: TimeInterval = 86_400
+    /// A clock that is wrong by less than this is not the cause of a refused signature: seconds.
+    private static let clockTolerance: TimeInterval = 60
+
+    let status: Int
+    let body: XErrorBody
+    /// The call asks whose credentials these are: a refusal is about the credentials, not about a thing.
+    let isVerifying: Bool
+    let pacing: XPacing
+
+    // Codes of version 1.1, which still come.
+    private enum Legacy {
+        static let credentials: Set<Int> = [32, 89, 99, 135, 215]
+        static let account: Set<Int> = [64, 326]
+        static let missing: Set<Int> = [34, 144]
+        static let rate = 88
+        static let daily = 185
+        static let tooLong = 186
+        static let duplicate = 187
+        static let readOnly = 261
+        static let callback = 415
+        static let plan = 453
+    }
+
+    private var codes: Set<Int> { Set(body.problems.compactMap(\.code)) }
+
+    private var kinds: Set<String> { Set(body.problems.compactMap(\.kind)) }
+
+    private var titles: Set<String> { Set(body.problems.compactMap(\.title)) }
+
+    private var words: String {
+        body.problems.flatMap { [$0.title, $0.detail] }.compactMap(\.self).joined(separator: " ").lowercased()
+    }
+
+    var code: NetworkError.Code {
+        // Some words weigh more than the status, which differs from one report to the next.
+        if isPlanCap { return .capReached }
+        if status == 402 || titles.contains("CreditsDepleted") { return .creditsDepleted }
+        switch status {
+        case 200...299: return codeOfProblem
+        case 300...399: return .redirected
+        case 401: return codes.isDisjoint(with: Legacy.account) ? .unauthorized : .accountDisabled
+        case 403: return codeOfForbidden
+        case 404, 410: return isVerifying ? .configuration : .notFound
+        case 405: return isVerifying ? .configuration : .rejected
+        case 408, 425: return .unavailable
+        case 409: return .conflict
+        case 429: return codes.contains(Legacy.daily) || pacing.isDayExhausted ? .capReached : .rateLimited
+        case 400...499: return codeOfRejected
+        case 500...599: return .unavailable
+        default: return .malformedResponse
+        }
+    }
+
+    var outcome: NetworkError.Outcome {
+        switch code {
+        // A broken server may have stored the post before it broke.
+        case .conflict, .unavailable, .malformedResponse: .unknown
+        default: .refused
+        }
+    }
+
+    /// What a person should know beyond X's own words.
+    var detail: String? {
+        switch code {
+        case .unauthorized: clockDetail
+        case .missingScope:
+            "the access token may only read; allow the app to read and write, then make a new access token"
+        case .configuration where codes.contains(Legacy.callback):
+            "set a callback address for the app in the developer console, any address will do"
+        case .configuration where isPlanProblem:
+            "the app is not enrolled in a project or plan; enrol it in the developer console"
+        case .capability: "the app's plan does not include this call"
+        case .capReached: "what X allows in a day or month is used up"
+        default: nil
+        }
+    }
+
+    /// Before this, asking again is pointless.
+    var retryAfter: Date? {
+        switch code {
+        case .rateLimited: pacing.retryAfterRateLimit
+        // When a cap ends is not told, so it is tried once a day: months too begin with a day.
+        case .capReached: isPlanCap ? pacing.nextDay : pacing.retryAfterRateLimit
+        case .creditsDepleted: max(pacing.date(after: Self.creditsWait), pacing.retryAfter ?? .distantPast)
+        case .capability: pacing.date(after: Self.planWait)
+        case .configuration where isPlanProblem: pacing.date(after: Self.creditsWait)
+        case .conflict: pacing.retryAfter ?? pacing.date(after: 0)
+        case .unavailable: pacing.retryAfter
+        default: nil
+        }
+    }
+
+    var pause: Pause {
+        switch code {
+        case .creditsDepleted: .everything
+        case .capReached: isPlanCap ? .everything : .endpoint
+        case .rateLimited, .capability: .endpoint
+        case .configuration where isPlanProblem: .everything
+        default: .nothing
+        }
+    }
+
+    // MARK: Parts
+
+    private var codeOfForbidden: NetworkError.Code {
+        if isDuplicate { return .duplicate }
+        if kinds.contains("oauth1-permissions") || codes.contains(Legacy.readOnly) { return .missingScope }
+        if codes.contains(Legacy.callback) { return .configuration }
+        if isPlanProblem { return isVerifying || isNotEnrolled ? .configuration : .capability }
+        if !codes.isDisjoint(with: Legacy.account) { return .accountDisabled }
+        if !codes.isDisjoint(with: Legacy.credentials) { return .unauthorized }
+        if codes.contains(Legacy.daily) { return .capReached }
+        if codes.contains(Legacy.rate) { return .rateLimited }
+        return codes.contains(Legacy.tooLong) ? .tooLong : .forbidden
+    }
+
+    private var codeOfRejected: NetworkError.Code {
+        if isDuplicate { return .duplicate }
+        if !codes.isDisjoint(with: Legacy.credentials) { return .unauthorized }
+        if codes.contains(Legacy.callback) { return .configuration }
+        if !codes.isDisjoint(with: Legacy.missing) { return .notFound }
+        let isLong = codes.contains(Legacy.tooLong) || words.contains("too long") || words.contains("a bit shorter")
+        return isLong ? .tooLong : .rejected
+    }
+
+    /// What a problem means that stands in an answer with a good status.
+    private var codeOfProblem: NetworkError.Code {
+        if kinds.contains("rate-limit-exceeded") { return .rateLimited }
+        if !kinds.isDisjoint(with: ["resource-not-found", "resource-unavailable"]) { return .notFound }
+        let forbidden: Set<String> = ["not-authorized-for-resource", "not-authorized-for-field", "disallowed-resource"]
+        if !kinds.isDisjoint(with: forbidden) { return .forbidden }
+        if !kinds.isDisjoint(with: ["internal-error", "field-hydration-failure"]) { return .unavailable }
+        if !codes.isDisjoint(with: Legacy.missing) { return .notFound }
+        let codes = [codeOfForbidden, codeOfRejected]
+        return codes.first { $0 != .forbidden && $0 != .rejected } ?? .rejected
+    }
+
+    /// The application, or its plan, does not reach as far as this call.
+    private var isPlanProblem: Bool {
+        isNotEnrolled || codes.contains(Legacy.plan)
+            || !kinds.isDisjoint(with: ["client-forbidden", "unsupported-authentication"])
+    }
+
+    /// The application reaches nowhere at all.
+    private var isNotEnrolled: Bool { body.problems.contains { $0.reason == "client-not-enrolled" } }
+
+    private var isDuplicate: Bool {
+        codes.contains(Legacy.duplicate) || words.contains("duplicate content")
+    }
+
+    /// Whether a cap of the application's plan is reached, and not a limit that the headers tell of.
+    private var isPlanCap: Bool { kinds.contains("usage-capped") || titles.contains("UsageCapExceeded") }
+
+    private var clockDetail: String? {
+        guard let lead = pacing.clockLead, abs(lead) >= Self.clockTolerance else { return nil }
+        let seconds = Int(abs(lead).rounded())
+        return "this machine's clock is \(seconds) seconds \(lead > 0 ? "ahead of" : "behind") the server's; "
+            + "set it right before anything else"
+    }
+}

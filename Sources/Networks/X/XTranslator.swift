@@ -1,0 +1,125 @@
+import Foundation
+import Posts
+
+/// Makes posts and accounts of ours from what X sent.
+struct XTranslator {
+    /// The account of the credentials.
+    let own: Account
+    /// Whether only followers see that account's posts; nil if that is not known.
+    let isOwnProtected: Bool?
+    /// The accounts that came with the posts, by id.
+    let users: [String: XUser]
+    let now: @Sendable () -> Date
+
+    /// - Parameters:
+    ///   - own: The account of the credentials.
+    ///   - isOwnProtected: Whether only followers see that account's posts; nil if that is not known.
+    ///   - users: The accounts that came with the posts.
+    ///   - now: Reads the wall clock.
+    init(own: Account, isOwnProtected: Bool?, users: [XUser], now: @escaping @Sendable () -> Date) {
+        self.own = own
+        self.isOwnProtected = isOwnProtected
+        self.users = Dictionary(users.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        self.now = now
+    }
+
+    /// X's interface does not tell which accounts are automated, so none is taken for that.
+    static func account(_ wire: XUser) -> Account {
+        Account(
+            id: AccountID(network: .x, value: wire.id), handle: wire.username,
+            displayName: PlainText.fromX(wire.name), bio: PlainText.fromX(wire.description, links: links(wire)),
+            address: wire.id)
+    }
+
+    /// The post that `wire` stands for.
+    ///
+    /// - Parameters:
+    ///   - wire: What X sent.
+    ///   - feed: Where it was; nil for a post that was asked for by itself.
+    /// - Returns: Nil for a post without a text or an author.
+    func post(_ wire: XPost, in feed: Feed?) -> ObservedPost? {
+        guard let text = text(of: wire), let author = author(of: wire) else { return nil }
+        let createdAt = createdAt(wire)
+        let post = Post(
+            id: PostID(network: .x, value: wire.identity), author: author.account.id, text: text,
+            createdAt: createdAt ?? now(), isTimeTrusted: createdAt != nil,
+            replyTo: wire.isRepost ? nil : replyTarget(of: wire), isRepost: wire.isRepost,
+            // Who hides posts from the public does not want them learned: what is not known to be open is not.
+            visibility: author.isProtected == false ? .public : .private, language: Self.language(wire.language),
+            hasMedia: wire.hasMedia || links(of: wire).contains(where: \.isMedia), isSensitive: wire.isSensitive,
+            mentions: mentions(of: wire), address: wire.id)
+        return ObservedPost(
+            post: post, author: author.account, address: wire.id, replyToAddress: wire.replyToID,
+            isFavorited: feed == .favorites, conversation: wire.conversationID,
+            isAuthorLocked: author.isProtected != false, replyNeedsApproval: refusesReplies(wire))
+    }
+
+    /// The author, and whether only followers see the author's posts.
+    private func author(of wire: XPost) -> (account: Account, isProtected: Bool?)? {
+        guard let id = wire.authorID else { return nil }
+        if let user = users[id] { return (Self.account(user), user.isProtected) }
+        return id == own.address ? (own, isOwnProtected) : nil
+    }
+
+    // MARK: Text
+
+    private func text(of wire: XPost) -> String? {
+        guard let raw = wire.note?.text ?? wire.text else { return nil }
+        var links: [String: String] = [:]
+        for link in self.links(of: wire) {
+            let leadsToQuoted = link.expanded.flatMap(XWireLink.postID).map(wire.quotedIDs.contains) ?? false
+            if link.isMedia || leadsToQuoted {
+                links[link.short] = ""
+            } else if let expanded = link.expanded {
+                links[link.short] = expanded
+            }
+        }
+        let text = PlainText.fromX(raw, links: links)
+        return wire.replyToID == nil ? text : XText.withoutLeadingMentions(text)
+    }
+
+    private func links(of wire: XPost) -> [XWireLink] {
+        (wire.entities?.links ?? []) + (wire.note?.entities?.links ?? [])
+    }
+
+    private static func links(_ wire: XUser) -> [String: String] {
+        let pairs = wire.descriptionLinks.compactMap { link in link.expanded.map { (link.short, $0) } }
+        return Dictionary(pairs, uniquingKeysWith: { first, _ in first })
+    }
+
+    // MARK: Fields
+
+    /// When the post was made, and not when it was edited.
+    private func createdAt(_ wire: XPost) -> Date? {
+        guard let createdAt = wire.createdAt else { return XID.time(of: wire.identity) }
+        guard wire.identity != wire.id, let first = XID.time(of: wire.identity) else { return createdAt }
+        return min(first, createdAt)
+    }
+
+    private func replyTarget(of wire: XPost) -> ReplyTarget? {
+        guard wire.replyToID != nil || wire.replyToAuthorID != nil else { return nil }
+        return ReplyTarget(
+            author: wire.replyToAuthorID.map { AccountID(network: .x, value: $0) },
+            post: wire.replyToID.map { PostID(network: .x, value: $0) })
+    }
+
+    private func mentions(of wire: XPost) -> [AccountID] {
+        var seen: Set<String> = []
+        let ids = (wire.entities?.mentionedIDs ?? []) + (wire.note?.entities?.mentionedIDs ?? [])
+        return ids.filter { seen.insert($0).inserted }.map { AccountID(network: .x, value: $0) }
+    }
+
+    /// The language, unless X did not know it; with the tags of today for two that X still writes in the old way.
+    private static func language(_ tag: String?) -> String? {
+        guard let tag, LanguageTag.namesLanguage(tag) else { return nil }
+        return ["in": "id", "iw": "he", "ji": "yi"][tag] ?? tag
+    }
+
+    /// Whether the author lets only some people answer, and the account of the credentials is not among the named.
+    private func refusesReplies(_ wire: XPost) -> Bool {
+        guard let settings = wire.replySettings, settings != "everyone", wire.authorID != own.address else {
+            return false
+        }
+        return !mentions(of: wire).contains(own.id)
+    }
+}
