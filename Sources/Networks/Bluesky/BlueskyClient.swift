@@ -1,0 +1,92 @@
+import Foundation
+import Posts
+import Transport
+
+/// Sends requests to the servers of Bluesky, and turns what goes wrong into ``NetworkError``.
+struct BlueskyClient: Sendable {
+    let http: HTTPClient
+    let now: @Sendable () -> Date
+
+    /// How long one request may take.
+    static let timeout: Duration = .seconds(30)
+
+    /// What a server said.
+    enum Answer: Sendable {
+        /// A status of 200 through 299.
+        case success(HTTPResponse)
+        case refusal(BlueskyRefusal)
+
+        /// - Throws: ``NetworkError`` for a refusal.
+        func response() throws(NetworkError) -> HTTPResponse {
+            switch self {
+            case .success(let response): return response
+            case .refusal(let refusal): throw refusal.error
+            }
+        }
+    }
+
+    /// Asks a server.
+    ///
+    /// - Parameters:
+    ///   - call: What to ask.
+    ///   - server: Whom to ask.
+    ///   - token: Shown to the server.
+    ///   - secrets: Whatever else must not appear in an error.
+    /// - Returns: The answer, be it a refusal.
+    /// - Throws: ``NetworkError`` without an answer, or `CancellationError`.
+    func answer(
+        to call: BlueskyCall, from server: ServerAddress, with token: Secret? = nil, hiding secrets: [Secret] = []
+    ) async throws -> Answer {
+        let secrets = secrets + (token.map { [$0] } ?? [])
+        let request = HTTPRequest(
+            method: call.method, url: server.base + call.target, headers: try headers(for: call, server, token),
+            body: call.body, timeout: Self.timeout)
+        let response: HTTPResponse
+        do {
+            response = try await http.send(request)
+        } catch let error as TransportError {
+            throw failure(call, server, error, hiding: secrets)
+        }
+        if (200...299).contains(response.status) { return .success(response) }
+        return .refusal(refusal(call, server, response, hiding: secrets))
+    }
+
+    /// - Throws: ``NetworkError`` with code `.malformedResponse`.
+    func decode<Value: Decodable>(
+        _ type: Value.Type, from response: HTTPResponse, _ call: BlueskyCall, host: String
+    ) throws(NetworkError) -> Value {
+        if let value = Self.decoded(type, response.body) { return value }
+        throw malformed(call, host: host, response, "the answer is not the JSON that was expected")
+    }
+
+    /// Nil for what is not the JSON of such a value.
+    static func decoded<Value: Decodable>(_ type: Value.Type, _ body: [UInt8]) -> Value? {
+        // One broken byte in somebody's post must not hide everybody else's: it is replaced by U+FFFD.
+        let isWhole = String(validating: body, as: UTF8.self) != nil
+        return try? JSONDecoder().decode(
+            type, from: isWhole ? Data(body) : Data(String(decoding: body, as: UTF8.self).utf8))
+    }
+
+    /// The JSON of a value, always the same for the same value.
+    static func encoded(_ value: some Encodable) throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return Array(try encoder.encode(value))
+    }
+
+    private func headers(
+        for call: BlueskyCall, _ server: ServerAddress, _ token: Secret?
+    ) throws(NetworkError) -> HTTPHeaders {
+        var headers = HTTPHeaders([("Accept", "application/json")])
+        if let token = token?.reveal() {
+            guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+                throw error(
+                    call, .malformedResponse, host: server.host, outcome: .notSent,
+                    detail: "the session's token is empty or holds a space or line break")
+            }
+            headers.append("Authorization", "Bearer \(token)")
+        }
+        if call.body?.isEmpty == false { headers.append("Content-Type", "application/json") }
+        return headers
+    }
+}

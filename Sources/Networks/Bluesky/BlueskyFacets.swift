@@ -1,0 +1,117 @@
+import Foundation
+
+/// The parts of a text that are links and tags, for without being told Bluesky takes everything for plain text.
+///
+/// Names are never marked: a mention notifies people.
+enum BlueskyFacets {
+    /// A part of a text, as the wire wants it.
+    struct Facet: Encodable, Equatable {
+        /// In bytes of UTF-8; the end is behind the part.
+        struct Index: Encodable, Equatable {
+            let byteStart: Int
+            let byteEnd: Int
+        }
+
+        struct Feature: Encodable, Equatable {
+            let type: String
+            var tag: String?
+            var uri: String?
+
+            private enum CodingKeys: String, CodingKey {
+                case tag, uri
+                case type = "$type"
+            }
+        }
+
+        let features: [Feature]
+        let index: Index
+    }
+
+    /// The longest tag that Bluesky takes, in characters and bytes.
+    private static let maximumTag = 64
+    private static let maximumTagBytes = 640
+    /// What may stand between the white space before a link and the link.
+    private static let openings: Set<Unicode.Scalar> = ["(", "[", "{", "\"", "'", "<", "“", "‘", "「", "『", "（", "【"]
+    /// What ends a link though it is no white space.
+    private static let closings: Set<Unicode.Scalar> = [
+        "\"", "<", ">", "”", "’", "」", "』", "）", "】", "、", "。", "，", "！", "？", "…",
+    ]
+
+    /// The links and tags of `text` from left to right.
+    static func facets(in text: String) -> [Facet] {
+        var facets: [Facet] = []
+        let scalars = Array(text.unicodeScalars)
+        var offset = 0
+        var index = 0
+        while index < scalars.count {
+            let word = Array(scalars[index...].prefix { !$0.properties.isWhitespace })
+            if let facet = link(in: word, at: offset) ?? tag(in: word, at: offset) { facets.append(facet) }
+            // The word and the white space behind it; at the end there may be none.
+            let end = min(index + word.count + 1, scalars.count)
+            offset += length(of: scalars[index..<end])
+            index = end
+        }
+        return facets
+    }
+
+    private static func link(in word: [Unicode.Scalar], at offset: Int) -> Facet? {
+        let start = word.prefix { openings.contains($0) }.count
+        var link = Array(word[start...].prefix { !closings.contains($0) })
+        while let last = link.last, ".,;:!?'*_~".unicodeScalars.contains(last) || isUnpaired(last, in: link) {
+            link.removeLast()
+        }
+        let text = text(of: link)
+        let lowercased = text.lowercased()
+        guard let scheme = ["https://", "http://"].first(where: lowercased.hasPrefix),
+            let first = lowercased.unicodeScalars.dropFirst(scheme.count).first,
+            first.properties.isAlphabetic || first.properties.numericType != nil || first == "["
+        else { return nil }
+        let feature = Facet.Feature(type: "app.bsky.richtext.facet#link", uri: text)
+        return Facet(features: [feature], index: range(of: link, at: offset + length(of: word[..<start])))
+    }
+
+    /// Brackets belong to a link only in pairs, as those of an encyclopedia's titles do.
+    private static func isUnpaired(_ last: Unicode.Scalar, in link: [Unicode.Scalar]) -> Bool {
+        let pairs: [Unicode.Scalar: Unicode.Scalar] = [")": "(", "]": "[", "}": "{"]
+        guard let opening = pairs[last] else { return false }
+        return link.count { $0 == last } > link.count { $0 == opening }
+    }
+
+    private static func tag(in word: [Unicode.Scalar], at offset: Int) -> Facet? {
+        guard let mark = word.first, mark == "#" || mark == "＃" else { return nil }
+        var tag = Array(word.dropFirst().prefix { !isInvisible($0) })
+        while let last = tag.last, isPunctuation(last) { tag.removeLast() }
+        let text = text(of: tag)
+        guard text.count <= maximumTag, text.utf8.count <= maximumTagBytes, tag.first != "#", tag.first != "\u{FE0F}",
+            // `#1` is a number, and not about anything.
+            tag.contains(where: { $0.properties.numericType == nil && !isPunctuation($0) })
+        else { return nil }
+        let feature = Facet.Feature(type: "app.bsky.richtext.facet#tag", tag: text)
+        return Facet(features: [feature], index: range(of: [mark] + tag, at: offset))
+    }
+
+    private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+        scalar == "\u{AD}" || scalar == "\u{2060}" || ("\u{200A}"..."\u{200D}").contains(scalar)
+    }
+
+    private static func isPunctuation(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .connectorPunctuation, .dashPunctuation, .openPunctuation, .closePunctuation, .initialPunctuation,
+            .finalPunctuation, .otherPunctuation:
+            true
+        default: false
+        }
+    }
+
+    private static func range(of part: [Unicode.Scalar], at start: Int) -> Facet.Index {
+        Facet.Index(byteStart: start, byteEnd: start + length(of: part[...]))
+    }
+
+    private static func length(of scalars: ArraySlice<Unicode.Scalar>) -> Int {
+        scalars.reduce(0) { $0 + Unicode.UTF8.width($1) }
+    }
+
+    private static func text(of scalars: [Unicode.Scalar]) -> String {
+        String(String.UnicodeScalarView(scalars))
+    }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import Posts
+import Transport
+
+/// Publishing, favoriting and deleting.
+extension BlueskyNetwork {
+    package func publish(_ draft: Draft) async throws -> PublishedPost {
+        try requireSession(.publish)
+        try check(draft)
+        let home = try await beforeSending { try await self.home() }
+        let reply = try await beforeSending { try await self.reply(to: draft.replyTo, home) }
+        let address = Self.address(RecordAddress.postCollection, draft.createdAt, draft.key, home)
+        let facets = BlueskyFacets.facets(in: draft.text)
+        let record = BlueskyPostDraft(
+            text: draft.text, createdAt: draft.createdAt.rfc3339,
+            langs: draft.language.flatMap { LanguageTag.namesLanguage($0) ? [$0] : nil },
+            facets: facets.isEmpty ? nil : facets, reply: reply)
+        let created = Date(rfc3339: record.createdAt) ?? draft.createdAt
+        let written = try await put(record, at: address, .publish) { (existing: BlueskyPostRecord) in
+            existing.text == record.text && existing.createdAt == created
+                && existing.reply?.parent.address == reply?.parent.address
+        }
+        return PublishedPost(
+            id: PostID(network: .bluesky, value: address.uri), address: written.text, createdAt: created)
+    }
+
+    package func favorite(_ favorite: FavoriteDraft) async throws {
+        try requireSession(.favorite)
+        let subject = try reference(favorite.address, .favorite)
+        let home = try await beforeSending { try await self.home() }
+        let view = try await beforeSending { try await self.view(of: subject.address, .favorite) }
+        guard let view else { throw failure(.favorite, .notFound, "the post is gone") }
+        guard !view.author.isBlocked else { throw failure(.favorite, .forbidden, "one account blocks the other") }
+        // Another favorite of the same post would be a second one.
+        if view.isFavorited == true { return }
+        let address = Self.address(RecordAddress.likeCollection, favorite.createdAt, favorite.key, home)
+        let record = BlueskyLikeDraft(subject: subject, createdAt: favorite.createdAt.rfc3339)
+        _ = try await put(record, at: address, .favorite) { (existing: BlueskyLikeRecord) in
+            existing.subject.address == subject.address
+        }
+    }
+
+    package func delete(_ address: String) async throws {
+        try requireSession(.delete)
+        let reference = try reference(address, .delete)
+        let home = try await beforeSending { try await self.home() }
+        guard reference.address.repository == home.did else {
+            throw failure(.delete, .rejected, "the post is not one of this account", outcome: .notSent)
+        }
+        let body = [
+            "repo": home.did, "collection": reference.address.collection, "rkey": reference.address.key,
+        ]
+        let call = BlueskyCall(
+            .delete, "com.atproto.repo.deleteRecord", body: try BlueskyClient.encoded(body))
+        let (answer, _) = try await answer(to: call)
+        if case .refusal(let refusal) = answer, refusal.name == "RecordNotFound" { return }
+        _ = try answer.response()
+    }
+
+    /// What Bluesky would refuse, or take although nobody wants it.
+    private func check(_ draft: Draft) throws(NetworkError) {
+        func refused(_ code: NetworkError.Code, _ detail: String) -> NetworkError {
+            failure(.publish, code, detail, outcome: .notSent)
+        }
+        guard capabilities.visibilities.contains(draft.visibility) else {
+            throw refused(.capability, "everything on Bluesky is public")
+        }
+        guard !draft.text.allSatisfy(\.isWhitespace) else { throw refused(.rejected, "the text is empty") }
+        let limits = PublishingLimits.bluesky
+        guard draft.text.count <= limits.maximumCharacters,
+            draft.text.utf8.count <= limits.maximumBytes ?? .max
+        else { throw refused(.tooLong, "the text is longer than 300 characters or 3,000 bytes") }
+    }
+
+    /// What a reply names: the post that it answers, and the first one of the conversation.
+    private func reply(to address: String?, _ home: BlueskyHome) async throws -> BlueskyPostRecord.Reply? {
+        guard let address else { return nil }
+        let parent = try reference(address, .publish)
+        guard let view = try await view(of: parent.address, .publish) else {
+            throw failure(.publish, .notFound, "the post to answer is gone")
+        }
+        // A reply that is shut out would be stored all the same, and shown to nobody.
+        guard !view.isReplyDisabled || view.author.did == home.did, !view.author.isBlocked else {
+            throw failure(.publish, .forbidden, "the author does not let this account answer")
+        }
+        return BlueskyPostRecord.Reply(root: view.record.reply?.root ?? parent, parent: parent)
+    }
+
+    /// Writes a record that must not exist yet.
+    ///
+    /// One that stands there already is as good if `isOurs` says that it comes from the same draft.
+    private func put<Existing: Decodable & Sendable>(
+        _ record: some Encodable, at address: RecordAddress, _ operation: NetworkError.Operation,
+        unless isOurs: (Existing) -> Bool
+    ) async throws -> RecordReference {
+        let call = BlueskyCall(
+            operation, "com.atproto.repo.putRecord",
+            body: try BlueskyClient.encoded(BlueskyPut(address: address, record: record, replaced: nil)))
+        let (answer, host) = try await answer(to: call)
+        if case .refusal(let refusal) = answer, refusal.maySayOccupied {
+            return try await occupant(of: address, refusal, operation, isOurs)
+        }
+        let response = try answer.response()
+        let written = try client.decode(RecordReference.self, from: response, call, host: host)
+        guard written.address == address else {
+            throw client.malformed(call, host: host, response, "the answer is about another record")
+        }
+        return written
+    }
+
+    private func occupant<Existing: Decodable & Sendable>(
+        of address: RecordAddress, _ refusal: BlueskyRefusal, _ operation: NetworkError.Operation,
+        _ isOurs: (Existing) -> Bool
+    ) async throws -> RecordReference {
+        let found: BlueskyListedRecord<Existing>?
+        do {
+            found = try await record(Existing.self, address, operation)
+        } catch var error as NetworkError {
+            guard refusal.saysOccupied else { throw refusal.error }
+            error.outcome = .unknown
+            throw error
+        }
+        guard let found else { throw refusal.error }
+        if found.value.map(isOurs) == true { return found.reference }
+        var error = refusal.error
+        error.code = .rejected
+        error.detail = "another record has the key that follows from this draft"
+        throw error
+    }
+
+    /// Work that comes before a request that changes something: if it fails, nothing has changed.
+    private func beforeSending<Value>(_ work: () async throws -> Value) async throws -> Value {
+        do {
+            return try await work()
+        } catch var error as NetworkError where error.outcome == .unknown {
+            error.outcome = .notSent
+            throw error
+        }
+    }
+
+    private static func address(
+        _ collection: String, _ createdAt: Date, _ key: String, _ home: BlueskyHome
+    ) -> RecordAddress {
+        RecordAddress(
+            repository: home.did, collection: collection,
+            key: TimestampID(createdAt: createdAt, key: key).description)
+    }
+}

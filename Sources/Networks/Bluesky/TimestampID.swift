@@ -1,0 +1,71 @@
+import Crypto
+package import Foundation
+import Posts
+
+/// A record key as Bluesky demands it of posts and likes: a time, and what tells it from other keys of that time.
+///
+/// Written as 13 characters whose order is the order of the numbers: a zero bit, 53 bits of microseconds since 1970 and
+/// ten bits that tell clocks apart (AT Protocol, "TID").
+package struct TimestampID: Hashable, Comparable, Sendable, CustomStringConvertible {
+    private static let alphabet = Array("234567abcdefghijklmnopqrstuvwxyz".utf8)
+    private static let length = 13
+    private static let clockBits: UInt64 = 10
+    private static let timeBits: UInt64 = 53
+    /// Milliseconds since 1970 whose microseconds are sure to fit.
+    private static let latest: Int64 = 9_000_000_000_000
+
+    private let bits: UInt64
+
+    /// Nil if the time needs more than 53 bits or the clock more than ten.
+    package init?(microseconds: Int64, clock: Int) {
+        guard let time = UInt64(exactly: microseconds), time < 1 << Self.timeBits,
+            let clock = UInt64(exactly: clock), clock < 1 << Self.clockBits
+        else { return nil }
+        bits = time << Self.clockBits | clock
+    }
+
+    /// Nil for every text that is not such a key.
+    package init?(_ text: some StringProtocol) {
+        guard text.utf8.count == Self.length else { return nil }
+        var value: UInt64 = 0
+        for byte in text.utf8 {
+            guard let digit = Self.alphabet.firstIndex(of: byte) else { return nil }
+            // Thirteen times five bits are 65: the first character may be one of the first sixteen only.
+            guard value < 1 << 59 else { return nil }
+            value = value << 5 | UInt64(digit)
+        }
+        bits = value
+    }
+
+    /// The key of a draft: always the same for the same draft.
+    ///
+    /// The millisecond is the draft's; the rest of the number follows from the draft's key, so that two drafts of one
+    /// millisecond get the same record key only by a chance of one in a million.
+    ///
+    /// - Parameters:
+    ///   - createdAt: When the draft was made final; years outside 1970 through 2255 are moved to the nearest.
+    ///   - key: What tells the draft from all others.
+    package init(createdAt: Date, key: String) {
+        let digest = Array(SHA256.hash(data: Data(key.utf8)))
+        let number = digest.prefix(7).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        let milliseconds = UInt64(min(max(createdAt.milliseconds, 0), Self.latest))
+        let time = milliseconds * 1_000 + (number >> Self.clockBits) % 1_000
+        bits = time << Self.clockBits | number & (1 << Self.clockBits - 1)
+    }
+
+    /// When the key was made, by the word of who made it.
+    package var microseconds: Int64 { Int64(bits >> Self.clockBits) }
+
+    package var clock: Int { Int(bits & (1 << Self.clockBits - 1)) }
+
+    package var date: Date { Date(timeIntervalSince1970: Double(microseconds) / 1_000_000) }
+
+    package static func < (first: TimestampID, second: TimestampID) -> Bool { first.bits < second.bits }
+
+    package var description: String {
+        let digits = (0..<Self.length).map { place in
+            Self.alphabet[Int(bits >> UInt64(5 * (Self.length - 1 - place)) & 31)]
+        }
+        return String(decoding: digits, as: UTF8.self)
+    }
+}
