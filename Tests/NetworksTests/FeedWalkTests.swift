@@ -6,8 +6,6 @@ import Testing
 @testable import Networks
 
 @Suite struct FeedWalkTests {
-    private static func expected(_ range: ClosedRange<Int>) -> Set<String> { Set(range.map(String.init)) }
-
     @Test(arguments: PagingServer.Habit.allCases, [0, 1, 39, 40, 41, 130])
     func readsAFeedToItsEnd(habit: PagingServer.Habit, count: Int) async throws {
         let paging = PagingServer(habit, count: count)
@@ -15,9 +13,9 @@ import Testing
         var walk = FeedWalk(of: loopback.network, .home, from: .newest)
         var addresses: [String] = []
         while let page = try await walk.next() { addresses += page.items.map(\.address) }
-        #expect(addresses == (1...131).prefix(count).reversed().map(String.init))
+        #expect(addresses == paging.addresses((1...131).prefix(count).reversed()))
         #expect(walk.isComplete)
-        #expect(walk.newer == (count == 0 ? nil : String(count)))
+        #expect(walk.newer == (count == 0 ? nil : paging.address(count)))
     }
 
     /// What arrived while nobody looked is found, however much it is and however the server pages.
@@ -32,9 +30,9 @@ import Testing
         var walk = FeedWalk(of: loopback.network, .home, from: .newer(than: cursor))
         var found: [String] = []
         while let page = try await walk.next() { found += page.items.map(\.address) }
-        #expect(Set(found) == Set((51..<(51 + arrived)).map(String.init)))
+        #expect(Set(found) == Set(paging.addresses(51..<(51 + arrived))))
         #expect(found.count == arrived)
-        #expect(walk.newer ?? cursor == String(50 + arrived))
+        #expect(walk.newer ?? cursor == paging.address(50 + arrived))
         #expect(loopback.requests.allSatisfy { $0.query["since_id"] == nil })
     }
 

@@ -59,7 +59,8 @@ struct Loopback {
 
     static func usual(_ request: LoopbackServer.Request) -> Answer {
         switch request.target {
-        case "/api/v2/instance": .json(#"{"domain":"home.example","configuration":{"statuses":{}}}"#)
+        case "/api/v2/instance":
+            .json(#"{"domain":"home.example","configuration":{"statuses":{}},"api_versions":{"mastodon":6}}"#)
         case "/api/v1/accounts/verify_credentials": .json(Wire.account("1", acct: "bot"))
         default: .notFound
         }

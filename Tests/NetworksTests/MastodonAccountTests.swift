@@ -67,20 +67,20 @@ import Testing
         (
             #"{"domain":"api.example","account_domain":"short.example","configuration":{"statuses":"#
                 + #"{"max_characters":5000,"characters_reserved_per_url":25}}}"#, "short.example",
-            PublishingLimits(maximumCharacters: 5_000, charactersPerURL: 25, unit: .codePoints)
+            PublishingLimits(maximumCharacters: 5_000, charactersPerURL: nil, unit: .codePoints)
         ),
         (
             #"{"uri":"https://Pl.example/","max_toot_chars":"4000"}"#, "pl.example",
-            PublishingLimits(maximumCharacters: 4_000, charactersPerURL: 23, unit: .codePoints)
+            PublishingLimits(maximumCharacters: 4_000, charactersPerURL: nil, unit: .codePoints)
         ),
-        ("{}", "127.0.0.1", PublishingLimits(maximumCharacters: 500, charactersPerURL: 23, unit: .codePoints)),
+        ("{}", "127.0.0.1", PublishingLimits(maximumCharacters: 500, charactersPerURL: nil, unit: .codePoints)),
         (
             #"{"domain":"<b>","configuration":{"statuses":{"max_characters":-1,"characters_reserved_per_url":1e9}}}"#,
-            "127.0.0.1", PublishingLimits(maximumCharacters: 500, charactersPerURL: 23, unit: .codePoints)
+            "127.0.0.1", PublishingLimits(maximumCharacters: 500, charactersPerURL: nil, unit: .codePoints)
         ),
         (
             #"{"domain":"","configuration":null,"api_versions":null}"#, "127.0.0.1",
-            PublishingLimits(maximumCharacters: 500, charactersPerURL: 23, unit: .codePoints)
+            PublishingLimits(maximumCharacters: 500, charactersPerURL: nil, unit: .codePoints)
         ),
     ])
     func readsTheInstance(body: String, domain: String, limits: PublishingLimits) async throws {

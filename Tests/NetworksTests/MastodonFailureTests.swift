@@ -38,6 +38,7 @@ import Testing
         (403, "Forbidden: token has insufficient scope permission", "missing-scope"),
         (403, "This action is outside the authorized scopes", "missing-scope"),
         (403, "Insufficient permissions: write:statuses.", "missing-scope"),
+        (403, "Invalid credentials.", "unauthorized"), (401, "Not the author of this status", "forbidden"),
         (403, "Your login is currently disabled", "account-disabled"),
         (403, "you do not have permission to fave this status", "forbidden"),
         (404, "Record not found", "not-found"), (404, "Not Found: target status not found", "not-found"),
@@ -159,5 +160,39 @@ import Testing
             broken.description
                 == "could not read the home timeline on Mastodon (127.0.0.1): the server answered 502 (unavailable); "
                 + "this may be tried again")
+    }
+
+    /// Whatever is asked for, its error names network, operation, status, server code and request id, and what next.
+    @Test func everyErrorSaysWhatThereIsToSay() async throws {
+        let body = #"{"error":"Validation failed: taken","content":"<p>planted words of a stranger</p>"}"#
+        let loopback = try Loopback { request in
+            request.path.hasSuffix("/instance")
+                ? nil : .json(body, status: 422, headers: [("X-Request-Id", "0c5d-1b7a")])
+        }
+        let network = loopback.network
+        let calls: [(String, @Sendable () async throws -> Void)] = [
+            ("verify the account", { _ = try await network.verifyAccount() }),
+            ("read the home timeline", { _ = try await network.page(.home, .newest) }),
+            ("read the favorites", { _ = try await network.page(.favorites, .newer(than: "9")) }),
+            ("read the mentions", { _ = try await network.page(.mentions, .older("9")) }),
+            ("read a post", { _ = try await network.lookUp("9") }),
+            ("read a post", { _ = try await network.isFavorited("9") }),
+            (
+                "publish a post",
+                {
+                    _ = try await network.publish(
+                        Draft(text: "text", visibility: .unlisted, key: "k", createdAt: Loopback.start))
+                }
+            ), ("favorite a post", { try await network.favorite(Loopback.favorite("9")) }),
+            ("delete a post", { try await network.delete("9") }),
+            ("label the account", { try await network.labelAsBot() }),
+        ]
+        for (phrase, call) in calls {
+            let error = try await #require(throws: NetworkError.self) { try await call() }
+            #expect(
+                error.description
+                    == "could not \(phrase) on Mastodon (127.0.0.1): the server answered 422 "
+                    + "(\"Validation failed: taken\"); request id 0c5d-1b7a; this will not be tried again")
+        }
     }
 }

@@ -17,14 +17,24 @@ import Testing
         #expect(MastodonID.isNewer(id, than: other) == expected)
     }
 
-    @Test(
-        arguments: [
-            (["3", "2", "1"], "3", "1"), (["2", "10", "9"], "10", "2"), (["x", "b", "c"], "x", "c"), (["5"], "5", "5"),
-            ([], nil, nil),
-        ] as [([String], String?, String?)])
-    func findsTheEndsOfAPage(ids: [String], newest: String?, oldest: String?) {
-        #expect(MastodonID.newest(of: ids) == newest)
-        #expect(MastodonID.oldest(of: ids) == oldest)
+    @Test(arguments: [
+        (["3", "2", "1"], false, false), (["1", "2", "3"], true, true), (["2", "10", "9"], true, false),
+        (["10", "9", "11"], true, false), (["x", "b", "c"], false, false), (["3", "b", "1"], false, false),
+        (["5"], false, false), ([], false, false), (["10", "9"], false, false), (["9", "10"], true, true),
+    ])
+    func noticesIDsThatDoNotSort(ids: [String], contradicts: Bool, isAscending: Bool) {
+        #expect(MastodonID.contradictsOrder(ids) == contradicts)
+        #expect(MastodonID.isAscending(ids) == isAscending)
+    }
+
+    @Test(arguments: [
+        ("115999999999999999", true), ("01KAE3V700000000000000000A", true), ("AbCdEfGhIjKlMnOpQr", true),
+        // Two forms of hashes, and nothing that is known.
+        ("1763700000d41d8cd98f00b204e9800998ecf8427e", false), ("d41d8cd98f00b204e9800998ecf8427e", false),
+        ("AbCd-fGhIjKlMnOpQr", false), ("x", false),
+    ])
+    func knowsWhichIDsKeepTheirPlace(id: String, expected: Bool) {
+        #expect(MastodonID.keepsItsPlace(id) == expected)
     }
 
     @Test(arguments: [

@@ -215,6 +215,8 @@ import Testing
             switch request.path {
             case "/api/v1/statuses/5/context":
                 .json(#"{"ancestors":[\#(Wire.status("1")),\#(Wire.status("4"))],"descendants":[]}"#)
+            case "/api/v1/statuses/9/context":
+                .json(#"{"ancestors":[\#(Wire.status("4", ["in_reply_to_id": "\"1\""])),\#(Wire.status("1"))]}"#)
             case "/api/v1/statuses/6/context": .json(#"{"ancestors":[],"descendants":[\#(Wire.status("7"))]}"#)
             case "/api/v1/statuses/8/context": .notFound
             default: nil
@@ -231,6 +233,7 @@ import Testing
         #expect(try await conversation("2", replyTo: nil) == "https://h/2")
         #expect(loopback.requests.isEmpty)
         #expect(try await conversation("5", replyTo: "4") == "https://home.example/users/ann/statuses/1")
+        #expect(try await conversation("9", replyTo: "4") == "https://home.example/users/ann/statuses/1")
         #expect(try await conversation("6", replyTo: "gone") == "https://h/6")
         #expect(try await conversation("8", replyTo: "4") == nil)
     }

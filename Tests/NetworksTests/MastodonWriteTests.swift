@@ -17,8 +17,10 @@ import Transport
 
     @Test func publishesExactlyOnceAndExactlyThis() async throws {
         let loopback = try Loopback { request in
-            request.path == "/api/v1/statuses" ? .json(Wire.status("9", ["content": "\"<p>x</p>\""])) : nil
+            request.path == "/api/v1/statuses"
+                ? .json(Wire.status("9", ["content": "\"<p>x</p>\"", "in_reply_to_id": "\"4\""])) : nil
         }
+        _ = try await loopback.network.limits()
         let published = try await loopback.network.publish(
             Draft(
                 text: "line 1\n\"quoted\" / 日本語 👩‍👩‍👧", replyTo: "4", visibility: .direct, language: "ja",
@@ -29,8 +31,8 @@ import Transport
                     id: PostID(network: .mastodon, value: "https://home.example/users/ann/statuses/9"), address: "9",
                     createdAt: Date(timeIntervalSince1970: 1_795_204_800)))
 
-        let request = try #require(loopback.server.requests.first)
-        #expect(loopback.server.requests.count == 1)
+        let request = try #require(loopback.requests.first)
+        #expect(loopback.requests.count == 1)
         #expect(request.method == "POST")
         #expect(request.target == "/api/v1/statuses")
         #expect(request.header("Authorization") == "Bearer \(Loopback.token)")
@@ -76,6 +78,68 @@ import Transport
             #expect(request.header("Content-Type") == nil)
             #expect(request.header("Authorization") == "Bearer \(Loopback.token)")
         }
+    }
+
+    @Test func deletesByThePostsOwnID() async throws {
+        let loopback = try Loopback { $0.method == "DELETE" ? .json(Wire.status("9", ["text": "\"source\""])) : nil }
+        try await loopback.network.delete("a/b")
+        let request = try #require(loopback.server.requests.first)
+        #expect(loopback.server.requests.count == 1)
+        #expect(request.target == "/api/v1/statuses/a%2Fb")
+        #expect(request.body.isEmpty)
+        for address in ["", "..", "a b"] {
+            let error = try await #require(throws: NetworkError.self) { try await loopback.network.delete(address) }
+            #expect(error.outcome == .notSent)
+        }
+        #expect(loopback.server.requests.count == 1)
+    }
+
+    /// Gone already, somebody else's, too many, out of order.
+    @Test(
+        arguments: [
+            (404, nil), (410, nil), (403, "forbidden"), (401, "unauthorized"), (429, "rate-limited"),
+            (500, "unavailable"),
+        ] as [(Int, String?)])
+    func aDeletionThatFailsSaysSo(status: Int, code: String?) async throws {
+        let loopback = try Loopback { request in
+            request.method == "DELETE" ? .json(#"{"error":"x"}"#, status: status) : nil
+        }
+        do {
+            try await loopback.network.delete("9")
+            #expect(code == nil)
+        } catch let error as NetworkError {
+            #expect(error.code.rawValue == code)
+            #expect(error.operation == .delete)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (Answer.json(Wire.account("1", acct: "bot", ["bot": "true"])), nil),
+            (.json(Wire.account("1", acct: "bot", ["bot": "1"])), nil),
+            (.json(#"{"error":"This action is outside the authorized scopes"}"#, status: 403), "missing-scope"),
+            (.json("{}"), "malformed-response"), (.json("{}", status: 503), "unavailable"),
+            (.json(#"{"error":"Validation failed"}"#, status: 422), "rejected"),
+        ] as [(Answer, String?)])
+    func labelsTheAccount(answer: Answer, code: String?) async throws {
+        let loopback = try Loopback { $0.path.hasSuffix("/update_credentials") ? answer : nil }
+        do {
+            try await loopback.network.labelAsBot()
+            #expect(code == nil)
+        } catch let error as NetworkError {
+            #expect(error.code.rawValue == code)
+            #expect(error.operation == .labelAccount)
+            #expect(error.description.hasPrefix("could not label the account on Mastodon (127.0.0.1): "))
+        }
+        #expect(loopback.requests.count == 1)
+    }
+
+    @Test(arguments: ["\"\"", "null", "", "\"soon\""])
+    func aPublishedPostWithoutATimeIsOfNow(wire: String) async throws {
+        let loopback = try Loopback { request in
+            request.path == "/api/v1/statuses" ? .json(Wire.status("9", ["created_at": wire])) : nil
+        }
+        #expect(try await loopback.network.publish(draft()).createdAt == Loopback.start)
     }
 
     @Test(arguments: ["", "a\r\nX-Evil: 1", "a b", "é", String(repeating: "k", count: 65)])

@@ -23,6 +23,12 @@ final class PagingServer: Sendable {
         case foreignLinks
         /// An empty page with `next` stands between the pages.
         case emptyPages
+        /// Items newer than `min_id` come with the oldest first, and without a header.
+        case ascending
+        /// Ids are hashes, which sort like nothing; no header.
+        case hashes
+        /// Ids are letters of both cases and digits, which computers sort in different ways.
+        case flakes
     }
 
     let habit: Habit
@@ -46,10 +52,33 @@ final class PagingServer: Sendable {
         lock.withLock { count += more }
     }
 
+    /// What the server calls its post with this number.
+    func address(_ number: Int) -> String {
+        switch habit {
+        case .hashes: Self.digits(of: UInt64(number) &* 0x9E37_79B9_7F4A_7C15, radix: 16, length: 32)
+        case .flakes: "AbZz" + Self.digits(of: UInt64(number), radix: 36, length: 14)
+        default: String(number)
+        }
+    }
+
+    func addresses(_ numbers: some Sequence<Int>) -> [String] { numbers.map(address) }
+
+    private static func digits(of number: UInt64, radix: Int, length: Int) -> String {
+        let text = String(number, radix: radix)
+        return String(repeating: "0", count: max(0, length - text.count)) + text
+    }
+
+    /// The number of the post that a cursor names.
+    private func number(_ cursor: String) -> Int? {
+        habit == .hashes || habit == .flakes
+            ? (1...2_000).first { address($0) == cursor } : Int(cursor.prefix { $0 != "e" })
+    }
+
     func answer(_ request: LoopbackServer.Request) -> Answer {
         let query = request.query
         let ids = page(maximum: query["max_id"], minimum: query["min_id"], limit: Int(query["limit"] ?? "") ?? 20)
-        var posts = ids.map { Wire.status(String($0), ["created_at": "\"\(createdAt($0).rfc3339)\""]) }
+        var posts = ids.map { Wire.status(address($0), ["created_at": "\"\(createdAt($0).rfc3339)\""]) }
+        if habit == .ascending, query["min_id"] != nil { posts.reverse() }
         if habit == .repeatsItems { posts += posts }
         return .json(Wire.list(posts), headers: link(ids, query))
     }
@@ -61,9 +90,9 @@ final class PagingServer: Sendable {
         if let maximum {
             // In this habit the cursors of empty pages end in "e".
             if habit == .emptyPages, !maximum.hasSuffix("e"), minimum == nil { return [] }
-            bound = (Int(maximum.prefix { $0 != "e" }) ?? 1) - 1
+            bound = (number(maximum) ?? 1) - 1
         }
-        let floor = habit == .ignoresMinID ? 0 : minimum.flatMap { Int($0) } ?? 0
+        let floor = habit == .ignoresMinID ? 0 : minimum.flatMap(number) ?? 0
         guard bound > floor else { return [] }
         let all = Array((floor + 1)...bound)
         let isAscending = minimum != nil && habit != .minIDAsSinceID && habit != .ignoresMinID
@@ -71,15 +100,15 @@ final class PagingServer: Sendable {
     }
 
     private func link(_ ids: [Int], _ query: [String: String]) -> [(String, String)] {
-        guard habit != .withoutLink else { return [] }
+        guard ![.withoutLink, .ascending, .hashes].contains(habit) else { return [] }
         let base = habit == .foreignLinks ? "https://evil.example/steal" : "https://home.example/api/v1/x"
         if habit == .emptyPages, ids.isEmpty, let maximum = query["max_id"], !maximum.hasSuffix("e") {
             return [("Link", "<\(base)?max_id=\(maximum)e>; rel=\"next\"")]
         }
         guard let newest = ids.first, let oldest = ids.last else { return [] }
         let hasNext = oldest > 1 && (habit != .documented || query["min_id"] == nil || ids.count == 40)
-        var links = ["<\(base)?min_id=\(newest)>; rel=\"prev\""]
-        if hasNext || habit == .nextOnLastPage { links.append("<\(base)?max_id=\(oldest)>; rel=\"next\"") }
+        var links = ["<\(base)?min_id=\(address(newest))>; rel=\"prev\""]
+        if hasNext || habit == .nextOnLastPage { links.append("<\(base)?max_id=\(address(oldest))>; rel=\"next\"") }
         return [("Link", links.joined(separator: ", "))]
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import Posts
 import TestSupport
 import Testing
+import Transport
 
 @testable import Networks
 
@@ -33,6 +34,29 @@ import Testing
         }
     }
 
+    /// A server that repeats what it was sent, to whomever.
+    @Test(arguments: [200, 400, 401, 403, 500])
+    func noFailureOfASessionShowsAnyOfIt(status: Int) async throws {
+        let server = try LoopbackServer { request, connection in
+            let echo = (request.header("Authorization") ?? "") + " " + String(decoding: request.body, as: UTF8.self)
+            let words = echo.split { "=& ".contains($0) }.joined(separator: " ")
+            try connection.respond(
+                status: status, headers: [("X-Request-Id", Loopback.token)],
+                body: Array(#"{"error":"\#(words)"}"#.utf8))
+        }
+        let credentials = MastodonCredentials(
+            accessToken: Secret(Loopback.token), refreshToken: Secret("\(Loopback.token)-refresh"), clientID: "client",
+            clientSecret: Secret("\(Loopback.token)-secret"), expiresAt: .distantPast)
+        let network = try MastodonNetwork(
+            server: server.url, credentials: credentials, sessions: nil,
+            client: HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests")),
+            now: { Loopback.start })
+        #expect(!shown(network).contains(Loopback.token))
+        let errors = try await failures(of: network)
+        #expect(!errors.isEmpty)
+        for error in errors { #expect(!shown(error).contains(Loopback.token)) }
+    }
+
     @Test func noLostConnectionShowsIt() async throws {
         let server = try LoopbackServer(steps: [.awaitRequest, .send(Array(Loopback.token.utf8)), .close])
         let network = try Loopback.network(of: server)
@@ -48,6 +72,7 @@ import Testing
             { try await network.favorite(Loopback.favorite("9")) },
             { _ = try await network.ownPosts(since: Loopback.start) },
             { _ = try await network.isFavorited("9") }, { _ = try await network.lookUp("9") },
+            { try await network.delete("9") }, { try await network.labelAsBot() },
         ]
         var errors: [any Error] = []
         for call in calls {

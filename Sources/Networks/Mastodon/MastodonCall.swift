@@ -1,20 +1,47 @@
-import Foundation
 import Transport
 
 /// One request of the Mastodon interface.
 struct MastodonCall {
+    /// What a request carries.
+    enum Body {
+        /// Nothing, which the server is told.
+        case empty
+        case json([UInt8])
+        /// Names and values, encoded as a web form.
+        case form([(name: String, value: String)])
+    }
+
     var operation: NetworkError.Operation
     var method: HTTPRequest.Method = .get
     /// The parts of the path, not encoded; ids from outside are parts of their own.
     var path: [String]
     var query: [(name: String, value: String)] = []
     var headers: [(String, String)] = []
-    /// JSON; nil sends none.
-    var body: [UInt8]?
+    var body: Body?
 
     /// Path and query, encoded.
     var target: String {
         let path = path.map { "/" + PercentEncoding.encoded($0) }.joined()
         return query.isEmpty ? path : path + "?" + PercentEncoding.query(query)
+    }
+}
+
+extension MastodonCall.Body {
+    /// What is sent.
+    var bytes: [UInt8] {
+        switch self {
+        case .empty: []
+        case .json(let bytes): bytes
+        case .form(let pairs): Array(PercentEncoding.query(pairs).utf8)
+        }
+    }
+
+    /// Nil for a body without a content.
+    var contentType: String? {
+        switch self {
+        case .empty: nil
+        case .json: "application/json"
+        case .form: "application/x-www-form-urlencoded"
+        }
     }
 }

@@ -24,7 +24,7 @@ extension MastodonClient {
         return error(
             call, isConfiguration ? .configuration : .transport,
             outcome: cause.requestDidNotLeave ? .notSent : .unknown,
-            detail: token.redacted(from: PlainText.cleaned(cause.message)))
+            detail: secrets.redacted(from: PlainText.cleaned(cause.message)))
     }
 
     /// What an answer that should have been JSON means for a call: a write may have happened.
@@ -62,6 +62,8 @@ extension MastodonClient {
         case 400 where isVerifying && message.isEmpty, 422 where isVerifying && message.isEmpty:
             // How some servers refuse a token that they do not know.
             return .unauthorized
+        case 401 where Self.isAboutAuthor(message):
+            return .forbidden
         case 401,
             422 where Self.asksForUser(message):
             return .unauthorized
@@ -94,6 +96,8 @@ extension MastodonClient {
 
     private static func codeOfForbidden(_ message: String) -> NetworkError.Code {
         let text = message.lowercased()
+        // How Pleroma and Akkoma refuse a token that they do not know, or no longer.
+        if text.hasPrefix("invalid credentials") { return .unauthorized }
         if text.contains("scope") || text.contains("insufficient permissions") { return .missingScope }
         let accountTexts = [
             "your login is", "your account is", "account has been suspended", "account has been disabled",
@@ -103,6 +107,11 @@ extension MastodonClient {
 
     private static func asksForUser(_ message: String) -> Bool {
         message.lowercased().contains("requires an authenticated user")
+    }
+
+    /// Takahe refuses to change what is somebody else's with the status of a token that it does not know.
+    private static func isAboutAuthor(_ message: String) -> Bool {
+        message.lowercased().contains("not the author")
     }
 
     private static func isAboutLength(_ message: String) -> Bool {
@@ -118,7 +127,7 @@ extension MastodonClient {
             let body = Self.decoded(ErrorBody.self, response.body), let error = body.error, !error.contains("<")
         else { return nil }
         let words = PlainText.cleaned(error).split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        let safe = token.redacted(from: words)
+        let safe = secrets.redacted(from: words)
         return safe.isEmpty ? nil : String(safe.prefix(Self.maximumMessage))
     }
 
@@ -126,7 +135,7 @@ extension MastodonClient {
         guard let id = response.headers["X-Request-Id"], !id.isEmpty, id.utf8.count <= 64,
             id.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else { return nil }
-        return token.redacted(from: id)
+        return secrets.redacted(from: id)
     }
 }
 

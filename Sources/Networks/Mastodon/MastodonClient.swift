@@ -2,11 +2,12 @@ import Foundation
 import Posts
 import Transport
 
-/// Sends requests to one server with one token, and turns what goes wrong into ``NetworkError``.
+/// Sends requests to one server, and turns what goes wrong into ``NetworkError``.
 struct MastodonClient: Sendable {
+    /// Where requests go.
     let server: ServerAddress
-    let token: Secret
     let http: HTTPClient
+    let secrets: MastodonSecrets
     let now: @Sendable () -> Date
 
     /// How long one request may take; slow servers were seen to need 22 s for a long post.
@@ -14,11 +15,13 @@ struct MastodonClient: Sendable {
 
     /// The answer to a call, with a status of 200 through 299.
     ///
+    /// Without a token the call belongs to nobody.
+    ///
     /// - Throws: ``NetworkError`` or `CancellationError`.
-    func send(_ call: MastodonCall) async throws -> HTTPResponse {
+    func send(_ call: MastodonCall, token: Secret?) async throws -> HTTPResponse {
         let request = HTTPRequest(
-            method: call.method, url: server.base + call.target, headers: try headers(for: call), body: call.body,
-            timeout: Self.deadline)
+            method: call.method, url: server.base + call.target, headers: try headers(for: call, token),
+            body: call.body?.bytes, timeout: Self.deadline)
         let response: HTTPResponse
         do {
             response = try await http.send(request)
@@ -32,8 +35,8 @@ struct MastodonClient: Sendable {
     /// The answer to a call, read as JSON.
     ///
     /// - Throws: ``NetworkError`` or `CancellationError`.
-    func value<Value: Decodable>(_ type: Value.Type, _ call: MastodonCall) async throws -> Value {
-        try decode(type, from: try await send(call), call)
+    func value<Value: Decodable>(_ type: Value.Type, _ call: MastodonCall, token: Secret?) async throws -> Value {
+        try decode(type, from: try await send(call, token: token), call)
     }
 
     /// - Throws: ``NetworkError`` with code `.malformedResponse`.
@@ -52,15 +55,20 @@ struct MastodonClient: Sendable {
             type, from: isWhole ? Data(body) : Data(String(decoding: body, as: UTF8.self).utf8))
     }
 
-    private func headers(for call: MastodonCall) throws(NetworkError) -> HTTPHeaders {
-        let token = token.reveal()
-        guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw error(
-                call, .unauthorized, outcome: .notSent,
-                detail: token.isEmpty ? "the access token is empty" : "the access token holds a space or line break")
+    private func headers(for call: MastodonCall, _ token: Secret?) throws(NetworkError) -> HTTPHeaders {
+        var headers = HTTPHeaders()
+        if let token = token?.reveal() {
+            guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+                throw error(
+                    call, .unauthorized, outcome: .notSent,
+                    detail: token.isEmpty
+                        ? "the access token is empty" : "the access token holds a space or line break")
+            }
+            // The word is written so: some servers take it by the letter.
+            headers.append("Authorization", "Bearer \(token)")
         }
-        var headers = HTTPHeaders([("Authorization", "Bearer \(token)"), ("Accept", "application/json")])
-        if call.body?.isEmpty == false { headers.append("Content-Type", "application/json") }
+        headers.append("Accept", "application/json")
+        if let type = call.body?.contentType { headers.append("Content-Type", type) }
         for (name, value) in call.headers { headers.append(name, value) }
         return headers
     }

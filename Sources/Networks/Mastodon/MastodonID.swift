@@ -5,6 +5,8 @@ enum MastodonID {
     /// Longer than every id in use, in bytes.
     private static let maximumLength = 256
     private static let lengthOfULID = 26
+    /// Of the ids of Pleroma and its descendants: 128 bits in letters of both cases and digits.
+    private static let lengthOfFlake = 18
 
     /// Whether `text` can stand in a path and a database.
     static func isUsable(_ text: String) -> Bool {
@@ -24,18 +26,25 @@ enum MastodonID {
         return nil
     }
 
-    /// The newest of `ids`, which a server sent newest first.
-    static func newest(of ids: [String]) -> String? {
-        ids.dropFirst().reduce(ids.first) { best, id in
-            best.map { isNewer(id, than: $0) == true ? id : $0 }
-        }
+    /// Whether a server finds its place in a feed by such an id even when the item itself is gone.
+    ///
+    /// Hashes do not tell their place: a server that does not find the item sends nothing for ever.
+    static func keepsItsPlace(_ id: String) -> Bool {
+        isDecimal(id) || isULID(id)
+            || (id.utf8.count == lengthOfFlake
+                && id.utf8.allSatisfy { byte in
+                    (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                })
     }
 
-    /// The oldest of `ids`, which a server sent newest first.
-    static func oldest(of ids: [String]) -> String? {
-        ids.dropFirst().reduce(ids.first) { best, id in
-            best.map { isNewer(id, than: $0) == true ? $0 : id }
-        }
+    /// Whether some item of a page, which a server sent newest first, is newer by its id than the one before.
+    static func contradictsOrder(_ ids: [String]) -> Bool {
+        zip(ids, ids.dropFirst()).contains { isNewer($1, than: $0) == true }
+    }
+
+    /// Whether each item of a page is newer by its id than the one before: the page is the wrong way round.
+    static func isAscending(_ ids: [String]) -> Bool {
+        ids.count > 1 && zip(ids, ids.dropFirst()).allSatisfy { isNewer($1, than: $0) == true }
     }
 
     private static func isDecimal(_ text: String) -> Bool {

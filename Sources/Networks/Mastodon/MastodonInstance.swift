@@ -7,8 +7,7 @@ struct MastodonInstance: Decodable, Equatable {
     let domain: String?
     let maximumCharacters: Int?
     let charactersPerURL: Int?
-    /// Only Mastodon itself tells a version of its interface.
-    let isMastodon: Bool
+    let software: MastodonSoftware
 
     /// A server that tells nothing.
     static let unknown = MastodonInstance()
@@ -17,14 +16,15 @@ struct MastodonInstance: Decodable, Equatable {
         domain = nil
         maximumCharacters = nil
         charactersPerURL = nil
-        isMastodon = false
+        software = .other
     }
 
     private enum CodingKeys: String, CodingKey {
-        case domain, uri, configuration
+        case domain, uri, configuration, version
         case accountDomain = "account_domain"
         case maximumTootCharacters = "max_toot_chars"
         case versions = "api_versions"
+        case source = "source_url"
     }
 
     private enum ConfigurationKeys: CodingKey {
@@ -52,18 +52,21 @@ struct MastodonInstance: Decodable, Equatable {
             .flatMap { (1...10_000_000).contains($0) ? $0 : nil }
         charactersPerURL = statuses?.integer(.charactersPerURL).flatMap { (1...1_000).contains($0) ? $0 : nil }
         let versions = try? container.nestedContainer(keyedBy: VersionKeys.self, forKey: .versions)
-        isMastodon = versions?.integer(.mastodon) != nil
+        software = MastodonSoftware(
+            version: container.text(.version) ?? "", source: container.text(.source),
+            hasMastodonAPI: versions?.integer(.mastodon) != nil)
     }
 
     /// The limits for a text.
     ///
-    /// Servers other than Mastodon may count code points, which are never fewer than graphemes; so a text that fits by
-    /// code points fits everywhere.
+    /// Servers other than Mastodon may count code points, which are never fewer than graphemes, and links in full; so
+    /// what fits by that way of counting fits everywhere. Drafts have no content warning, which some would count too.
     var limits: PublishingLimits {
         PublishingLimits(
             maximumCharacters: maximumCharacters ?? PublishingLimits.mastodon.maximumCharacters,
-            charactersPerURL: charactersPerURL ?? PublishingLimits.mastodon.charactersPerURL,
-            unit: isMastodon ? .graphemes : .codePoints)
+            charactersPerURL: software.shortensLinks
+                ? charactersPerURL ?? PublishingLimits.mastodon.charactersPerURL : nil,
+            unit: software == .mastodon ? .graphemes : .codePoints)
     }
 
     /// The host in `text`, which on some servers is a whole address; nil if it is no host.
@@ -74,5 +77,37 @@ struct MastodonInstance: Decodable, Equatable {
             $0.properties.isAlphabetic || ("0"..."9").contains($0) || $0 == "." || $0 == "-" || $0 == ":"
         }
         return !host.isEmpty && host.utf8.count <= 253 && isHost ? host.lowercased() : nil
+    }
+}
+
+extension MastodonInstance {
+    /// Version 2 of the answer, or version 1, or nothing where a server has neither.
+    ///
+    /// A server that is only out of order is an error: its domain completes local names, and a wrong domain would make
+    /// other people of them.
+    ///
+    /// - Throws: What `ask` throws, which makes a call and reads its answer.
+    static func read(_ ask: (MastodonCall) async throws -> MastodonInstance) async throws -> MastodonInstance {
+        func instance(version: String) async throws -> MastodonInstance {
+            try await ask(MastodonCall(operation: .readLimits, path: ["api", version, "instance"]))
+        }
+        let problem: NetworkError
+        do {
+            return try await instance(version: "v2")
+        } catch let error as NetworkError where error.code != .transport && error.code != .rateLimited {
+            problem = error
+        }
+        do {
+            return try await instance(version: "v1")
+        } catch let error as NetworkError {
+            guard saysAbsent(problem) else { throw problem }
+            guard saysAbsent(error) else { throw error }
+            return .unknown
+        }
+    }
+
+    /// Whether an error means that the server does not have what was asked for, today or tomorrow.
+    private static func saysAbsent(_ error: NetworkError) -> Bool {
+        error.isPermanent && !error.stopsActor || error.code == .malformedResponse
     }
 }

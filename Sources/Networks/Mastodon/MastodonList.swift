@@ -15,26 +15,51 @@ struct MastodonList {
         var noticedAt: Date?
     }
 
+    /// Pages of fewer items are not known to be cut.
+    private static let smallestPage = 20
+    /// One server sends so many items at most where it sends all that it has.
+    private static let largestList = 256
+
     private(set) var entries: [Entry] = []
     private(set) var newerCursor: String?
     private(set) var olderCursor: String?
     private(set) var rateLimit: RateLimit?
+    /// The server names its cursors.
+    private var hasLink = false
+    /// The ids tell which item is newer.
+    private var idsSort = false
 
     init(rateLimit: RateLimit?) {
         self.rateLimit = rateLimit
     }
 
     /// - Parameters:
-    ///   - entries: The items, newest first.
+    ///   - entries: The items as they were sent.
     ///   - link: The cursors that the server names; nil where it names none, so that ids take their place.
-    ///   - idsAreCursors: Whether the ids of the items may take that place.
+    ///   - feed: What this is a page of.
+    ///   - memory: Knows whether the feed's ids tell its order, and learns it.
     ///   - rateLimit: What the server said with the page.
-    init(entries: [Entry], link: LinkHeader?, idsAreCursors: Bool, rateLimit: RateLimit?) {
+    init(entries: [Entry], link: LinkHeader?, feed: Feed, memory: MastodonMemory, rateLimit: RateLimit?) {
         self.entries = entries
         self.rateLimit = rateLimit
-        let ids = idsAreCursors ? entries.compactMap(\.id) : []
-        olderCursor = link == nil ? MastodonID.oldest(of: ids) : link?.older
-        newerCursor = link?.newer ?? MastodonID.newest(of: ids)
+        hasLink = link != nil
+        var known: Set<String> = []
+        var ids = entries.compactMap(\.id).filter { known.insert($0).inserted }
+        guard feed != .favorites else {
+            olderCursor = link?.older
+            // Cursors of favorites are no ids of posts. Where they are, new favorites may stand anywhere in the list,
+            // and the newest page is looked at each time.
+            newerCursor = link?.newer.flatMap { known.contains($0) ? nil : $0 }
+            return
+        }
+        if memory.idsSort(in: feed), MastodonID.isAscending(ids) {
+            self.entries.reverse()
+            ids.reverse()
+        }
+        memory.learnOrder(of: feed, from: ids)
+        idsSort = memory.idsSort(in: feed)
+        olderCursor = link == nil ? ids.last : link?.older
+        newerCursor = link?.newer ?? ids.first
     }
 
     /// Takes out what is not newer than a cursor, which a server sent although it was not asked for it.
@@ -43,9 +68,25 @@ struct MastodonList {
     mutating func removeItems(notNewerThan cursor: String) -> Bool {
         let count = entries.count
         if let known = entries.firstIndex(where: { $0.id == cursor }) { entries.removeSubrange(known...) }
+        guard idsSort else { return entries.count < count }
         entries.removeAll { entry in entry.id.flatMap { MastodonID.isNewer($0, than: cursor) } == false }
         if let newest = newerCursor, MastodonID.isNewer(newest, than: cursor) == false { newerCursor = nil }
         return entries.count < count
+    }
+
+    /// Takes out what is not older than a cursor from the list of a server that knows no pages and sends all it has.
+    ///
+    /// A list that may be cut is left as it is: going round in circles must not look like the end.
+    ///
+    /// - Parameters:
+    ///   - cursor: What the server was asked to begin below.
+    ///   - pageSize: How many items it was asked for.
+    mutating func removeItems(notOlderThan cursor: String, pageSize: Int) {
+        let isWhole =
+            entries.count < Self.smallestPage || (entries.count > pageSize && entries.count < Self.largestList)
+        guard !hasLink, isWhole, let index = entries.lastIndex(where: { $0.id == cursor }) else { return }
+        entries.removeSubrange(...index)
+        if entries.isEmpty { olderCursor = nil }
     }
 
     /// Adds an older page, without what is here already.

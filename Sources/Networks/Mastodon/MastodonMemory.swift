@@ -6,6 +6,7 @@ final class MastodonMemory: @unchecked Sendable {
     private let lock = NSLock()
     private var known: (instance: MastodonInstance, until: Date)?
     private var verifiedID: String?
+    private var unsorted: Set<Feed> = []
 
     var accountID: String? { lock.withLock { verifiedID } }
 
@@ -21,5 +22,16 @@ final class MastodonMemory: @unchecked Sendable {
 
     func keep(accountID: String) {
         lock.withLock { verifiedID = accountID }
+    }
+
+    /// Whether the order of ids tells the order of a feed, as far as was seen.
+    func idsSort(in feed: Feed) -> Bool {
+        lock.withLock { !unsorted.contains(feed) }
+    }
+
+    /// Learns from a page, newest first, whether ids tell the order of a feed: one page that contradicts is enough.
+    func learnOrder(of feed: Feed, from ids: [String]) {
+        guard MastodonID.contradictsOrder(ids) else { return }
+        lock.withLock { _ = unsorted.insert(feed) }
     }
 }

@@ -19,7 +19,9 @@ extension MastodonNetwork {
         case .newest:
             return try await list(feed, []).page(with: translator, position)
         case .older(let cursor):
-            return try await list(feed, [("max_id", cursor)]).page(with: translator, position)
+            var list = try await list(feed, [("max_id", cursor)])
+            list.removeItems(notOlderThan: cursor, pageSize: Self.pageSize)
+            return list.page(with: translator, position)
         case .newer(let cursor):
             return try await newer(feed, than: cursor).page(with: translator, position)
         }
@@ -53,6 +55,10 @@ extension MastodonNetwork {
     private func newer(_ feed: Feed, than cursor: String) async throws -> MastodonList {
         var result = try await list(feed, [("min_id", cursor)])
         if result.newerCursor == cursor, feed == .favorites { return MastodonList(rateLimit: result.rateLimit) }
+        if result.entries.isEmpty, feed != .favorites, !MastodonID.keepsItsPlace(cursor) {
+            // Perhaps the post that the cursor names is gone, and the server finds nothing above it ever again.
+            result = try await list(feed, [])
+        }
         var reachesCursor = result.removeItems(notNewerThan: cursor)
         var below = result.olderCursor
         for _ in 0..<Self.maximumFillPages {
@@ -68,7 +74,7 @@ extension MastodonNetwork {
     private func list(_ feed: Feed, _ bounds: [(name: String, value: String)]) async throws -> MastodonList {
         var call = try await call(for: feed)
         call.query += [("limit", String(Self.pageSize))] + bounds
-        let response = try await client.send(call)
+        let response = try await session.send(call)
         let rateLimit = ServerPacing(response.headers, receivedAt: client.now()).rateLimit
         // The home timeline is being built anew; it is told from an empty one by the status.
         if response.status == 206 { return MastodonList(rateLimit: rateLimit) }
@@ -79,9 +85,8 @@ extension MastodonNetwork {
             : try client.decode([LenientElement<MastodonStatus>].self, from: response, call)
                 .map(MastodonList.Entry.init)
         return MastodonList(
-            entries: entries, link: LinkHeader(response.headers.all("Link")),
-            // The cursors of favorites are not ids of posts.
-            idsAreCursors: feed != .favorites, rateLimit: rateLimit)
+            entries: entries, link: LinkHeader(response.headers.all("Link")), feed: feed, memory: memory,
+            rateLimit: rateLimit)
     }
 
     private func call(for feed: Feed) async throws -> MastodonCall {
@@ -95,7 +100,9 @@ extension MastodonNetwork {
             return MastodonCall(operation: .readFavorites, path: ["api", "v1", "favourites"])
         case .mentions:
             return MastodonCall(
-                operation: .readMentions, path: ["api", "v1", "notifications"], query: [("types[]", "mention")])
+                operation: .readMentions, path: ["api", "v1", "notifications"],
+                // A server may hold back the mentions of strangers, whom the bot answers as well as others.
+                query: [("types[]", "mention"), ("include_filtered", "true")])
         }
     }
 }

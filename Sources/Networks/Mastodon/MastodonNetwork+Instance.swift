@@ -9,7 +9,7 @@ extension MastodonNetwork {
         let time = client.now()
         if let known = memory.instance(at: time) { return known }
         do {
-            let instance = try await readInstance()
+            let instance = try await MastodonInstance.read { try await session.value(MastodonInstance.self, $0) }
             memory.keep(instance, until: time.addingTimeInterval(86_400))
             return instance
         } catch let error as NetworkError {
@@ -19,33 +19,13 @@ extension MastodonNetwork {
         }
     }
 
-    /// Version 2 of the answer, or version 1, or nothing where a server has neither.
+    /// The host of the names of the server's own accounts.
     ///
-    /// A server that is only out of order is an error: its domain completes local names, and a wrong domain would make
-    /// other people of them.
-    private func readInstance() async throws -> MastodonInstance {
-        let problem: NetworkError
-        do {
-            return try await instance(version: "v2")
-        } catch let error as NetworkError where error.code != .transport && error.code != .rateLimited {
-            problem = error
-        }
-        do {
-            return try await instance(version: "v1")
-        } catch let error as NetworkError {
-            guard Self.saysAbsent(problem) else { throw problem }
-            guard Self.saysAbsent(error) else { throw error }
-            return .unknown
-        }
-    }
-
-    private func instance(version: String) async throws -> MastodonInstance {
-        try await client.value(
-            MastodonInstance.self, MastodonCall(operation: .readLimits, path: ["api", version, "instance"]))
-    }
-
-    /// Whether an error means that the server does not have what was asked for, today or tomorrow.
-    private static func saysAbsent(_ error: NetworkError) -> Bool {
-        error.isPermanent && !error.stopsActor || error.code == .malformedResponse
+    /// A server that is reached through another host may take that one for its own; it is not.
+    func localHost() async throws -> String {
+        let told = try await instance().domain
+        let asked = client.server.host
+        guard let told, asked == server.host || told.prefix(while: { $0 != ":" }) != asked else { return server.host }
+        return told
     }
 }

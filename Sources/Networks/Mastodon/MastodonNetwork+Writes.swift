@@ -14,40 +14,74 @@ extension MastodonNetwork {
             throw client.error(
                 call, .rejected, outcome: .notSent, detail: "the answered post's address is not an id of this server")
         }
+        if let address = draft.replyTo { try await requireAnswered(address, call) }
         call.headers = [("Idempotency-Key", draft.key)]
-        call.body = try body(of: draft, call)
-        let response = try await client.send(call)
+        call.body = .json(try body(of: draft, call))
+        let response = try await session.send(call)
         let status = try client.decode(MastodonStatus.self, from: response, call)
         guard let identity = MastodonTranslator.identity(of: status) else {
             throw client.malformed(call, response, detail: "the published post has no address")
         }
         return PublishedPost(
             id: PostID(network: .mastodon, value: identity), address: status.id,
-            createdAt: status.createdAt ?? client.now())
+            createdAt: status.createdAt ?? client.now(),
+            // It is out all the same: sending it again would say it twice, and who is named has been notified.
+            isMisplaced: draft.replyTo != nil && status.inReplyToID == nil)
     }
 
     package func favorite(_ favorite: FavoriteDraft) async throws {
         let call = MastodonCall(
             operation: .favorite, method: .post,
-            path: try path(.favorite, "statuses", favorite.address, "favourite"), body: [])
-        _ = try await client.value(MastodonStatus.self, call)
+            path: try path(.favorite, "statuses", favorite.address, "favourite"), body: .empty)
+        _ = try await session.value(MastodonStatus.self, call)
     }
 
     package func delete(_ address: String) async throws {
         let call = MastodonCall(
             operation: .delete, method: .delete, path: try path(.delete, "statuses", address))
         do {
-            _ = try await client.send(call)
-        } catch let error as NetworkError where error.code == .notFound {
-            return
+            _ = try await session.send(call)
+        } catch var error as NetworkError where error.code == .notFound {
+            // Gone already, unless the server has no way to delete, as one of them.
+            guard try await status(address) != nil else { return }
+            error.code = .capability
+            throw error
         }
     }
 
     package func labelAsBot() async throws {
+        // As a form: one server reads a flag only where it is text. The second name is Pleroma's.
         let call = MastodonCall(
             operation: .labelAccount, method: .patch, path: ["api", "v1", "accounts", "update_credentials"],
-            body: Array(#"{"bot":true}"#.utf8))
-        _ = try await client.send(call)
+            body: .form([("bot", "true"), ("actor_type", "Service")]))
+        let account: MastodonAccount
+        do {
+            account = try await session.value(MastodonAccount.self, call)
+        } catch var error as NetworkError where error.code == .notFound {
+            error.code = .capability
+            throw error
+        }
+        guard account.isBot else {
+            throw client.error(
+                call, .capability, outcome: .refused,
+                detail: "the server has no such mark for this account; say in its profile that it is automated")
+        }
+    }
+
+    /// Makes sure that the answered post is there, on servers that would publish a reply to a post that is gone as a
+    /// post of its own.
+    private func requireAnswered(_ address: String, _ call: MastodonCall) async throws {
+        guard memory.lastInstance?.software.refusesLostReplies != true else { return }
+        let isThere: Bool
+        do {
+            isThere = try await status(address) != nil
+        } catch var error as NetworkError {
+            if error.outcome == .unknown { error.outcome = .notSent }
+            throw error
+        }
+        guard isThere else {
+            throw client.error(call, .notFound, outcome: .refused, detail: "the answered post is gone")
+        }
     }
 
     private func body(of draft: Draft, _ call: MastodonCall) throws -> [UInt8] {

@@ -2,28 +2,50 @@ package import Foundation
 package import Posts
 package import Transport
 
-/// A server that speaks Mastodon's client interface: Mastodon, GoToSocial, Pleroma, Akkoma and others.
+/// A server that speaks Mastodon's client interface: Mastodon, GoToSocial, Pleroma, Akkoma, Takahe, snac and others.
 ///
-/// Nothing depends on which of them it is. Feeds are paged by the `Link`
-/// header, or by the ids of their items where the header is missing; the
-/// server's own paging is trusted for finding items, never for having handled
-/// them.
+/// Little depends on which of them it is (``MastodonSoftware``). Feeds are
+/// paged by the `Link` header, or by the ids of their items where the header is
+/// missing; the server's own paging is trusted for finding items, never for
+/// having handled them.
 package struct MastodonNetwork: SocialNetwork {
-    let client: MastodonClient
+    /// Where the account is, which is not always where its calls go.
+    let server: ServerAddress
+    let session: MastodonSession
     let memory: MastodonMemory
 
+    var client: MastodonClient { session.client }
+
     /// - Parameters:
-    ///   - server: `https://social.example`, or the host alone.
-    ///   - accessToken: The token of the account to act for.
+    ///   - server: `https://social.example`, or the host alone. Local names are completed with it where the server
+    ///     does not name another host for them.
+    ///   - apiBaseURL: Where calls go instead, such as a proxy; nil: to the server.
+    ///   - credentials: What opens the account to act for.
+    ///   - sessions: Keeps tokens that replace those of `credentials`; nil: they are forgotten with the process, and
+    ///     a server that takes back old refresh tokens then wants a new login.
     ///   - client: Carries the requests; may be shared with other networks.
     ///   - now: Reads the wall clock.
-    /// - Throws: ``NetworkError`` with code `.configuration` if `server` is not an address.
+    /// - Throws: ``NetworkError`` with code `.configuration` if `server` or `apiBaseURL` is not an address.
+    package init(
+        server: String, apiBaseURL: String? = nil, credentials: MastodonCredentials,
+        sessions: (any CredentialStore)?, client: HTTPClient, now: @escaping @Sendable () -> Date
+    ) throws(NetworkError) {
+        self.server = try ServerAddress(server, network: .mastodon)
+        self.session = MastodonSession(
+            credentials, store: sessions,
+            client: MastodonClient(
+                server: try ServerAddress(apiBaseURL ?? server, network: .mastodon), http: client,
+                secrets: MastodonSecrets(), now: now))
+        self.memory = MastodonMemory()
+    }
+
+    /// With a token that does not end; as the other initializer.
     package init(
         server: String, accessToken: Secret, client: HTTPClient, now: @escaping @Sendable () -> Date
     ) throws(NetworkError) {
-        self.client = MastodonClient(
-            server: try ServerAddress(server, network: .mastodon), token: accessToken, http: client, now: now)
-        self.memory = MastodonMemory()
+        try self.init(
+            server: server, credentials: MastodonCredentials(accessToken: accessToken), sessions: nil, client: client,
+            now: now)
     }
 
     package var name: NetworkName { .mastodon }
@@ -34,13 +56,19 @@ package struct MastodonNetwork: SocialNetwork {
             replyNeedsMention: true, automaticFavorites: .anyone, sendsLanguage: true,
             supportsIdempotencyKey: true,
             // Servers keep keys for an hour.
-            resendWindow: .seconds(50 * 60), requestDeadline: MastodonClient.deadline, ownPostsDepth: nil)
+            resendWindow: .seconds(50 * 60), requestDeadline: MastodonClient.deadline * requestsAtMost,
+            ownPostsDepth: nil)
+    }
+
+    /// How many requests may go before the one whose answer is lost, and that one.
+    private var requestsAtMost: Int {
+        let looksUpAnswered = memory.lastInstance?.software.refusesLostReplies != true
+        // A refusal, the new token, and the call again.
+        return 1 + (looksUpAnswered ? 1 : 0) + (session.canRenew ? 2 : 0)
     }
 
     package func verifyAccount() async throws -> Account {
-        let wire = try await client.value(
-            MastodonAccount.self,
-            MastodonCall(operation: .verifyAccount, path: ["api", "v1", "accounts", "verify_credentials"]))
+        let wire = try await session.value(MastodonAccount.self, .verification)
         memory.keep(accountID: wire.id)
         return try await translator().account(wire)
     }
@@ -68,8 +96,10 @@ package struct MastodonNetwork: SocialNetwork {
         let call = MastodonCall(
             operation: .readConversation, path: try path(.readConversation, "statuses", post.address, "context"))
         do {
-            let first = try await client.value(MastodonContext.self, call).ancestors.first
-            return first.flatMap { $0.uri ?? $0.url } ?? post.post.id.value
+            let ancestors = try await session.value(MastodonContext.self, call).ancestors
+            // Whichever way round they come.
+            let first = ancestors.first { $0.inReplyToID == nil } ?? ancestors.first
+            return first.flatMap(MastodonTranslator.identity) ?? post.post.id.value
         } catch let error as NetworkError where error.code == .notFound {
             return nil
         }
@@ -79,7 +109,7 @@ package struct MastodonNetwork: SocialNetwork {
     func status(_ address: String) async throws -> MastodonStatus? {
         let call = MastodonCall(operation: .readPost, path: try path(.readPost, "statuses", address))
         do {
-            return try await client.value(MastodonStatus.self, call)
+            return try await session.value(MastodonStatus.self, call)
         } catch let error as NetworkError where error.code == .notFound {
             return nil
         }
@@ -98,7 +128,7 @@ package struct MastodonNetwork: SocialNetwork {
     /// Makes values of ours from the wire's.
     func translator() async throws -> MastodonTranslator {
         MastodonTranslator(
-            domain: try await instance().domain ?? client.server.host, accountID: memory.accountID, now: client.now)
+            domain: try await localHost(), serverHost: server.host, accountID: memory.accountID, now: client.now)
     }
 
     /// The id that the server gave to the token's account.

@@ -8,6 +8,8 @@ struct MastodonTranslator {
 
     /// The host of local names.
     let domain: String
+    /// The host of the server itself, which some answers complete local names with where `domain` is another.
+    let serverHost: String
     /// The id of the token's account; nil before it is known.
     let accountID: String?
     let now: @Sendable () -> Date
@@ -17,7 +19,7 @@ struct MastodonTranslator {
         let fields = wire.fields.map { "\(PlainText.cleaned($0.name)): \(PlainText.fromHTML($0.value))" }
         let bio = ([PlainText.fromHTML(wire.note)] + fields).joined(separator: "\n")
         return Account(
-            id: .mastodon(wire.acct, localHost: domain), handle: fullName(wire.acct),
+            id: person(wire.acct), handle: fullName(wire.acct),
             displayName: PlainText.cleaned(wire.displayName), isBot: wire.isBot,
             bio: PlainText.cleaned(bio), address: wire.id)
     }
@@ -37,7 +39,7 @@ struct MastodonTranslator {
             replyTo: replyTarget(of: wire, author: author.id, authorAddress: account.id), isRepost: wire.isReblog,
             visibility: Visibility(rawValue: wire.visibility) ?? .private, language: language(of: wire),
             hasMedia: wire.hasMedia, isSensitive: wire.isSensitive || !PlainText.cleaned(wire.spoilerText).isEmpty,
-            mentions: wire.mentions.map { .mastodon($0.acct, localHost: domain) }, address: wire.id)
+            mentions: wire.mentions.map { person($0.acct) }, address: wire.id)
         return ObservedPost(
             post: post, author: author, address: wire.id, replyToAddress: wire.inReplyToID,
             isFavorited: wire.isFavourited, isAuthorLocked: account.isLocked,
@@ -59,7 +61,13 @@ struct MastodonTranslator {
     /// `user@host`, with the case of the name as its owner writes it.
     private func fullName(_ acct: String) -> String {
         let parts = acct.split(separator: "@", maxSplits: 1)
-        return "\(parts.first ?? "")@\(parts.count == 2 ? parts[1].lowercased() : domain)"
+        let host = parts.count == 2 ? parts[1].lowercased() : domain
+        // The same account, whether an answer names it with a host or without.
+        return "\(parts.first ?? "")@\(host == serverHost ? domain : host)"
+    }
+
+    private func person(_ acct: String) -> AccountID {
+        .mastodon(fullName(acct), localHost: domain)
     }
 
     /// What the post is called everywhere; nil if the server sent nothing that could be that.
@@ -83,7 +91,7 @@ struct MastodonTranslator {
         if wire.inReplyToAccountID == authorAddress { return ReplyTarget(author: author) }
         let named = wire.inReplyToAccountID.flatMap { id in wire.mentions.first { $0.id == id }?.acct }
         let told = wire.inReplyToAccountName.flatMap { MastodonAccount.isName($0) ? $0 : nil }
-        return ReplyTarget(author: (named ?? told).map { .mastodon($0, localHost: domain) })
+        return ReplyTarget(author: (named ?? told).map(person))
     }
 
     private func language(of wire: MastodonStatus) -> String? {

@@ -1,0 +1,207 @@
+package import Foundation
+package import Posts
+package import Transport
+
+/// Logs a person in to a server that speaks Mastodon's interface, without ever seeing the password.
+///
+/// The person opens an address in a browser, allows what the server lists there, and brings back the code that the
+/// server shows. Where a server knows the proof key (PKCE, RFC 7636, S256), the code is worth nothing to anybody else.
+///
+/// - Throws: Every call throws ``NetworkError`` or `CancellationError`.
+package struct MastodonLogin: Sendable {
+    /// What the account is for.
+    package enum Role: String, Sendable, CaseIterable {
+        case human, bot
+    }
+
+    /// Shown to the person by the server.
+    private static let applicationName = "mirror-bot"
+    /// Lets the server show the code instead of sending it to an address.
+    private static let redirectURI = "urn:ietf:wg:oauth:2.0:oob"
+    /// Longer than every code in use, in bytes.
+    private static let longestCode = 2_048
+    /// Not known to all servers.
+    private static let newerScope = "profile"
+
+    private let server: ServerAddress
+    private let client: MastodonClient
+
+    /// - Parameters:
+    ///   - server: `https://social.example`, or the host alone.
+    ///   - apiBaseURL: Where calls go instead; nil: to the server. The person is sent to the server all the same.
+    ///   - client: Carries the requests.
+    ///   - now: Reads the wall clock.
+    /// - Throws: ``NetworkError`` with code `.configuration` if `server` or `apiBaseURL` is not an address.
+    package init(
+        server: String, apiBaseURL: String?, client: HTTPClient, now: @escaping @Sendable () -> Date
+    ) throws(NetworkError) {
+        self.server = try ServerAddress(server, network: .mastodon)
+        self.client = MastodonClient(
+            server: try ServerAddress(apiBaseURL ?? server, network: .mastodon), http: client,
+            secrets: MastodonSecrets(), now: now)
+    }
+
+    /// Makes the server know the application, and prepares what the person has to open.
+    ///
+    /// Old servers forget applications without a token, so the login is to be finished in one go.
+    package func register(for role: Role) async throws -> MastodonLoginRequest {
+        let metadata = try await metadata()
+        let provesKey = metadata?.provesKey == true
+        let offer = Self.offer(for: role, metadata)
+        if let scopes = offer.preferred, let application = try await registerPreferring(scopes) {
+            return request(for: application, scopes: scopes, provesKey: provesKey)
+        }
+        let application = try await register(scopes: offer.usual)
+        return request(for: application, scopes: offer.usual, provesKey: provesKey)
+    }
+
+    /// Gives the code that the server showed for a token; white space around it does not matter.
+    package func finish(_ request: MastodonLoginRequest, code: String) async throws -> MastodonLoginGrant {
+        let code = code.trimmingCharacters(in: .whitespacesAndNewlines)
+        guard (1...Self.longestCode).contains(code.utf8.count), code.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else {
+            throw client.error(
+                Self.registration, .rejected, outcome: .notSent,
+                detail: "that is not a code; copy what the server shows, and nothing else")
+        }
+        client.secrets.add(Secret(code), request.clientSecret, request.verifier)
+        var form = [
+            ("grant_type", "authorization_code"), ("code", code), ("client_id", request.clientID),
+            ("client_secret", request.clientSecret.reveal()), ("redirect_uri", Self.redirectURI),
+            ("scope", request.scopes.joined(separator: " ")),
+        ]
+        if let verifier = request.verifier { form.append(("code_verifier", verifier.reveal())) }
+        let tokens = try await tokens(form)
+        let scopes = try await granted(tokens)
+        let old = MastodonCredentials(
+            accessToken: tokens.accessToken, clientID: request.clientID, clientSecret: request.clientSecret)
+        return MastodonLoginGrant(
+            credentials: tokens.credentials(after: old, now: client.now()), scopes: scopes ?? [],
+            canWrite: try await canWrite(scopes, tokens.accessToken))
+    }
+
+    /// What the application that a token was given to may ask for at most; nil where the server does not tell.
+    ///
+    /// - Throws: ``NetworkError`` if the token is refused or the server cannot be asked; or `CancellationError`.
+    package func scopes(of token: Secret) async throws -> [String]? {
+        client.secrets.add(token)
+        let call = MastodonCall(operation: .logIn, path: ["api", "v1", "apps", "verify_credentials"])
+        do {
+            return try await client.value(MastodonApplicationScopes.self, call, token: token).scopes
+        } catch let error as NetworkError where Self.saysNothing(error) {
+            return nil
+        }
+    }
+
+    /// Whether an error means that the server does not tell, and not that the token is bad or the server out of order.
+    private static func saysNothing(_ error: NetworkError) -> Bool {
+        if error.code == .malformedResponse || error.code == .missingScope { return true }
+        return error.isPermanent && !error.stopsActor
+    }
+
+    private func tokens(_ form: [(name: String, value: String)]) async throws -> MastodonTokens {
+        do {
+            return try await client.tokens(.logIn, form)
+        } catch var error as NetworkError where [.rejected, .unauthorized, .forbidden].contains(error.code) {
+            error.code = .rejected
+            error.detail = "the code was not accepted: it is wrong, was used before or is too old; begin again"
+            throw error
+        }
+    }
+
+    private func granted(_ tokens: MastodonTokens) async throws -> [String]? {
+        if let scopes = tokens.scopes { return scopes }
+        do {
+            return try await scopes(of: tokens.accessToken)
+        } catch is NetworkError {
+            return nil
+        }
+    }
+
+    /// Whether the token may be able to change anything: true too where the server does not say, or does not care.
+    private func canWrite(_ scopes: [String]?, _ token: Secret) async throws -> Bool {
+        guard let scopes, !scopes.contains(where: MastodonLoginGrant.isWriting) else { return true }
+        do {
+            let instance = try await MastodonInstance.read {
+                try await client.value(MastodonInstance.self, $0, token: token)
+            }
+            return instance.software.ignoresScopes
+        } catch is NetworkError {
+            return false
+        }
+    }
+}
+
+extension MastodonLogin {
+    private static var registration: MastodonCall {
+        MastodonCall(operation: .logIn, method: .post, path: ["api", "v1", "apps"])
+    }
+
+    /// What to ask for.
+    ///
+    /// `profile` tells no more than who the account is, but only servers since Mastodon 4.3 know it, which also tell
+    /// about their logins. Others may take the scope and then give nothing for it.
+    private static func offer(
+        for role: Role, _ metadata: MastodonServerMetadata?
+    ) -> (preferred: [String]?, usual: [String]) {
+        switch role {
+        case .bot:
+            let writing = ["write:statuses", "write:favourites", "write:accounts"]
+            return (nil, ["read:accounts", "read:statuses", "read:notifications"] + writing)
+        case .human:
+            let reading = ["read:statuses", "read:favourites"]
+            let isKnown = metadata.map { $0.scopes?.contains(newerScope) ?? true } ?? false
+            return (isKnown ? [newerScope] + reading : nil, ["read:accounts"] + reading)
+        }
+    }
+
+    /// What the server says about its logins; nil where it does not.
+    private func metadata() async throws -> MastodonServerMetadata? {
+        do {
+            let call = MastodonCall(operation: .logIn, path: [".well-known", "oauth-authorization-server"])
+            return try await client.value(MastodonServerMetadata.self, call, token: nil)
+        } catch let error as NetworkError where error.code != .configuration {
+            return nil
+        }
+    }
+
+    /// Nil where the server does not know all the scopes: most refuse them, one leaves out what it does not know.
+    private func registerPreferring(_ scopes: [String]) async throws -> MastodonApplication? {
+        do {
+            let application = try await register(scopes: scopes)
+            let granted = application.scopes ?? scopes
+            return granted.contains(Self.newerScope) || granted.contains("read") ? application : nil
+        } catch let error as NetworkError where error.code == .rejected {
+            return nil
+        }
+    }
+
+    private func register(scopes: [String]) async throws -> MastodonApplication {
+        var call = Self.registration
+        call.body = .form([
+            ("client_name", Self.applicationName), ("redirect_uris", Self.redirectURI),
+            ("scopes", scopes.joined(separator: " ")),
+        ])
+        return try await client.value(MastodonApplication.self, call, token: nil)
+    }
+
+    private func request(
+        for application: MastodonApplication, scopes: [String], provesKey: Bool
+    ) -> MastodonLoginRequest {
+        let verifier = provesKey ? MastodonProofKey.random() : nil
+        // No `state`: nothing comes back by an address, and one server appends it to the code that it shows.
+        var query = [
+            ("response_type", "code"), ("client_id", application.clientID), ("redirect_uri", Self.redirectURI),
+            ("scope", scopes.joined(separator: " ")), ("force_login", "true"),
+        ]
+        if let verifier {
+            query += [
+                ("code_challenge", MastodonProofKey.challenge(of: verifier)), ("code_challenge_method", "S256"),
+            ]
+        }
+        return MastodonLoginRequest(
+            authorizeURL: "\(server.base)/oauth/authorize?\(PercentEncoding.query(query))",
+            clientID: application.clientID,
+            clientSecret: application.clientSecret, scopes: scopes, verifier: verifier)
+    }
+}
