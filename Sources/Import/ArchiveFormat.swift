@@ -1,5 +1,17 @@
 import Posts
 
+/// What is asked of a reader.
+struct ImportRequest: Sendable {
+    /// The path as it was given, or `-`.
+    var path: String
+    var purpose: ImportPurpose
+    /// Where the ids and names of JSON Lines belong.
+    var network: NetworkName
+    /// The host that names without one belong to, where the caller knows it.
+    var localHost: String?
+    var limits: ImportLimits
+}
+
 /// A kind of archive that is made of files.
 ///
 /// Another kind is another type with this protocol, listed in ``ArchiveReader``.
@@ -10,26 +22,9 @@ protocol ArchiveFormat: Sendable {
     /// Whether an archive with these parts is of this kind.
     static func recognizes(_ parts: [String]) -> Bool
 
-    /// Prepares the reading of an archive in which `parts` are there.
-    init(path: String, purpose: ImportPurpose, limits: ImportLimits, parts: [String])
+    /// Prepares the reading of an archive in which `parts` are there, in this order.
+    init(_ request: ImportRequest, parts: [String])
 
     /// Hands over everything in the archive that serves the purpose.
     func read(_ source: any MemberSource, _ body: (ArchiveItem) throws -> Void) throws -> ImportSummary
-}
-
-/// An archive of a Mastodon-compatible server; recognized, so that the answer is clear.
-struct MastodonArchive: ArchiveFormat {
-    private let path: String
-
-    static func isPart(_ name: String) -> Bool { name == "outbox.json" }
-
-    static func recognizes(_ parts: [String]) -> Bool { parts.contains("outbox.json") }
-
-    init(path: String, purpose: ImportPurpose, limits: ImportLimits, parts: [String]) { self.path = path }
-
-    func read(_ source: any MemberSource, _ body: (ArchiveItem) throws -> Void) throws -> ImportSummary {
-        throw ImportError(
-            .unsupported, path: path,
-            "this is a Mastodon archive, which cannot be read yet; train from the account or from JSON Lines instead")
-    }
 }

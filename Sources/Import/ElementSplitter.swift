@@ -6,6 +6,17 @@ struct SplitElement {
     var content: Result<[UInt8], ItemFault>
 }
 
+/// Cuts a file into its items, chunk by chunk.
+protocol ItemSplitter {
+    /// Takes the next bytes of the file and hands over the items that end in them.
+    mutating func feed(_ chunk: UnsafeRawBufferPointer, _ body: (SplitElement) throws -> Void) throws
+
+    /// Tells that the file has ended; an item that it ended in goes to `body` as a fault.
+    ///
+    /// What is returned is wrong with the file as a whole.
+    mutating func finish(_ body: (SplitElement) throws -> Void) throws -> ItemFault?
+}
+
 /// Cuts a list such as `window.YTD.tweets.part0 = [ {…}, {…} ]` into its items, chunk by chunk.
 ///
 /// Holds one item at a time, so that the size of the file does not matter. What
@@ -14,7 +25,7 @@ struct SplitElement {
 /// closed ends where the next one begins, which is recognized by the wrapper
 /// key: the bytes `{"tweet":` cannot stand inside an item, since a string would
 /// hold them as `{\"tweet\":`.
-struct ElementSplitter {
+struct ElementSplitter: ItemSplitter {
     private enum State { case preface, between, inside, after }
 
     /// How far a start of an item, `{`, key, `:`, has been seen.
@@ -49,7 +60,6 @@ struct ElementSplitter {
         maximumNesting = limits.nesting
     }
 
-    /// Takes the next bytes of the file and hands over the items that end in them.
     mutating func feed(_ chunk: UnsafeRawBufferPointer, _ body: (SplitElement) throws -> Void) throws {
         var position = 0
         while position < chunk.count {
@@ -63,9 +73,6 @@ struct ElementSplitter {
         consumed += chunk.count
     }
 
-    /// Tells that the file has ended; an item that it ended in goes to `body` as a fault.
-    ///
-    /// What is returned is wrong with the file as a whole.
     mutating func finish(_ body: (SplitElement) throws -> Void) throws -> ItemFault? {
         switch state {
         case .preface: return ItemFault("holds no list")

@@ -12,11 +12,11 @@ struct FolderSource: MemberSource {
     private static let folders = ["", "data/", "data/js/", "data/js/tweets/"]
 
     private let path: String
-    /// The folder that holds `data/`, links resolved.
+    /// The folder that holds `data/` or `outbox.json`, links resolved.
     private let root: String
     private let limits: ImportLimits
 
-    /// Opens the folder with `data` in it, the folder around that, or `data` itself.
+    /// Opens the folder with `data` or `outbox.json` in it, the folder around that, or `data` itself.
     init(path: String, limits: ImportLimits) throws {
         self.path = path
         self.limits = limits
@@ -70,11 +70,15 @@ struct FolderSource: MemberSource {
     }
 
     private static func root(of resolved: String, path: String) throws -> String {
-        if isFolder(resolved + "/data") { return resolved }
+        if isArchive(resolved) { return resolved }
         let parts = resolved.split(separator: "/")
         if parts.last == "data" { return "/" + parts.dropLast().joined(separator: "/") }
-        let wrapped = try entries(of: resolved, path: path).filter { isFolder("\(resolved)/\($0)/data") }
+        let wrapped = try entries(of: resolved, path: path).filter { isArchive("\(resolved)/\($0)") }
         return wrapped.count == 1 ? "\(resolved)/\(wrapped[0])" : resolved
+    }
+
+    private static func isArchive(_ path: String) -> Bool {
+        isFolder(path + "/data") || (try? FileReader.kind(of: path + "/outbox.json")) != nil
     }
 
     private static func isFolder(_ path: String) -> Bool {

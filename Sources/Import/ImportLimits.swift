@@ -2,7 +2,7 @@
 package struct ImportLimits: Equatable, Sendable {
     /// Bytes that one pass over an archive may unpack or read; JSON Lines, which are not packed, have no such limit.
     package var totalBytes = 16 << 30
-    /// How many times larger than the zip its content may be, once it exceeds `ratioFreeBytes`.
+    /// How many times larger than the zip or tar its content may be, once it exceeds `ratioFreeBytes`.
     ///
     /// Posts as JSON shrink to a tenth or a twentieth; a bomb to less than a five-hundredth.
     package var ratio = 200
@@ -20,6 +20,8 @@ package struct ImportLimits: Equatable, Sendable {
     package var noteBytes = 32 << 20
     /// Ids of deleted posts, which are remembered while posts are read.
     package var deletedPosts = 1_000_000
+    /// Posts of an archive of the Mastodon family that are remembered, to know an answer to one of them.
+    package var ownPosts = 1_000_000
 
     package init() {}
 }

@@ -2,7 +2,7 @@ package import Posts
 
 /// What was found in an archive.
 package struct ImportSummary: Equatable, Sendable {
-    /// `X archive` or `JSON Lines`.
+    /// `X archive`, `Mastodon archive`, `Bluesky records` or `JSON Lines`.
     package var format: String
     /// Whose archive it is, where it says so.
     package var owner: AccountID?
@@ -21,8 +21,14 @@ package struct ImportSummary: Equatable, Sendable {
     package var withoutText = 0
     /// Lines that do not say whether they were favorited.
     package var unlabelled = 0
-    /// Posts of others that not everybody may read.
+    /// Posts that not everybody may read.
     package var notOpen = 0
+    /// Posts of others that the human repeated.
+    package var reposts = 0
+    /// Entries that are neither a post nor a favorite.
+    package var unrelated = 0
+    /// Likes of which only the address is there: their text must be asked of the network.
+    package var likesWithoutPost = 0
     /// Posts whose full text was found among the long texts.
     package var completed = 0
 
@@ -35,6 +41,19 @@ package struct ImportSummary: Equatable, Sendable {
 
     /// All items handed over.
     package var items: Int { posts + favorites + normals }
+
+    /// What helps a person to get more, a sentence each without a full stop.
+    package var hints: [String] {
+        guard likesWithoutPost > 0 else { return [] }
+        let likes = likesWithoutPost == 1 ? "1 like holds" : "\(likesWithoutPost) likes hold"
+        return ["\(likes) only an address; train the classifier from the account instead"]
+    }
+
+    /// Why an archive whose lists were read gave nothing.
+    var causeOfNothing: String {
+        guard let first = problems.first else { return "its lists are empty" }
+        return "nothing in it can be read (\(problemCount) problems, the first: \(first))"
+    }
 
     mutating func report(_ problem: ImportProblem, limit: Int) {
         problemCount += 1

@@ -6,22 +6,21 @@ final class ListSink<Item: Decodable>: MemberSink {
     private let report: (ImportProblem) -> Void
     private let body: (Item) throws -> Void
     private let decoder = JSONDecoder()
-    private var splitter: ElementSplitter
+    private var splitter: any ItemSplitter
 
     /// - Parameters:
     ///   - file: The name for problems.
-    ///   - wrapper: The key that every item begins with; empty if none.
-    ///   - limits: The size and nesting of an item.
+    ///   - splitter: Cuts the file into items.
     ///   - report: Gets what cannot be read.
     ///   - body: Gets each item. An ``ItemFault`` that it throws becomes a problem, any other error ends the reading.
     init(
-        file: String, wrapper: String, limits: ImportLimits, report: @escaping (ImportProblem) -> Void,
+        file: String, splitter: any ItemSplitter, report: @escaping (ImportProblem) -> Void,
         body: @escaping (Item) throws -> Void
     ) {
         self.file = file
         self.report = report
         self.body = body
-        splitter = ElementSplitter(wrapper: wrapper, limits: limits)
+        self.splitter = splitter
     }
 
     func feed(_ chunk: UnsafeRawBufferPointer) throws {

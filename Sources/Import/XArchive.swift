@@ -6,44 +6,36 @@ import Posts
 /// Read in two passes, since a zip may hold its files in any order: first who the
 /// account is, what was deleted and the texts of long posts, then the posts.
 struct XArchive: ArchiveFormat {
-    private let path: String
-    private let purpose: ImportPurpose
-    private let limits: ImportLimits
+    private let request: ImportRequest
     private let parts: [String]
 
     static func isPart(_ name: String) -> Bool { XMember(name: name) != nil }
 
     static func recognizes(_ parts: [String]) -> Bool { parts.contains(where: isPart) }
 
-    init(path: String, purpose: ImportPurpose, limits: ImportLimits, parts: [String]) {
-        self.path = path
-        self.purpose = purpose
-        self.limits = limits
+    init(_ request: ImportRequest, parts: [String]) {
+        self.request = request
         self.parts = parts
     }
 
     func read(_ source: any MemberSource, _ body: (ArchiveItem) throws -> Void) throws -> ImportSummary {
-        let wanted: [XMember] = purpose == .scheduler ? [.posts, .monthlyPosts] : [.likes]
+        let wanted: [XMember] = request.purpose == .scheduler ? [.posts, .monthlyPosts] : [.likes]
         guard parts.contains(where: { XMember(name: $0).map(wanted.contains) ?? false }) else {
-            throw nothing("it holds no \(purpose == .scheduler ? "posts (data/tweets.js)" : "likes (data/like.js)")")
+            throw nothing(
+                "it holds no \(request.purpose == .scheduler ? "posts (data/tweets.js)" : "likes (data/like.js)")")
         }
         // The sinks live only during this call, but the compiler cannot see that.
         return try withoutActuallyEscaping(body) { body in
-            let run = XArchiveRun(purpose: purpose, limits: limits, body: body)
+            let run = XArchiveRun(purpose: request.purpose, limits: request.limits, body: body)
             try source.read { run.preparationSink($0) }
             run.reportMissing(parts: parts)
             try source.read { run.itemSink($0) }
-            guard run.summary.items > 0 || run.seen > 0 else { throw nothing(Self.cause(run.summary)) }
+            guard run.summary.items > 0 || run.seen > 0 else { throw nothing(run.summary.causeOfNothing) }
             return run.summary
         }
     }
 
-    private func nothing(_ reason: String) -> ImportError { ImportError(.nothingToRead, path: path, reason) }
-
-    private static func cause(_ summary: ImportSummary) -> String {
-        guard let first = summary.problems.first else { return "its lists are empty" }
-        return "nothing in it can be read (\(summary.problemCount) problems, the first: \(first))"
-    }
+    private func nothing(_ reason: String) -> ImportError { ImportError(.nothingToRead, path: request.path, reason) }
 }
 
 /// The reading of one archive: what was learned in the first pass, and the counts.
@@ -172,8 +164,8 @@ private final class XArchiveRun {
         _ name: String, wrapper: String, _ body: @escaping (Item) throws -> Void
     ) -> any MemberSink {
         ListSink(
-            file: MemberName.shown(name), wrapper: wrapper, limits: limits, report: { [self] in report($0) }, body: body
-        )
+            file: MemberName.shown(name), splitter: ElementSplitter(wrapper: wrapper, limits: limits),
+            report: { [self] in report($0) }, body: body)
     }
 
     private func report(_ problem: ImportProblem) { summary.report(problem, limit: limits.problems) }

@@ -20,7 +20,9 @@ struct XPostConverter {
             createdAt: time.date, isTimeTrusted: time.isTrusted,
             replyTo: isRepost ? nil : Self.replyTarget(wire, text: text), isRepost: isRepost, visibility: .public,
             language: Self.language(wire.language), hasMedia: !wire.media.isEmpty, isSensitive: wire.isSensitive,
-            mentions: wire.mentions.compactMap(\.id).map { AccountID(network: .x, value: $0) })
+            mentions: wire.mentions.compactMap(\.id).map { AccountID(network: .x, value: $0) },
+            // X calls a post by its identity, so one from an archive can be asked for too.
+            address: String(id))
         return (post, note != nil)
     }
 
@@ -97,24 +99,12 @@ struct XPostConverter {
 
     /// The language, unless X did not know it.
     private static func language(_ tag: String?) -> String? {
-        // `und`, `zxx` and `qam` to `qst` say why there is no language.
-        guard let tag, tag != "und", tag != "zxx", !(tag.count == 3 && tag.hasPrefix("q")) else { return nil }
+        // `qam` to `qst` say why there is no language, as `und` and `zxx` do.
+        guard let tag, !(tag.count == 3 && tag.hasPrefix("q")) else { return nil }
         return LanguageTag.normalized(tag == "in" ? "id" : tag == "iw" ? "he" : tag)
     }
 
     private static func isAlphanumeric(_ byte: UInt8) -> Bool {
         (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-    }
-}
-
-/// Language tags as other people write them.
-enum LanguageTag {
-    /// The tag, or nil if it does not have the form of one.
-    static func normalized(_ tag: String) -> String? {
-        let isWellFormed = tag.utf8.allSatisfy { byte in
-            byte == UInt8(ascii: "-") || (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte)
-                || (0x61...0x7A).contains(byte)
-        }
-        return (2...35).contains(tag.utf8.count) && isWellFormed ? tag : nil
     }
 }

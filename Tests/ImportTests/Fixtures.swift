@@ -80,17 +80,22 @@ enum Fixture {
 
     /// Runs the `zip` tool in a folder.
     static func zip(_ arguments: [String], in directory: TemporaryDirectory) throws {
+        try run("/usr/bin/zip", ["-q"] + arguments, in: directory)
+    }
+
+    /// Runs a tool in a folder.
+    static func run(_ tool: String, _ arguments: [String], in directory: TemporaryDirectory) throws {
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/zip")
-        process.arguments = ["-q"] + arguments
+        process.executableURL = URL(fileURLWithPath: tool)
+        process.arguments = arguments
         process.currentDirectoryURL = URL(fileURLWithPath: directory.path)
         do {
             try process.run()
         } catch {
-            throw TestSupportError("could not run /usr/bin/zip; `make deps` installs it")
+            throw TestSupportError("could not run \(tool); `make deps` installs it")
         }
         process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw TestSupportError("zip failed") }
+        guard process.terminationStatus == 0 else { throw TestSupportError("\(tool) failed") }
     }
 }
 

@@ -65,11 +65,6 @@ import Testing
         #expect(try importError { _ = try Reading(directory.path) }.code == .notAnArchive)
     }
 
-    @Test func saysThatMastodonArchivesComeLater() throws {
-        try directory.write(Data("{}".utf8), to: "outbox.json")
-        #expect(try importError { _ = try Reading(directory.path) }.code == .unsupported)
-    }
-
     @Test func saysThatThereIsNothing() throws {
         let error = try importError { _ = try Reading(directory.path("absent")) }
         #expect(error.code == .notFound)
@@ -85,10 +80,11 @@ import Testing
         #expect(try importError { _ = try Reading(path) }.code == code)
     }
 
-    @Test func saysThatGzipMustBeUnpacked() throws {
-        let path = try directory.write(Data([0x1F, 0x8B, 8, 0]), to: "archive.tar.gz")
-        let error = try importError { _ = try Reading(path) }
-        #expect(error.code == .unsupported)
+    @Test func saysThatWhatIsPackedIsNoArchive() throws {
+        let plain = try directory.write(Data("just a text\n".utf8), to: "notes.txt")
+        try Fixture.run("/usr/bin/env", ["gzip", plain], in: directory)
+        let error = try importError { _ = try Reading(plain + ".gz") }
+        #expect(error.code == .notAnArchive)
         #expect(error.description.contains("unpack"))
     }
 }

@@ -175,15 +175,6 @@ import Testing
         #expect(try error(zip).code == .notAnArchive)
     }
 
-    @Test func saysThatMastodonArchivesComeLater() throws {
-        var zip = ZipWriter()
-        zip.add("outbox.json", "{}")
-        zip.add("actor.json", "{}")
-        let error = try error(zip)
-        #expect(error.code == .unsupported)
-        #expect(error.description.contains("Mastodon"))
-    }
-
     @Test func refusesAZipWithoutPosts() throws {
         var zip = ZipWriter()
         zip.add("data/account.js", Fixture.account)

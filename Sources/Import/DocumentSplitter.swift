@@ -1,0 +1,282 @@
+/// Cuts JSON documents, which may stand one behind the other, into the items that they hold.
+///
+/// An item is an entry of the list that a document keeps under a certain key, an
+/// entry of a document that is a list itself, or a document without a list. So a
+/// page as a server sends it, several pages, a list of pages and one object on
+/// each line are read alike. Holds one item at a time, however long the list is;
+/// what a document has besides its list is passed over.
+///
+/// Items are cut, not checked: a decoder sees each one alone. One that is never
+/// closed ends at the next line that begins with `{"`, as no string of JSON
+/// holds a line break.
+struct DocumentSplitter: ItemSplitter {
+    private enum State {
+        /// Before a document or an entry of a list.
+        case between
+        /// In a document or an entry.
+        case inside
+    }
+
+    /// Where a key of the outermost object of an item is.
+    private enum Key { case none, expected, reading, read, colon }
+
+    /// How far the start of a line has been seen.
+    private enum Line { case other, began, brace }
+
+    private static let maximumKeyBytes = 32
+
+    private let lists: [[UInt8]]
+    private let maximumBytes: Int
+    private let maximumNesting: Int
+
+    /// The key of the last list that was found in a document.
+    private(set) var list: String?
+
+    private var state = State.between
+    /// Whether what is read now belongs to the list that a document holds.
+    private var isInPage = false
+    /// Whether a document is open that is a list itself.
+    private var isInList = false
+    /// Whether the current bytes belong to an item; false in the rest of a document whose list was read.
+    private var isItem = true
+    private var consumed = 0
+    private var index = 0
+    private var offset = 0
+    private var element: [UInt8] = []
+    private var fault: ItemFault?
+    private var depth = 0
+    private var inString = false
+    private var escaped = false
+    private var key = Key.none
+    private var keyBytes: [UInt8] = []
+    private var line = Line.other
+
+    /// - Parameters:
+    ///   - lists: The keys under which a document may keep its list.
+    ///   - limits: The size and nesting of an item.
+    init(lists: [String], limits: ImportLimits) {
+        self.lists = lists.map { Array($0.utf8) }
+        maximumBytes = limits.elementBytes
+        maximumNesting = limits.nesting
+    }
+
+    mutating func feed(_ chunk: UnsafeRawBufferPointer, _ body: (SplitElement) throws -> Void) throws {
+        var position = 0
+        while position < chunk.count {
+            switch state {
+            case .between: position = skipSeparators(chunk, from: position)
+            case .inside: position = try scan(chunk, from: position, body)
+            }
+        }
+        consumed += chunk.count
+    }
+
+    mutating func finish(_ body: (SplitElement) throws -> Void) throws -> ItemFault? {
+        let isCut = isInPage || isInList || (state == .inside && !isItem)
+        if state == .inside, isItem {
+            let isWhole = depth == 0 && !inString
+            if !isWhole { fault = fault ?? ItemFault("the file ends inside it") }
+            try emit(body)
+        } else if index == 0, list == nil {
+            return ItemFault("holds no list")
+        }
+        return isCut ? ItemFault("the list is not closed; the file may have been cut off") : nil
+    }
+
+    // MARK: Between items
+
+    private mutating func skipSeparators(_ chunk: UnsafeRawBufferPointer, from start: Int) -> Int {
+        for position in start..<chunk.count {
+            let byte = chunk[position]
+            switch byte {
+            // A bracket or brace too many is passed over as well.
+            case Byte.space, Byte.tab, Byte.lineFeed, Byte.carriageReturn, Byte.comma, Byte.closeBrace: continue
+            // A byte order mark.
+            case 0xEF, 0xBB, 0xBF: if consumed + position < 3 { continue }
+            case Byte.closeBracket:
+                if isInPage { return endList(behind: position) }
+                isInList = false
+                continue
+            case Byte.openBracket where !isInPage && !isInList:
+                isInList = true
+                continue
+            default: break
+            }
+            begin(at: consumed + position)
+            return position
+        }
+        return chunk.count
+    }
+
+    /// Goes on with the rest of the document whose list has ended.
+    private mutating func endList(behind position: Int) -> Int {
+        isInPage = false
+        begin(at: consumed + position)
+        isItem = false
+        depth = 1
+        return position + 1
+    }
+
+    private mutating func begin(at offset: Int) {
+        state = .inside
+        self.offset = offset
+        element.removeAll(keepingCapacity: true)
+        fault = nil
+        isItem = true
+        depth = 0
+        inString = false
+        escaped = false
+        key = .none
+        line = .other
+    }
+
+    // MARK: Inside an item
+
+    private mutating func scan(
+        _ chunk: UnsafeRawBufferPointer, from start: Int, _ body: (SplitElement) throws -> Void
+    ) throws -> Int {
+        var position = start
+        while position < chunk.count {
+            position = skipPlain(chunk, from: position)
+            guard position < chunk.count else { break }
+            let byte = chunk[position]
+            if advanceLine(byte), depth > 0 {
+                fault = fault ?? ItemFault("is not closed before the next one begins")
+                try emit(body)
+                beginDocument(quoteAt: consumed + position)
+                return position + 1
+            }
+            switch step(byte) {
+            case .inside: position += 1
+            case .list:
+                list = String(decoding: keyBytes, as: UTF8.self)
+                isInPage = true
+                state = .between
+                return position + 1
+            case .endsAfter:
+                append(chunk, start..<position + 1)
+                try emit(body)
+                return position + 1
+            case .endsBefore:
+                append(chunk, start..<position)
+                try emit(body)
+                return position
+            }
+        }
+        append(chunk, start..<chunk.count)
+        return chunk.count
+    }
+
+    /// Passes over bytes that change nothing, which are most of them.
+    private func skipPlain(_ chunk: UnsafeRawBufferPointer, from start: Int) -> Int {
+        guard !escaped, depth > 0, key == .none || key == .expected, line == .other else { return start }
+        var position = start
+        while position < chunk.count, isPlain[Int(chunk[position])] { position += 1 }
+        return position
+    }
+
+    /// For each byte, whether it changes nothing; not static, which would cost a check at each use.
+    private let isPlain: [Bool] = (0...UInt8.max).map { byte in
+        ![
+            Byte.quote, Byte.backslash, Byte.lineFeed, Byte.comma, Byte.openBrace, Byte.closeBrace,
+            Byte.openBracket, Byte.closeBracket,
+        ].contains(byte)
+    }
+
+    /// Whether `byte` completes the start of a line that can only begin a document.
+    private mutating func advanceLine(_ byte: UInt8) -> Bool {
+        switch (byte, line) {
+        case (Byte.lineFeed, _): line = .began
+        case (Byte.openBrace, .began): line = .brace
+        case (Byte.quote, .brace):
+            line = .other
+            return true
+        default: line = .other
+        }
+        return false
+    }
+
+    /// Begins a document of which the brace and the quote have just been seen.
+    private mutating func beginDocument(quoteAt position: Int) {
+        begin(at: position - 1)
+        isInPage = false
+        element = [Byte.openBrace, Byte.quote]
+        depth = 1
+        inString = true
+        beginKey()
+    }
+
+    private enum Step { case inside, list, endsAfter, endsBefore }
+
+    private mutating func step(_ byte: UInt8) -> Step {
+        if inString {
+            stepInString(byte)
+            return depth == 0 && !inString ? .endsAfter : .inside
+        }
+        switch byte {
+        case Byte.quote:
+            inString = true
+            if key == .expected { beginKey() } else { key = .none }
+        case Byte.colon where key == .read: key = .colon
+        case Byte.openBracket where key == .colon: return .list
+        case Byte.openBrace, Byte.openBracket:
+            depth += 1
+            key = depth == 1 && byte == Byte.openBrace ? .expected : .none
+            if depth > maximumNesting { fault = fault ?? ItemFault("is nested too deeply") }
+        case Byte.closeBrace, Byte.closeBracket:
+            if depth == 0 { return .endsBefore }
+            depth -= 1
+            key = .none
+            if depth == 0 { return .endsAfter }
+        case Byte.comma:
+            if depth == 0 { return .endsBefore }
+            if depth == 1 { key = .expected }
+        default:
+            if Byte.isWhitespace(byte) { return depth == 0 ? .endsBefore : .inside }
+            if key != .expected { key = .none }
+        }
+        return .inside
+    }
+
+    private mutating func stepInString(_ byte: UInt8) {
+        if escaped {
+            escaped = false
+        } else if byte == Byte.backslash {
+            escaped = true
+        } else if byte == Byte.quote {
+            inString = false
+            if key == .reading { key = lists.contains(keyBytes) ? .read : .none }
+            return
+        } else if byte == Byte.lineFeed {
+            // No string of JSON spans lines: a quote is missing or too many.
+            fault = fault ?? ItemFault("a string is not closed")
+            inString = false
+            key = .none
+        }
+        if key == .reading, keyBytes.count <= Self.maximumKeyBytes { keyBytes.append(byte) }
+    }
+
+    private mutating func beginKey() {
+        key = .reading
+        keyBytes.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func append(_ chunk: UnsafeRawBufferPointer, _ range: Range<Int>) {
+        guard isItem else { return }
+        guard fault == nil else { return element.removeAll(keepingCapacity: true) }
+        guard element.count + range.count <= maximumBytes else {
+            fault = ItemFault("is larger than \(maximumBytes) bytes")
+            return element.removeAll(keepingCapacity: true)
+        }
+        element.append(contentsOf: chunk[range])
+    }
+
+    /// Ends an item, or the rest of a document whose list was read.
+    private mutating func emit(_ body: (SplitElement) throws -> Void) throws {
+        state = .between
+        guard isItem else { return }
+        let content: Result<[UInt8], ItemFault> = fault.map { .failure($0) } ?? .success(element)
+        defer { index += 1 }
+        try body(SplitElement(index: index, offset: offset, content: content))
+    }
+}

@@ -1,0 +1,133 @@
+import Posts
+
+/// The archive that a server of the Mastodon family lets people download.
+///
+/// The posts are in one list that may be hundreds of megabytes long. Whose they
+/// are stands in another file, which old archives put behind the posts: then a
+/// first pass fetches that. Of the likes only the addresses are there.
+struct MastodonArchive: ArchiveFormat {
+    static let actor = "actor.json"
+    private static let outbox = "outbox.json"
+    private static let likes = "likes.json"
+    /// The keys of the lists in these files; `items` where no order is promised.
+    static let lists = ["orderedItems", "items"]
+
+    private let request: ImportRequest
+    private let parts: [String]
+
+    /// The file that serves a purpose.
+    static func list(for purpose: ImportPurpose) -> String { purpose == .scheduler ? outbox : likes }
+
+    static func isPart(_ name: String) -> Bool { [actor, outbox, likes].contains(name) }
+
+    static func recognizes(_ parts: [String]) -> Bool { parts.contains(outbox) || parts.contains(likes) }
+
+    init(_ request: ImportRequest, parts: [String]) {
+        self.request = request
+        self.parts = parts
+    }
+
+    func read(_ source: any MemberSource, _ body: (ArchiveItem) throws -> Void) throws -> ImportSummary {
+        let wanted = Self.list(for: request.purpose)
+        guard let place = parts.firstIndex(of: wanted) else {
+            throw nothing("it holds no \(request.purpose == .scheduler ? "posts" : "likes") (\(wanted))")
+        }
+        // The sinks live only during this call, but the compiler cannot see that.
+        return try withoutActuallyEscaping(body) { body in
+            let run = MastodonArchiveRun(request, body: body)
+            if let actor = parts.firstIndex(of: Self.actor), actor > place {
+                try source.read { $0 == Self.actor ? run.actorSink() : nil }
+            }
+            try source.read { name in
+                switch name {
+                case Self.actor: run.knowsOwner ? nil : run.actorSink()
+                case wanted: request.purpose == .scheduler ? run.postSink(name) : run.likeSink(name)
+                default: nil
+                }
+            }
+            let summary = run.finished()
+            guard summary.items > 0 || run.seen > 0 else { throw nothing(summary.causeOfNothing) }
+            return summary
+        }
+    }
+
+    private func nothing(_ reason: String) -> ImportError { ImportError(.nothingToRead, path: request.path, reason) }
+}
+
+/// The reading of one archive: whose it is, and the counts.
+private final class MastodonArchiveRun {
+    private let request: ImportRequest
+    private let body: (ArchiveItem) throws -> Void
+    private var converter: MastodonPostConverter
+    private var summary = ImportSummary(format: "Mastodon archive")
+    /// Entries that were read, whether or not they were handed over.
+    private(set) var seen = 0
+
+    init(_ request: ImportRequest, body: @escaping (ArchiveItem) throws -> Void) {
+        self.request = request
+        self.body = body
+        converter = MastodonPostConverter(
+            localHost: request.localHost, maximumOwnPosts: request.limits.ownPosts)
+    }
+
+    var knowsOwner: Bool { converter.owner != nil }
+
+    /// What was read and whose it is.
+    func finished() -> ImportSummary {
+        var summary = summary
+        summary.owner = converter.owner?.account
+        summary.ownerName = converter.owner.map { $0.name.lowercased() }
+        return summary
+    }
+
+    func actorSink() -> any MemberSink {
+        ObjectSink(limit: request.limits.elementBytes) { [self] (wire: WireActor) in
+            converter.owner = converter.owner ?? MastodonOwner(wire, localHost: request.localHost)
+        }
+    }
+
+    func postSink(_ name: String) -> any MemberSink {
+        list(name) { [self] (wire: WireActivity) in try take(wire) }
+    }
+
+    func likeSink(_ name: String) -> any MemberSink {
+        list(name) { [self] (_: WireLike) in
+            seen += 1
+            summary.likesWithoutPost += 1
+        }
+    }
+
+    private func take(_ wire: WireActivity) throws {
+        guard wire.type != "Announce" else {
+            seen += 1
+            summary.reposts += 1
+            return
+        }
+        guard wire.type == "Create" || WireNote.isPost(wire.type) else {
+            guard wire.type != nil else { throw ItemFault("type is missing") }
+            seen += 1
+            summary.unrelated += 1
+            return
+        }
+        guard let note = wire.note else { throw ItemFault("the post is not in it, only its address") }
+        guard WireNote.isPost(note.type) else {
+            seen += 1
+            summary.unrelated += 1
+            return
+        }
+        let post = try converter.post(note, in: wire)
+        seen += 1
+        guard let post else {
+            summary.notOpen += 1
+            return
+        }
+        summary.posts += 1
+        try body(.post(post))
+    }
+
+    private func list<Item: Decodable>(_ name: String, _ body: @escaping (Item) throws -> Void) -> any MemberSink {
+        ListSink(
+            file: name, splitter: DocumentSplitter(lists: MastodonArchive.lists, limits: request.limits),
+            report: { [self] in summary.report($0, limit: request.limits.problems) }, body: body)
+    }
+}

@@ -1,0 +1,149 @@
+import Foundation
+import Posts
+
+/// Makes posts of what the outbox of a server of the Mastodon family holds.
+struct MastodonPostConverter {
+    /// The names of the audience that is everybody.
+    private static let everybody: Set<String> = ["https://www.w3.org/ns/activitystreams#Public", "as:Public", "Public"]
+    /// From the widest to the narrowest.
+    private static let visibilities: [Visibility] = [.public, .unlisted, .private, .direct]
+    /// A post names no more people than this in earnest.
+    private static let maximumMentions = 100
+
+    /// Whose outbox it is; nil while nothing has told.
+    var owner: MastodonOwner?
+    /// Completes the owner's name where no actor does.
+    let localHost: String?
+    /// How many of the owner's posts are remembered, to know an answer to one of them.
+    let maximumOwnPosts: Int
+    private var ownPosts: Set<Int> = []
+
+    init(localHost: String?, maximumOwnPosts: Int) {
+        self.localHost = localHost
+        self.maximumOwnPosts = maximumOwnPosts
+    }
+
+    /// The post that was made; nil for one that not everybody may read.
+    mutating func post(_ note: WireNote, in activity: WireActivity) throws(ItemFault) -> Post? {
+        guard let id = [note.id, note.url].compactMap(\.self).first(where: ActorAddress.isOneWord) else {
+            throw ItemFault("id is missing")
+        }
+        let owner = try author(of: note, in: activity)
+        if ownPosts.count < maximumOwnPosts { ownPosts.insert(id.hashValue) }
+        let visibility = self.visibility(note, in: activity, followers: owner.followers)
+        guard visibility.isOpen else { return nil }
+        guard let createdAt = (note.published ?? activity.published).flatMap({ Date(rfc3339: $0) }) else {
+            throw ItemFault("published is missing or not a time")
+        }
+        let mentions = note.mentions.prefix(Self.maximumMentions)
+        let content = Self.content(note)
+        return Post(
+            id: PostID(network: .mastodon, value: id), author: owner.account,
+            text: PlainText.fromHTML(content.html, mentions: Self.links(mentions, owner)), createdAt: createdAt,
+            replyTo: replyTarget(note, owner), visibility: visibility, language: content.language,
+            hasMedia: note.hasAttachments || note.isPoll,
+            isSensitive: note.isSensitive || !PlainText.cleaned(note.summary ?? "").isEmpty,
+            mentions: mentions.compactMap(owner.person))
+    }
+
+    // MARK: Author
+
+    private mutating func author(of note: WireNote, in activity: WireActivity) throws(ItemFault) -> MastodonOwner {
+        let authors = note.attributedTo.isEmpty ? [activity.actor].compactMap(\.self) : note.attributedTo
+        if owner == nil { owner = authors.first.flatMap { MastodonOwner(actor: $0, localHost: localHost) } }
+        guard let owner else { throw ItemFault("nothing tells who made it; is actor.json missing?") }
+        guard authors.isEmpty || authors.contains(owner.actor) else { throw ItemFault("somebody else made it") }
+        return owner
+    }
+
+    // MARK: Visibility
+
+    /// The narrower of what the post and its sending say.
+    private func visibility(_ note: WireNote, in activity: WireActivity, followers: String?) -> Visibility {
+        let audiences = [note.audience, activity.audience].filter { !$0.isEmpty }
+        let ranks = audiences.map { audience in
+            Self.visibilities.firstIndex(of: Self.visibility(audience, followers: followers)) ?? 3
+        }
+        return ranks.max().map { Self.visibilities[$0] } ?? .direct
+    }
+
+    private static func visibility(_ audience: WireAudience, followers: String?) -> Visibility {
+        if audience.to.contains(where: everybody.contains) { return .public }
+        if audience.cc.contains(where: everybody.contains) { return .unlisted }
+        let isForFollowers = (audience.to + audience.cc).contains { $0 == followers || $0.hasSuffix("/followers") }
+        return isForFollowers ? .private : .direct
+    }
+
+    // MARK: Text
+
+    /// The HTML, and the language if the post names just one for it.
+    private static func content(_ note: WireNote) -> (html: String, language: String?) {
+        let versions = note.contentMap.sorted { $0.key < $1.key }
+        let same = versions.filter { $0.value == note.content }
+        let chosen = same.count == 1 ? same.first : versions.count == 1 ? versions.first : nil
+        return (note.content ?? versions.first?.value ?? "", chosen.flatMap { LanguageTag.normalized($0.key) })
+    }
+
+    /// What stands for the links to the people named in the text.
+    ///
+    /// A post names people by the address of their actor, but its text links to their profile. Servers put that at one
+    /// of a few places.
+    private static func links(_ mentions: some Sequence<WireMention>, _ owner: MastodonOwner) -> [String: String] {
+        var links: [String: String] = [:]
+        for mention in mentions {
+            guard let href = mention.href, let person = owner.person(mention) else { continue }
+            let name = fullName(mention, person)
+            links[href] = name
+            guard let address = ActorAddress(href) else { continue }
+            for user in Set([name, person.value, address.user ?? ""].map { $0.prefix { $0 != "@" } })
+            where !user.isEmpty {
+                for path in ["@\(user)", "users/\(user)", "\(user)"] {
+                    let link = "https://\(address.host)/\(path)"
+                    if links[link] == nil { links[link] = name }
+                }
+            }
+        }
+        return links
+    }
+
+    /// `user@host` with the case in which the name is written.
+    private static func fullName(_ mention: WireMention, _ person: AccountID) -> String {
+        let written = (mention.name ?? "").drop { $0 == "@" }.prefix { $0 != "@" }
+        let known = person.value.prefix { $0 != "@" }
+        return written.lowercased() == known ? String(written + person.value.dropFirst(known.count)) : person.value
+    }
+
+    // MARK: Reply
+
+    private func replyTarget(_ note: WireNote, _ owner: MastodonOwner) -> ReplyTarget? {
+        guard note.isReply else { return nil }
+        guard let answered = note.inReplyTo.flatMap({ ActorAddress.isOneWord($0) ? $0 : nil }) else {
+            return ReplyTarget(author: note.mentions.first.flatMap(owner.person))
+        }
+        let post = PostID(network: .mastodon, value: answered)
+        if answered.hasPrefix(owner.actor + "/") || ownPosts.contains(answered.hashValue) {
+            return ReplyTarget(author: owner.account, post: post)
+        }
+        return ReplyTarget(author: person(behind: answered, among: note.mentions, owner), post: post)
+    }
+
+    /// The mentioned person whose post is answered: the address of a post mostly begins like its author's.
+    private func person(behind answered: String, among mentions: [WireMention], _ owner: MastodonOwner) -> AccountID? {
+        if let mention = mentions.first(where: { $0.href.map { answered.hasPrefix($0 + "/") } ?? false }) {
+            return owner.person(mention)
+        }
+        let address = ActorAddress(answered)
+        if let address, let user = address.user {
+            if address.host == owner.actorHost, ActorAddress(owner.actor)?.user == user { return owner.account }
+            let same = mentions.first { mention in
+                guard let other = mention.href.flatMap(ActorAddress.init), other.host == address.host else {
+                    return false
+                }
+                return other.user == user || mention.name.flatMap(ActorAddress.name)?.user == user
+            }
+            if let same { return owner.person(same) }
+        }
+        let neighbour = mentions.first { $0.href.flatMap(ActorAddress.init)?.host == address?.host && address != nil }
+        return (neighbour ?? mentions.first).flatMap(owner.person)
+    }
+}

@@ -1,0 +1,224 @@
+import Foundation
+import Import
+import Posts
+import TestSupport
+import Testing
+
+@Suite struct BlueskyRecordsTests {
+    private static let me = "did:plc:z72i7hdynmk6r22z27h6tvur"
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private static func uri(_ key: String, _ collection: String = "app.bsky.feed.post", of did: String = me) -> String {
+        "at://\(did)/\(collection)/\(key)"
+    }
+
+    private static func record(_ key: String, _ text: String, _ more: String = "") -> String {
+        let extra = more.isEmpty ? "" : ",\(more)"
+        return #"{"uri":"\#(uri(key))","cid":"bafyrei\#(key)","value":{"$type":"app.bsky.feed.post","text":"\#(text)","#
+            + #""createdAt":"2023-02-18T12:33:11.250Z","langs":["ja"]\#(extra)}}"#
+    }
+
+    private static func page(_ records: [String], cursor: String? = "3k") -> String {
+        let tail = cursor.map { #","cursor":"\#($0)""# } ?? ""
+        return #"{"records":[\#(records.joined(separator: ","))]\#(tail)}"#
+    }
+
+    private func read(_ text: String, for purpose: ImportPurpose = .scheduler) throws -> Reading {
+        try Reading(try directory.write(Data(text.utf8), to: "posts.json"), for: purpose)
+    }
+
+    private func post(_ more: String, text: String = "x") throws -> Post {
+        try #require(try read(Self.page([Self.record("3a", text, more)])).posts.first)
+    }
+
+    // MARK: Shapes of the file
+
+    private static let records = [record("3a", "one"), record("3b", "two"), record("3c", "three")]
+
+    private static let indented = """
+        {
+          "records": [
+            {
+              "uri": "\(uri("3a"))",
+              "value": {
+                "text": "one", "createdAt": "2023-02-18T12:33:11Z"
+              }
+            }
+          ],
+          "cursor": "3a"
+        }
+        {
+          "cursor": "3b",
+          "records": [ \(records[1]), \(records[2]) ]
+        }
+        """
+
+    @Test(arguments: [
+        page(records), page(records, cursor: nil), page([records[0]]) + page(Array(records[1...])),
+        records.map { page([$0]) }.joined(separator: "\n"), page(records) + page([], cursor: nil),
+        "[\(records.joined(separator: ","))]", "[\n\(records.joined(separator: ",\n"))\n]\n",
+        records.joined(separator: "\n"), records.joined(separator: "\r\n") + "\r\n", records.joined(),
+        "[\(page([records[0]])),\(page(Array(records[1...])))]",
+        #"{"cursor":"a","records":[\#(records.joined(separator: ","))]}"#,
+        "\u{FEFF}" + page(records), indented, " \n " + page(records) + "\n\n",
+        "\u{FEFF}" + records.joined(separator: "\n"),
+    ])
+    func readsEveryShape(text: String) throws {
+        let reading = try read(text)
+        #expect(reading.texts == ["one", "two", "three"])
+        #expect(reading.summary.problemCount == 0)
+        #expect(reading.summary.format == "Bluesky records")
+    }
+
+    // MARK: A post
+
+    @Test func namesPostsAndPeopleAsTheNetworkDoes() throws {
+        let reading = try read(Self.page([Self.record("3a", "one")]))
+        let post = try #require(reading.posts.first)
+        #expect(post.id == PostID(network: .bluesky, value: Self.uri("3a")))
+        #expect(post.author == AccountID(network: .bluesky, value: Self.me))
+        #expect(post.createdAt == Date(rfc3339: "2023-02-18T12:33:11.250Z"))
+        #expect(post.language == "ja")
+        #expect(post.visibility == .public)
+        #expect(!post.hasMedia && !post.isSensitive && !post.isReply)
+        #expect(reading.summary.owner == post.author)
+    }
+
+    @Test func replacesLinksAndSeesMentions() throws {
+        let facets =
+            #""facets":[{"index":{"byteStart":4,"byteEnd":9},"features":[{"$type":"app.bsky.richtext.facet#link","#
+            + #""uri":"https://e.org/full"}]},{"index":{"byteStart":10,"byteEnd":12},"features":[{"$type":"#
+            + #""app.bsky.richtext.facet#mention","did":"did:plc:mei"}]},{"index":{"byteStart":"a"}},7,{"features":[]},"#
+            + #"{"index":{"byteStart":0,"byteEnd":99},"features":[{"uri":"https://bad.org","did":"no did"}]}]"#
+        let post = try post(facets, text: "猫 e.org @m")
+        #expect(post.text == "猫 https://e.org/full @m")
+        #expect(post.mentions.map(\.value) == ["did:plc:mei"])
+    }
+
+    @Test func readsWhoIsAnswered() throws {
+        let parent = Self.uri("3z", of: "did:plc:mei")
+        let post = try post(#""reply":{"root":{"uri":"\#(Self.uri("3r"))"},"parent":{"uri":"\#(parent)","cid":"b"}}"#)
+        #expect(
+            post.replyTo
+                == ReplyTarget(
+                    author: AccountID(network: .bluesky, value: "did:plc:mei"),
+                    post: PostID(network: .bluesky, value: parent)))
+    }
+
+    @Test(arguments: [
+        #""reply":{}"#, #""reply":{"parent":{"uri":"at://mei.example/app.bsky.feed.post/3"}}"#,
+        #""reply":{"parent":{"uri":7}}"#, #""reply":{"parent":"x"}"#,
+    ])
+    func anAnswerToNobodyKnownIsStillAnAnswer(reply: String) throws {
+        #expect(try post(reply).replyTo == ReplyTarget(author: nil))
+    }
+
+    @Test(arguments: [
+        ("app.bsky.embed.images", true), ("app.bsky.embed.video", true), ("app.bsky.embed.recordWithMedia", true),
+        ("app.bsky.embed.external", false), ("app.bsky.embed.record", false), ("org.example.hologram", true),
+    ])
+    func seesMedia(embed: String, expected: Bool) throws {
+        #expect(try post(#""embed":{"$type":"\#(embed)"}"#).hasMedia == expected)
+    }
+
+    @Test(arguments: [("porn", true), ("graphic-media", true), ("made-up", true), ("bot", false)])
+    func seesWarnings(label: String, expected: Bool) throws {
+        let labels = #""labels":{"$type":"com.atproto.label.defs#selfLabels","values":[{"val":"\#(label)"}]}"#
+        #expect(try post(labels).isSensitive == expected)
+    }
+
+    // MARK: Other records
+
+    @Test func countsLikesThatHoldOnlyAddresses() throws {
+        let like =
+            #"{"uri":"\#(Self.uri("3l", "app.bsky.feed.like"))","value":{"subject":{"uri":"\#(Self.uri("3q"))"}}}"#
+        let repost = like.replacing("app.bsky.feed.like", with: "app.bsky.feed.repost")
+        let follow = like.replacing("app.bsky.feed.like", with: "app.bsky.graph.follow")
+        let text = Self.page([like, Self.record("3a", "one"), repost, follow, like])
+        let liked = try read(text, for: .classifier)
+        #expect(liked.items.isEmpty)
+        #expect(liked.summary.likesWithoutPost == 2)
+        #expect(liked.summary.hints.count == 1)
+        let posts = try read(text)
+        #expect(posts.texts == ["one"])
+        #expect(posts.summary.reposts == 1)
+        #expect(posts.summary.unrelated == 3)
+        #expect(try importError { _ = try read(Self.page([like])) }.description.contains("app.bsky.feed.post"))
+        #expect(
+            try importError { _ = try read(Self.page([Self.record("3a", "x")]), for: .classifier) }.description
+                .contains("app.bsky.feed.like"))
+    }
+
+    @Test func takesOneRepositoryOnly() throws {
+        let foreign = Self.record("3b", "foreign").replacing(Self.me, with: "did:plc:mei")
+        let reading = try read(Self.page([Self.record("3a", "one"), foreign]))
+        #expect(reading.texts == ["one"])
+        #expect(reading.summary.problems.map(\.reason) == ["it is from another repository than the first"])
+    }
+
+    @Test(arguments: [
+        (#"{"value":{"text":"x"}}"#, "uri is missing"),
+        (#"{"uri":"at://haruka.example/app.bsky.feed.post/3","value":{}}"#, "uri is not the address of a record"),
+        (#"{"uri":"at://did:plc:a/app.bsky.feed.post/3/4"}"#, "uri is not the address of a record"),
+        (#"{"uri":"at://did:plc:z72i7hdynmk6r22z27h6tvur/app.bsky.feed.post/3"}"#, "value is missing"),
+        (record("3", "x").replacing(#""text":"#, with: #""txt":"#), "text is missing"),
+        (record("3", "x").replacing("2023-02-18T", with: "noon"), "createdAt is missing or not a time"),
+        ("7", "not a JSON object"), (#""text""#, "not a JSON object"), ("[1]", "not a JSON object"),
+    ])
+    func reportsWhatCannotBeRead(record: String, reason: String) throws {
+        let reading = try read(Self.page([Self.record("3a", "one"), record, Self.record("3b", "two")]))
+        #expect(reading.texts == ["one", "two"])
+        #expect(reading.summary.problems.map(\.reason) == [reason])
+    }
+
+    @Test func survivesFieldsOfEveryWrongType() throws {
+        let item = Self.record(
+            "3a", "x", #""reply":{"parent":{"uri":"a"}},"embed":{},"labels":{"values":[]},"facets":[]"#)
+        let values = ["null", "7", "true", "[]", "{}", "[[]]", #""""#, "[null]", "-1e999", #"["\u0000"]"#]
+        for key in [
+            "uri", "value", "text", "createdAt", "langs", "reply", "parent", "embed", "labels", "values", "facets",
+        ] {
+            let items = values.map { item.replacing("\"\(key)\":", with: "\"\(key)\":\($0),\"was-\(key)\":") }
+            #expect(try read(Self.page([Self.record("3b", "first")] + items)).texts.first == "first")
+        }
+    }
+
+    @Test func goesOnBehindALineThatWasCutOff() throws {
+        let cut = Self.record("3b", "two").dropLast(20)
+        let reading = try read(
+            [Self.record("3a", "one"), String(cut), Self.record("3c", "three")].joined(separator: "\n"))
+        #expect(reading.texts == ["one", "three"])
+        #expect(reading.summary.problemCount == 1)
+    }
+
+    @Test func goesOnBehindAPageThatWasCutOff() throws {
+        let cut = Self.page([Self.record("3a", "one"), Self.record("3b", "two")]).dropLast(30)
+        let reading = try read(String(cut) + "\n" + Self.page([Self.record("3c", "three")]))
+        #expect(reading.texts == ["one", "three"])
+        #expect(reading.summary.problemCount == 1)
+    }
+
+    // MARK: Files that are not this
+
+    @Test func anEmptyPageIsNothing() throws {
+        #expect(try importError { _ = try read(Self.page([])) }.code == .nothingToRead)
+    }
+
+    @Test func otherLinesStayLines() throws {
+        let line = #"{"id":"1","author":"a","text":"about \"app.bsky.feed.post\"","created_at":"2023-02-18T12:33:11Z"}"#
+        #expect(try read(line).summary.format == "JSON Lines")
+        let listed = line.dropLast() + #","records":[1]}"#
+        #expect(try read(String(listed)).summary.format == "JSON Lines")
+    }
+
+    @Test func saysHowToGetRecordsInPlaceOfARepository() throws {
+        let header: [UInt8] =
+            [0x3A, 0xA2, 0x65] + Array("roots".utf8) + [0x81, 0xD8, 0x2A] + [0x67] + Array("version".utf8) + [1]
+        let path = try directory.write(Data(header + [UInt8](repeating: 7, count: 500)), to: "repo.car")
+        let error = try importError { _ = try Reading(path) }
+        #expect(error.code == .unsupported)
+        #expect(error.description.contains("listRecords"))
+    }
+}

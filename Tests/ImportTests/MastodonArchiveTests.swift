@@ -1,0 +1,348 @@
+import Foundation
+import Import
+import Posts
+import TestSupport
+import Testing
+
+@Suite struct MastodonArchiveTests {
+    private typealias Archive = MastodonFixture
+
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func read(_ items: [String], localHost: String? = nil) throws -> Reading {
+        try Reading(try Archive.folder(items, in: directory), localHost: localHost)
+    }
+
+    private func post(_ item: String) throws -> Post { try #require(try read([item]).posts.first) }
+
+    // MARK: A post
+
+    @Test func namesPostsAndPeopleAsTheServerDoes() throws {
+        let reading = try read([Archive.create("1", "<p>one</p>")])
+        let post = try #require(reading.posts.first)
+        #expect(post.id == PostID(network: .mastodon, value: "https://social.example/users/Haruka/statuses/1"))
+        #expect(post.author == AccountID(network: .mastodon, value: "haruka@social.example"))
+        #expect(post.text == "one")
+        #expect(post.createdAt == Date(rfc3339: "2023-02-18T12:33:11Z"))
+        #expect(post.language == "ja")
+        #expect(post.visibility == .public)
+        #expect(!post.hasMedia && !post.isSensitive && !post.isReply && !post.isRepost)
+        #expect(reading.summary.format == "Mastodon archive")
+        #expect(reading.summary.owner == post.author)
+        #expect(reading.summary.ownerName == "haruka")
+        #expect(reading.summary.timeZone == nil)
+    }
+
+    @Test func turnsHTMLIntoTextAndNamesPeopleInFull() throws {
+        let html =
+            #"<p><span class="h-card"><a href="https://far.example/@Mei" class="u-url mention">@<span>Mei</span></a>"#
+            + #"</span> see <a href="https://e.org/long/path"><span class="invisible">https://</span>e.org/lo…</a>"#
+            + "<br>&amp; <a href=\"https://social.example/@yuki\" class=\"u-url mention\">@yuki</a></p>"
+        let item = Archive.create("1", html).replacing(
+            #""tag":[]"#,
+            with: #""tag":[{"type":"Mention","href":"https://far.example/users/Mei","name":"@Mei@far.example"},"#
+                + #"{"type":"Hashtag","href":"https://social.example/tags/x","name":"x"},"#
+                + #"{"type":"Mention","href":"https://social.example/users/yuki","name":"@yuki"}]"#)
+        let post = try post(item)
+        #expect(post.text == "@Mei@far.example see https://e.org/long/path\n& @yuki@social.example")
+        #expect(post.mentions.map(\.value) == ["mei@far.example", "yuki@social.example"])
+        #expect(!post.isReply)
+    }
+
+    @Test(arguments: [
+        (#""sensitive":true"#, #""sensitive":false"#), (#""summary":"careful""#, #""summary":null"#),
+    ])
+    func seesWarnings(with: String, replacing: String) throws {
+        #expect(try post(Archive.create("1", "x").replacing(replacing, with: with)).isSensitive)
+    }
+
+    @Test(arguments: [
+        (#""attachment":[{"type":"Document","url":"/a.png"}]"#, #""attachment":[]"#),
+        (#""attachment":{"type":"Image","url":"/a.png"}"#, #""attachment":[]"#),
+        (#""type":"Question","oneOf":[]"#, #""type":"Note""#),
+        (#""type":"Note","anyOf":[{"name":"a"}]"#, #""type":"Note""#),
+    ])
+    func seesMedia(with: String, replacing: String) throws {
+        #expect(try post(Archive.create("1", "x").replacing(replacing, with: with)).hasMedia)
+    }
+
+    @Test(
+        arguments: [
+            (#""contentMap":{"ja":"x"}"#, "ja"), (#""contentMap":{"de":"y","en":"x","fr":"z"}"#, "en"),
+            (#""contentMap":{"de":"y","en":"z"}"#, nil), (#""contentMap":{"und":"x"}"#, nil),
+            (#""contentMap":{}"#, nil),
+            (#""contentMap":null"#, nil), (#""contentMap":{"../..":"x"}"#, nil),
+            (#""contentMap":{"ja":7,"en":"x"}"#, "en"),
+        ] as [(String, String?)])
+    func readsTheLanguage(map: String, expected: String?) throws {
+        let post = try post(Archive.create("1", "x").replacing(#""contentMap":{"ja":"x"}"#, with: map))
+        #expect(post.text == "x")
+        #expect(post.language == expected)
+    }
+
+    @Test func takesTheTextFromTheMapIfItIsNowhereElse() throws {
+        let item = Archive.create("1", "x").replacing(#""content":"x","#, with: "")
+        #expect(try post(item).text == "x")
+    }
+
+    // MARK: Visibility
+
+    private static let followers = #"["https://social.example/users/Haruka/followers"]"#
+    private static let everybody = #"["https://www.w3.org/ns/activitystreams#Public"]"#
+
+    @Test(arguments: [
+        (everybody, followers, Visibility.public), (followers, everybody, .unlisted),
+        (#"["as:Public"]"#, "[]", .public),
+        (#""https://www.w3.org/ns/activitystreams#Public""#, "null", .public), ("[]", #""Public""#, .unlisted),
+    ])
+    func readsOpenPosts(to: String, cc: String, expected: Visibility) throws {
+        #expect(try post(Archive.create("1", "x", to: to, cc: cc)).visibility == expected)
+    }
+
+    @Test(arguments: [
+        (followers, "[]"), (followers, #"["https://far.example/users/mei"]"#),
+        (#"["https://far.example/users/mei"]"#, "[]"),
+        ("[]", "[]"), ("null", "null"), ("7", "{}"), (#"["https://social.example/#Public"]"#, "[]"),
+        (#"["https://www.w3.org/ns/activitystreams#public "]"#, "[]"),
+    ])
+    func dropsAndCountsPostsForFew(to: String, cc: String) throws {
+        let reading = try read([Archive.create("1", "a secret", to: to, cc: cc), Archive.create("2", "open")])
+        #expect(reading.texts == ["open"])
+        #expect(reading.summary.notOpen == 1)
+        #expect(reading.summary.posts == 1)
+        #expect(!"\(reading.summary)".contains("secret"))
+    }
+
+    @Test func believesTheNarrowerAudience() throws {
+        let wide = Archive.create("1", "x")
+        let object = try #require(wide.range(of: #""object""#))
+        let (activity, note) = (String(wide[..<object.lowerBound]), String(wide[object.lowerBound...]))
+        let narrowNote = note.replacing(Self.everybody, with: Self.followers)
+        let narrowActivity = activity.replacing(Self.everybody, with: Self.followers)
+        let reading = try read([activity + narrowNote, narrowActivity + note, Archive.create("2", "y")])
+        #expect(reading.texts == ["y"])
+        #expect(reading.summary.notOpen == 2)
+    }
+
+    // MARK: Replies
+
+    private func target(_ uri: String, _ mentions: [(href: String, name: String)]) throws -> String? {
+        let post = try post(Archive.reply("1", to: uri, mentions: mentions))
+        let target = try #require(post.replyTo)
+        #expect(target.post == PostID(network: .mastodon, value: uri))
+        return target.author?.value
+    }
+
+    @Test func findsTheAnsweredPersonAmongSeveral() throws {
+        let people = [
+            (href: "https://far.example/users/ann", name: "@ann@far.example"),
+            (href: "https://far.example/users/mei", name: "@mei@far.example"),
+            (href: "https://mis.example/users/9x", name: "@kai@mis.example"),
+            (href: "https://social.example/users/yuki", name: "@yuki"),
+        ]
+        #expect(try target("https://far.example/users/mei/statuses/7", people) == "mei@far.example")
+        #expect(try target("https://far.example/@mei/7", people) == "mei@far.example")
+        #expect(try target("https://far.example/users/MEI/statuses/7", people) == "mei@far.example")
+        #expect(try target("https://mis.example/notes/abc", people) == "kai@mis.example")
+        #expect(try target("https://social.example/users/yuki/statuses/7", people) == "yuki@social.example")
+        #expect(try target("https://gone.example/objects/1", people) == "ann@far.example")
+        #expect(try target("https://gone.example/objects/1", []) == nil)
+        // The name of one must not be found in the longer name of another.
+        #expect(try target("https://far.example/users/meiko/statuses/7", Array(people[1...])) == "mei@far.example")
+    }
+
+    @Test func knowsAnswersToOneself() throws {
+        let mention = (href: "https://far.example/users/mei", name: "@mei@far.example")
+        #expect(try target("\(Archive.me)/statuses/3", [mention]) == "haruka@social.example")
+        #expect(try target("https://social.example/@Haruka/3", [mention]) == "haruka@social.example")
+    }
+
+    @Test func knowsAnswersToOnesOwnPostsByTheirIDs() throws {
+        let first = Archive.create("1", "x").replacing(
+            "\(Archive.me)/statuses/1\"", with: "https://social.example/objects/aa\"")
+        let mention = (href: "https://far.example/users/mei", name: "@mei@far.example")
+        let second = Archive.reply("2", to: "https://social.example/objects/aa", mentions: [mention])
+        let posts = try read([first, second]).posts
+        #expect(posts.map(\.replyTo?.author?.value) == [nil, "haruka@social.example"])
+    }
+
+    @Test func anAnswerToNothingKnownIsStillAnAnswer() throws {
+        let post = try post(
+            Archive.reply("1", to: "", mentions: [(href: "https://far.example/users/mei", name: "@mei@far.example")]))
+        #expect(post.replyTo == ReplyTarget(author: AccountID(network: .mastodon, value: "mei@far.example")))
+    }
+
+    @Test(
+        arguments: [
+            (#"{"type":"Mention","href":"https://far.example/users/Mei"}"#, "mei@far.example"),
+            (#"{"type":"Mention","href":"https://far.example/users/Mei","name":"@Mei"}"#, "mei@far.example"),
+            (#"{"type":"Mention","name":"@Mei@far.example"}"#, "mei@far.example"),
+            (#"{"type":"Mention","href":"https://web.far.example/@Mei","name":"@Mei@far.example"}"#, "mei@far.example"),
+            (#"{"type":"Mention","href":"https://far.example/@Mei","name":"@a b@c"}"#, "mei@far.example"),
+            (#"{"type":"Mention","href":"https://social.example/users/Mei","name":"Mei"}"#, "mei@social.example"),
+            (#"{"type":"Mention","href":"https://far.example/objects/1","name":"@@@"}"#, nil),
+            (#"{"type":"Mention"}"#, nil), (#"{"href":"https://far.example/users/Mei","name":"@Mei"}"#, nil),
+            ("7", nil),
+        ] as [(String, String?)])
+    func namesPeopleFromWhatIsThere(tag: String, expected: String?) throws {
+        let item = Archive.create("1", "x").replacing(#""tag":[]"#, with: #""tag":[\#(tag)]"#)
+        #expect(try post(item).mentions.map(\.value) == [expected].compactMap(\.self))
+        let alone = Archive.create("1", "x").replacing(#""tag":[]"#, with: #""tag":\#(tag)"#)
+        #expect(try post(alone).mentions.map(\.value) == [expected].compactMap(\.self))
+    }
+
+    // MARK: The owner
+
+    @Test(
+        arguments: [
+            ("example.org", "haruka@example.org"), ("social.example.org", "haruka@social.example.org"),
+            ("other.org", "haruka@social.example.org"), ("ample.org", "haruka@social.example.org"),
+            (nil, "haruka@social.example.org"), ("", "haruka@social.example.org"),
+        ] as [(String?, String)])
+    func theHostOfNamesMayStandAboveTheServer(localHost: String?, expected: String) throws {
+        let files = [
+            "actor.json": Archive.actor,
+            "outbox.json": Archive.outbox([
+                Archive.create("1", "x").replacing(
+                    #""tag":[]"#,
+                    with: #""tag":{"type":"Mention","href":"https://social.example/users/yuki","name":"@yuki"}"#)
+            ]),
+        ].mapValues { $0.replacing("social.example", with: "social.example.org") }
+        let reading = try Reading(try Fixture.folder(files, in: directory), localHost: localHost)
+        #expect(reading.posts.map(\.author.value) == [expected])
+        #expect(reading.posts.flatMap(\.mentions).map(\.value) == [expected.replacing("haruka", with: "yuki")])
+    }
+
+    @Test(arguments: ["haruka@example.net", "acct:Haruka@example.net", "@haruka@EXAMPLE.net"])
+    func theActorMayTellItsFullName(webfinger: String) throws {
+        let actor = Archive.actor.replacing(#""name":"#, with: #""webfinger":"\#(webfinger)","name":"#)
+        let folder = try Fixture.folder(
+            ["actor.json": actor, "outbox.json": Archive.outbox([Archive.create("1", "x")])], in: directory)
+        #expect(try Reading(folder).posts.map(\.author.value) == ["haruka@example.net"])
+    }
+
+    @Test func doesWithoutAnActorWhereAddressesTellTheName() throws {
+        let folder = try Fixture.folder(
+            ["outbox.json": Archive.outbox([Archive.create("1", "x")])], in: directory)
+        #expect(try Reading(folder).posts.map(\.author.value) == ["haruka@social.example"])
+    }
+
+    @Test(arguments: [
+        "{}", "", "[1]", #"{"id":"https://social.example/"}"#, #"{"id":"x","preferredUsername":"a"}"#,
+        #"{"id":"https://social.example/ap/users/1","preferredUsername":"a b"}"#,
+    ])
+    func anActorThatTellsNothingIsNoActor(actor: String) throws {
+        let folder = try Fixture.folder(
+            ["actor.json": actor, "outbox.json": Archive.outbox([Archive.create("1", "x")])], in: directory)
+        #expect(try Reading(folder).posts.map(\.author.value) == ["haruka@social.example"])
+    }
+
+    @Test func reportsPostsOfWhichNobodyIsTheAuthor() throws {
+        let item = Archive.create("1", "x").replacing(Archive.me, with: "https://social.example/ap/1")
+        let folder = try Fixture.folder(["outbox.json": Archive.outbox([item])], in: directory)
+        let error = try importError { _ = try Reading(folder) }
+        #expect(error.code == .nothingToRead)
+        #expect(error.description.contains("actor.json"))
+    }
+
+    @Test func leavesOutWhatSomebodyElseMade() throws {
+        let foreign = Archive.create("1", "foreign").replacing(
+            #""attributedTo":"\#(Archive.me)""#, with: #""attributedTo":"https://far.example/users/mei""#)
+        let shared = Archive.create("2", "shared").replacing(
+            #""attributedTo":"\#(Archive.me)""#,
+            with: #""attributedTo":[{"id":"https://far.example/c"},"\#(Archive.me)"]"#)
+        let reading = try read([foreign, shared])
+        #expect(reading.texts == ["shared"])
+        #expect(reading.summary.problems.map(\.reason) == ["somebody else made it"])
+    }
+
+    // MARK: What is no post
+
+    @Test func dropsRepostsAndOtherActivities() throws {
+        let follow = #"{"type":"Follow","object":"https://far.example/users/mei"}"#
+        let video = Archive.create("3", "v").replacing(#""type":"Note""#, with: #""type":"Video""#)
+        let reading = try read([Archive.announce("https://far.example/1"), follow, video, Archive.create("1", "x")])
+        #expect(reading.texts == ["x"])
+        #expect(reading.summary.reposts == 1)
+        #expect(reading.summary.unrelated == 2)
+        #expect(reading.summary.problemCount == 0)
+    }
+
+    @Test func readsPostsThatStandInTheListThemselves() throws {
+        let item = Archive.create("1", "x")
+        let object = try #require(item.range(of: #""object":"#))
+        #expect(try read([String(item[object.upperBound...].dropLast())]).texts == ["x"])
+    }
+
+    @Test(arguments: [
+        (#"{"type":"Create","object":"https://social.example/1"}"#, "the post is not in it, only its address"),
+        (#"{"type":"Create"}"#, "the post is not in it, only its address"), ("{}", "type is missing"),
+        ("7", "not a JSON object"), (#"{"type":"Create","object":{"type":"Note"}}"#, "id is missing"),
+        (#"{"type":"Note","id":"https://social.example/1"}"#, "id of the author"),
+        (Archive.create("1", "x", at: "yesterday"), "published is missing or not a time"),
+        (#"{"type":"Create","object":"#, "not valid JSON"),
+    ])
+    func reportsWhatCannotBeRead(item: String, reason: String) throws {
+        let reading = try read([Archive.create("2", "x"), item])
+        #expect(reading.texts.first == "x")
+        if reason != "id of the author" {
+            #expect(reading.texts == ["x"])
+            #expect(reading.summary.problems.first?.reason == reason)
+        } else {
+            // No audience and no author: for nobody.
+            #expect(reading.summary.notOpen == 1)
+        }
+    }
+
+    @Test func anEmptyOutboxIsNothing() throws {
+        #expect(try importError { _ = try read([]) }.code == .nothingToRead)
+    }
+
+    @Test func listsMayHaveNoOrder() throws {
+        let outbox = Archive.outbox([Archive.create("1", "x")]).replacing("orderedItems", with: "items")
+        let folder = try Fixture.folder(["actor.json": Archive.actor, "outbox.json": outbox], in: directory)
+        #expect(try Reading(folder).texts == ["x"])
+    }
+
+    @Test func survivesFieldsOfEveryWrongType() throws {
+        let item = Archive.create("1", "x")
+        let values = [
+            "null", "7", "true", "[]", "{}", "[[]]", #""""#, "[null]", #"{"id":7}"#, "-1e999", #"["\u0000"]"#,
+        ]
+        let keys = [
+            "id", "type", "actor", "published", "to", "cc", "object", "summary", "inReplyTo", "url", "attributedTo",
+            "sensitive", "content", "contentMap", "attachment", "tag",
+        ]
+        for key in keys {
+            let items = values.map { value in
+                item.replacing("\"\(key)\":", with: "\"\(key)\":\(value),\"was-\(key)\":")
+            }
+            let reading = try read(items + [Archive.create("2", "last")])
+            #expect(reading.texts.last == "last")
+        }
+    }
+
+    // MARK: Likes
+
+    @Test func countsLikesThatHoldOnlyAddresses() throws {
+        let likes = Archive.likes(["https://far.example/1", "https://far.example/2", "has space", ""])
+        let folder = try Fixture.folder(["actor.json": Archive.actor, "likes.json": likes], in: directory)
+        let reading = try Reading(folder, for: .classifier)
+        #expect(reading.items.isEmpty)
+        #expect(reading.summary.likesWithoutPost == 2)
+        #expect(reading.summary.problemCount == 2)
+        #expect(reading.summary.owner?.value == "haruka@social.example")
+        #expect(
+            reading.summary.hints == ["2 likes hold only an address; train the classifier from the account instead"])
+        #expect(try importError { _ = try Reading(folder) }.description.contains("outbox.json"))
+    }
+
+    @Test func saysThatThereAreNoLikes() throws {
+        let folder = try Archive.folder([Archive.create("1", "x")], in: directory)
+        let error = try importError { _ = try Reading(folder, for: .classifier) }
+        #expect(error.code == .nothingToRead)
+        #expect(error.description.contains("likes.json"))
+    }
+}
