@@ -1,0 +1,98 @@
+import Foundation
+import Posts
+
+/// A request that the gate has let in and whose parameters are known by name.
+struct XCall: Sendable {
+    var request: WireRequest
+    var endpoint: XEndpoint
+    /// The values in the path, in order.
+    var segments: [String]
+    var parameters: [String: String]
+    var fields: XFields
+    /// Whose token signed the request.
+    var caller: Int
+    var habits: XHabits
+    /// The time of the world.
+    var now: Date
+    /// The server's own clock.
+    var clock: Date
+
+    /// - Throws: 400 for a parameter that the endpoint does not have, or a value that is not known.
+    init(
+        _ request: WireRequest, endpoint: XEndpoint, segments: [String], caller: Int, habits: XHabits, now: Date,
+        clock: Date
+    ) throws(XRefusal) {
+        let query = request.query
+        var parameters: [String: String] = [:]
+        let chosen = endpoint.isWrite ? [] : XFields.parameters(habits)
+        for (name, value) in query {
+            guard endpoint.parameters.contains(name) || chosen.contains(name) else {
+                throw .invalid(name, value, "The query parameter [\(name.prefix(40))] is not known to this endpoint")
+            }
+            guard !value.isEmpty else { throw .invalid(name, value, "The query parameter [\(name)] is empty") }
+            parameters[name] = value
+        }
+        self.request = request
+        self.endpoint = endpoint
+        self.segments = segments
+        self.parameters = parameters
+        self.fields = try XFields(parameters, habits: habits)
+        self.caller = caller
+        self.habits = habits
+        self.now = now
+        self.clock = clock
+    }
+
+    /// A decimal number of at most 19 digits, as all ids are.
+    static func id(_ text: String, as name: String) throws(XRefusal) -> Int64 {
+        guard let id = Int64(text), id > 0, String(id) == text else {
+            throw .invalid(name, text, "The `\(name)` query parameter value is not valid")
+        }
+        return id
+    }
+
+    /// The number in the path at the place.
+    func id(at place: Int = 0) throws(XRefusal) -> Int64 { try Self.id(segments[place], as: "id") }
+
+    /// The number that a parameter holds; nil without the parameter.
+    func id(_ name: String) throws(XRefusal) -> Int64? {
+        guard let text = parameters[name] else { return nil }
+        return try Self.id(text, as: name)
+    }
+
+    /// How many posts a page may hold.
+    func pageSize() throws(XRefusal) -> Int {
+        guard let sizes = endpoint.pageSizes, let text = parameters["max_results"] else {
+            return endpoint.usualPageSize
+        }
+        guard let size = Int(text), String(size) == text, sizes.contains(size) else {
+            throw .invalid(
+                "max_results", text,
+                "The `max_results` query parameter value is not between \(sizes.lowerBound) and \(sizes.upperBound)")
+        }
+        return size
+    }
+
+    /// An instant such as `2026-11-20T08:15:30Z`, not before X can tell.
+    func time(_ name: String) throws(XRefusal) -> Date? {
+        guard let text = parameters[name] else { return nil }
+        guard text.utf8.count == 20, text.hasSuffix("Z"), text.contains("T"), let date = Date(rfc3339: text),
+            date >= Self.earliest
+        else {
+            throw .invalid(name, text, "The `\(name)` query parameter value is not a time after 2010-11-06T00:00:00Z")
+        }
+        return date
+    }
+
+    /// What a list leaves out.
+    func exclusions() throws(XRefusal) -> Set<String> {
+        guard let text = parameters["exclude"] else { return [] }
+        let values = Set(text.split(separator: ",", omittingEmptySubsequences: false).map(String.init))
+        guard values.isSubset(of: ["replies", "retweets"]) else {
+            throw .invalid("exclude", text, "The `exclude` query parameter value is not one of [replies,retweets]")
+        }
+        return values
+    }
+
+    private static let earliest = Date(timeIntervalSince1970: 1_289_001_600)
+}

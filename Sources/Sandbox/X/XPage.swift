@@ -1,0 +1,138 @@
+import Foundation
+
+/// A page of a list, cut as X cuts it: first the page is taken, then what was to be left out is dropped from it.
+struct XPage: Sendable {
+    /// The posts, newest first.
+    var posts: [SandboxPost] = []
+    var next: String?
+    var previous: String?
+
+    /// Where a page begins, as its token says.
+    private enum Start {
+        case top
+        /// Below the cursor.
+        case older(Int64)
+        /// Right above the cursor.
+        case newer(Int64)
+        /// Nothing here; go on below the cursor.
+        case pause(Int64)
+    }
+
+    /// The ids of a list in ascending order, with the posts behind them.
+    struct List {
+        var cursors: [Int64]
+        /// How many posts the list reaches back.
+        var depth: Int
+        /// Older posts are not in the list.
+        var oldest: Date?
+        /// Nil where X shows no such post.
+        var post: (Int64) -> SandboxPost?
+    }
+
+    private struct Bounds {
+        var since: Int64?
+        var until: Int64?
+        var start: Date?
+        var end: Date?
+
+        init(_ call: XCall) throws(XRefusal) {
+            since = try call.id("since_id")
+            until = try call.id("until_id")
+            // Ids win over times.
+            start = since == nil ? try call.time("start_time") : nil
+            end = until == nil ? try call.time("end_time") : nil
+            if let start, let end, start >= end {
+                throw .invalid("end_time", "", "The `end_time` is not after the `start_time`")
+            }
+        }
+
+        func isBelow(_ cursor: Int64, _ post: SandboxPost) -> Bool {
+            since.map { cursor <= $0 } ?? start.map { post.createdAt < $0 } ?? false
+        }
+
+        func isAbove(_ cursor: Int64, _ post: SandboxPost) -> Bool {
+            until.map { cursor >= $0 } ?? end.map { post.createdAt >= $0 } ?? false
+        }
+    }
+
+    /// - Throws: 400 for parameters that are not as they should be.
+    init(_ list: List, for call: XCall, isLeftOut: (SandboxPost) -> Bool = { _ in false }) throws(XRefusal) {
+        let bounds = try Bounds(call)
+        let size = try call.pageSize()
+        let start = try Self.start(of: call)
+        if case .pause(let cursor) = start {
+            next = Self.token("n", cursor, call)
+            return
+        }
+        let room = call.habits.shortPages ? max(1, size / 3) : size
+        let items = Self.items(list, from: start, bounds: bounds, room: room, call: call)
+        let taken: ArraySlice<(cursor: Int64, post: SandboxPost)>
+        let isFromBelow: Bool
+        if case .newer = start {
+            taken = items.suffix(room)
+            isFromBelow = true
+            if items.count > room { previous = taken.first.map { Self.token("p", $0.cursor, call) } }
+        } else {
+            taken = items.prefix(room)
+            isFromBelow = false
+        }
+        // A page that was reached from below has more below it.
+        if let last = taken.last, isFromBelow || items.count > room {
+            next = Self.token(call.habits.emptyPages ? "e" : "n", last.cursor, call)
+        }
+        if case .older = start, let first = taken.first { previous = Self.token("p", first.cursor, call) }
+        posts = taken.map(\.post).filter { !isLeftOut($0) }
+    }
+
+    /// What lies between the bounds and on the wanted side of the start, newest first, and one more than has room.
+    private static func items(
+        _ list: List, from start: Start, bounds: Bounds, room: Int, call: XCall
+    ) -> [(cursor: Int64, post: SandboxPost)] {
+        var items: [(Int64, SandboxPost)] = []
+        var seen = 0
+        for cursor in list.cursors.reversed() {
+            if case .newer(let lowest) = start, cursor <= lowest { break }
+            guard let post = list.post(cursor) else { continue }
+            seen += 1
+            if seen > list.depth || list.oldest.map({ post.createdAt < $0 }) ?? false { break }
+            if bounds.isBelow(cursor, post) { break }
+            if bounds.isAbove(cursor, post) || isHidden(post, call) { continue }
+            if case .older(let highest) = start, cursor >= highest { continue }
+            items.append((cursor, post))
+            if case .newer = start { continue }
+            if items.count > room { break }
+        }
+        return items
+    }
+
+    /// Every other young post is not in the lists yet.
+    private static func isHidden(_ post: SandboxPost, _ call: XCall) -> Bool {
+        guard call.habits.hidesRecent > 0 else { return false }
+        let age = call.now.timeIntervalSince(post.createdAt)
+        return age < call.habits.hidesRecent && (post.id >> 16) & 1 == 0
+    }
+}
+
+extension XPage {
+    private static func start(of call: XCall) throws(XRefusal) -> Start {
+        guard let text = call.parameters["pagination_token"] else { return .top }
+        let parts = text.split(separator: "z", omittingEmptySubsequences: false)
+        guard parts.count == 2, let kind = text.first, let cursor = Int64(parts[0].dropFirst(), radix: 35),
+            token(String(kind), cursor, call) == text
+        else {
+            throw .invalid(
+                "pagination_token", text, "The `pagination_token` query parameter value is not valid")
+        }
+        switch kind {
+        case "n": return .older(cursor)
+        case "p": return .newer(cursor)
+        default: return .pause(cursor)
+        }
+    }
+
+    /// A token is good for one list only.
+    private static func token(_ kind: String, _ cursor: Int64, _ call: XCall) -> String {
+        let list = SandboxIdentity.hash("\(kind) \(cursor) \(call.request.path)") % 1_000_000
+        return kind + String(cursor, radix: 35) + "z" + String(list, radix: 35)
+    }
+}

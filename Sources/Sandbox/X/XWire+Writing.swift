@@ -1,0 +1,191 @@
+import Foundation
+import Posts
+
+/// Publishing, deleting, favoriting.
+extension XWire {
+    mutating func publish(
+        _ state: inout SandboxState, _ call: XCall, _ directory: XDirectory
+    ) throws(XRefusal) -> WireAnswer {
+        let request = try XPostRequest(call.request)
+        let objects = XObjects(state: state, directory: directory, fields: call.fields, habits: call.habits)
+        var parent: SandboxPost?
+        if let id = request.replyTo {
+            parent = try answerable(id, objects, caller: call.caller)
+        }
+        try refuseRepetition(of: request, in: state, by: call.caller)
+        try countPost(by: call)
+        let words = XText(request.text, directory: directory)
+        let named = StatusText.pieces(of: request.text).compactMap { piece -> Int? in
+            guard case .mention(let user, _) = piece else { return nil }
+            return directory.person(handle: user)
+        }
+        let draft = SandboxState.Draft(
+            text: request.text, warning: "", isSensitive: false,
+            // X has no levels: an answer is as open as what it answers.
+            visibility: parent?.visibility ?? .public, replyTo: parent?.id,
+            mentions: named.reduce(into: []) { if !$0.contains($1) { $0.append($1) } },
+            tellsParent: parent.map { !request.excluded.contains(directory.ids[$0.author]) } ?? false)
+        let post = state.publish(draft, by: call.caller, at: call.now)
+        let price = parent == nil ? XBilling.Price.post : XBilling.Price.summonedReply
+        state.ledger.spentMicrodollars += words.hasLink ? XBilling.Price.postWithLink : price
+        let shown = XObjects(state: state, directory: directory, fields: call.fields, habits: call.habits)
+        return .json(
+            ["data": ["id": .string(String(post.id)), "text": .string(shown.words(of: post).delivered)]], status: 201)
+    }
+
+    mutating func delete(_ state: inout SandboxState, _ call: XCall) throws(XRefusal) -> WireAnswer {
+        let id = try call.id()
+        guard let post = state.posts[id], post.visibility.isOpen else {
+            throw .problem(
+                404, "Not Found Error", "Could not find tweet with id: [\(id)].", type: "resource-not-found",
+                code: 144, isExpected: state.deleted.contains(id))
+        }
+        guard post.author == call.caller else {
+            throw .forbidden("You are not authorized to delete this Tweet.", code: 183)
+        }
+        state.delete(id)
+        state.ledger.spentMicrodollars += XBilling.Price.removal
+        return .json(["data": ["deleted": true]])
+    }
+
+    mutating func favorite(
+        _ state: inout SandboxState, _ call: XCall, _ directory: XDirectory
+    ) throws(XRefusal) -> WireAnswer {
+        try admitFavorite(call, directory)
+        guard let text = try XBody(call.request, known: ["tweet_id"]).text("tweet_id"), let id = Int64(text) else {
+            throw .invalidBody("$.tweet_id: must be the id of a post")
+        }
+        let objects = XObjects(state: state, directory: directory, fields: call.fields, habits: call.habits)
+        guard let asked = objects.visible(id) else {
+            throw .problem(
+                404, "Not Found Error", "Could not find tweet with id: [\(id)].", type: "resource-not-found",
+                code: 144, isExpected: state.deleted.contains(id))
+        }
+        let isNew = state.addFavorite(by: call.caller, of: asked.repostOf ?? id, at: call.now)
+        if call.caller == SandboxPopulation.bot { state.recordFavorite(of: asked, isNew: isNew, at: call.now) }
+        state.ledger.spentMicrodollars += XBilling.Price.interaction
+        return .json(["data": ["liked": true]])
+    }
+
+    mutating func unfavorite(
+        _ state: inout SandboxState, _ call: XCall, _ directory: XDirectory
+    ) throws(XRefusal) -> WireAnswer {
+        try admitFavorite(call, directory)
+        let id = try call.id(at: 1)
+        state.removeFavorite(by: call.caller, of: state.posts[id]?.repostOf ?? id)
+        state.ledger.spentMicrodollars += XBilling.Price.removal
+        return .json(["data": ["liked": false]])
+    }
+
+    /// - Throws: 403, as since April 2026 for every app that serves itself.
+    private func admitFavorite(_ call: XCall, _ directory: XDirectory) throws(XRefusal) {
+        guard call.habits.allowsFavorites else { throw .clientForbidden }
+        guard directory.person(id: String(try call.id())) == call.caller else {
+            throw .problem(
+                403, "Forbidden", "The id must be that of the authenticating user.", type: "not-authorized-for-resource"
+            )
+        }
+    }
+
+    /// The post that is to be answered.
+    ///
+    /// - Throws: 403 if it is gone, or if its author did not call on the caller in it.
+    private func answerable(_ id: Int64, _ objects: XObjects, caller: Int) throws(XRefusal) -> SandboxPost {
+        guard let post = objects.visible(id) else {
+            var refusal = XRefusal.forbidden(
+                "You attempted to reply to a Tweet that is deleted or not visible to you.", code: 385)
+            refusal.isExpected = objects.state.deleted.contains(id)
+            throw refusal
+        }
+        guard post.repostOf == nil, objects.words(of: post).mentions.contains(caller) else {
+            throw .forbidden(
+                "Reply to this conversation is not allowed because you have not been mentioned or otherwise engaged "
+                    + "by the author of the post you are replying to.", code: 433)
+        }
+        return post
+    }
+
+    /// - Throws: 403 for a text that the caller has on X already.
+    private func refuseRepetition(
+        of request: XPostRequest, in state: SandboxState, by caller: Int
+    ) throws(XRefusal) {
+        let text = request.text.trimmingCharacters(in: .whitespacesAndNewlines)
+        let same = state.postsByAuthor[caller].lazy.compactMap { state.posts[$0] }.filter { post in
+            post.visibility.isOpen && post.text.trimmingCharacters(in: .whitespacesAndNewlines) == text
+        }
+        guard let first = same.first else { return }
+        var refusal = XRefusal.forbidden(
+            "You are not allowed to create a Tweet with duplicate content.", code: 187)
+        // That the same words to somebody else are too much is for X alone to know.
+        refusal.isExpected = first.replyTo != request.replyTo && !same.contains { $0.replyTo == request.replyTo }
+        throw refusal
+    }
+
+    /// Counts a post against the limit of 24 hours, if there is one.
+    ///
+    /// - Throws: 429 although the limit of the quarter of an hour is not reached.
+    private mutating func countPost(by call: XCall) throws(XRefusal) {
+        guard let limit = call.habits.postsPerDay else { return }
+        let own = rates.posts(by: call.caller, limit: limit, adding: 1, at: call.clock)
+        headers += own.headers("x-user-limit-24hour")
+        headers += rates.posts(by: -1, limit: 10_000, adding: own.isExceeded ? 0 : 1, at: call.clock)
+            .headers("x-app-limit-24hour")
+        guard own.isExceeded else { return }
+        var refusal = XRefusal.tooMany
+        // Whoever asks again before the day is over was told.
+        refusal.isExpected = own.used == limit + 1
+        throw refusal
+    }
+}
+
+/// What a request wants to publish.
+struct XPostRequest: Sendable {
+    var text: String
+    var replyTo: Int64?
+    /// The ids of people who are not to be told of the answer.
+    var excluded: Set<String> = []
+
+    private static let known: Set = [
+        "text", "reply", "reply_settings", "made_with_ai", "paid_partnership", "nullcast", "media", "poll",
+        "quote_tweet_id", "community_id", "geo", "edit_options",
+    ]
+    /// What X has and the sandbox does not, beside what X took from apps that serve themselves.
+    private static let withheld = [
+        "media", "poll", "quote_tweet_id", "community_id", "geo", "edit_options", "nullcast",
+    ]
+
+    /// - Throws: 400 for a body or a text that X does not take, 403 for what the app may not do.
+    init(_ request: WireRequest) throws(XRefusal) {
+        let body = try XBody(request, known: Self.known)
+        if Self.withheld.contains(where: body.has) { throw .clientForbidden }
+        guard let text = try body.text("text") else { throw .invalidBody("$.text: is missing") }
+        if let objection = XWeight.objection(to: text) { throw .invalidBody("$.text: \(objection)") }
+        if let settings = try body.text("reply_settings"),
+            !["following", "mentionedUsers", "subscribers", "verified"].contains(settings)
+        {
+            throw .invalidBody("$.reply_settings: is not one of following, mentionedUsers, subscribers, verified")
+        }
+        _ = try body.flag("made_with_ai")
+        _ = try body.flag("paid_partnership")
+        if Self.cashtags(in: text) > 1 { throw .forbidden("A post may hold one cashtag at most.") }
+        self.text = text
+        guard let reply = try body.object("reply", known: ["in_reply_to_tweet_id", "exclude_reply_user_ids"]) else {
+            return
+        }
+        guard let id = try reply.text("in_reply_to_tweet_id").flatMap({ Int64($0) }), id > 0 else {
+            throw .invalidBody("$.reply.in_reply_to_tweet_id: must be the id of a post")
+        }
+        replyTo = id
+        excluded = Set(try reply.texts("exclude_reply_user_ids"))
+    }
+
+    /// The number of words such as `$ABC`.
+    private static func cashtags(in text: String) -> Int {
+        text.split(whereSeparator: \.isWhitespace).count { word in
+            guard word.first == "$" else { return false }
+            let letters = word.dropFirst().prefix { $0.isASCII && $0.isLetter }
+            let next = word[letters.endIndex...].first
+            return (1...6).contains(letters.count) && !(next?.isLetter ?? false) && !(next?.isNumber ?? false)
+        }
+    }
+}
