@@ -1,0 +1,118 @@
+import Foundation
+import Posts
+
+/// What one is told about.
+enum BlueskyNotifications {
+    static let routes: [String: BlueskyRoute] = [
+        "app.bsky.notification.listNotifications": .query(
+            .session, ["reasons", "limit", "cursor", "priority", "seenAt"], answer: listNotifications),
+        "app.bsky.notification.updateSeen": .procedure(.session, ["seenAt"], answer: updateSeen),
+    ]
+
+    private static func listNotifications(
+        _ wire: inout BlueskyWire, _ state: inout SandboxState, _ call: BlueskyCall
+    ) throws(BlueskyRefusal) -> WireAnswer {
+        let reader = try call.account()
+        guard call.parameter("seenAt") == nil else { throw .invalid("The seenAt parameter is unsupported") }
+        let reasons = Set(call.parameters("reasons"))
+        let isPriority = try call.flag("priority")
+        let seen = wire.seen[reader]
+        let all = isPriority ? [] : state.notifications[reader] ?? []
+        var members: [(String, WireJSON)] = [("priority", .bool(isPriority))]
+        if let seen { members.append(("seenAt", .string(seen.rfc3339))) }
+        return try call.page("notifications", with: members) { cursor, limit throws(BlueskyRefusal) in
+            let bound = try cursor.map { text throws(BlueskyRefusal) in try id(text) }
+            var items: [WireJSON] = []
+            var index = bound.map { all.firstIndex(above: $0 - 1, by: \.id) } ?? all.count
+            while index > 0, items.count < limit {
+                index -= 1
+                let item = BlueskyNotification(all[index], to: reader, &wire.repository, state)
+                guard let item, reasons.isEmpty || reasons.contains(item.reason) else { continue }
+                items.append(
+                    item.view(isRead: seen.map { all[index].createdAt <= $0 } ?? false, &wire.repository, state))
+            }
+            return (items, items.isEmpty ? nil : String(all[index].id))
+        }
+    }
+
+    private static func id(_ cursor: String) throws(BlueskyRefusal) -> Int64 {
+        guard let id = Int64(cursor), id > 0 else { throw .invalid("Malformed cursor") }
+        return id
+    }
+
+    private static func updateSeen(
+        _ wire: inout BlueskyWire, _ state: inout SandboxState, _ call: BlueskyCall
+    ) throws(BlueskyRefusal) -> WireAnswer {
+        guard let date = RecordSyntax.date(try call.requiredText("seenAt")) else {
+            throw .invalid("Error: Input/seenAt must be a datetime with zone")
+        }
+        wire.seen[try call.account()] = date
+        return WireAnswer(status: 200)
+    }
+}
+
+/// A notification with the record that caused it.
+struct BlueskyNotification {
+    let reason: String
+    private let author: Int
+    private let reader: Int
+    private let date: Date
+    private let entry: BlueskyRepository.Entry
+    private let subject: String?
+
+    /// Nil where what caused it is not on Bluesky.
+    ///
+    /// A post that answers the reader is a reply even where it names the reader, too.
+    init?(
+        _ notification: SandboxNotification, to reader: Int, _ repository: inout BlueskyRepository,
+        _ state: SandboxState
+    ) {
+        self.reader = reader
+        author = notification.cause
+        date = notification.createdAt
+        switch notification.kind {
+        case .mention:
+            guard let post = notification.post.flatMap({ state.posts[$0] }),
+                let entry = repository.entry(of: post.id, in: state)
+            else { return nil }
+            let isReply = post.replyToAuthor == reader && entry.reply != nil
+            reason = isReply ? "reply" : "mention"
+            subject = isReply ? entry.reply?.parent.uri : nil
+            self.entry = entry
+        case .favorite:
+            guard let post = notification.post, let liked = repository.entry(of: post, in: state),
+                let like = repository.like(of: post, by: notification.cause, in: state)
+            else { return nil }
+            reason = "like"
+            subject = liked.uri
+            entry = like
+        case .follow:
+            reason = "follow"
+            subject = nil
+            entry = Self.follow(notification, of: reader, repository)
+        }
+    }
+
+    private static func follow(
+        _ notification: SandboxNotification, of reader: Int, _ repository: BlueskyRepository
+    ) -> BlueskyRepository.Entry {
+        let key = SandboxIdentity.recordKey(
+            microseconds: UInt64(max(0, notification.createdAt.milliseconds)) * 1_000, clock: 0)
+        return repository.entry(
+            RecordAddress.follows, key, by: notification.cause,
+            [
+                "$type": .text(RecordAddress.follows), "subject": .text(repository.people.dids[reader]),
+                "createdAt": .text(notification.createdAt.rfc3339),
+            ], createdAt: notification.createdAt)
+    }
+
+    func view(isRead: Bool, _ repository: inout BlueskyRepository, _ state: SandboxState) -> WireJSON {
+        let view: WireJSON = [
+            "uri": .string(entry.uri), "cid": .string(entry.cid),
+            "author": repository.author(author, for: reader, in: state), "reason": .string(reason),
+            "record": entry.record.json, "isRead": .bool(isRead), "indexedAt": .string(date.rfc3339), "labels": [],
+        ]
+        guard let subject else { return view }
+        return view.adding(("reasonSubject", .string(subject)))
+    }
+}

@@ -1,0 +1,156 @@
+import Foundation
+import Posts
+
+/// Posts and people as the AppView shows them.
+///
+/// `viewer` is for whom the answer is; guests get no `viewer` members.
+extension BlueskyRepository {
+    /// A person as the author of something.
+    mutating func author(_ person: Int, for viewer: Int?, in state: SandboxState) -> WireJSON {
+        let profile = profile(of: person, in: state)
+        let view: WireJSON = [
+            "did": .string(people.dids[person]), "handle": .string(people.handles[person]),
+            "displayName": .string(profile.record.displayName ?? ""), "labels": labels(of: person, profile),
+            "createdAt": .string(BlueskyAccounts.epoch.rfc3339),
+        ]
+        return viewer == nil ? view : view.adding(("viewer", ["muted": false, "blockedBy": false]))
+    }
+
+    /// A person with all that is told about them.
+    mutating func detailedProfile(of person: Int, for viewer: Int?, in state: SandboxState) -> WireJSON {
+        let profile = profile(of: person, in: state).record
+        let posts = state.postsByAuthor[person].count { state.posts[$0].map(shows) ?? false }
+        let view = author(person, for: viewer, in: state).adding(
+            ("description", .string(profile.description ?? "")), ("followersCount", 12), ("followsCount", 34),
+            ("postsCount", .integer(posts)), ("indexedAt", .string(BlueskyAccounts.epoch.rfc3339)))
+        guard let pinned = profile.pinnedPost else { return view }
+        return view.adding(("pinnedPost", pinned.value.json))
+    }
+
+    private func labels(of person: Int, _ profile: Profile) -> WireJSON {
+        .array(profile.record.labels.map { label($0, of: person, on: profile.entry) })
+    }
+
+    private func label(_ label: String, of person: Int, on entry: Entry) -> WireJSON {
+        [
+            "src": .string(people.dids[person]), "uri": .string(entry.uri), "cid": .string(entry.cid),
+            "val": .string(label), "cts": .string(entry.createdAt.rfc3339),
+        ]
+    }
+
+    /// The post with the number; nil unless Bluesky has it.
+    mutating func post(_ id: Int64, for viewer: Int?, in state: SandboxState) -> WireJSON? {
+        guard let post = state.posts[id], shows(post) else { return nil }
+        return view(of: post, for: viewer, in: state)
+    }
+
+    mutating func view(of post: SandboxPost, for viewer: Int?, in state: SandboxState) -> WireJSON {
+        let entry = entry(of: post, in: state)
+        var members: [(String, WireJSON)] = [
+            ("uri", .string(entry.uri)), ("cid", .string(entry.cid)),
+            ("author", author(post.author, for: viewer, in: state)), ("record", entry.record.json),
+            ("replyCount", .integer(post.replies)), ("repostCount", 0), ("likeCount", .integer(post.favorites)),
+            ("quoteCount", 0), ("bookmarkCount", 0), ("indexedAt", .string(post.createdAt.rfc3339)),
+            ("labels", .array(selfLabels(of: entry).map { label($0, of: post.author, on: entry) })),
+        ]
+        if post.attachment == .image { members.append(("embed", Self.pictureView(of: post))) }
+        if let viewer { members.append(("viewer", self.viewer(viewer, of: post, in: state))) }
+        return .object(members)
+    }
+
+    private func selfLabels(of entry: Entry) -> [String] {
+        (entry.record["labels"]?["values"]?.list ?? []).compactMap { $0["val"]?.text }
+    }
+
+    private static func pictureView(of post: SandboxPost) -> WireJSON {
+        let address = "https://\(SamplePeople.host)/media/\(post.id).jpg"
+        return [
+            "$type": "app.bsky.embed.images#view",
+            "images": [
+                ["thumb": .string(address), "fullsize": .string(address), "alt": "a photograph"]
+            ],
+        ]
+    }
+
+    private mutating func viewer(_ viewer: Int, of post: SandboxPost, in state: SandboxState) -> WireJSON {
+        var members: [(String, WireJSON)] = [("threadMuted", false), ("embeddingDisabled", false)]
+        if let like = like(of: post.id, by: viewer, in: state) { members.append(("like", .string(like.uri))) }
+        if isGated(post, for: viewer, in: state) { members.append(("replyDisabled", true)) }
+        return .object(members)
+    }
+
+    /// Who keeps bots away lets nobody answer but those they name in what began the conversation.
+    private func isGated(_ post: SandboxPost, for viewer: Int, in state: SandboxState) -> Bool {
+        let root = state.ancestors(of: post).first ?? post
+        return state.people[root.author].role == .optedOut && viewer != root.author
+            && !root.html.mentions.contains(viewer)
+    }
+}
+
+/// Items of feeds.
+extension BlueskyRepository {
+    /// What a post or a repost is in a feed; nil where Bluesky has nothing to show.
+    mutating func feedItem(of post: SandboxPost, for viewer: Int?, in state: SandboxState) -> WireJSON? {
+        guard post.visibility.isOpen else { return nil }
+        guard let original = post.repostOf else {
+            return .object(
+                [("post", view(of: post, for: viewer, in: state))] + context(of: post, for: viewer, in: state))
+        }
+        guard let shown = state.posts[original], shows(shown) else { return nil }
+        let repost = repost(post, of: shown, in: state)
+        let reason: WireJSON = [
+            "$type": "app.bsky.feed.defs#reasonRepost", "by": author(post.author, for: viewer, in: state),
+            "uri": .string(repost.uri), "cid": .string(repost.cid), "indexedAt": .string(post.createdAt.rfc3339),
+        ]
+        return .object(
+            [("post", view(of: shown, for: viewer, in: state))] + context(of: shown, for: viewer, in: state)
+                + [("reason", reason)])
+    }
+
+    private mutating func repost(_ post: SandboxPost, of shown: SandboxPost, in state: SandboxState) -> Entry {
+        let subject = entry(of: shown, in: state).reference
+        return entry(
+            RecordAddress.reposts, SandboxIdentity.recordKey(post.id), by: post.author,
+            [
+                "$type": .text(RecordAddress.reposts), "subject": subject.value,
+                "createdAt": .text(post.createdAt.rfc3339),
+            ], createdAt: post.createdAt)
+    }
+
+    /// What the post answers, and how it began.
+    private mutating func context(
+        of post: SandboxPost, for viewer: Int?, in state: SandboxState
+    ) -> [(String, WireJSON)] {
+        guard let reply = entry(of: post, in: state).reply else { return [] }
+        return [
+            (
+                "reply",
+                [
+                    "root": reference(reply.root, for: viewer, in: state),
+                    "parent": reference(reply.parent, for: viewer, in: state),
+                ]
+            )
+        ]
+    }
+
+    /// What a reference leads to.
+    mutating func reference(
+        _ reference: StrongReference, for viewer: Int?, in state: SandboxState
+    ) -> WireJSON {
+        guard let post = RecordAddress(reference.uri).flatMap({ post(at: $0, in: state) }) else {
+            return Self.notFound(reference.uri)
+        }
+        return view(of: post, for: viewer, in: state).adding(("$type", "app.bsky.feed.defs#postView"))
+    }
+
+    static func notFound(_ uri: String) -> WireJSON {
+        ["$type": "app.bsky.feed.defs#notFoundPost", "uri": .string(uri), "notFound": true]
+    }
+
+    /// When a feed has the item: the earlier of what the author claims and when it came, in milliseconds.
+    func feedTime(of post: SandboxPost) -> Int64 {
+        let arrival = post.createdAt.milliseconds
+        guard post.repostOf == nil else { return arrival }
+        return min((entries[post.id]?.createdAt ?? claimedDate(of: post)).milliseconds, arrival)
+    }
+}

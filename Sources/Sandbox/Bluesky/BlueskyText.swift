@@ -1,0 +1,92 @@
+/// A text of the script as Bluesky has it: plain, with facets that say what its parts mean.
+struct BlueskyText: Equatable, Sendable {
+    enum Feature: Equatable, Sendable {
+        case mention(did: String)
+        case link(uri: String)
+        case tag(String)
+    }
+
+    /// A part of the text by the offsets of its UTF-8 bytes.
+    struct Facet: Equatable, Sendable {
+        var start: Int
+        var end: Int
+        var feature: Feature
+    }
+
+    static let maximumCharacters = 300
+    static let maximumBytes = 3_000
+    private static let shownLinkCharacters = 24
+
+    private(set) var text = ""
+    private(set) var facets: [Facet] = []
+
+    /// - Parameters:
+    ///   - source: As written for Mastodon: `@user`, `@user@host`, `#tag` and addresses have a meaning.
+    ///   - population: Whom the names mean.
+    ///   - people: What these are called here.
+    init(_ source: String, population: SandboxPopulation, people: BlueskyPeople) {
+        for piece in StatusText.pieces(of: source) {
+            switch piece {
+            case .plain(let plain): text += plain
+            case .link(let link): append(Self.shown(link), .link(uri: link))
+            case .hashtag(let tag): append("#" + tag, .tag(tag))
+            case .mention(let user, let host):
+                let name = host.map { "\(user)@\($0)" } ?? user
+                if let index = population.index(of: name) {
+                    append("@" + people.handles[index], .mention(did: people.dids[index]))
+                } else {
+                    text += "@" + name
+                }
+            }
+        }
+        cut()
+    }
+
+    private mutating func append(_ shown: String, _ feature: Feature) {
+        let start = text.utf8.count
+        text += shown
+        facets.append(Facet(start: start, end: text.utf8.count, feature: feature))
+    }
+
+    /// The address without its scheme, cut for the eye.
+    private static func shown(_ link: String) -> String {
+        let scheme = link.hasPrefix("https://") ? "https://" : "http://"
+        let rest = link.dropFirst(scheme.count)
+        return rest.count > shownLinkCharacters ? rest.prefix(shownLinkCharacters - 3) + "..." : String(rest)
+    }
+
+    /// Ends a text that is too long, and forgets what lay beyond.
+    private mutating func cut() {
+        guard text.utf8.count > Self.maximumCharacters, text.count > Self.maximumCharacters || isTooHeavy else {
+            return
+        }
+        var kept = text.prefix(Self.maximumCharacters - 1)
+        while kept.utf8.count > Self.maximumBytes - 3 { kept = kept.dropLast() }
+        let end = kept.utf8.count
+        text = kept + "…"
+        facets.removeAll { $0.end > end }
+    }
+
+    private var isTooHeavy: Bool { text.utf8.count > Self.maximumBytes }
+
+    /// The facets as a record holds them.
+    var facetRecords: RecordValue {
+        .list(
+            facets.map { facet in
+                [
+                    "index": ["byteStart": .integer(Int64(facet.start)), "byteEnd": .integer(Int64(facet.end))],
+                    "features": [facet.feature.record],
+                ]
+            })
+    }
+}
+
+extension BlueskyText.Feature {
+    fileprivate var record: RecordValue {
+        switch self {
+        case .mention(let did): ["$type": "app.bsky.richtext.facet#mention", "did": .text(did)]
+        case .link(let uri): ["$type": "app.bsky.richtext.facet#link", "uri": .text(uri)]
+        case .tag(let tag): ["$type": "app.bsky.richtext.facet#tag", "tag": .text(tag)]
+        }
+    }
+}

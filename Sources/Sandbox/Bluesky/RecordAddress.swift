@@ -1,0 +1,117 @@
+import Foundation
+import Posts
+
+/// A record's place: `at://` authority, collection, key.
+struct RecordAddress: Equatable, Sendable {
+    static let posts = "app.bsky.feed.post"
+    static let likes = "app.bsky.feed.like"
+    static let reposts = "app.bsky.feed.repost"
+    static let follows = "app.bsky.graph.follow"
+    static let profiles = "app.bsky.actor.profile"
+
+    /// A DID or a handle.
+    var authority: String
+    var collection: String
+    var key: String
+
+    init(_ authority: String, _ collection: String, _ key: String) {
+        self.authority = authority
+        self.collection = collection
+        self.key = key
+    }
+
+    /// Nil unless the text names a record.
+    init?(_ text: String) {
+        guard text.hasPrefix("at://") else { return nil }
+        let parts = text.dropFirst(5).split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 3, RecordSyntax.isActor(parts[0]), RecordSyntax.isName(parts[1]),
+            RecordSyntax.isKey(parts[2])
+        else { return nil }
+        self.init(parts[0], parts[1], parts[2])
+    }
+
+    var uri: String { "at://\(authority)/\(collection)/\(key)" }
+}
+
+/// A record at a place with a certain content.
+struct StrongReference: Equatable, Sendable {
+    var uri: String
+    var cid: String
+
+    var value: RecordValue { ["uri": .text(uri), "cid": .text(cid)] }
+}
+
+/// What the protocol's names look like.
+enum RecordSyntax {
+    private static let keyCharacters = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_:~".utf8)
+    private static let sortable = Set("234567abcdefghijklmnopqrstuvwxyz".utf8)
+
+    /// A DID of one of the two kinds in use.
+    static func isDID(_ text: some StringProtocol) -> Bool {
+        if text.hasPrefix("did:plc:") {
+            let rest = text.utf8.dropFirst(8)
+            return rest.count == 24 && rest.allSatisfy { (0x61...0x7A).contains($0) || (0x32...0x37).contains($0) }
+        }
+        return text.hasPrefix("did:web:") && text.utf8.count > 8 && text.utf8.count <= 2_048
+    }
+
+    /// A host name of two labels at least.
+    static func isHandle(_ text: some StringProtocol) -> Bool {
+        guard text.utf8.count <= 253 else { return false }
+        let labels = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard labels.count > 1, let last = labels.last?.utf8.first, !(0x30...0x39).contains(last) else { return false }
+        return labels.allSatisfy { label in
+            (1...63).contains(label.utf8.count) && label.utf8.allSatisfy { isAlphanumeric($0) || $0 == 0x2D }
+                && !label.hasPrefix("-") && !label.hasSuffix("-")
+        }
+    }
+
+    static func isActor(_ text: some StringProtocol) -> Bool { isDID(text) || isHandle(text) }
+
+    /// The name of a collection or method, `app.bsky.feed.post`.
+    static func isName(_ text: some StringProtocol) -> Bool {
+        let segments = text.split(separator: ".", omittingEmptySubsequences: false)
+        return segments.count >= 3 && text.utf8.count <= 317
+            && segments.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { isAlphanumeric($0) || $0 == 0x2D } }
+    }
+
+    static func isKey(_ text: some StringProtocol) -> Bool {
+        (1...512).contains(text.utf8.count) && text != "." && text != ".."
+            && text.utf8.allSatisfy(keyCharacters.contains)
+    }
+
+    /// The key of records that are kept in the order of time.
+    static func isTimestampKey(_ text: some StringProtocol) -> Bool {
+        guard text.utf8.count == 13, let first = text.utf8.first, first <= UInt8(ascii: "j") else { return false }
+        return text.utf8.allSatisfy(sortable.contains)
+    }
+
+    /// An instant with zone, in the strict form that records demand.
+    static func date(_ text: String) -> Date? {
+        let bytes = Array(text.utf8)
+        guard bytes.count >= 20, bytes.count <= 64, bytes[10] == UInt8(ascii: "T"), !text.hasSuffix("-00:00"),
+            !text.hasSuffix("z")
+        else { return nil }
+        return Date(rfc3339: text)
+    }
+
+    /// A language tag; only its form is checked.
+    static func isLanguage(_ text: String) -> Bool {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard let first = parts.first, (2...3).contains(first.utf8.count) || first == "i" else { return false }
+        return first.utf8.allSatisfy { isAlphanumeric($0) && $0 > 0x39 }
+            && parts.allSatisfy { (1...8).contains($0.utf8.count) && $0.utf8.allSatisfy(isAlphanumeric) }
+    }
+
+    /// An absolute address of any scheme, without white space.
+    static func isURI(_ text: String) -> Bool {
+        guard let colon = text.firstIndex(of: ":"), text.utf8.count <= 8_192 else { return false }
+        let scheme = text[..<colon].utf8
+        return !scheme.isEmpty && scheme.allSatisfy { isAlphanumeric($0) || $0 == 0x2B || $0 == 0x2D || $0 == 0x2E }
+            && text[colon...].utf8.count > 1 && !text.contains(where: \.isWhitespace)
+    }
+
+    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+        (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+    }
+}
