@@ -53,7 +53,7 @@ import Testing
 
     @Test func mayIgnoreIdempotencyKeys() async throws {
         try await SandboxFixture.run { (fixture) async throws in
-            fixture.sandbox.faults.quirks.ignoresIdempotencyKey = true
+            fixture.sandbox.faults.mastodon.keys = .ignored
             let first = try await fixture.publish("hello", key: "k")
             let second = try await fixture.publish("hello", key: "k")
             #expect(first != second)
@@ -65,15 +65,16 @@ import Testing
         try await SandboxFixture.run { (fixture) async throws in
             let faults = fixture.sandbox.faults
             let good = try await fixture.send("GET", "/api/v1/timelines/home?limit=5")
-            faults.quirks.repeatsItems = true
+            faults.mastodon.repeatsItems = true
             let repeated = try await fixture.send("GET", "/api/v1/timelines/home?limit=5")
             #expect(repeated.ids == good.ids + good.ids)
             faults.clear()
-            faults.quirks.omitsLinks = true
+            faults.mastodon.links = .missing
             let bare = try await fixture.send("GET", "/api/v1/timelines/home?limit=5")
             #expect(bare.headers["link"] == nil)
             faults.clear()
-            faults.quirks.ignoresSinceID = true
+            faults.mastodon.ignoresSinceID = MastodonHabits.everywhere
+            faults.mastodon.ignoresMinID = MastodonHabits.everywhere
             for parameter in ["since_id", "min_id"] {
                 let old = try await fixture.send("GET", "/api/v1/timelines/home?limit=5&\(parameter)=\(good.ids[0])")
                 #expect(old.ids == good.ids)

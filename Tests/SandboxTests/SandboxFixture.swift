@@ -45,7 +45,14 @@ struct SandboxFixture {
         _ body: (SandboxFixture) async throws -> Value
     ) async throws -> Value {
         let clock = TestClock(world.configuration.origin)
-        let sandbox = try await Sandbox.start(world: world, rateLimits: rateLimits) { clock.now }
+        await Turnstile.sandboxes.enter()
+        let sandbox: Sandbox
+        do {
+            sandbox = try await Sandbox.start(world: world, rateLimits: rateLimits) { clock.now }
+        } catch {
+            await Turnstile.sandboxes.leave()
+            throw error
+        }
         let result: Result<Value, any Error>
         do {
             result = .success(try await body(SandboxFixture(sandbox: sandbox, clock: clock)))
@@ -53,6 +60,7 @@ struct SandboxFixture {
             result = .failure(error)
         }
         await sandbox.stop()
+        await Turnstile.sandboxes.leave()
         return try result.get()
     }
 

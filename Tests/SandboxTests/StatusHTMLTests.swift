@@ -58,6 +58,6 @@ import Testing
             ("#tag", 4),
         ] as [(String, Int)])
     func countsLength(text: String, length: Int) {
-        #expect(StatusText.length(of: text) == length)
+        #expect(StatusText.length(of: text, perLink: 23) == length)
     }
 }

@@ -15,8 +15,8 @@ import Testing
             request: request, segments: [],
             query: query.compactMap { name, value in value.map { (name, String($0)) } },
             fields: try WireFields(request, allowed: []), caller: nil, scopes: [], now: .distantPast,
-            quirks: SandboxQuirks())
-        return WirePage(ids, bounds: try WirePage.Bounds(call, standard: 20, maximum: 40))
+            habits: MastodonHabits())
+        return WirePage(ids, bounds: try WirePage.Bounds(call, of: .home))
     }
 
     @Test func givesTheNewestFirst() throws {

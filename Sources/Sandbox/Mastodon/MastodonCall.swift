@@ -11,7 +11,9 @@ struct MastodonCall: Sendable {
     var caller: Int?
     var scopes: Set<String>
     var now: Date
-    var quirks: SandboxQuirks
+    var habits: MastodonHabits
+    /// The name of the application that the token belongs to.
+    var application: String?
 
     func parameter(_ name: String) -> String? { query.last { $0.name == name }?.value }
 
@@ -34,17 +36,19 @@ struct MastodonCall: Sendable {
     ///
     /// - Throws: 404 where there is none, as for an id that does not exist.
     func id() throws(WireRefusal) -> Int64 {
-        guard let id = segments.first.flatMap({ Int64($0) }) else { throw .notFound }
+        guard let id = segments.first.flatMap(habits.ids.number) else { throw .notFound }
         return id
     }
 
     /// The headers that lead to the neighbouring pages; the address is the one the client used.
     func links(older: Int64?, newer: Int64?) -> [(name: String, value: String)] {
-        guard !quirks.omitsLinks else { return [] }
+        guard habits.links != .missing else { return [] }
         let cursors = ["max_id", "since_id", "min_id"]
         let kept = query.filter { !cursors.contains($0.name) }
         func link(_ cursor: String, _ id: Int64, _ relation: String) -> String {
-            let pairs = (kept + [(cursor, String(id))]).map { "\(Self.escaped($0.name))=\(Self.escaped($0.value))" }
+            let pairs = (kept + [(cursor, habits.ids.text(of: id))]).map {
+                "\(Self.escaped($0.name))=\(Self.escaped($0.value))"
+            }
             let host = request.header("host") ?? "127.0.0.1"
             return "<http://\(host)\(request.path)?\(pairs.joined(separator: "&"))>; rel=\"\(relation)\""
         }
@@ -88,6 +92,9 @@ struct MastodonRoute: Sendable {
         self.fields = fields
         self.answer = answer
     }
+
+    /// Whether a key keeps it from being done twice.
+    var isPublishing: Bool { method == "POST" && !fields.isEmpty }
 
     /// The values of the variable segments; nil if the path is another one.
     func match(_ path: [Substring]) -> [String]? {

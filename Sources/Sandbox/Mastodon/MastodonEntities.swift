@@ -6,6 +6,17 @@ struct MastodonEntities {
     let state: SandboxState
     /// For whom the answer is; decides `favourited`.
     let viewer: Int?
+    let habits: MastodonHabits
+
+    init(state: SandboxState, _ call: MastodonCall) {
+        self.init(state: state, viewer: call.caller, habits: call.habits)
+    }
+
+    init(state: SandboxState, viewer: Int?, habits: MastodonHabits) {
+        self.state = state
+        self.viewer = viewer
+        self.habits = habits
+    }
 
     private static let epoch = Date(timeIntervalSince1970: 1_577_836_800)
 
@@ -13,20 +24,35 @@ struct MastodonEntities {
     static func accountID(_ index: Int) -> Int64 { 109_300_000_000_000_000 + Int64(index) * 65_537 }
 
     /// The person whom the server calls so.
-    static func index(ofAccount id: String, in population: SandboxPopulation) -> Int? {
-        guard let number = Int64(id) else { return nil }
+    static func index(
+        ofAccount id: String, in population: SandboxPopulation, _ habits: MastodonHabits
+    ) -> Int? {
+        guard let number = habits.ids.number(of: id) else { return nil }
         return population.people.indices.first { accountID($0) == number }
     }
 
-    func account(_ index: Int) -> WireJSON {
+    private func text(_ id: Int64) -> WireJSON { .string(habits.ids.text(of: id)) }
+
+    private func time(_ date: Date) -> WireJSON {
+        .string(habits.omitsMilliseconds ? date.rfc3339.prefix(19) + "Z" : date.rfc3339)
+    }
+
+    private func name(_ person: SandboxPerson) -> WireJSON {
+        .string(habits.namesPeopleInFull ? person.handle : person.localName)
+    }
+
+    func account(_ index: Int) -> WireJSON { account(index, name: name(state.people[index])) }
+
+    private func account(_ index: Int, name: WireJSON) -> WireJSON {
         let person = state.people[index]
         let picture = "https://\(SamplePeople.host)/avatars/missing.png"
         let newest = state.postsByAuthor[index].last.flatMap { state.posts[$0] }
         return [
-            "id": .string(String(Self.accountID(index))), "username": .string(person.userName),
-            "acct": .string(person.localName), "display_name": .string(person.displayName), "locked": false,
-            "bot": .bool(person.isBot), "discoverable": true, "indexable": false, "group": false,
-            "created_at": .string(Self.epoch.rfc3339),
+            "id": text(Self.accountID(index)), "username": .string(person.userName), "acct": name,
+            "display_name": .string(person.displayName), "locked": false,
+            "bot": .bool(state.botFlags[index] ?? person.isBot), "discoverable": true, "indexable": false,
+            "group": false,
+            "created_at": time(Self.epoch),
             "note": .string(StatusHTML(person.bio, population: state.population).html),
             "url": .string(person.profileAddress), "uri": .string(person.uri), "avatar": .string(picture),
             "avatar_static": .string(picture), "header": .string(picture), "header_static": .string(picture),
@@ -40,11 +66,12 @@ struct MastodonEntities {
     /// The account of the token, with what only its owner may know.
     func ownAccount(_ index: Int) -> WireJSON {
         let person = state.people[index]
-        return account(index).adding(
+        return account(index, name: .string(person.localName)).adding(
             (
                 "source",
                 [
-                    "privacy": "public", "sensitive": false, "language": nil, "note": .string(person.bio),
+                    "privacy": .string(habits.defaultVisibility.rawValue), "sensitive": false, "language": nil,
+                    "note": .string(person.bio),
                     "fields": [], "follow_requests_count": 0,
                 ]
             ),
@@ -58,9 +85,9 @@ struct MastodonEntities {
         let original = post.repostOf.flatMap { state.posts[$0] }
         let content = original ?? post
         return [
-            "id": .string(String(post.id)), "created_at": .string(post.createdAt.rfc3339),
-            "in_reply_to_id": .optional(post.replyTo.map(String.init)),
-            "in_reply_to_account_id": .optional(post.replyToAuthor.map { String(Self.accountID($0)) }),
+            "id": text(post.id), "created_at": time(post.createdAt),
+            "in_reply_to_id": parent(of: post).map(text) ?? .null,
+            "in_reply_to_account_id": post.replyToAuthor.map { text(Self.accountID($0)) } ?? .null,
             "sensitive": .bool(content.isSensitive), "spoiler_text": .string(content.warning),
             "visibility": .string(post.visibility.rawValue), "language": .optional(content.language),
             "uri": .string(uri(of: post) + (original == nil ? "" : "/activity")),
@@ -80,12 +107,17 @@ struct MastodonEntities {
 
     func notification(_ notification: SandboxNotification) -> WireJSON {
         let entity: WireJSON = [
-            "id": .string(String(notification.id)), "type": .string(notification.kind.rawValue),
-            "created_at": .string(notification.createdAt.rfc3339),
+            "id": text(notification.id), "type": .string(notification.kind.rawValue),
+            "created_at": time(notification.createdAt),
             "group_key": .string("ungrouped-\(notification.id)"), "account": account(notification.cause),
         ]
         guard let status = notification.post.flatMap(status) else { return entity }
         return entity.adding(("status", status))
+    }
+
+    /// The answered post; Mastodon forgets it when it is deleted.
+    private func parent(of post: SandboxPost) -> Int64? {
+        post.replyTo.flatMap { habits.keepsLostParents || state.posts[$0] != nil ? $0 : nil }
     }
 
     private func uri(of post: SandboxPost) -> String {
@@ -95,8 +127,8 @@ struct MastodonEntities {
     private func mention(_ index: Int) -> WireJSON {
         let person = state.people[index]
         return [
-            "id": .string(String(Self.accountID(index))), "username": .string(person.userName),
-            "url": .string(person.profileAddress), "acct": .string(person.localName),
+            "id": text(Self.accountID(index)), "username": .string(person.userName),
+            "url": .string(person.profileAddress), "acct": name(person),
         ]
     }
 
@@ -107,7 +139,7 @@ struct MastodonEntities {
     private func image(_ post: SandboxPost) -> WireJSON {
         let address = "https://\(SamplePeople.host)/media/\(post.id).jpg"
         return [
-            "id": .string(String(post.id)), "type": "image", "url": .string(address),
+            "id": text(post.id), "type": "image", "url": .string(address),
             "preview_url": .string(address), "remote_url": nil, "meta": [:], "description": "a photograph",
             "blurhash": nil,
         ]
@@ -118,8 +150,7 @@ struct MastodonEntities {
             ["title": "yes", "votes_count": 3], ["title": "no", "votes_count": 2],
         ]
         return [
-            "id": .string(String(post.id)),
-            "expires_at": .string(post.createdAt.addingTimeInterval(86_400).rfc3339), "expired": false,
+            "id": text(post.id), "expires_at": time(post.createdAt.addingTimeInterval(86_400)), "expired": false,
             "multiple": false, "votes_count": 5, "voters_count": 5, "options": .array(choices), "emojis": [],
         ]
     }

@@ -23,7 +23,7 @@ enum MastodonStatuses {
     private static func context(_ state: inout SandboxState, _ call: MastodonCall) throws(WireRefusal) -> WireAnswer {
         let found = try post(state, call)
         let current = state
-        let entities = MastodonEntities(state: current, viewer: call.caller)
+        let entities = MastodonEntities(state: current, call)
         func visible(_ posts: [SandboxPost]) -> WireJSON {
             .array(posts.filter { current.canSee($0, as: call.caller) }.map(entities.status))
         }
@@ -41,7 +41,7 @@ enum MastodonStatuses {
     private static func delete(_ state: inout SandboxState, _ call: MastodonCall) throws(WireRefusal) -> WireAnswer {
         let found = try post(state, call)
         guard found.author == (try call.account()) else { throw .notFound }
-        let entity = MastodonEntities(state: state, viewer: call.caller).status(found)
+        let entity = MastodonEntities(state: state, call).status(found)
         state.delete(found.id)
         return .json(entity.adding(("text", .string(found.text))))
     }
@@ -66,7 +66,7 @@ enum MastodonStatuses {
     }
 
     private static func status(_ post: SandboxPost, of state: SandboxState, _ call: MastodonCall) -> WireAnswer {
-        .json(MastodonEntities(state: state, viewer: call.caller).status(post))
+        .json(MastodonEntities(state: state, call).status(post))
     }
 
     /// The post that the path names, if the caller may see it.
@@ -89,8 +89,9 @@ enum MastodonStatuses {
         let text = try call.fields.text("status") ?? ""
         let warning = try call.fields.text("spoiler_text") ?? ""
         guard text.contains(where: { !$0.isWhitespace }) else { throw .invalid("Text can't be blank") }
-        guard StatusText.length(of: text) + warning.count <= StatusText.maximumCharacters else {
-            throw .invalid("Text character limit of \(StatusText.maximumCharacters) exceeded")
+        let maximum = call.habits.maximumCharacters
+        guard StatusText.length(of: text, perLink: call.habits.charactersPerLink) + warning.count <= maximum else {
+            throw .invalid("Text character limit of \(maximum) exceeded")
         }
         return SandboxState.Draft(
             text: text, warning: warning, isSensitive: try call.fields.flag("sensitive") ?? false,
@@ -99,7 +100,7 @@ enum MastodonStatuses {
     }
 
     private static func visibility(_ call: MastodonCall) throws(WireRefusal) -> Visibility {
-        guard let text = try call.fields.text("visibility") else { return .public }
+        guard let text = try call.fields.text("visibility") else { return call.habits.defaultVisibility }
         guard let visibility = Visibility(rawValue: text) else {
             throw .invalid("Visibility is not included in the list")
         }
@@ -118,7 +119,12 @@ enum MastodonStatuses {
 
     private static func replyTarget(_ state: SandboxState, _ call: MastodonCall) throws(WireRefusal) -> Int64? {
         guard let text = try call.fields.text("in_reply_to_id") else { return nil }
-        guard let id = Int64(text) else { throw .notFound }
-        return try post(id, state, call).id
+        do throws(WireRefusal) {
+            guard let id = call.habits.ids.number(of: text) else { throw .notFound }
+            return try post(id, state, call).id
+        } catch {
+            guard call.habits.publishesLostReplies else { throw error }
+            return nil
+        }
     }
 }

@@ -27,16 +27,16 @@ enum MastodonTimelines {
     private static func accountStatuses(
         _ state: inout SandboxState, _ call: MastodonCall
     ) throws(WireRefusal) -> WireAnswer {
-        guard let index = MastodonEntities.index(ofAccount: call.segments[0], in: state.population) else {
+        guard let index = MastodonEntities.index(ofAccount: call.segments[0], in: state.population, call.habits) else {
             throw .notFound
         }
         let current = state
-        let bounds = try bounds(call, standard: 20, maximum: 40)
+        let bounds = try WirePage.Bounds(call, of: .ownPosts)
         let page = WirePage(current.postsByAuthor[index], bounds: bounds) { id in
             guard let post = current.posts[id], current.canSee(post, as: call.caller) else { return false }
             return isWanted(post, call)
         }
-        return statuses(page.ids, of: state, call, older: page.isFull ? page.ids.last : nil)
+        return statuses(page, .ownPosts, of: state, call)
     }
 
     private static func isWanted(_ post: SandboxPost, _ call: MastodonCall) -> Bool {
@@ -51,61 +51,56 @@ enum MastodonTimelines {
     private static func home(_ state: inout SandboxState, _ call: MastodonCall) throws(WireRefusal) -> WireAnswer {
         let reader = try call.account()
         let kept = Array((state.homes[reader] ?? []).suffix(homeLength))
-        let page = WirePage(kept, bounds: try bounds(call, standard: 20, maximum: 40))
-        // As on the real server, the home offers an older page as long as this one is not empty.
-        return statuses(page.ids, of: state, call, older: page.ids.last)
+        return statuses(WirePage(kept, bounds: try WirePage.Bounds(call, of: .home)), .home, of: state, call)
     }
 
     private static func statuses(
-        _ ids: [Int64], of state: SandboxState, _ call: MastodonCall, older: Int64?
+        _ page: WirePage, _ list: MastodonHabits.List, of state: SandboxState, _ call: MastodonCall
     ) -> WireAnswer {
-        let entities = MastodonEntities(state: state, viewer: call.caller)
-        return list(ids.compactMap(entities.status), call, older: older, newer: ids.first)
+        let entities = MastodonEntities(state: state, call)
+        return answer(page.ids.compactMap(entities.status), page, list, call)
     }
 
     private static func favourites(
         _ state: inout SandboxState, _ call: MastodonCall
     ) throws(WireRefusal) -> WireAnswer {
         let favorites = state.favorites[try call.account()] ?? []
-        let page = WirePage(favorites.map(\.id), bounds: try bounds(call, standard: 20, maximum: 40))
-        let entities = MastodonEntities(state: state, viewer: call.caller)
+        let page = WirePage(favorites.map(\.id), bounds: try WirePage.Bounds(call, of: .favorites))
+        let entities = MastodonEntities(state: state, call)
         let statuses = page.ids.compactMap { favorites.element(withID: $0, by: \.id) }
             .compactMap { entities.status($0.post) }
-        return list(statuses, call, older: page.isFull ? page.ids.last : nil, newer: page.ids.first)
+        return answer(statuses, page, .favorites, call)
     }
 
     private static func notifications(
         _ state: inout SandboxState, _ call: MastodonCall
     ) throws(WireRefusal) -> WireAnswer {
-        let wanted = Set(call.parameters("types[]"))
-        let unwanted = Set(call.parameters("exclude_types[]"))
+        let isFiltered = !call.habits.ignoresNotificationTypes
+        let wanted = Set(isFiltered ? call.parameters("types[]") : [])
+        let unwanted = Set(isFiltered ? call.parameters("exclude_types[]") : [])
         let account = call.parameter("account_id")
         let all = state.notifications[try call.account()] ?? []
         let chosen = all.filter { item in
             (wanted.isEmpty || wanted.contains(item.kind.rawValue)) && !unwanted.contains(item.kind.rawValue)
-                && (account == nil || account == String(MastodonEntities.accountID(item.cause)))
+                && (account == nil || account == call.habits.ids.text(of: MastodonEntities.accountID(item.cause)))
         }
-        let page = WirePage(chosen.map(\.id), bounds: try bounds(call, standard: 40, maximum: 80))
-        let entities = MastodonEntities(state: state, viewer: call.caller)
-        return list(
-            page.ids.compactMap { chosen.element(withID: $0, by: \.id) }.map(entities.notification), call,
-            older: page.isFull ? page.ids.last : nil, newer: page.ids.first)
+        let page = WirePage(chosen.map(\.id), bounds: try WirePage.Bounds(call, of: .notifications))
+        let entities = MastodonEntities(state: state, call)
+        return answer(
+            page.ids.compactMap { chosen.element(withID: $0, by: \.id) }.map(entities.notification), page,
+            .notifications, call)
     }
 
-    private static func bounds(
-        _ call: MastodonCall, standard: Int, maximum: Int
-    ) throws(WireRefusal) -> WirePage.Bounds {
-        var bounds = try WirePage.Bounds(call, standard: standard, maximum: maximum)
-        if call.quirks.ignoresSinceID {
-            bounds.since = nil
-            bounds.newer = nil
-        }
-        return bounds
-    }
-
-    private static func list(_ items: [WireJSON], _ call: MastodonCall, older: Int64?, newer: Int64?) -> WireAnswer {
-        var answer = WireAnswer.json(.array(call.quirks.repeatsItems ? items + items : items))
-        answer.headers += call.links(older: older, newer: newer)
+    /// A page with what leads to its neighbours.
+    private static func answer(
+        _ items: [WireJSON], _ page: WirePage, _ list: MastodonHabits.List, _ call: MastodonCall
+    ) -> WireAnswer {
+        let habits = call.habits
+        let isRepeated = habits.repeatsItems || (habits.repeatsShortHome && list == .home && !page.isFull)
+        var answer = WireAnswer.json(.array(isRepeated ? items + items : items))
+        // As on the real server, the home offers an older page as long as this one is not empty.
+        let hasNext = page.isFull || list == .home || habits.links == .untilEmpty
+        answer.headers += call.links(older: hasNext ? page.ids.last : nil, newer: page.ids.first)
         return answer
     }
 }

@@ -8,19 +8,26 @@ extension MastodonWire {
         return String(value.dropFirst("Bearer ".count))
     }
 
-    func admit(
-        _ token: String?, _ request: WireRequest, to route: MastodonRoute
-    ) throws(WireRefusal) -> Grant? {
+    mutating func admit(
+        _ token: String?, _ request: WireRequest, to route: MastodonRoute, _ habits: MastodonHabits, at now: Date
+    ) throws(WireRefusal) -> MastodonTokens.Grant? {
         if case .open = route.access { return nil }
-        let grant = token.flatMap { grants[$0] }
-        if request.header("authorization") != nil, grant == nil {
-            throw WireRefusal(status: 401, message: "The access token is invalid")
+        var grant: MastodonTokens.Grant?
+        if request.header("authorization") != nil {
+            switch token.map({ logins.tokens.find($0, lifetime: habits.tokenLifetime, at: now) }) ?? .unknown {
+            case .good(let found): grant = found
+            // Nobody can know beforehand that a token has run out.
+            case .expired: throw WireRefusal(status: 401, message: "The access token expired", isExpected: true)
+            case .unknown: throw WireRefusal(status: 401, message: "The access token is invalid")
+            }
         }
-        guard case .scope(let scopes) = route.access else { return grant }
-        guard let grant else {
-            throw WireRefusal(status: 401, message: "This method requires an authenticated user")
+        guard case .scope(let scopes) = route.access else {
+            guard grant != nil || !habits.needsTokenToRead else { throw .userNeeded }
+            return grant
         }
-        guard scopes.isEmpty || !grant.scopes.isDisjoint(with: scopes) else {
+        guard let grant else { throw .userNeeded }
+        let isAllowed = scopes.contains { MastodonScopes.include(grant.scopes, $0) }
+        guard scopes.isEmpty || isAllowed || habits.ignoresScopes else {
             throw WireRefusal(status: 403, message: "This action is outside the authorized scopes")
         }
         return grant
@@ -45,4 +52,9 @@ extension MastodonWire {
             return ["*/*", "application/*", "application/json"].contains(type)
         }
     }
+}
+
+extension WireRefusal {
+    fileprivate static let userNeeded = WireRefusal(
+        status: 401, message: "This method requires an authenticated user")
 }

@@ -10,11 +10,6 @@ enum StatusText {
         case hashtag(String)
     }
 
-    /// What every link counts for, however long it is.
-    static let charactersPerLink = 23
-    /// The longest text the sandbox accepts.
-    static let maximumCharacters = 500
-
     static func isUserName(_ text: some StringProtocol) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy(isUserByte)
     }
@@ -25,9 +20,13 @@ enum StatusText {
         return bytes.allSatisfy(isHostByte) && isUserByte(first) && isUserByte(last) && text.contains(".")
     }
 
-    /// The number of characters Mastodon counts: links as 23, a mention without its host.
-    static func length(of text: String) -> Int {
-        pieces(of: text).reduce(0) { sum, piece in
+    /// The number of characters that a server counts.
+    ///
+    /// Where every link counts the same, however long it is, a mention counts without its host. Elsewhere everything
+    /// counts as it stands, in code points; then `charactersPerLink` is nil.
+    static func length(of text: String, perLink charactersPerLink: Int?) -> Int {
+        guard let charactersPerLink else { return text.unicodeScalars.count }
+        return pieces(of: text).reduce(0) { sum, piece in
             switch piece {
             case .plain(let text): sum + text.count
             case .link: sum + charactersPerLink

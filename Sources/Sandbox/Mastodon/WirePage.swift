@@ -9,19 +9,39 @@ struct WirePage: Sendable {
 
         static let parameters: Set<String> = ["max_id", "since_id", "min_id", "limit"]
 
-        /// - Throws: 400 for a limit or an id that is not a positive number.
-        init(_ call: MastodonCall, standard: Int, maximum: Int) throws(WireRefusal) {
-            older = try Self.number("max_id", call)
-            since = try Self.number("since_id", call)
-            newer = try Self.number("min_id", call)
-            let asked = try Self.number("limit", call) ?? Int64(standard)
-            limit = Int(min(asked, Int64(maximum)))
+        /// - Throws: 400 for a limit or an id that is none.
+        init(_ call: MastodonCall, of list: MastodonHabits.List) throws(WireRefusal) {
+            let habits = call.habits
+            older = try Self.id("max_id", call)
+            since = try Self.id("since_id", call)
+            newer = try Self.id("min_id", call)
+            if habits.ignoresSinceID.contains(list) { since = nil }
+            if habits.ignoresMinID.contains(list) { newer = nil }
+            if habits.takesMinIDForSinceID.contains(list), let bound = newer {
+                since = max(since ?? bound, bound)
+                newer = nil
+            }
+            let size = habits.pageSizes[list] ?? Self.usual(list)
+            let asked = try Self.limit(call)
+            limit = habits.fixedPageSize ?? min(asked ?? size.standard, size.maximum)
         }
 
-        private static func number(_ name: String, _ call: MastodonCall) throws(WireRefusal) -> Int64? {
+        private static func usual(_ list: MastodonHabits.List) -> MastodonHabits.PageSize {
+            list == .notifications ? .init(standard: 40, maximum: 80) : .init(standard: 20, maximum: 40)
+        }
+
+        private static func id(_ name: String, _ call: MastodonCall) throws(WireRefusal) -> Int64? {
             guard let text = call.parameter(name) else { return nil }
-            guard let number = Int64(text), number > 0 else {
-                throw WireRefusal(status: 400, message: "Bad Request: \(name) must be a positive number")
+            guard let number = call.habits.ids.number(of: text) else {
+                throw WireRefusal(status: 400, message: "Bad Request: \(name) must be an id")
+            }
+            return number
+        }
+
+        private static func limit(_ call: MastodonCall) throws(WireRefusal) -> Int? {
+            guard let text = call.parameter("limit") else { return nil }
+            guard let number = Int(text), number > 0 else {
+                throw WireRefusal(status: 400, message: "Bad Request: limit must be a positive number")
             }
             return number
         }

@@ -64,6 +64,9 @@ package final class Sandbox: Sendable {
     /// The bot's access token on the Mastodon-compatible server.
     package var botToken: String { access.mastodonToken(.bot) }
 
+    /// What opens an account on the Mastodon-compatible server, its access token included.
+    package func mastodonLogin(_ role: SandboxRole) -> SandboxMastodonLogin { access.mastodon(role) }
+
     /// The keys of an account on X; the human's can only read.
     package func xKeys(_ role: SandboxRole) -> SandboxXKeys { access.x(role) }
 

@@ -22,9 +22,18 @@ package struct SandboxBlueskyLogin: Equatable, Sendable {
     package var appPassword: String
 }
 
+/// What opens an account on the Mastodon-compatible server.
+package struct SandboxMastodonLogin: Equatable, Sendable {
+    package var clientID: String
+    package var clientSecret: String
+    package var accessToken: String
+    /// Of use where tokens expire.
+    package var refreshToken: String
+}
+
 /// Everything that opens the two accounts, on each network; drawn anew for every sandbox.
 struct SandboxAccess: Sendable {
-    private let mastodonTokens: [SandboxRole: String]
+    let mastodonLogins: [SandboxRole: SandboxMastodonLogin]
     private let xKeys: [SandboxRole: SandboxXKeys]
     private let blueskyLogins: [SandboxRole: SandboxBlueskyLogin]
 
@@ -47,12 +56,22 @@ struct SandboxAccess: Sendable {
             logins[role] = SandboxBlueskyLogin(
                 handle: person.handle(on: .bluesky), appPassword: letters.joined(separator: "-"))
         }
-        mastodonTokens = tokens
+        var mastodon: [SandboxRole: SandboxMastodonLogin] = [:]
+        for role in SandboxRole.allCases {
+            mastodon[role] = SandboxMastodonLogin(
+                clientID: word(), clientSecret: word(), accessToken: tokens[role] ?? "", refreshToken: word())
+        }
+        mastodonLogins = mastodon
         xKeys = keys
         blueskyLogins = logins
     }
 
-    func mastodonToken(_ role: SandboxRole) -> String { mastodonTokens[role] ?? "" }
+    func mastodonToken(_ role: SandboxRole) -> String { mastodon(role).accessToken }
+
+    func mastodon(_ role: SandboxRole) -> SandboxMastodonLogin {
+        mastodonLogins[role]
+            ?? SandboxMastodonLogin(clientID: "", clientSecret: "", accessToken: "", refreshToken: "")
+    }
 
     func x(_ role: SandboxRole) -> SandboxXKeys {
         xKeys[role] ?? SandboxXKeys(consumerKey: "", consumerSecret: "", accessToken: "", accessTokenSecret: "")
@@ -60,12 +79,5 @@ struct SandboxAccess: Sendable {
 
     func bluesky(_ role: SandboxRole) -> SandboxBlueskyLogin {
         blueskyLogins[role] ?? SandboxBlueskyLogin(handle: "", appPassword: "")
-    }
-
-    var mastodonGrants: [String: MastodonWire.Grant] {
-        [
-            mastodonToken(.human): .init(person: SandboxPopulation.human, scopes: MastodonWire.humanScopes),
-            mastodonToken(.bot): .init(person: SandboxPopulation.bot, scopes: MastodonWire.botScopes),
-        ]
     }
 }

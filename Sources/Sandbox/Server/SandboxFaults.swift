@@ -1,19 +1,5 @@
 package import Foundation
 
-/// Ways in which a server may differ from the documentation without refusing anything.
-package struct SandboxQuirks: Equatable, Sendable {
-    /// Every list holds its items twice.
-    package var repeatsItems = false
-    /// `since_id` and `min_id` have no effect.
-    package var ignoresSinceID = false
-    /// No `Link` header leads to other pages.
-    package var omitsLinks = false
-    /// A repeated `Idempotency-Key` publishes again.
-    package var ignoresIdempotencyKey = false
-
-    package init() {}
-}
-
 /// What goes wrong with a request on purpose.
 package enum SandboxFault: Equatable, Sendable {
     /// The connection ends before the server has done anything.
@@ -53,17 +39,17 @@ package final class SandboxFaults: @unchecked Sendable {
 
     private let lock = NSLock()
     private var planned: [Planned] = []
-    private var currentQuirks = SandboxQuirks()
+    private var currentMastodon = MastodonHabits()
     private var currentX = XHabits()
     private var currentBluesky = BlueskyHabits()
     private var skew: TimeInterval = 0
 
     package init() {}
 
-    /// The standing quirks.
-    package var quirks: SandboxQuirks {
-        get { lock.withLock { currentQuirks } }
-        set { lock.withLock { currentQuirks = newValue } }
+    /// How the Mastodon-compatible server differs from Mastodon.
+    package var mastodon: MastodonHabits {
+        get { lock.withLock { currentMastodon } }
+        set { lock.withLock { currentMastodon = newValue } }
     }
 
     /// How X's interface differs from its documentation.
@@ -97,11 +83,11 @@ package final class SandboxFaults: @unchecked Sendable {
         }
     }
 
-    /// Forgets all planned faults and quirks.
+    /// Forgets all planned faults and habits.
     package func clear() {
         lock.withLock {
             planned = []
-            currentQuirks = SandboxQuirks()
+            currentMastodon = MastodonHabits()
             currentX = XHabits()
             currentBluesky = BlueskyHabits()
             skew = 0

@@ -50,6 +50,7 @@ package enum SandboxIdentity {
     ///   - id: The sandbox's own number.
     ///   - author: `user@host` of its author.
     ///   - network: Whose identity is wanted.
+    /// - Returns: The same for the same number, author and network.
     package static func post(_ id: Int64, by author: String, on network: NetworkName) -> PostID {
         switch network {
         case .mastodon:
@@ -82,6 +83,7 @@ package enum SandboxIdentity {
     /// - Parameters:
     ///   - post: With identities of the sandbox's server.
     ///   - network: Where it is wanted.
+    /// - Returns: The post under the network's names, without an address.
     package static func carried(_ post: Post, to network: NetworkName) -> Post {
         guard network != .mastodon else { return post }
         var carried = post

@@ -97,6 +97,8 @@ package struct SandboxLedger: Sendable {
     package internal(set) var eligiblePosts = 0
     /// Those of them that the human would favorite.
     package internal(set) var lovedPosts = 0
+    /// What X's price list asks for the requests so far, in millionths of a US dollar.
+    package internal(set) var spentMicrodollars = 0
 
     package init() {}
 

@@ -24,7 +24,7 @@ actor SandboxNetwork {
         self.state = SandboxState(world: world)
         self.x = XWire(access: access, limits: limits, faults: faults)
         self.bluesky = BlueskyWire(access: access, limits: limits, faults: faults)
-        self.mastodon = MastodonWire(grants: access.mastodonGrants, limits: limits, faults: faults)
+        self.mastodon = MastodonWire(access: access, seed: world.configuration.seed, limits: limits, faults: faults)
         self.faults = faults
         self.now = now
     }
@@ -57,9 +57,8 @@ actor SandboxNetwork {
     }
 
     private func answer(to request: WireRequest, at now: Date) -> WireAnswer {
-        let path = request.path
-        if XWire.owns(path) { return x.answer(request, in: &state, at: now) }
-        if BlueskyWire.owns(path) { return bluesky.answer(request, in: &state, at: now) }
+        if XWire.owns(request) { return x.answer(request, in: &state, at: now) }
+        if BlueskyWire.owns(request) { return bluesky.answer(request, in: &state, at: now) }
         return mastodon.answer(request, in: &state, at: now)
     }
 

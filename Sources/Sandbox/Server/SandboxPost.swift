@@ -40,6 +40,7 @@ struct SandboxPost: Sendable {
 struct SandboxFavorite: Sendable {
     var id: Int64
     var post: Int64
+    var createdAt: Date
 }
 
 /// Something one person is told about.

@@ -48,7 +48,7 @@ extension SandboxState {
     mutating func addFavorite(by person: Int, of id: Int64, at date: Date) -> Bool {
         guard !isFavorited(id, by: person), let author = posts[id]?.author else { return false }
         favorited[person, default: []].insert(id)
-        favorites[person, default: []].append(SandboxFavorite(id: nextSerial(), post: id))
+        favorites[person, default: []].append(SandboxFavorite(id: nextSerial(), post: id, createdAt: date))
         posts[id]?.favorites += 1
         notify(author, .favorite, by: person, post: id, at: date)
         return true

@@ -31,6 +31,8 @@ struct SandboxState: Sendable {
     private var idByNumber: [Int: Int64] = [:]
     /// The bot's answer to each scripted mention.
     var answerByNumber: [Int: Int64] = [:]
+    /// Who has changed whether the account counts as automated.
+    var botFlags: [Int: Bool] = [:]
     /// Who has asked the bot to stop.
     var stopped: Set<Int> = []
     var conduct = SandboxConduct()

@@ -5,8 +5,8 @@ import Foundation
 /// Every interface lives on the same port and sees the same people and posts, each under the names of its network. It
 /// answers as a strict server of its kind would, refusals included, and notes those in the ledger.
 protocol SandboxWire: Sendable {
-    /// Whether a request to this path is meant for this interface.
-    static func owns(_ path: String) -> Bool
+    /// Whether the request is meant for this interface; the path decides, and where two share one the query.
+    static func owns(_ request: WireRequest) -> Bool
 
     /// Acts on a request and says what to send back.
     ///
@@ -14,13 +14,14 @@ protocol SandboxWire: Sendable {
     ///   - request: As it came over the wire.
     ///   - state: The network; everything up to `now` has happened in it.
     ///   - now: The sandbox's clock.
+    /// - Returns: An answer, be it a refusal.
     mutating func answer(_ request: WireRequest, in state: inout SandboxState, at now: Date) -> WireAnswer
 }
 
 extension SandboxState {
     /// Notes in the ledger that a request was refused.
     ///
-    /// - Parameter isExpected: Not the client's fault.
+    /// `isExpected` says that it was not the client's fault.
     mutating func note(
         _ request: WireRequest, status: Int, reason: String, isExpected: Bool, at now: Date
     ) {

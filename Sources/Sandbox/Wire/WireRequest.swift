@@ -76,10 +76,15 @@ struct WireRefusal: Error {
     var message: String
     /// Not the client's fault.
     var isExpected = false
+    /// What a person is told, where `message` is a code.
+    var details: String?
+    var headers: [(name: String, value: String)] = []
 
     static func invalid(_ message: String) -> WireRefusal {
         WireRefusal(status: 422, message: "Validation failed: \(message)")
     }
 
     static let notFound = WireRefusal(status: 404, message: "Record not found")
+    /// An endpoint that only some servers have.
+    static let notThere = WireRefusal(status: 404, message: "Not Found", isExpected: true)
 }

@@ -79,7 +79,9 @@ extension SandboxScript {
     /// One friend mentions the bot four times in a day: once too often.
     private mutating func writeBurst(in window: Window) {
         guard let friend = population.indices(of: .friend).first else { return }
-        let visibilities: [Visibility] = [.public, .unlisted, .private, .public]
+        // Where a network has no levels, a mention for few eyes would never arrive.
+        let hasLevels = configuration.botNetwork == .mastodon
+        let visibilities: [Visibility] = [.public, .unlisted, hasLevels ? .private : .public, .public]
         for (step, visibility) in visibilities.enumerated() {
             mention(
                 by: friend, at: window.date(at: 0.1 + 0.12 * Double(step)), kind: .friend, visibility: visibility)

@@ -17,6 +17,8 @@ package struct SandboxWorld: Sendable {
         package var days: Int
         /// Where the human lives: people are awake in its daytime, and a day of the caps is a day of it.
         package var timeZone: TimeZone
+        /// Where the bot lives; the people who mention it keep to what that network has.
+        package var botNetwork = NetworkName.mastodon
         /// `user@host`, or `user` of the sandbox, of those the human has answered before.
         package var friends: [String]
         /// The human's posts before the run; nil stands for the sample archive.

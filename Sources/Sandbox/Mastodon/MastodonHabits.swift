@@ -1,0 +1,249 @@
+package import Foundation
+package import Posts
+
+/// How a server that speaks Mastodon's interface differs from Mastodon.
+///
+/// Every habit was seen on a server that people run. Each can be switched on its own; the flavours switch what belongs
+/// together.
+package struct MastodonHabits: Equatable, Sendable {
+    /// What the server calls itself.
+    package enum Software: String, CaseIterable, Sendable {
+        case mastodon, gotosocial, pleroma, takahe, snac
+    }
+
+    /// A list of the interface.
+    package enum List: String, CaseIterable, Sendable {
+        case ownPosts, home, favorites, notifications
+    }
+
+    /// How long the pages of a list are.
+    package struct PageSize: Equatable, Sendable {
+        /// Without a `limit`.
+        package var standard: Int
+        /// Whatever the `limit` is.
+        package var maximum: Int
+
+        package init(standard: Int, maximum: Int) {
+            self.standard = standard
+            self.maximum = maximum
+        }
+    }
+
+    /// What leads to other pages.
+    package enum Links: Sendable {
+        /// A `Link` header as long as there is more.
+        case usual
+        /// No header at all.
+        case missing
+        /// A `next` even on the last page; only an empty page has none.
+        case untilEmpty
+    }
+
+    /// What a refusal looks like.
+    package enum ErrorForm: String, CaseIterable, Sendable {
+        case json, plainText, html, empty
+    }
+
+    /// What becomes of an `Idempotency-Key` that was used before.
+    package enum Keys: Sendable {
+        /// The post of the first time is given again.
+        case honored
+        /// It is published once more.
+        case ignored
+        /// 500, as of some versions of Mastodon.
+        case failing
+        /// 409 while the first request counts as running, then its post.
+        case busy
+    }
+
+    /// What becomes of a scope that the server does not know, at the registration of an application.
+    package enum UnknownScopes: Sendable {
+        case refused
+        /// The application is registered without it.
+        case leftOut
+    }
+
+    package static let everywhere = Set(List.allCases)
+
+    package var software = Software.mastodon
+    package var ids = MastodonIDs.decimal
+
+    // MARK: Lists
+
+    /// Every list holds its items twice.
+    package var repeatsItems = false
+    /// The home holds its items twice when there are fewer than asked for.
+    package var repeatsShortHome = false
+    /// Where `since_id` has no effect.
+    package var ignoresSinceID: Set<List> = []
+    /// Where `min_id` has no effect.
+    package var ignoresMinID: Set<List> = []
+    /// Where `min_id` gives the newest items above it, not the next ones.
+    package var takesMinIDForSinceID: Set<List> = []
+    package var links = Links.usual
+    /// Where pages are not as long as Mastodon's.
+    package var pageSizes: [List: PageSize] = [:]
+    /// Every page is so long, whatever was asked for.
+    package var fixedPageSize: Int?
+    /// `types[]` and `exclude_types[]` have no effect.
+    package var ignoresNotificationTypes = false
+    /// Nothing can be read without a token but what the server says about itself.
+    package var needsTokenToRead = false
+
+    // MARK: Refusals
+
+    package var errorForm = ErrorForm.json
+    /// How a token is refused that the server does not know.
+    package var badTokenStatus = 401
+    package var badTokenForm: ErrorForm?
+    /// How a request is refused that makes no sense.
+    package var validationStatus = 422
+    /// Every so manieth request is refused with 429 and `Retry-After: 30`, but without a time of reset.
+    package var overloadEvery: Int?
+    /// Requests count for the address that they come from, not for their token.
+    package var limitsByAddress = false
+    /// Answers say how many requests are left.
+    package var tellsLimits = true
+    /// The time of reset is a number of seconds since 1970.
+    package var tellsResetAsNumber = false
+
+    // MARK: Writing
+
+    package var keys = Keys.honored
+    /// How long the first use of a key counts as running, where that matters.
+    package var keyIsBusyFor: TimeInterval = 5
+    package var defaultVisibility = Visibility.public
+    /// A reply to a post that is not there is published as an ordinary post.
+    package var publishesLostReplies = false
+    /// A reply goes on naming a post that was deleted.
+    package var keepsLostParents = false
+    package var maximumCharacters = 500
+    /// What a link counts; nil for its length.
+    package var charactersPerLink: Int? = 23
+    /// What the server says that a link counts.
+    package var advertisedCharactersPerLink: Int? = 23
+
+    // MARK: Entities
+
+    /// Times are written without milliseconds.
+    package var omitsMilliseconds = false
+    /// People of the server itself are `user@host` everywhere but in answers about the own account.
+    package var namesPeopleInFull = false
+    package var lacksInstanceV2 = false
+    /// Every connection ends after one answer.
+    package var closesConnections = false
+
+    // MARK: Logins
+
+    /// How many seconds a token is good for; then it comes with a token to refresh it.
+    package var tokenLifetime: TimeInterval?
+    /// A token may do everything, whatever scopes it was given.
+    package var ignoresScopes = false
+    /// The scope `profile` is known, which is new.
+    package var knowsProfileScope = true
+    package var unknownScopes = UnknownScopes.refused
+    /// Nothing tells where and how to log in.
+    package var lacksLoginMetadata = false
+    /// Nobody can ask which application a token belongs to.
+    package var lacksApplications = false
+
+    package init() {}
+}
+
+extension MastodonHabits {
+    /// As documented.
+    package static let mastodon = MastodonHabits()
+
+    /// GoToSocial: ULIDs, a home that repeats itself, no idempotency, bounds that mean something else.
+    package static let gotosocial = flavour(.gotosocial) { habits in
+        habits.ids = .ulid
+        habits.repeatsShortHome = true
+        habits.ignoresSinceID = [.ownPosts]
+        habits.takesMinIDForSinceID = [.favorites]
+        habits.links = .untilEmpty
+        habits.pageSizes = [
+            .ownPosts: PageSize(standard: 30, maximum: .max), .notifications: PageSize(standard: 20, maximum: 80),
+        ]
+        habits.needsTokenToRead = true
+        habits.validationStatus = 400
+        habits.limitsByAddress = true
+        habits.keys = .ignored
+        habits.defaultVisibility = .unlisted
+        habits.keepsLostParents = true
+        habits.maximumCharacters = 5_000
+        habits.charactersPerLink = nil
+        habits.advertisedCharactersPerLink = 25
+        habits.lacksApplications = true
+    }
+
+    /// Pleroma and Akkoma: flake ids, tokens that expire, a conflict while a key is in use.
+    package static let pleroma = flavour(.pleroma) { habits in
+        habits.ids = .flake
+        habits.badTokenStatus = 403
+        habits.tellsLimits = false
+        habits.keys = .busy
+        habits.publishesLostReplies = true
+        habits.maximumCharacters = 5_000
+        habits.charactersPerLink = nil
+        habits.advertisedCharactersPerLink = nil
+        habits.tokenLifetime = 3_600
+        habits.knowsProfileScope = false
+    }
+
+    /// Takahe: error pages, full names, no idempotency.
+    package static let takahe = flavour(.takahe) { habits in
+        habits.badTokenStatus = 400
+        habits.badTokenForm = .html
+        habits.tellsLimits = false
+        habits.keys = .ignored
+        habits.publishesLostReplies = true
+        habits.charactersPerLink = nil
+        habits.namesPeopleInFull = true
+        habits.knowsProfileScope = false
+        habits.unknownScopes = .leftOut
+        habits.lacksApplications = true
+    }
+
+    /// snac: ids that do not sort, no links, empty errors, tokens that may do everything.
+    package static let snac = flavour(.snac) { habits in
+        habits.ids = .hash
+        habits.ignoresSinceID = [.favorites, .notifications]
+        habits.ignoresMinID = [.favorites, .notifications]
+        habits.links = .missing
+        habits.ignoresNotificationTypes = true
+        habits.errorForm = .empty
+        habits.badTokenStatus = 422
+        habits.tellsLimits = false
+        habits.keys = .ignored
+        habits.publishesLostReplies = true
+        habits.maximumCharacters = 100_000
+        habits.charactersPerLink = nil
+        habits.omitsMilliseconds = true
+        habits.lacksInstanceV2 = true
+        habits.closesConnections = true
+        habits.ignoresScopes = true
+        habits.knowsProfileScope = false
+        habits.unknownScopes = .leftOut
+        habits.lacksApplications = true
+    }
+
+    /// The habits of a program.
+    package static func habits(of software: Software) -> MastodonHabits {
+        switch software {
+        case .mastodon: mastodon
+        case .gotosocial: gotosocial
+        case .pleroma: pleroma
+        case .takahe: takahe
+        case .snac: snac
+        }
+    }
+
+    /// What the programs besides Mastodon have in common, and what is their own.
+    private static func flavour(_ software: Software, _ change: (inout MastodonHabits) -> Void) -> MastodonHabits {
+        var habits = MastodonHabits()
+        habits.software = software
+        habits.lacksLoginMetadata = true
+        change(&habits)
+        return habits
+    }
+}

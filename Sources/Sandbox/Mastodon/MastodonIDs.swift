@@ -1,0 +1,103 @@
+/// How a server writes the numbers of its posts, people and notifications.
+package enum MastodonIDs: String, CaseIterable, Sendable {
+    /// A decimal number.
+    case decimal
+    /// 26 characters that sort by time, as GoToSocial writes them.
+    case ulid
+    /// Large and small letters and digits that sort by length and then by bytes, as Pleroma writes them.
+    case flake
+    /// 32 hexadecimal digits that do not sort, as snac writes them.
+    case hash
+
+    /// What goes over the wire for a number of the sandbox.
+    func text(of number: Int64) -> String {
+        let number = UInt64(max(0, number))
+        switch self {
+        case .decimal: return String(number)
+        case .ulid:
+            // 48 bits of time; of the 80 bits that are random elsewhere the first 16 keep the order.
+            let random = Self.mixed(number)
+            return Self.digits(Self.crockford, high: number, low: random, count: 26)
+        case .flake:
+            // 64 bits of time, 48 bits that tell the machine, 16 bits that count.
+            let low = 0xA11C_E000_0000_0000 | number & 0xFFFF
+            let text = Self.digits(Self.base62, high: number >> 16, low: low, count: 22)
+            return String(text.drop { $0 == "0" })
+        case .hash:
+            let first = Self.mixed(number ^ Self.salt)
+            return Self.hexadecimal(first) + Self.hexadecimal(Self.mixed(first))
+        }
+    }
+
+    /// The number behind what came over the wire; nil for what was never sent.
+    func number(of text: String) -> Int64? {
+        let number: UInt64?
+        switch self {
+        case .decimal:
+            guard let decimal = Int64(text), decimal > 0 else { return nil }
+            return decimal
+        case .ulid: number = Self.value(of: text, Self.crockford)?.high
+        case .flake:
+            number = Self.value(of: text, Self.base62).flatMap { value in
+                value.high <= .max >> 16 ? value.high << 16 | value.low & 0xFFFF : nil
+            }
+        case .hash: number = UInt64(text.prefix(16), radix: 16).map { Self.unmixed($0) ^ Self.salt }
+        }
+        guard let number = number.flatMap({ Int64(exactly: $0) }), number > 0, self.text(of: number) == text else {
+            return nil
+        }
+        return number
+    }
+
+    private static let salt: UInt64 = 0x736E_6163_736E_6163
+    private static let crockford = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
+    private static let base62 = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
+
+    /// A number of 128 bits, written with `alphabet`.
+    private static func digits(_ alphabet: [UInt8], high: UInt64, low: UInt64, count: Int) -> String {
+        let base = UInt64(alphabet.count)
+        var (high, low) = (high, low)
+        var digits: [UInt8] = []
+        for _ in 0..<count {
+            let upper = high.quotientAndRemainder(dividingBy: base)
+            let lower = base.dividingFullWidth((upper.remainder, low))
+            (high, low) = (upper.quotient, lower.quotient)
+            digits.append(alphabet[Int(lower.remainder)])
+        }
+        return String(decoding: digits.reversed(), as: UTF8.self)
+    }
+
+    /// The number of 128 bits; nil for other characters and for larger numbers.
+    private static func value(of text: String, _ alphabet: [UInt8]) -> (high: UInt64, low: UInt64)? {
+        let base = UInt64(alphabet.count)
+        var (high, low): (UInt64, UInt64) = (0, 0)
+        guard !text.isEmpty, text.utf8.count <= 26 else { return nil }
+        for byte in text.utf8 {
+            guard let digit = alphabet.firstIndex(of: byte) else { return nil }
+            let lower = low.multipliedFullWidth(by: base)
+            let (sum, carry) = lower.low.addingReportingOverflow(UInt64(digit))
+            let upper = high.multipliedReportingOverflow(by: base)
+            let (next, overflow) = upper.partialValue.addingReportingOverflow(lower.high + (carry ? 1 : 0))
+            guard !upper.overflow, !overflow else { return nil }
+            (high, low) = (next, sum)
+        }
+        return (high, low)
+    }
+
+    /// A number that does not look like the one it was made from; ``unmixed(_:)`` leads back.
+    private static func mixed(_ number: UInt64) -> UInt64 {
+        let product = (number ^ number >> 32) &* 0x9E37_79B9_7F4A_7C15
+        return product ^ product >> 32
+    }
+
+    private static func unmixed(_ number: UInt64) -> UInt64 {
+        // The inverse of the factor modulo 2^64.
+        let product = (number ^ number >> 32) &* 0xF1DE_83E1_9937_733D
+        return product ^ product >> 32
+    }
+
+    private static func hexadecimal(_ number: UInt64) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}

@@ -1,0 +1,202 @@
+import Foundation
+
+/// How an application gets a token: registration, a code shown to the person, the token itself.
+struct MastodonLogins: Sendable {
+    /// The redirect that lets the server show the code.
+    static let outOfBand = "urn:ietf:wg:oauth:2.0:oob"
+
+    private static let appFields: Set = ["client_name", "redirect_uris", "scopes", "website"]
+    private static let tokenFields: Set = [
+        "grant_type", "code", "client_id", "client_secret", "redirect_uri", "scope", "code_verifier", "refresh_token",
+    ]
+    private static let revocationFields: Set = ["client_id", "client_secret", "token"]
+    private static let pageParameters: Set = [
+        "response_type", "client_id", "redirect_uri", "scope", "force_login", "lang", "state", "code_challenge",
+        "code_challenge_method", "as",
+    ]
+
+    var tokens: MastodonTokens
+
+    /// Whether the request is from a browser.
+    static func isPage(_ request: WireRequest) -> Bool { request.path == "/oauth/authorize" }
+
+    /// The answer; nil for a request that has nothing to do with logins.
+    mutating func answer(
+        _ request: WireRequest, _ habits: MastodonHabits, at now: Date
+    ) throws(WireRefusal) -> WireAnswer? {
+        switch (request.method, request.path) {
+        case ("POST", "/api/v1/apps"): return try register(request, habits)
+        case ("POST", "/oauth/token"): return try token(request, habits, at: now)
+        case ("POST", "/oauth/revoke"): return try revoke(request)
+        case ("GET", "/.well-known/oauth-authorization-server"):
+            guard !habits.lacksLoginMetadata else { throw WireRefusal.notThere }
+            return .json(Self.metadata(request, habits))
+        case (_, "/api/v1/apps"), (_, "/oauth/token"), (_, "/oauth/revoke"):
+            throw WireRefusal(status: 405, message: "Method Not Allowed")
+        default: return nil
+        }
+    }
+
+    // MARK: Registration
+
+    private mutating func register(
+        _ request: WireRequest, _ habits: MastodonHabits
+    ) throws(WireRefusal) -> WireAnswer {
+        let fields = try WireFields(request, allowed: Self.appFields)
+        guard let name = try fields.text("client_name"), !name.isEmpty else { throw .invalid("Name can't be blank") }
+        let redirects = (try fields.text("redirect_uris") ?? "").split(whereSeparator: \.isWhitespace).map(String.init)
+        guard !redirects.isEmpty, redirects.allSatisfy(Self.isRedirect) else {
+            throw .invalid("Redirect URI must be an absolute URI.")
+        }
+        var scopes = MastodonScopes.list(try fields.text("scopes") ?? "read")
+        let known = MastodonScopes.known.filter { habits.knowsProfileScope || $0 != "profile" }
+        if habits.unknownScopes == .leftOut { scopes.removeAll { !known.contains($0) } }
+        guard scopes.allSatisfy(known.contains) else {
+            var refusal = WireRefusal.invalid("Scopes doesn't match configured on the server.")
+            // A client cannot know beforehand whether a server is new enough for this one.
+            refusal.isExpected = scopes.allSatisfy { known.contains($0) || $0 == "profile" }
+            throw refusal
+        }
+        let (clientID, new) = tokens.register(
+            name: name, website: try fields.text("website"), redirects: redirects, scopes: scopes)
+        return .json([
+            "id": .string(String(new.id)), "name": .string(name), "website": .optional(new.website),
+            "scopes": .array(scopes.map(WireJSON.string)), "redirect_uri": .string(redirects.joined(separator: "\n")),
+            "redirect_uris": .array(redirects.map(WireJSON.string)), "client_id": .string(clientID),
+            "client_secret": .string(new.secret), "client_secret_expires_at": 0,
+        ])
+    }
+
+    private static func isRedirect(_ text: String) -> Bool {
+        text == outOfBand || (text.hasPrefix("https://") && text.count > 8)
+    }
+
+    // MARK: The page
+
+    /// The page on which the person says yes; here everybody does, at once, and sees the code.
+    mutating func page(_ request: WireRequest, at now: Date) throws(WireRefusal) -> WireAnswer {
+        guard request.method == "GET" else { throw WireRefusal(status: 405, message: "Method Not Allowed") }
+        let query = request.query
+        func value(_ name: String) -> String? { query.last { $0.name == name }?.value }
+        if let unknown = query.first(where: { !Self.pageParameters.contains($0.name) }) {
+            throw Self.refused("unknown parameter \(unknown.name.prefix(40))")
+        }
+        guard value("response_type") == "code" else { throw Self.refused("response_type must be code") }
+        guard let clientID = value("client_id"), let application = tokens.applications[clientID] else {
+            throw Self.refused("client authentication failed due to unknown client")
+        }
+        guard let redirect = value("redirect_uri"), application.redirects.contains(redirect) else {
+            throw Self.refused("the redirect uri included is not valid")
+        }
+        let scopes = MastodonScopes.list(value("scope") ?? "read")
+        guard scopes.allSatisfy({ MastodonScopes.include(application.scopes, $0) }) else {
+            throw Self.refused("the requested scope is invalid, unknown, or malformed")
+        }
+        let challenge = value("code_challenge")
+        guard challenge == nil || value("code_challenge_method") == "S256" else {
+            throw Self.refused("the code challenge method must be S256")
+        }
+        let role = try Self.role(value("as"), scopes)
+        let code = tokens.allow(
+            .init(
+                application: clientID, person: role.person, redirect: redirect, scopes: scopes, challenge: challenge,
+                madeAt: now))
+        return MastodonPages.page(
+            title: "Authorization code",
+            body: "<p>Copy this code and paste it to \(StatusHTML.escaped(application.name)).</p>"
+                + "<input class=\"oauth-code\" readonly value=\"\(code)\"><p><code>\(code)</code></p>", status: 200)
+    }
+
+    /// Who sits at the browser: who the request says, else who such permissions are for.
+    private static func role(_ name: String?, _ scopes: [String]) throws(WireRefusal) -> SandboxRole {
+        guard let name else { return scopes.contains { $0.hasPrefix("write") } ? .bot : .human }
+        guard let role = SandboxRole(rawValue: name) else { throw refused("nobody of that name is here") }
+        return role
+    }
+
+    private static func refused(_ reason: String) -> WireRefusal { WireRefusal(status: 400, message: reason) }
+
+    // MARK: Tokens
+
+    private mutating func token(
+        _ request: WireRequest, _ habits: MastodonHabits, at now: Date
+    ) throws(WireRefusal) -> WireAnswer {
+        let fields = try WireFields(request, allowed: Self.tokenFields)
+        let clientID = try client(fields)
+        let granted: (token: String, grant: MastodonTokens.Grant)?
+        switch try fields.text("grant_type") {
+        case "authorization_code":
+            granted = tokens.exchange(
+                code: try fields.text("code") ?? "", application: clientID,
+                redirect: try fields.text("redirect_uri"), verifier: try fields.text("code_verifier"), at: now)
+        case "refresh_token" where habits.tokenLifetime != nil:
+            granted = tokens.refresh(try fields.text("refresh_token") ?? "", application: clientID, at: now)
+        default:
+            throw WireRefusal(
+                status: 400, message: "unsupported_grant_type", details: "The grant type is not supported.")
+        }
+        guard let granted else {
+            throw WireRefusal(
+                status: 400, message: "invalid_grant",
+                details: "The provided authorization grant is invalid, expired, revoked, or does not match.")
+        }
+        if let scope = try fields.text("scope") {
+            let isGranted = MastodonScopes.list(scope).allSatisfy { MastodonScopes.include(granted.grant.scopes, $0) }
+            guard isGranted else {
+                tokens.revoke(granted.token, application: clientID)
+                throw WireRefusal(status: 400, message: "invalid_scope", details: "The requested scope is invalid.")
+            }
+        }
+        return .json(Self.token(granted.token, granted.grant, habits, at: now))
+    }
+
+    private static func token(
+        _ token: String, _ grant: MastodonTokens.Grant, _ habits: MastodonHabits, at now: Date
+    ) -> WireJSON {
+        let entity: WireJSON = [
+            "access_token": .string(token), "token_type": "Bearer",
+            "scope": .string(grant.scopes.joined(separator: " ")),
+            "created_at": .integer(Int(now.timeIntervalSince1970)),
+        ]
+        guard let lifetime = habits.tokenLifetime else { return entity }
+        return entity.adding(
+            ("expires_in", .integer(Int(lifetime))), ("refresh_token", .string(grant.refreshToken)))
+    }
+
+    private mutating func revoke(_ request: WireRequest) throws(WireRefusal) -> WireAnswer {
+        let fields = try WireFields(request, allowed: Self.revocationFields)
+        let clientID = try client(fields)
+        tokens.revoke(try fields.text("token") ?? "", application: clientID)
+        return .json([:])
+    }
+
+    /// The application that the request is from.
+    private func client(_ fields: WireFields) throws(WireRefusal) -> String {
+        guard let clientID = try fields.text("client_id"), let application = tokens.applications[clientID],
+            application.secret == (try fields.text("client_secret"))
+        else {
+            throw WireRefusal(
+                status: 401, message: "invalid_client",
+                details: "Client authentication failed due to unknown client or wrong secret.")
+        }
+        return clientID
+    }
+
+    // MARK: Metadata
+
+    private static func metadata(_ request: WireRequest, _ habits: MastodonHabits) -> WireJSON {
+        let base = "http://\(request.header("host") ?? "127.0.0.1")"
+        let scopes = MastodonScopes.known.filter { habits.knowsProfileScope || $0 != "profile" }
+        return [
+            "issuer": .string(base + "/"), "authorization_endpoint": .string(base + "/oauth/authorize"),
+            "token_endpoint": .string(base + "/oauth/token"), "revocation_endpoint": .string(base + "/oauth/revoke"),
+            "app_registration_endpoint": .string(base + "/api/v1/apps"),
+            "scopes_supported": .array(scopes.map(WireJSON.string)), "response_types_supported": ["code"],
+            "response_modes_supported": ["query", "fragment", "form_post"],
+            "grant_types_supported": .array(
+                ["authorization_code"] + (habits.tokenLifetime == nil ? [] : ["refresh_token"])),
+            "token_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post"],
+            "code_challenge_methods_supported": ["S256"],
+        ]
+    }
+}

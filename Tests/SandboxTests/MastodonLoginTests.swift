@@ -1,0 +1,256 @@
+import Foundation
+import Testing
+
+@testable import Sandbox
+
+@Suite struct MastodonLoginTests {
+    private static let redirect = "urn:ietf:wg:oauth:2.0:oob"
+    private static let redirectText = "urn%3Aietf%3Awg%3Aoauth%3A2.0%3Aoob"
+    private static let verify = "/api/v1/accounts/verify_credentials"
+    /// From RFC 7636, appendix B.
+    private static let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+    private static let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
+
+    private struct Client {
+        var id: String
+        var secret: String
+        var credentials: String { "client_id=\(id)&client_secret=\(secret)" }
+    }
+
+    private func register(_ fixture: SandboxFixture, scopes: String = "read write") async throws -> Client {
+        let reply = try await fixture.send(
+            "POST", "/api/v1/apps", as: .nobody,
+            form: "client_name=tests&redirect_uris=\(Self.redirectText)&scopes=\(scopes)")
+        #expect(reply.status == 200)
+        #expect(reply.object["redirect_uri"] as? String == Self.redirect)
+        return Client(
+            id: try #require(reply.object["client_id"] as? String),
+            secret: try #require(reply.object["client_secret"] as? String))
+    }
+
+    /// What a person with a browser does; nil if the page shows no code.
+    private func allow(
+        _ fixture: SandboxFixture, _ client: Client, scope: String = "read+write", _ more: String = ""
+    ) async throws -> String? {
+        let page = try await fixture.send(
+            "GET",
+            "/oauth/authorize?response_type=code&client_id=\(client.id)&redirect_uri=\(Self.redirectText)"
+                + "&scope=\(scope)&force_login=true\(more)", as: .nobody,
+            headers: ["Accept": "text/html", "User-Agent": "Mozilla/5.0"])
+        #expect(page.headers["content-type"]?.hasPrefix("text/html") == true)
+        return page.text.firstMatch(of: /<code>([0-9a-z]+)<\/code>/).map { String($0.output.1) }
+    }
+
+    private func exchange(
+        _ fixture: SandboxFixture, _ client: Client, code: String, _ more: String = "",
+        redirect: String = redirectText
+    ) async throws -> Reply {
+        try await fixture.send(
+            "POST", "/oauth/token", as: .nobody,
+            form: "grant_type=authorization_code&code=\(code)&\(client.credentials)&redirect_uri=\(redirect)\(more)")
+    }
+
+    private func name(_ fixture: SandboxFixture, _ token: String) async throws -> String? {
+        try await fixture.send("GET", Self.verify, as: .token(token)).object["acct"] as? String
+    }
+
+    @Test(arguments: [
+        ("read+write", "", "mirror"), ("read", "", "haruka"), ("read", "&as=bot", "mirror"),
+        ("read+write", "&as=human", "haruka"),
+    ])
+    func givesATokenForACode(scope: String, hint: String, expected: String) async throws {
+        try await SandboxFixture.run { (fixture) async throws in
+            let client = try await register(fixture)
+            let code = try #require(try await allow(fixture, client, scope: scope, hint))
+            let reply = try await exchange(fixture, client, code: code)
+            #expect(reply.status == 200)
+            #expect(reply.object["token_type"] as? String == "Bearer")
+            #expect(reply.object["scope"] as? String == scope.replacing("+", with: " "))
+            #expect(reply.object["created_at"] as? Int == 1_795_100_400)
+            #expect(reply.object["refresh_token"] == nil && reply.object["expires_in"] == nil)
+            let token = try #require(reply.object["access_token"] as? String)
+            #expect(try await name(fixture, token) == expected)
+            let application = try await fixture.send("GET", "/api/v1/apps/verify_credentials", as: .token(token))
+            #expect(application.object["name"] as? String == "tests")
+            #expect(await fixture.sandbox.ledger.rejections.isEmpty)
+        }
+    }
+
+    @Test func aCodeIsGoodOnce() async throws {
+        try await SandboxFixture.run { (fixture) async throws in
+            let client = try await register(fixture)
+            let code = try #require(try await allow(fixture, client))
+            #expect(try await exchange(fixture, client, code: code).status == 200)
+            let again = try await exchange(fixture, client, code: code)
+            #expect(again.status == 400)
+            #expect(again.error == "invalid_grant")
+            #expect(again.object["error_description"] is String)
+        }
+    }
+
+    @Test func aCodeIsGoodForItsApplicationAndItsTime() async throws {
+        try await SandboxFixture.run { (fixture) async throws in
+            let client = try await register(fixture)
+            let other = try await register(fixture)
+            let stolen = try #require(try await allow(fixture, client))
+            #expect(try await exchange(fixture, other, code: stolen).error == "invalid_grant")
+            let elsewhere = try #require(try await allow(fixture, client))
+            let moved = try await exchange(fixture, client, code: elsewhere, redirect: "https%3A%2F%2Fe.org")
+            #expect(moved.error == "invalid_grant")
+            let old = try #require(try await allow(fixture, client))
+            fixture.clock.advance(hours: 0.2)
+            #expect(try await exchange(fixture, client, code: old).error == "invalid_grant")
+            let forged = Client(id: client.id, secret: "wrong")
+            let code = try #require(try await allow(fixture, client))
+            let refused = try await exchange(fixture, forged, code: code)
+            #expect(refused.status == 401)
+            #expect(refused.error == "invalid_client")
+        }
+    }
+
+    @Test func wantsTheProofKeyThatWasAnnounced() async throws {
+        try await SandboxFixture.run { (fixture) async throws in
+            let client = try await register(fixture)
+            let more = "&code_challenge=\(Self.challenge)&code_challenge_method=S256"
+            for proof in ["", "&code_verifier=wrong"] {
+                let code = try #require(try await allow(fixture, client, more))
+                #expect(try await exchange(fixture, client, code: code, proof).error == "invalid_grant")
+            }
+            let code = try #require(try await allow(fixture, client, more))
+            #expect(try await exchange(fixture, client, code: code, "&code_verifier=\(Self.verifier)").status == 200)
+            #expect(try await allow(fixture, client, "&code_challenge=x&code_challenge_method=plain") == nil)
+        }
+    }
+
+    @Test func grantsNoMoreThanWasRegisteredAndAllowed() async throws {
+        try await SandboxFixture.run { (fixture) async throws in
+            let client = try await register(fixture, scopes: "read:accounts read:statuses")
+            #expect(try await allow(fixture, client, scope: "read") == nil)
+            #expect(try await allow(fixture, client, scope: "write:statuses") == nil)
+            let code = try #require(try await allow(fixture, client, scope: "read:accounts"))
+            let wide = try await exchange(fixture, client, code: code, "&scope=read:statuses")
+            #expect(wide.error == "invalid_scope")
+            let next = try #require(try await allow(fixture, client, scope: "read:accounts"))
+            let reply = try await exchange(fixture, client, code: next, "&scope=read:accounts")
+            let token = try #require(reply.object["access_token"] as? String)
+            #expect(try await name(fixture, token) == "haruka")
+            #expect(try await fixture.send("GET", "/api/v1/timelines/home", as: .token(token)).status == 403)
+        }
+    }
+
+    @Test(arguments: [
+        "response_type=token", "client_id=nobody", "redirect_uri=https://e.org", "as=somebody", "surprise=1",
+    ])
+    func showsAPageWithoutACodeForWhatDoesNotFit(change: String) async throws {
+        try await SandboxFixture.run { (fixture) async throws in
+            let client = try await register(fixture)
+            #expect(try await allow(fixture, client, "&\(change)") == nil)
+            #expect(await fixture.sandbox.ledger.summary.errors == 1)
+        }
+    }
+
+    @Test(arguments: [
+        "client_name=&redirect_uris=\(redirectText)", "client_name=a", "client_name=a&redirect_uris=nonsense",
+        "client_name=a&redirect_uris=\(redirectText)&scopes=everything",
+        "client_name=a&redirect_uris=\(redirectText)&surprise=1",
+    ])
+    func registersNoNonsense(form: String) async throws {
+        try await SandboxFixture.run { (fixture) async throws in
+            let reply = try await fixture.send("POST", "/api/v1/apps", as: .nobody, form: form)
+            #expect(reply.status == 422)
+            #expect(await fixture.sandbox.ledger.summary.errors == 1)
+        }
+    }
+
+    @Test func oldServersDoNotKnowEveryScope() async throws {
+        try await SandboxFixture.run { (fixture) async throws in
+            let form = "client_name=a&redirect_uris=\(Self.redirectText)&scopes=profile+read:statuses"
+            fixture.sandbox.faults.mastodon.knowsProfileScope = false
+            #expect(try await fixture.send("POST", "/api/v1/apps", as: .nobody, form: form).status == 422)
+            fixture.sandbox.faults.mastodon.unknownScopes = .leftOut
+            let reply = try await fixture.send("POST", "/api/v1/apps", as: .nobody, form: form)
+            #expect(reply.object["scopes"] as? [String] == ["read:statuses"])
+            #expect(await fixture.sandbox.ledger.summary.errors == 0)
+        }
+    }
+
+    @Test func takesATokenBack() async throws {
+        try await SandboxFixture.run { (fixture) async throws in
+            let login = fixture.sandbox.mastodonLogin(.bot)
+            let token = fixture.sandbox.botToken
+            #expect(token == login.accessToken)
+            let other = try await register(fixture)
+            _ = try await fixture.send(
+                "POST", "/oauth/revoke", as: .nobody, form: "\(other.credentials)&token=\(token)")
+            #expect(try await name(fixture, token) == "mirror")
+            let own = Client(id: login.clientID, secret: login.clientSecret)
+            let reply = try await fixture.send(
+                "POST", "/oauth/revoke", as: .nobody, form: "\(own.credentials)&token=\(token)")
+            #expect(reply.status == 200)
+            #expect(try await fixture.send("GET", Self.verify).status == 401)
+        }
+    }
+
+    @Test func tokensMayExpireAndBeRefreshed() async throws {
+        try await SandboxFixture.run { (fixture) async throws in
+            fixture.sandbox.faults.mastodon.tokenLifetime = 600
+            let login = fixture.sandbox.mastodonLogin(.bot)
+            let own = Client(id: login.clientID, secret: login.clientSecret)
+            func refresh(_ token: String) async throws -> Reply {
+                try await fixture.send(
+                    "POST", "/oauth/token", as: .nobody,
+                    form: "grant_type=refresh_token&refresh_token=\(token)&\(own.credentials)")
+            }
+            #expect(try await name(fixture, login.accessToken) == "mirror")
+            fixture.clock.advance(hours: 599.0 / 3_600)
+            #expect(try await name(fixture, login.accessToken) == "mirror")
+            fixture.clock.advance(hours: 2.0 / 3_600)
+            #expect(try await fixture.send("GET", Self.verify).status == 401)
+            #expect(await fixture.sandbox.ledger.summary.errors == 0)
+            let fresh = try await refresh(login.refreshToken)
+            #expect(fresh.object["expires_in"] as? Int == 600)
+            let token = try #require(fresh.object["access_token"] as? String)
+            let next = try #require(fresh.object["refresh_token"] as? String)
+            #expect(try await name(fixture, token) == "mirror")
+            // The old pair is gone, and so is the token that came with it.
+            #expect(try await refresh(login.refreshToken).error == "invalid_grant")
+            #expect(try await fixture.send("GET", Self.verify).status == 401)
+            #expect(try await refresh(next).status == 200)
+            #expect(try await fixture.send("GET", Self.verify, as: .token(token)).status == 401)
+        }
+    }
+
+    @Test func tokensWithoutAnEndCannotBeRefreshed() async throws {
+        try await SandboxFixture.run { (fixture) async throws in
+            let login = fixture.sandbox.mastodonLogin(.human)
+            let reply = try await fixture.send(
+                "POST", "/oauth/token", as: .nobody,
+                form: "grant_type=refresh_token&refresh_token=\(login.refreshToken)"
+                    + "&client_id=\(login.clientID)&client_secret=\(login.clientSecret)")
+            #expect(reply.error == "unsupported_grant_type")
+        }
+    }
+
+    @Test func tokensMayDoEverything() async throws {
+        try await SandboxFixture.run { (fixture) async throws in
+            fixture.sandbox.faults.mastodon.ignoresScopes = true
+            let reply = try await fixture.send("POST", "/api/v1/statuses", as: .human, json: #"{"status":"oh"}"#)
+            #expect(reply.status == 200)
+        }
+    }
+
+    @Test func tellsWhereToLogInUnlessItDoesNot() async throws {
+        try await SandboxFixture.run { (fixture) async throws in
+            let target = "/.well-known/oauth-authorization-server"
+            let reply = try await fixture.send("GET", target, as: .nobody)
+            #expect(reply.object["code_challenge_methods_supported"] as? [String] == ["S256"])
+            #expect(
+                reply.object["token_endpoint"] as? String == "http://127.0.0.1:\(fixture.sandbox.port)/oauth/token")
+            #expect((reply.object["scopes_supported"] as? [String])?.contains("profile") == true)
+            fixture.sandbox.faults.mastodon = .gotosocial
+            #expect(try await fixture.send("GET", target, as: .nobody).status == 404)
+            #expect(try await fixture.send("GET", "/api/v1/apps/verify_credentials").status == 404)
+            #expect(await fixture.sandbox.ledger.summary.errors == 0)
+        }
+    }
+}
