@@ -1,3 +1,6 @@
+import Foundation
+package import Posts
+
 /// An account's handle, checked before it is put into a text.
 ///
 /// Handles come from the network and may be hostile: one with a space or a
@@ -8,18 +11,44 @@ package struct Handle: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { "@\(text)" }
 
-    /// Nil unless `text` is one name, or one name and one host.
+    /// Nil unless `text` has the form of the network's handles: one name, or one name and one host, on Mastodon; 1 to
+    /// 15 letters, digits and underscores on X; a domain name on Bluesky.
     ///
-    /// - Parameter text: The handle without the leading `@`.
-    package init?(_ text: String) {
-        let parts = text.split(separator: "@", omittingEmptySubsequences: false).map { Array($0.unicodeScalars) }
-        guard let name = parts.first, parts.count <= 2, text.utf8.count <= 320 else { return nil }
-        guard Self.isName(name), parts.count == 1 || Self.isHost(parts[1]) else { return nil }
+    /// - Parameters:
+    ///   - text: The handle without the leading `@`.
+    ///   - network: Whose handle.
+    package init?(_ text: String, on network: NetworkName = .mastodon) {
+        let isHandle =
+            switch network {
+            case .mastodon: Self.isAddress(text)
+            case .x: (1...15).contains(text.utf8.count) && text.unicodeScalars.allSatisfy(Self.isEdge)
+            case .bluesky: Self.isDomain(text)
+            }
+        guard isHandle else { return nil }
         self.text = text
     }
 
+    private static func isAddress(_ text: String) -> Bool {
+        let parts = text.split(separator: "@", omittingEmptySubsequences: false).map { Array($0.unicodeScalars) }
+        guard let name = parts.first, parts.count <= 2, text.utf8.count <= 320 else { return false }
+        return isName(name) && (parts.count == 1 || isHost(parts[1]))
+    }
+
+    /// A host name in ASCII, as the AT protocol wants it; `handle.invalid` stands for a handle that is no longer one.
+    private static func isDomain(_ text: String) -> Bool {
+        let labels = text.unicodeScalars.split(separator: ".", omittingEmptySubsequences: false)
+        guard labels.count > 1, text.utf8.count <= 253, text.lowercased() != "handle.invalid",
+            let top = labels.last?.first, !("0"..."9").contains(top)
+        else { return false }
+        return labels.allSatisfy { label in
+            (1...63).contains(label.count) && label.first != "-" && label.last != "-"
+                && label.allSatisfy { $0.isASCIIAlphanumeric || $0 == "-" }
+        }
+    }
+
+    private static func isEdge(_ scalar: Unicode.Scalar) -> Bool { scalar.isASCIIAlphanumeric || scalar == "_" }
+
     private static func isName(_ name: [Unicode.Scalar]) -> Bool {
-        let isEdge = { (scalar: Unicode.Scalar) in scalar.isASCIIAlphanumeric || scalar == "_" }
         guard let first = name.first, let last = name.last, isEdge(first), isEdge(last) else { return false }
         return name.allSatisfy { isEdge($0) || $0 == "." || $0 == "-" }
     }

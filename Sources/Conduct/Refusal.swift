@@ -31,6 +31,7 @@ extension Refusal {
         case truncated
         case mentionsOthers = "mentions-others"
         case hasLink = "has-link"
+        case linkLeft = "link-left"
         case noWords = "no-words"
         case tooLong = "too-long"
         case tooYoung = "too-young"
@@ -41,6 +42,7 @@ extension Refusal {
         case denied
         case askedToStop = "asked-to-stop"
         case notMentioned = "not-mentioned"
+        case closedToReplies = "closed-to-replies"
         case alreadyAnswered = "already-answered"
         case alreadyFavorited = "already-favorited"
         case tooOld = "too-old"
@@ -49,6 +51,9 @@ extension Refusal {
         case personCap = "person-cap"
         case threadCap = "thread-cap"
         case noPastReply = "no-past-reply"
+        case notLinked = "not-linked"
+        case byHand = "by-hand"
+        case policyNotAcknowledged = "policy-not-acknowledged"
 
         /// What the rule says, where nothing more exact is known.
         package var sentence: String {
@@ -62,6 +67,7 @@ extension Refusal {
             case .truncated: "the text was cut off by the network or archive"
             case .mentionsOthers: "the post begins by addressing somebody"
             case .hasLink: "the post has a link, and links are switched off"
+            case .linkLeft: "the text names an address that the network would make a link of"
             case .noWords: "too few words are left once links and mentions are removed"
             case .tooLong: "the text is longer than the server allows"
             case .tooYoung: "the post is younger than the configured age"
@@ -72,6 +78,7 @@ extension Refusal {
             case .denied: "the author is on the list of people to leave alone"
             case .askedToStop: "the author asks the bot to stop"
             case .notMentioned: "the post does not mention the bot"
+            case .closedToReplies: "the author does not let everybody answer the post"
             case .alreadyAnswered: "the mention was answered before"
             case .alreadyFavorited: "the post is a favorite already"
             case .tooOld: "the post is too old to react to"
@@ -80,6 +87,9 @@ extension Refusal {
             case .personCap: "today's limit for this person is reached"
             case .threadCap: "the limit for this conversation is reached"
             case .noPastReply: "there is no earlier reply to this person to answer with"
+            case .notLinked: "nobody the human answered on another network is known to be this person"
+            case .byHand: "the network does not let software give favorites"
+            case .policyNotAcknowledged: "the operator has not said that the network's rules for bots are known"
             }
         }
     }

@@ -59,8 +59,8 @@ package struct ReplyRules: Equatable, Sendable {
     private func refusalOfAuthor(_ mention: MentionFacts) -> Refusal? {
         if mention.author.id == mention.bot || mention.post.author == mention.bot { return Refusal(.ownPost) }
         if mention.post.isRepost { return Refusal(.isRepost) }
-        if !mention.mentionsBot { return Refusal(.notMentioned) }
         if OptOut.asksToStop(text: mention.post.text) { return Refusal(.askedToStop) }
+        if !mention.mentionsBot { return Refusal(.notMentioned) }
         if mention.isDenied { return Refusal(.denied) }
         if OptOut.isOptedOut(bio: mention.author.bio) { return Refusal(.optedOut) }
         if mention.author.isBot { return Refusal(.botAuthor) }

@@ -8,7 +8,16 @@ extension TextRules {
     ///
     /// - Parameter text: Any text.
     /// - Returns: 32 hexadecimal digits, the same on every machine.
-    package static func textKey(_ text: String) -> String {
+    package static func textKey(_ text: String) -> String { textKey(text, ignoringHosts: false) }
+
+    /// What texts have in common that read the same apart from more than ``textKey(_:)`` leaves out.
+    ///
+    /// - Parameters:
+    ///   - text: Any text.
+    ///   - ignoringHosts: Whether host names without `http://`, which some networks turn into links, make no
+    ///     difference either, nor does punctuation that stands alone.
+    /// - Returns: 32 hexadecimal digits, the same on every machine.
+    package static func textKey(_ text: String, ignoringHosts: Bool) -> String {
         let folded = text.precomposedStringWithCompatibilityMapping
         var plain = String.UnicodeScalarView()
         for token in PlainTokens(folded).tokens {
@@ -20,8 +29,9 @@ extension TextRules {
         }
         // Foundation leaves the marks of half-width kana apart, and the hash is over bytes.
         let composed = String(plain).lowercased().precomposedStringWithCanonicalMapping
-        let words = composed.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        return SHA256.hash(data: Array(words.utf8)).prefix(16)
+        var words = (ignoringHosts ? TextShape.withoutHosts(composed) : composed).split(whereSeparator: \.isWhitespace)
+        if ignoringHosts { words.removeAll { !$0.unicodeScalars.contains(where: \.isWord) } }
+        return SHA256.hash(data: Array(words.joined(separator: " ").utf8)).prefix(16)
             .map { byte in
                 let digits = String(byte, radix: 16)
                 return byte < 16 ? "0" + digits : digits

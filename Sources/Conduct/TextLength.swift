@@ -2,16 +2,22 @@ package import Posts
 
 /// How long a server finds a text.
 package enum TextLength {
-    /// Counts as Mastodon does, and never less.
+    /// Counts as the server does, and never less.
     ///
-    /// A link counts what the server says, a mention without its host. A link
-    /// that the server may not recognise counts in full if that is more.
+    /// Where links have a length of their own, as on Mastodon, a link counts
+    /// that, and a mention counts without its host; a link that the server may
+    /// not recognise counts in full if that is more. Where they have none,
+    /// everything counts as it is written. X counts weights.
     ///
     /// - Parameters:
     ///   - text: The text as it is sent.
     ///   - limits: The server's way of counting.
     /// - Returns: The length in `limits.unit`.
     package static func count(_ text: String, limits: PublishingLimits) -> Int {
+        guard limits.unit != .xWeight else { return XWeightedText.weight(of: text) }
+        guard let linkLength = limits.charactersPerURL else {
+            return limits.unit == .graphemes ? text.count : text.unicodeScalars.count
+        }
         var rest = String.UnicodeScalarView()
         var links = 0
         for token in PlainTokens(text).tokens {
@@ -21,7 +27,7 @@ package enum TextLength {
                 rest.append("@")
                 rest.append(contentsOf: name)
             case .link(let link, let isCertain):
-                let cost = max(0, limits.charactersPerURL ?? link.count)
+                let cost = max(0, linkLength)
                 links += isCertain ? cost : max(cost, link.count)
             }
         }

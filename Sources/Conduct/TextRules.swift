@@ -3,17 +3,32 @@ package import Posts
 
 /// Which of the human's texts may be sent, and in what form.
 package struct TextRules: Equatable, Sendable {
-    /// Whether texts with links may be sent.
-    package var links: Bool
+    /// Where the texts are sent, whose customs hold: X makes more of signs than others do.
+    package var network: NetworkName
+    /// What becomes of links.
+    package var links: LinkRule
     /// How old a post must be before the bot repeats it.
     package var minimumAgeDays: Int
     /// What the bot's server allows.
     package var limits: PublishingLimits
+    /// Whether a reply must name the person answered, who is not notified otherwise.
+    package var repliesNameThePerson: Bool
 
-    package init(links: Bool = true, minimumAgeDays: Int = 30, limits: PublishingLimits = .mastodon) {
+    /// - Parameters:
+    ///   - network: Where the texts are sent.
+    ///   - links: What becomes of links.
+    ///   - minimumAgeDays: How old a post must be before the bot repeats it.
+    ///   - limits: What the bot's server allows; nil for what is usual on the network.
+    ///   - repliesNameThePerson: Whether a reply must name the person answered.
+    package init(
+        network: NetworkName = .mastodon, links: LinkRule = .kept, minimumAgeDays: Int = 30,
+        limits: PublishingLimits? = nil, repliesNameThePerson: Bool = true
+    ) {
+        self.network = network
         self.links = links
         self.minimumAgeDays = minimumAgeDays
-        self.limits = limits
+        self.limits = limits ?? .usual(of: network)
+        self.repliesNameThePerson = repliesNameThePerson
     }
 
     /// The fewest letters and digits that make a text worth sending.
@@ -21,8 +36,9 @@ package struct TextRules: Equatable, Sendable {
 
     /// The text to publish for one of the human's posts.
     ///
-    /// Mentions lose their `@`, so that nobody is notified. Nothing is ever
-    /// cut off.
+    /// Mentions lose their `@`, so that nobody is notified; on X hashtags lose
+    /// their `#`, and cashtags but one their `$`. Nothing is ever cut off, except
+    /// links where they are to be removed.
     ///
     /// - Parameter post: A post that is not a reply.
     /// - Returns: The text as it may be sent, or why it may not.
@@ -33,26 +49,28 @@ package struct TextRules: Equatable, Sendable {
         if TextShape.beginsWithMention(text) {
             return .failure(Refusal(.mentionsOthers))
         }
-        let cleaned = TextCleaning.withoutMentions(text)
-        return checked(cleaned, from: text)
+        return checked(cleaned(text), from: text)
     }
 
     /// The text to answer `handle` with, made of one of the human's old replies.
     ///
-    /// It begins with the one mention that notifies the person answered; no
-    /// other mention is left.
+    /// Where the person answered is notified only by name, it begins with that
+    /// one mention; no other mention is left.
     ///
     /// - Parameters:
     ///   - post: One of the human's replies.
     ///   - handle: The account to answer, without the leading `@`.
     /// - Returns: The text as it may be sent, or why it may not.
     package func replyText(for post: Post, to handle: String) -> Result<String, Refusal> {
-        guard let handle = Handle(handle) else { return .failure(Refusal(.badHandle)) }
+        var prefix = ""
+        if repliesNameThePerson {
+            guard let handle = Handle(handle, on: network) else { return .failure(Refusal(.badHandle)) }
+            prefix = "\(handle) "
+        }
         if !post.isReply { return .failure(Refusal(.notAReply)) }
         if let refusal = refusalOfOrigin(post) { return .failure(refusal) }
         let text = TextCleaning.withoutLeadingMentions(TextCleaning.normalized(post.text))
-        let cleaned = TextCleaning.withoutMentions(text)
-        return checked(cleaned, from: text, prefix: "@\(handle.text) ")
+        return checked(cleaned(text), from: text, prefix: prefix)
     }
 
     /// Whether the post is too young to be repeated.
@@ -72,12 +90,30 @@ package struct TextRules: Equatable, Sendable {
         return nil
     }
 
+    private func cleaned(_ text: String) -> String {
+        let inert = TextCleaning.inert(text, on: network)
+        guard links == .removed else { return inert }
+        // What stood around a link may make a sign of itself once it is gone.
+        return TextCleaning.inert(TextCleaning.withoutLinks(inert), on: network)
+    }
+
+    /// The text if it may be sent; what cleaning left is not believed but looked at.
     private func checked(_ cleaned: String, from text: String, prefix: String = "") -> Result<String, Refusal> {
-        if !links, TextShape.hasLink(text) || TextShape.hasLink(cleaned) { return .failure(Refusal(.hasLink)) }
-        guard TextShape.wordCharacters(in: text) >= Self.minimumWordCharacters else {
-            return .failure(Refusal(.noWords))
+        switch links {
+        case .kept: break
+        case .leftOut: if TextShape.hasLink(text) || hasLink(cleaned) { return .failure(Refusal(.hasLink)) }
+        case .removed: if hasLink(cleaned) { return .failure(Refusal(.linkLeft)) }
         }
+        if PlainTokens(cleaned).needsCleaning { return .failure(Refusal(.mentionsOthers)) }
+        guard TextShape.wordCharacters(in: text) >= Self.minimumWordCharacters,
+            TextShape.wordCharacters(in: cleaned) >= Self.minimumWordCharacters
+        else { return .failure(Refusal(.noWords)) }
         if let refusal = TextLength.refusal(of: prefix + cleaned, limits: limits) { return .failure(refusal) }
         return .success(prefix + cleaned)
+    }
+
+    /// Whether the network may make a link of anything in the text.
+    private func hasLink(_ text: String) -> Bool {
+        network == .x ? TextShape.hasScheme(text) || XLink.occurs(in: text) : TextShape.hasLink(text)
     }
 }

@@ -46,20 +46,48 @@ enum TextShape {
 
     /// Whether the text has anything that a network could make a link of, with or without `http://`.
     static func hasLink(_ text: String) -> Bool {
-        let tokens = PlainTokens(text)
-        if tokens.hasLink { return true }
+        if PlainTokens(text).hasLink || hasScheme(text) { return true }
+        return text.unicodeScalars.split { !isHostScalar($0) }.contains(where: isHost)
+    }
+
+    /// Whether the text has the beginning of a link, whatever follows.
+    static func hasScheme(_ text: String) -> Bool {
         let lowered = text.lowercased()
-        if lowered.contains("http://") || lowered.contains("https://") { return true }
-        let isHostScalar = { (scalar: Unicode.Scalar) in
-            scalar.isASCIIAlphanumeric || scalar == "." || scalar == "-"
+        return lowered.contains("http://") || lowered.contains("https://")
+    }
+
+    /// The text with a space instead of everything that reads as a host name, and of the path behind it.
+    static func withoutHosts(_ text: String) -> String {
+        let scalars = Array(text.unicodeScalars)
+        var result = String.UnicodeScalarView()
+        var start = 0
+        while start < scalars.count {
+            let run = scalars[start...].prefix(while: isHostScalar)
+            if run.isEmpty {
+                result.append(scalars[start])
+            } else if isHost(run) {
+                result.append(" ")
+                if run.endIndex < scalars.count, scalars[run.endIndex] == "/" {
+                    start += scalars[run.endIndex...].prefix { $0.isLinkScalar && $0 != ")" }.count
+                }
+            } else {
+                result.append(contentsOf: run)
+            }
+            start += max(run.count, 1)
         }
-        return text.unicodeScalars.split { !isHostScalar($0) }.contains { word in
-            var host = word
-            while host.last == "." { host.removeLast() }
-            let labels = host.split(separator: ".", omittingEmptySubsequences: false).suffix(2)
-            guard labels.count == 2, let name = labels.first, let top = labels.last else { return false }
-            return !name.isEmpty && top.count > 1 && top.allSatisfy { $0.properties.isAlphabetic }
-        }
+        return String(result)
+    }
+
+    private static func isHostScalar(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.isASCIIAlphanumeric || scalar == "." || scalar == "-"
+    }
+
+    /// Whether a run of a host's characters ends like one.
+    private static func isHost(_ word: some BidirectionalCollection<Unicode.Scalar>) -> Bool {
+        let dots = word.reversed().prefix { $0 == "." }.count
+        let labels = word.dropLast(dots).split(separator: ".", omittingEmptySubsequences: false).suffix(2)
+        guard labels.count == 2, let name = labels.first, let top = labels.last else { return false }
+        return !name.isEmpty && top.count > 1 && top.allSatisfy { $0.properties.isAlphabetic }
     }
 
     /// How many letters and digits the text has apart from links and mentions.

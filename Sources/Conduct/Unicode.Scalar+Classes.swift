@@ -2,6 +2,9 @@ extension Unicode.Scalar {
     /// `@`, or a form of it that servers may read as one.
     var isAtSign: Bool { self == "@" || self == "\u{FF20}" || self == "\u{FE6B}" }
 
+    /// `#`, or a form of it that networks read as one.
+    var isHashSign: Bool { self == "#" || self == "\u{FF03}" || self == "\u{FE5F}" }
+
     var isASCIIAlphanumeric: Bool {
         switch self {
         case "a"..."z", "A"..."Z", "0"..."9": true
@@ -31,9 +34,11 @@ extension Unicode.Scalar {
     /// Shows nothing by itself: joiners, direction marks, variation selectors.
     var isInvisible: Bool { !isASCII && properties.isDefaultIgnorableCodePoint }
 
-    /// A control character other than a line break, which no post needs and some servers refuse.
+    /// A control character other than a line break, a byte order mark or no character at all, which no post needs and
+    /// some servers refuse.
     var isUnwantedControl: Bool {
         value < 0x20 && self != "\n" && self != "\t" && self != "\r" || (0x7F...0x9F).contains(value)
+            || value == 0xFEFF || properties.isNoncharacterCodePoint
     }
 
     /// May stand in a link as written in ASCII.

@@ -13,6 +13,11 @@ import Testing
         "https://例え.jp/@x", "*", "@_", "@-", "@.", "@@", "/", "=", "\u{1F}", "\u{2028}", "ａｌｉｃｅ", "@ａ", "\u{301}",
     ]
 
+    private static let piecesOfX = [
+        "#", "＃", "##", "#tag", "＃タグ", "$", "$TICK", "$tick", " $A", "#️⃣", "#1", "&#", "example.com", ".com", "http",
+        "://", "t.co/x", "://example.com", "hello.みんな", "@a.b.social", "https://t.co/abc ", "(https://t.co/abc)",
+    ]
+
     @Test(arguments: 0..<12)
     func sentTextNotifiesNobodyElse(seed: UInt64) throws {
         var generator = Generator(state: seed)
@@ -37,6 +42,34 @@ import Testing
             }
         }
         #expect(sent > 100)
+    }
+
+    @Test(arguments: 0..<12)
+    func sentTextIsNothingButWordsOnX(seed: UInt64) throws {
+        var generator = Generator(state: seed &+ 500)
+        let rules = TextRules(network: .x, links: .removed, repliesNameThePerson: false)
+        var (sent, kept) = (0, 0)
+        for _ in 0..<300 {
+            let length = Int.random(in: 0...16, using: &generator)
+            let text = (0..<length).map { _ in (Self.pieces + Self.piecesOfX).randomElement(using: &generator) ?? "" }
+                .joined()
+            let results = [rules.text(for: post(text)), rules.replyText(for: reply(text), to: "ren")]
+            for cleaned in results.compactMap(\.value) {
+                #expect(!MentionDetector.findsMention(in: cleaned), "\(text.debugDescription)")
+                #expect(!TagDetector.findsHashtag(in: cleaned), "\(text.debugDescription)")
+                #expect(TagDetector.cashtags(in: cleaned) <= 1, "\(text.debugDescription)")
+                #expect(!TagDetector.findsLink(in: cleaned), "\(text.debugDescription)")
+                #expect(XWeightedText.weight(of: cleaned) <= 280)
+                sent += 1
+            }
+            // Links may stay where the operator pays for them; signs may not.
+            if let cleaned = TextRules(network: .x).text(for: post(text)).value {
+                #expect(!MentionDetector.findsMention(in: cleaned), "\(text.debugDescription)")
+                #expect(TagDetector.cashtags(in: cleaned) <= 1, "\(text.debugDescription)")
+                kept += 1
+            }
+        }
+        #expect(sent > 100 && kept > 50)
     }
 
     @Test(arguments: 0..<4)
@@ -64,7 +97,7 @@ import Testing
         let text = String(repeating: piece, count: 8_000)
         let clock = ContinuousClock()
         let elapsed = clock.measure {
-            _ = TextRules(links: false).text(for: post(text))
+            _ = TextRules(network: .x, links: .removed).text(for: post(text))
             _ = TextRules().replyText(for: reply(text), to: "ren")
             _ = TextRules.textKey(text)
             _ = OptOut.isOptedOut(bio: text)

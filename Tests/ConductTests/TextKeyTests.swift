@@ -16,6 +16,20 @@ import Testing
         #expect(TextRules.textKey(first) != TextRules.textKey(second))
     }
 
+    @Test(arguments: [
+        ("see example.com.", "see http://example.com."), ("見てexample.comだよ", "見てhttp://example.com だよ"),
+        ("Hello.World is on", "http://Hello.World is on"), ("a (example.com/x) b", "a (http://example.com/x) b"),
+    ])
+    func aHostThatTheNetworkMadeALinkOfMakesNoDifference(sent: String, found: String) {
+        #expect(TextRules.textKey(sent) != TextRules.textKey(found))
+        #expect(TextRules.textKey(sent, ignoringHosts: true) == TextRules.textKey(found, ignoringHosts: true))
+    }
+
+    @Test(arguments: [("see example.com", "hear example.com"), ("1.5 km", "2.5 km"), ("...", "a")])
+    func otherWordsStillDo(first: String, second: String) {
+        #expect(TextRules.textKey(first, ignoringHosts: true) != TextRules.textKey(second, ignoringHosts: true))
+    }
+
     @Test func keyIsTheSameOnEveryMachine() {
         // The first 16 bytes of SHA-256 of "good morning".
         #expect(TextRules.textKey("Good Morning") == "cdf71dea7d7741a2b6f021f3dd344f75")

@@ -22,6 +22,32 @@ import Testing
         #expect(TextLength.count(text, limits: .mastodon) == count)
     }
 
+    @Test(arguments: [
+        ("https://example.org/a/very/long/path/that/costs/all/of/it", 57), ("e\u{301}👩‍👩‍👧🇯🇵", 3),
+        ("@ren@remote.example hi", 22), ("@ren.bsky.social hi", 19),
+    ])
+    func everythingCountsAsWrittenWhereLinksHaveNoLengthOfTheirOwn(text: String, count: Int) {
+        #expect(TextLength.count(text, limits: .bluesky) == count)
+        let codePoints = PublishingLimits(maximumCharacters: 10, charactersPerURL: nil, unit: .codePoints)
+        #expect(TextLength.count(text, limits: codePoints) == text.unicodeScalars.count)
+    }
+
+    @Test func weightsCountOnX() {
+        #expect(TextLength.count("日本語 https://example.org/a/very/long/path", limits: .x) == 30)
+        let full = String(repeating: "日", count: 140)
+        #expect(TextRules(network: .x).text(for: post(full)).value == full)
+        #expect(TextRules(network: .x).text(for: post(full + "a")).code == "too-long")
+    }
+
+    @Test func blueskyLimitsGraphemesAndBytes() {
+        let families = String(repeating: "👨‍👩‍👧‍👦", count: 110)
+        #expect(TextRules(network: .bluesky).text(for: post("abc" + families)).code == nil)
+        let more = String(repeating: "👨‍👩‍👧‍👦", count: 120)
+        #expect(TextRules(network: .bluesky).text(for: post("abc" + more)).code == "too-long")
+        #expect(TextRules(network: .bluesky).text(for: post(String(repeating: "a", count: 300))).code == nil)
+        #expect(TextRules(network: .bluesky).text(for: post(String(repeating: "a", count: 301))).code == "too-long")
+    }
+
     @Test func codePointsCountOneByOne() {
         let limits = PublishingLimits(maximumCharacters: 10, charactersPerURL: 20, unit: .codePoints)
         #expect(TextLength.count("e\u{301}👩‍👩‍👧", limits: limits) == 7)

@@ -78,8 +78,8 @@ import Testing
         ("wait. What", false), ("e.g. this", false), ("終わった。寝る。", false), ("10.5 km today", false),
     ])
     func linksCanBeSwitchedOff(text: String, hasLink: Bool) {
-        #expect((TextRules(links: false).text(for: post(text)).code == "has-link") == hasLink)
-        #expect(TextRules(links: true).text(for: post(text)).code == nil)
+        #expect((TextRules(links: .leftOut).text(for: post(text)).code == "has-link") == hasLink)
+        #expect(TextRules(links: .kept).text(for: post(text)).code == nil)
     }
 
     @Test func youngPostsWait() {
