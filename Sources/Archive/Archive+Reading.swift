@@ -81,6 +81,16 @@ extension Archive {
         }
     }
 
+    /// The networks on which the human answered somebody else, as far as the archive knows.
+    package func networksOfReplies() async throws -> Set<NetworkName> {
+        let rows = try await storage.query(
+            """
+            SELECT DISTINCT network FROM posts
+            WHERE mirror = \(mirror) AND reply_to_author IS NOT NULL AND reply_to_author <> COALESCE(author, '')
+            """)
+        return Set(try rows.compactMap { NetworkName(rawValue: try $0.text("network")) })
+    }
+
     private func posts(where condition: SQL, _ order: SQL = "") async throws -> [Post] {
         try await storage.query(
             PostRow.selection + " WHERE mirror = \(mirror) AND \(condition) \(order)"

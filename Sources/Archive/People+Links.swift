@@ -23,6 +23,15 @@ extension People {
         }
     }
 
+    /// Says that an account is its own person; the others it was linked to stay linked with each other.
+    package func unlink(_ account: AccountID) async throws {
+        try await storage.execute(
+            """
+            UPDATE people SET linked_to = \(SQLValue.null)
+            WHERE mirror = \(mirror) AND network = \(account.network.rawValue) AND account_id = \(account.value)
+            """)
+    }
+
     /// All accounts of a person, the given one first.
     package func linked(to person: AccountID) async throws -> [AccountID] {
         let mirror = mirror
@@ -33,7 +42,7 @@ extension People {
         to person: AccountID, of mirror: String, on connection: any StorageConnection
     ) throws -> [AccountID] {
         guard let link = try Self.person(person, of: mirror, on: connection)?.link else { return [person] }
-        let others = try people(linkedBy: link, of: mirror, on: connection).map(\.id).filter { $0 != person }
+        let others = try people(linkedBy: [link], of: mirror, on: connection).map(\.id).filter { $0 != person }
         return [person] + others
     }
 }

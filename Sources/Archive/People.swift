@@ -40,12 +40,29 @@ package struct People: Sendable {
 
     /// What holds for a person: no, if any of their linked accounts said no.
     package func stance(of person: AccountID) async throws -> Stance {
-        let mirror = mirror
-        return try await storage.read { connection in
-            let accounts = try Self.linked(to: person, of: mirror, on: connection)
-            let stances = try accounts.compactMap { try Self.person($0, of: mirror, on: connection)?.stance }
-            return stances.contains(.deny) ? .deny : stances.contains(.allow) ? .allow : .none
+        try await stances(of: [person])[person] ?? .none
+    }
+
+    /// What holds for each of these people, asked at once.
+    ///
+    /// - Parameter people: Any accounts; one that occurs twice is asked for once.
+    /// - Returns: A stance for every one of them.
+    /// - Throws: ``ArchiveError``, or the store's error.
+    package func stances(of people: [AccountID]) async throws -> [AccountID: Stance] {
+        var stances = Dictionary(people.map { ($0, Stance.none) }) { first, _ in first }
+        guard !stances.isEmpty else { return stances }
+        let (mirror, asked) = (mirror, Array(stances.keys))
+        let (found, linked) = try await storage.read { connection in
+            let found = try Self.people(asked, of: mirror, on: connection)
+            let links = Set(found.compactMap(\.link))
+            return (found, try Self.people(linkedBy: Array(links), of: mirror, on: connection))
         }
+        let byLink = Dictionary(grouping: linked) { $0.link ?? "" }
+        for person in found {
+            let said = [person.stance] + (person.link.flatMap { byLink[$0] } ?? []).map(\.stance)
+            stances[person.id] = said.contains(.deny) ? .deny : said.contains(.allow) ? .allow : Stance.none
+        }
+        return stances
     }
 
     /// Records what a person, or the operator about them, said.
@@ -104,12 +121,33 @@ package struct People: Sendable {
         ).first.map(person)
     }
 
-    static func people(
-        linkedBy link: String, of mirror: String, on connection: any StorageConnection
+    /// Those of the accounts that are known.
+    private static func people(
+        _ ids: [AccountID], of mirror: String, on connection: any StorageConnection
     ) throws -> [Person] {
-        try connection.query(
-            selection + " WHERE mirror = \(mirror) AND linked_to = \(link) ORDER BY network, account_id"
-        ).map(person)
+        var people: [Person] = []
+        for (network, group) in Dictionary(grouping: ids, by: \.network) {
+            for values in group.map(\.value).portions {
+                people += try connection.query(
+                    selection + """
+                         WHERE mirror = \(mirror) AND network = \(network.rawValue) AND account_id IN \(list: values)
+                        """
+                ).map(person)
+            }
+        }
+        return people
+    }
+
+    static func people(
+        linkedBy links: [String], of mirror: String, on connection: any StorageConnection
+    ) throws -> [Person] {
+        try links.portions.flatMap { portion in
+            try connection.query(
+                selection + """
+                     WHERE mirror = \(mirror) AND linked_to IN \(list: portion) ORDER BY network, account_id
+                    """
+            ).map(person)
+        }
     }
 
     private static func person(_ row: SQLRow) throws -> Person {
@@ -123,5 +161,12 @@ package struct People: Sendable {
             id: AccountID(network: network, value: try row.text("account_id")),
             handle: try row.optionalText("handle"), stance: stance, reason: try row.optionalText("reason"),
             link: try row.optionalText("linked_to"), lastContact: try row.optionalDate("last_contact_ms"))
+    }
+}
+
+extension [String] {
+    /// The values, at most 500 at a time, well under what either engine binds to one statement.
+    var portions: [[String]] {
+        stride(from: 0, to: count, by: 500).map { Array(self[$0..<Swift.min($0 + 500, count)]) }
     }
 }

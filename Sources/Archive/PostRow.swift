@@ -69,9 +69,7 @@ enum PostRow {
     static func forEachPortion(of ids: [PostID], _ body: (_ network: String, _ values: [String]) throws -> Void) throws
     {
         for (network, group) in Dictionary(grouping: ids, by: \.network) {
-            for start in stride(from: 0, to: group.count, by: 500) {
-                try body(network.rawValue, group[start..<min(start + 500, group.count)].map(\.value))
-            }
+            for values in group.map(\.value).portions { try body(network.rawValue, values) }
         }
     }
 }

@@ -107,7 +107,10 @@ package struct Delivery: Sendable {
         max((action.sending ?? action.updated) + lookUpWait, action.nextAttempt ?? .distantPast)
     }
 
-    private func send(_ action: Action, now: @Sendable () -> Date) async throws -> Action {
+    /// Sends once and stores what came of it; with `mayHaveActed` an earlier request of the same action may have acted.
+    private func send(
+        _ action: Action, mayHaveActed: Bool = false, now: @Sendable () -> Date
+    ) async throws -> Action {
         let outcome = await deliverer.send(action)
         let time = now()
         switch outcome {
@@ -115,7 +118,9 @@ package struct Delivery: Sendable {
             return try await store.confirm(action, remoteID: remoteID, remoteAddress: remoteAddress, now: time)
         case .notSent(let reason, let after):
             let until = max(after ?? .distantPast, retry.nextAttempt(after: action.attempts, id: action.id, now: time))
-            return try await store.postpone(action, until: until, reason: reason, now: time)
+            return mayHaveActed
+                ? try await store.takeBackResend(action, at: until, reason: reason, now: time)
+                : try await store.postpone(action, until: until, reason: reason, now: time)
         case .refused(let reason):
             return try await store.end(action, as: .failed, reason: reason, now: time)
         case .duplicate:
@@ -139,7 +144,7 @@ package struct Delivery: Sendable {
             return try await store.awaitLookUp(action, at: again, reason: reason, now: time)
         case .absent where mayResend(action, at: time):
             let resent = try await store.resend(action, lookUp: time + lookUpWait, now: time)
-            return try await send(resent, now: now)
+            return try await send(resent, mayHaveActed: true, now: now)
         case .absent:
             return try await store.end(action, as: .failed, reason: "unconfirmed", now: time)
         }

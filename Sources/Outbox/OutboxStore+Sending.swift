@@ -77,6 +77,23 @@ extension OutboxStore {
         }
     }
 
+    /// Keeps an action whose second request certainly did not act in `sending`, for the first one still may have.
+    ///
+    /// The second request does not count: it may be made again after another look.
+    ///
+    /// - Parameters:
+    ///   - action: An action that was sent again.
+    ///   - at: When to look for it again.
+    ///   - reason: Why it waits.
+    ///   - now: Recorded with the change.
+    /// - Returns: The action as it is stored now.
+    /// - Throws: ``OutboxError`` if the lease is lost or the action changed meanwhile; the store's error.
+    package func takeBackResend(_ action: Action, at: Date, reason: String, now: Date) async throws -> Action {
+        try await change(action, from: [.sending], to: .sending, now: now) { _ in
+            "next_attempt_ms = \(at.milliseconds), reason = \(reason), attempts = attempts - 1"
+        }
+    }
+
     /// Records what the network called the post or that the favorite stands.
     package func confirm(_ action: Action, remoteID: String?, remoteAddress: String?, now: Date) async throws -> Action
     {

@@ -115,6 +115,31 @@ package struct OutboxStore: Sendable {
             order: "due_ms DESC, id ASC", limit: 100_000)
     }
 
+    /// Those among `people` who named the bot in a post before, other than to make it stop.
+    package func acquaintances(among people: [AccountID]) async throws -> Set<AccountID> {
+        guard !people.isEmpty else { return [] }
+        let mirror = mirror
+        return try await storage.read { connection in
+            var found: Set<AccountID> = []
+            for (network, group) in Dictionary(grouping: Set(people), by: \.network) {
+                for start in stride(from: 0, to: group.count, by: 500) {
+                    let part = group[start..<min(start + 500, group.count)].map(\.value)
+                    let rows = try connection.query(
+                        """
+                        SELECT DISTINCT target_author FROM actions
+                        WHERE mirror = \(mirror) AND kind = 'reply' AND target_network = \(network.rawValue)
+                            AND target_author IN \(list: part)
+                            AND COALESCE(reason, '') NOT IN ('asked-to-stop', 'not-mentioned')
+                        """)
+                    for row in rows {
+                        found.insert(AccountID(network: network, value: try row.text("target_author")))
+                    }
+                }
+            }
+            return found
+        }
+    }
+
     /// How many actions are in each state, by kind.
     package func counts(since: Date) async throws -> [ActionKind: [ActionState: Int]] {
         let mirror = mirror

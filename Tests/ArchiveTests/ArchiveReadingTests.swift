@@ -18,6 +18,21 @@ import Testing
         #expect(try await test.ids() == ["d", "e"])
     }
 
+    @Test func tellsWhereTheHumanAnswered() async throws {
+        let test = try await TestArchive()
+        #expect(try await test.archive.networksOfReplies().isEmpty)
+        var selfReply = post("s", at: 3, replyTo: TestArchive.human)
+        selfReply.author = TestArchive.human
+        var elsewhere = post("x", at: 9, replyTo: AccountID(network: .x, value: "12345"))
+        elsewhere.id = postID("99", .x)
+        try await test.store([post("a", at: 1), selfReply])
+        #expect(try await test.archive.networksOfReplies().isEmpty)
+        try await test.store([elsewhere])
+        #expect(try await test.archive.networksOfReplies() == [.x])
+        try await test.store([post("b", at: 2, replyTo: TestArchive.friend)])
+        #expect(try await test.archive.networksOfReplies() == [.x, .mastodon])
+    }
+
     @Test func repliesFollowTheLinksOfAPerson() async throws {
         let test = try await TestArchive()
         let onX = AccountID(network: .x, value: "12345")

@@ -66,6 +66,35 @@ import Testing
         #expect(try await people.stance(of: aoi) == .deny)
     }
 
+    @Test func stancesOfManyAreThoseOfEach() async throws {
+        let people = try await TestArchive().people
+        let denied = AccountID(network: .mastodon, value: "denied@home.example")
+        let allowed = AccountID(network: .bluesky, value: "did:plc:allowed")
+        let alias = AccountID(network: .x, value: "99")
+        try await people.link(aoi, onX)
+        try await people.link(allowed, alias)
+        try await people.set(.deny, for: onX, at: now)
+        try await people.set(.deny, for: denied, at: now)
+        try await people.set(.allow, for: allowed, at: now)
+        try await people.recordContact(onBluesky, at: now)
+        let strangers = (0..<1_200).map { AccountID(network: .mastodon, value: "stranger\($0)@far.example") }
+        let asked = [aoi, onX, denied, allowed, alias, onBluesky, aoi] + strangers
+        let stances = try await people.stances(of: asked)
+        #expect(stances.count == 6 + strangers.count)
+        #expect(stances[aoi] == .deny && stances[onX] == .deny && stances[denied] == .deny)
+        #expect(stances[allowed] == .allow && stances[alias] == .allow && stances[onBluesky] == People.Stance.none)
+        #expect(strangers.allSatisfy { stances[$0] == People.Stance.none })
+        for person in Set(asked.prefix(7)) { #expect(try await people.stance(of: person) == stances[person]) }
+        #expect(try await people.stances(of: []).isEmpty)
+    }
+
+    @Test func theSameLettersOnAnotherNetworkAreSomebodyElse() async throws {
+        let people = try await TestArchive().people
+        let elsewhere = AccountID(network: .x, value: aoi.value)
+        try await people.set(.deny, for: aoi, at: now)
+        #expect(try await people.stances(of: [elsewhere, aoi]) == [elsewhere: .none, aoi: .deny])
+    }
+
     @Test func mirrorsKnowTheirOwnPeople() async throws {
         let test = try await TestArchive()
         let other = People(storage: test.storage, mirror: "other")

@@ -110,6 +110,57 @@ import Testing
         #expect(await network.sent.map(\.key) == [lost.key, lost.key])
     }
 
+    /// A network where the author dates a post must get the same bytes again, and the server's window for the key began
+    /// with the first request.
+    @Test func keepsKeyAndTimeOfTheFirstRequestUntilItIsSettled() async throws {
+        let outbox = try await OutboxFixture()
+        let network = ScriptedDeliverer(
+            outcomes: [
+                .unknown(reason: "timeout"), .notSent(reason: "transport", retryAfter: nil),
+                .notSent(reason: "rate-limited", retryAfter: Self.now + 600),
+                .delivered(remoteID: "u", remoteAddress: "7"),
+            ])
+        let lost = try await deliver("a", outbox, network)
+        let delivery = Delivery(store: outbox.store, deliverer: network)
+        let second = try #require(try await delivery.reconcile(now: { Self.afterLookUp }).first)
+        #expect(second.state == .sending && second.reason == "transport" && second.attempts == 1)
+        #expect(second.sending == lost.sending)
+        let third = try #require(try await delivery.reconcile(now: { Self.afterLookUp + 80 }).first)
+        #expect(third.state == .sending && third.sending == lost.sending)
+        #expect(try await delivery.nextLookUp() == Self.now + 600)
+        let done = try #require(try await delivery.reconcile(now: { Self.now + 600 }).first)
+        #expect(done.state == .done && done.attempts == 2)
+        let sent = await network.sent
+        #expect(sent.count == 4)
+        #expect(Set(sent.map(\.key)) == [lost.key])
+        #expect(Set(sent.map(\.sending)) == [Self.now])
+        #expect(Set(sent.map(\.text)) == [lost.text])
+    }
+
+    @Test func looksAgainBeforeItRepeatsAResendThatDidNothing() async throws {
+        let outbox = try await OutboxFixture()
+        let network = ScriptedDeliverer(
+            outcomes: [.unknown(reason: "timeout"), .notSent(reason: "transport", retryAfter: nil)],
+            sightings: [.absent, .found(remoteID: "u", remoteAddress: "7")])
+        _ = try await deliver("a", outbox, network)
+        let delivery = Delivery(store: outbox.store, deliverer: network)
+        _ = try await delivery.reconcile(now: { Self.afterLookUp })
+        #expect(try await delivery.reconcile(now: { Self.afterLookUp + 80 }).map(\.state) == [.done])
+        #expect(await network.sent.count == 2)
+    }
+
+    @Test func givesAFirstRequestThatDidNothingANewTime() async throws {
+        let outbox = try await OutboxFixture()
+        let network = ScriptedDeliverer(
+            outcomes: [.notSent(reason: "transport", retryAfter: nil), .delivered(remoteID: nil, remoteAddress: nil)])
+        let waiting = try await deliver("a", outbox, network)
+        #expect(waiting.sending == nil)
+        let due = try #require(try await outbox.store.due([.reply], now: Self.now + 60).first)
+        _ = try await Delivery(store: outbox.store, deliverer: network)
+            .deliver(due, now: { Self.now + 60 }) { .ready($0) }
+        #expect(await network.sent.map(\.sending) == [Self.now, Self.now + 60])
+    }
+
     @Test(arguments: [nil, Duration.seconds(80)])
     func neverSendsAgainOutsideTheWindowOfTheKey(window: Duration?) async throws {
         let outbox = try await OutboxFixture()

@@ -85,6 +85,39 @@ import Testing
         #expect(uses == [PostID(network: .mastodon, value: "post-2"): OutboxFixture.start])
     }
 
+    @Test func knowsWhoNamedTheBotOtherThanToStopIt() async throws {
+        let outbox = try await OutboxFixture()
+        func person(_ name: String, _ network: NetworkName = .bluesky) -> AccountID {
+            AccountID(network: network, value: "did:plc:\(name)")
+        }
+        func mention(_ subject: String, by author: AccountID, reason: String? = nil) -> Intent {
+            var intent = OutboxFixture.reply(subject)
+            intent.targetAuthor = author
+            intent.state = reason == nil ? .planned : .skipped
+            intent.reason = reason
+            return intent
+        }
+        let favorite = Intent(
+            kind: .favorite, subject: "f", due: OutboxFixture.start, expires: OutboxFixture.start,
+            targetAuthor: person("liked"))
+        for intent in [
+            mention("a", by: person("answered")), mention("b", by: person("silent"), reason: "no-past-reply"),
+            mention("c", by: person("weary"), reason: "asked-to-stop"),
+            mention("d", by: person("aside"), reason: "not-mentioned"), mention("e", by: person("elsewhere", .x)),
+            mention("g", by: person("both"), reason: "asked-to-stop"), mention("h", by: person("both")), favorite,
+        ] {
+            _ = try await outbox.store.propose(intent, now: OutboxFixture.start)
+        }
+        let names = ["answered", "silent", "weary", "aside", "elsewhere", "both", "liked", "stranger"]
+        let strangers = (0..<1_100).map { person("stranger\($0)") }
+        let found = try await outbox.store.acquaintances(among: names.map { person($0) } + strangers)
+        #expect(found == [person("answered"), person("silent"), person("both")])
+        #expect(try await outbox.store.acquaintances(among: [person("elsewhere", .x)]).count == 1)
+        #expect(try await outbox.store.acquaintances(among: []).isEmpty)
+        let other = OutboxStore(storage: outbox.storage, mirror: "other", lease: nil)
+        #expect(try await other.acquaintances(among: [person("answered")]).isEmpty)
+    }
+
     @Test func findsKnownSubjectsAmongMany() async throws {
         let outbox = try await OutboxFixture()
         _ = try await outbox.store.propose(OutboxFixture.reply("a"), now: OutboxFixture.start)
