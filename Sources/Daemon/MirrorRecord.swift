@@ -31,21 +31,42 @@ package struct MirrorTable: Sendable {
 
     /// Stores the verified accounts, or refuses other accounts under the same name.
     ///
+    /// - Parameters:
+    ///   - human: The human's account; nil if it was not asked.
+    ///   - bot: The bot's account; nil if it was not asked.
+    ///   - settings: What decides whose account each is, for errors; nil for the usual setting of its network.
+    ///   - now: Recorded for a new mirror.
     /// - Throws: ``ConfigurationError`` if human and bot are one account, or if this mirror knows other accounts.
-    package func bind(human: Account?, bot: Account?, now: Date) async throws {
-        if let human, let bot, human.id == bot.id {
-            throw ConfigurationError("BOT_ACCESS_TOKEN", "belongs to the human's own account; the bot needs another")
+    package func bind(
+        human: Account?, bot: Account?, settings: [AccountRole: String] = [:], now: Date
+    ) async throws {
+        let found = [AccountRole.human: human, .bot: bot].compactMapValues { $0?.id.canonical }
+        func setting(_ role: AccountRole) -> String {
+            let usual = AccountSetting.identity(on: found[role]?.network ?? .mastodon).name(of: role)
+            return settings[role] ?? usual
         }
+        let (humanSetting, botSetting) = (setting(.human), setting(.bot))
         try await update(now: now) { record in
-            record.human = try Self.same(record.human, human?.id, setting: "HUMAN_ACCESS_TOKEN")
-            record.bot = try Self.same(record.bot, bot?.id, setting: "BOT_ACCESS_TOKEN")
+            record.human = try Self.same(record.human?.canonical, found[.human], setting: humanSetting)
+            record.bot = try Self.same(record.bot?.canonical, found[.bot], setting: botSetting)
             if let known = record.human, known == record.bot {
-                throw ConfigurationError(
-                    "BOT_ACCESS_TOKEN", "belongs to the human's own account; the bot needs another")
+                throw Self.sameAccount(as: found[.bot] == nil ? humanSetting : botSetting, isHuman: found[.bot] == nil)
             }
             record.humanHandle = human?.handle ?? record.humanHandle
             record.botHandle = bot?.handle ?? record.botHandle
         }
+    }
+
+    /// The error for a mirror whose two accounts are one.
+    ///
+    /// - Parameters:
+    ///   - setting: What decides whose account it is.
+    ///   - isHuman: Whether that is the human's account; usually it is the bot's.
+    /// - Returns: The error.
+    static func sameAccount(as setting: String, isHuman: Bool = false) -> ConfigurationError {
+        ConfigurationError(
+            setting,
+            isHuman ? "belongs to the bot's own account" : "belongs to the human's own account; the bot needs another")
     }
 
     /// Stores the zone of the human's clock.
@@ -83,9 +104,11 @@ package struct MirrorTable: Sendable {
 
     private static func same(_ known: AccountID?, _ found: AccountID?, setting: String) throws -> AccountID? {
         guard let known, let found, known != found else { return found ?? known }
+        let isElsewhere = known.network != found.network
+        func name(_ id: AccountID) -> String { isElsewhere ? "\(id.value) on \(id.network.displayName)" : id.value }
         throw ConfigurationError(
             setting,
-            "belongs to \(found.value), but this mirror belongs to \(known.value); set MIRROR to another name for it")
+            "belongs to \(name(found)), but this mirror belongs to \(name(known)); set MIRROR to another name for it")
     }
 
     /// `network:value`, so that one column holds an identity.
@@ -113,6 +136,19 @@ package struct MirrorTable: Sendable {
                 humanHandle: try row.optionalText("human_handle"), botHandle: try row.optionalText("bot_handle"),
                 timeZone: try row.optionalText("time_zone"), activated: try row.optionalDate("activated_ms"))
         }
+    }
+}
+
+extension AccountID {
+    /// The identity in the one form in which it is compared and stored.
+    ///
+    /// A server can be written with a usual port, a dot at its end or in capitals, and is the same.
+    var canonical: AccountID {
+        guard network == .mastodon, let at = value.lastIndex(of: "@") else { return self }
+        var host = value[value.index(after: at)...].lowercased()
+        for port in [":443", ":80"] where host.hasSuffix(port) { host.removeLast(port.count) }
+        if host.hasSuffix(".") { host.removeLast() }
+        return AccountID(network: network, value: value[...at].lowercased() + host)
     }
 }
 

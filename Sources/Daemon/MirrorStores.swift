@@ -1,6 +1,7 @@
 package import Archive
 package import Favorites
 package import Foundation
+package import Logging
 import MeCab
 package import Outbox
 import Posts
@@ -15,6 +16,14 @@ package struct MirrorStores: Sendable {
     package let people: People
     package let table: MirrorTable
     package let cursors: CursorTable
+    /// Stored logins and sessions.
+    ///
+    /// Those of a scratch store are the real ones: a token that was renewed must stay.
+    package let vault: CredentialVault
+    /// What calls have cost.
+    ///
+    /// That of a scratch store is the real one, for what it spends is spent.
+    package let spending: SpendingTable
     /// Changes vanish; the counts are then kept beside the examples, for in Redis nothing rolls back.
     private let isScratch: Bool
 
@@ -23,25 +32,39 @@ package struct MirrorStores: Sendable {
     /// The embedded database, which nobody else looks after, is migrated here;
     /// a server's is only checked.
     ///
-    /// - Parameter configuration: Where the data is.
+    /// - Parameters:
+    ///   - configuration: Where the data is.
+    ///   - logger: Told of what a person should know about the credentials.
     /// - Returns: The opened mirror; close it with ``close()``.
     /// - Throws: ``StorageError``; `.outOfDate` names the command that migrates.
-    package static func open(_ configuration: MirrorConfiguration) async throws -> MirrorStores {
+    package static func open(
+        _ configuration: MirrorConfiguration, logger: Logger = Logger(label: "mirror-bot")
+    ) async throws -> MirrorStores {
         let storage = try await Storage.open(configuration.storage)
         do {
             if case .sqlite = configuration.storage { _ = try await Migrations.apply(to: storage) }
             try await Migrations.check(storage)
+            let vault = CredentialVault(configuration, storage: storage, logger: logger)
+            var configuration = configuration
+            configuration.adopt(try await vault.networks())
+            return MirrorStores(
+                configuration, storage, vault: vault, spending: SpendingTable(configuration, storage: storage),
+                isScratch: false)
         } catch {
             await storage.close()
             throw error
         }
-        return MirrorStores(configuration, storage)
     }
 
-    init(_ configuration: MirrorConfiguration, _ storage: any StorageEngine, isScratch: Bool = false) {
+    private init(
+        _ configuration: MirrorConfiguration, _ storage: any StorageEngine, vault: CredentialVault,
+        spending: SpendingTable, isScratch: Bool
+    ) {
         self.configuration = configuration
         self.isScratch = isScratch
         self.storage = storage
+        self.vault = vault
+        self.spending = spending
         let mirror = configuration.mirror
         archive = Archive(storage: storage, mirror: mirror)
         people = People(storage: storage, mirror: mirror)
@@ -51,7 +74,7 @@ package struct MirrorStores: Sendable {
 
     /// The same mirror on data whose changes vanish when it is closed.
     package func scratch() async throws -> MirrorStores {
-        MirrorStores(configuration, try await storage.scratch(), isScratch: true)
+        MirrorStores(configuration, try await storage.scratch(), vault: vault, spending: spending, isScratch: true)
     }
 
     /// The outbox for reading, or with a lease for changing.

@@ -3,10 +3,10 @@ package import Networks
 import Posts
 import Transport
 
-/// Makes the client of a configured account.
+/// Makes the clients of accounts, on all networks.
 package struct NetworkRegistry: Sendable {
-    private let client: HTTPClient
-    private let clock: any WallClock
+    let client: HTTPClient
+    let clock: any WallClock
 
     /// - Parameters:
     ///   - version: Told to servers in the user agent.
@@ -18,20 +18,49 @@ package struct NetworkRegistry: Sendable {
         self.clock = clock
     }
 
+    /// The network of a role's account; nil if the role has none.
+    ///
+    /// - Throws: As ``MirrorStores/account(_:)`` and ``network(for:of:)``.
+    package func network(of role: AccountRole, in stores: MirrorStores) async throws -> (any SocialNetwork)? {
+        try await stores.account(role).map { try network(for: $0, of: stores) }
+    }
+
+    /// The network of a role's account, or an error that says how to get one.
+    ///
+    /// - Throws: As ``MirrorStores/requiredAccount(_:)`` and ``network(for:of:)``.
+    package func requiredNetwork(of role: AccountRole, in stores: MirrorStores) async throws -> any SocialNetwork {
+        try network(for: try await stores.requiredAccount(role), of: stores)
+    }
+
     /// The network of one account.
     ///
-    /// - Parameter account: Where the account lives and what opens it.
+    /// - Parameters:
+    ///   - account: Where the account lives and what opens it.
+    ///   - stores: The mirror, which keeps sessions and pays for calls.
     /// - Returns: A client that acts as that account.
-    /// - Throws: ``ConfigurationError`` for a network that is not supported; ``NetworkError`` for an unusable server.
-    package func network(for account: AccountConfiguration) throws -> any SocialNetwork {
-        switch account.network {
-        case .mastodon:
+    /// - Throws: ``NetworkError`` for an unusable server.
+    package func network(for account: AccountConfiguration, of stores: MirrorStores) throws -> any SocialNetwork {
+        let now: @Sendable () -> Date = { [clock] in clock.now }
+        switch account.credentials {
+        case .mastodon(let server, let credentials):
             return try MastodonNetwork(
-                server: account.server, accessToken: account.accessToken, client: client,
-                now: { [clock] in clock.now })
-        case .x, .bluesky:
-            throw ConfigurationError("NETWORK", "is \(account.network.rawValue), which is not supported yet")
+                server: server, apiBaseURL: account.apiBaseURL, credentials: credentials,
+                sessions: stores.vault.sessions(of: account.role, clock: clock), client: client, now: now)
+        case .x(let credentials):
+            return try XNetwork(
+                credentials: credentials, options: xOptions(account, stores.configuration.x), book: stores.spending,
+                client: client, now: now)
+        case .bluesky(let identifier, let appPassword):
+            return try BlueskyNetwork(
+                identifier: identifier, appPassword: appPassword, apiBaseURL: account.apiBaseURL,
+                sessions: stores.vault.sessions(of: account.role, clock: clock), client: client, now: now)
         }
+    }
+
+    private func xOptions(_ account: AccountConfiguration, _ x: XConfiguration) -> XOptions {
+        XOptions(
+            apiBaseURL: account.apiBaseURL, mayPublish: x.mayPublish, homePostsPerDay: x.homePostsPerDay,
+            ownsApp: x.appOwner == account.role, fieldNames: x.fieldNames)
     }
 
     /// Ends the connections.

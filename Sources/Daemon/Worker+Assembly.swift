@@ -15,17 +15,19 @@ extension Worker {
     /// - Returns: The parts, with everything checked that only a person could mend.
     /// - Throws: ``ConfigurationError``; ``NetworkError``; the store's error.
     func parts(lease: Lease?, deliverer: (any Deliverer)?) async throws -> WorkerParts {
+        let bot = try await registry.requiredNetwork(of: .bot, in: stores)
+        let human = try await registry.network(of: .human, in: stores)
+        return try await parts(bot: bot, human: human, lease: lease, deliverer: deliverer)
+    }
+
+    /// The same with networks that are made already.
+    func parts(
+        bot: any SocialNetwork, human: (any SocialNetwork)?, lease: Lease?, deliverer: (any Deliverer)?
+    ) async throws -> WorkerParts {
         let configuration = stores.configuration
-        let bot = try registry.network(for: try configuration.requiredBot())
-        let human = try configuration.human.map { try registry.network(for: $0) }
-        let botAccount = try await bot.verifyAccount()
-        let humanAccount = try await human?.verifyAccount()
-        try await stores.table.bind(human: humanAccount, bot: botAccount, now: clock.now)
+        let accounts = try await verifiedAccounts(bot: bot, human: human)
         guard let zone = try await stores.settleTimeZone(now: clock.now) else {
             throw try await stores.missingTimeZone()
-        }
-        if !botAccount.isBot {
-            logger.warning("The bot's account does not say that it is automated: set that in its profile")
         }
         let activated = try await stores.table.activate(now: clock.now)
         let limits = try await bot.limits()
@@ -35,31 +37,117 @@ extension Worker {
         let refusal = RefusedCredentials()
         let delivery = Delivery(
             store: store,
-            deliverer: deliverer ?? NetworkDeliverer(network: bot, onRefusedCredentials: { refusal.note($0) }))
-        let known = try await stores.table.record()
-        let own = Set([botAccount.id, humanAccount?.id ?? known.human].compactMap(\.self))
+            deliverer: deliverer
+                ?? NetworkDeliverer(network: bot, logger: logger, onRefusedCredentials: { refusal.note($0) }))
         let favorites = try stores.favorites()
+        let feeds = feeds(bot: bot, human: human)
+        // A run that only pretends to send changes nothing at the network.
+        if deliverer == nil { try await label(bot, accounts.botAccount) }
+        tellWhatIsLeftOut(bot: bot, feeds)
         return WorkerParts(
             configuration: configuration, clock: clock, cadence: cadence, logger: logger, zone: zone,
             activated: activated, archive: stores.archive, people: stores.people, favorites: favorites,
-            human: human, own: own, planner: planner,
+            own: accounts.own, planner: planner,
             courier: Courier(
                 delivery: delivery, store: store, planner: planner, archive: stores.archive, people: stores.people,
-                human: human, refusal: refusal, clock: clock, logger: logger),
+                capabilities: bot.capabilities, human: human, refusal: refusal, clock: clock, logger: logger),
             mentionDecider: MentionDecider(
                 archive: stores.archive, people: stores.people, store: store, network: bot,
-                configuration: configuration, zone: zone, limits: limits, bot: botAccount.id),
+                configuration: configuration, zone: zone, limits: limits, bot: accounts.bot),
             favoriteDecider: FavoriteDecider(
-                favorites: favorites, people: stores.people, store: store, configuration: configuration, zone: zone,
-                own: own, activated: activated),
-            mentionFeed: reader(bot, .mentions, FeedName.botMentions),
-            botHomeFeed: reader(bot, .home, FeedName.botHome),
-            humanHomeFeed: human.map { reader($0, .home, FeedName.seen) },
-            humanFavoritesFeed: human.map { reader($0, .favorites, FeedName.humanFavorites) },
-            humanPostsFeed: human.map { reader($0, .ownPosts, FeedName.humanPosts) })
+                favorites: favorites, people: stores.people, store: store, capabilities: bot.capabilities,
+                configuration: configuration, zone: zone, own: accounts.own, activated: activated),
+            feeds: feeds)
     }
 
-    private func reader(_ network: any SocialNetwork, _ feed: Feed, _ name: String) -> FeedReader {
-        FeedReader(network: network, feed: feed, name: name, cursors: stores.cursors, clock: clock)
+    // MARK: Accounts
+
+    /// Whose accounts the worker acts for.
+    private struct VerifiedAccounts {
+        var bot: AccountID
+        /// What the network says of the bot; nil if it could not be asked.
+        var botAccount: Account?
+        var own: Set<AccountID>
+    }
+
+    /// Asks both networks whose the credentials are, and stores it.
+    ///
+    /// An account whose calls cannot be paid for now is the one that was stored before: it waits, and the other goes on.
+    private func verifiedAccounts(
+        bot: any SocialNetwork, human: (any SocialNetwork)?
+    ) async throws -> VerifiedAccounts {
+        let known = try await stores.table.record()
+        let botAccount = try await account(bot, isKnown: known.bot != nil)
+        let humanAccount: Account? =
+            if let human { try await account(human, isKnown: known.human != nil) } else { nil }
+        try await stores.bind(human: humanAccount, bot: botAccount, now: clock.now)
+        let stored = try await stores.table.record()
+        guard let id = botAccount?.id ?? stored.bot else {
+            throw ConfigurationError("MIRROR", "has no account for its bot; its database was changed meanwhile")
+        }
+        let own = [id, stored.bot, humanAccount?.id, stored.human].compactMap(\.self)
+        return VerifiedAccounts(bot: id, botAccount: botAccount, own: Set(own))
+    }
+
+    private func account(_ network: any SocialNetwork, isKnown: Bool) async throws -> Account? {
+        do {
+            return try await network.verifyAccount()
+        } catch let error as NetworkError
+            where isKnown && [.overBudget, .capReached, .creditsDepleted].contains(error.code)
+        {
+            logger.warning("Account not verified, going on with the known one", metadata: [LogKeys.error: "\(error)"])
+            return nil
+        }
+    }
+
+    /// Has the bot's account say that it is automated, where that is possible without a person.
+    private func label(_ bot: any SocialNetwork, _ account: Account?) async throws {
+        guard let account, !account.isBot else { return }
+        do {
+            try await bot.labelAsBot()
+            logger.info("The bot's account now says that it is automated")
+        } catch let error as NetworkError where !error.stopsActor || error.code == .missingScope {
+            logger.warning(
+                "The bot's account does not say that it is automated: set that in its profile",
+                metadata: [LogKeys.error: "\(error)"])
+        }
+    }
+
+    // MARK: Feeds
+
+    /// The feeds that the accounts can read.
+    private func feeds(bot: any SocialNetwork, human: (any SocialNetwork)?) -> WatchedFeeds {
+        let botPacing = AccountPacing(account: AccountRole.bot.rawValue, logger: logger)
+        let humanPacing = AccountPacing(account: AccountRole.human.rawValue, logger: logger)
+        func watched(
+            _ network: (any SocialNetwork)?, _ feed: Feed, _ name: String, _ pacing: AccountPacing,
+            every interval: Duration
+        ) -> WatchedFeed? {
+            guard let network, network.capabilities.feeds.contains(feed) else { return nil }
+            let reader = FeedReader(
+                network: network, feed: feed, name: name, cursors: stores.cursors, clock: clock,
+                pages: Cadence.pages(of: feed, on: network.name))
+            return WatchedFeed(reader: reader, pacing: pacing, interval: interval)
+        }
+        return WatchedFeeds(
+            mentions: watched(bot, .mentions, FeedName.botMentions, botPacing, every: cadence.mentions),
+            botHome: watched(bot, .home, FeedName.botHome, botPacing, every: cadence.botHome),
+            humanHome: watched(human, .home, FeedName.seen, humanPacing, every: cadence.humanHome),
+            humanFavorites: watched(
+                human, .favorites, FeedName.humanFavorites, humanPacing, every: cadence.humanFavorites),
+            humanPosts: watched(human, .ownPosts, FeedName.humanPosts, humanPacing, every: cadence.humanPosts))
+    }
+
+    /// Says once what this mirror does not do as it is configured.
+    private func tellWhatIsLeftOut(bot: any SocialNetwork, _ feeds: WatchedFeeds) {
+        let network = [LogKeys.network: Logger.MetadataValue(stringLiteral: bot.name.rawValue)]
+        if !bot.capabilities.canPublish {
+            logger.warning(
+                "Nothing is published: set X_ACKNOWLEDGE_POLICY=yes once you know what X asks of a mirror",
+                metadata: network)
+        }
+        if feeds.botHome == nil, stores.configuration.favoriteMode != .off {
+            logger.info("No favorites: the bot's home timeline is not read", metadata: network)
+        }
     }
 }

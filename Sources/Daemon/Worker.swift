@@ -27,7 +27,11 @@ package struct Worker: Sendable {
         self.stores = stores
         self.registry = registry
         self.clock = clock
-        self.cadence = cadence ?? Cadence(poll: stores.configuration.pollInterval)
+        let configuration = stores.configuration
+        self.cadence =
+            cadence
+            ?? Cadence(
+                poll: configuration.pollInterval, human: configuration.humanNetwork, bot: configuration.botNetwork)
         self.logger = logger
     }
 
@@ -166,39 +170,21 @@ package struct Worker: Sendable {
     }
 
     private func loops(_ passes: Passes) -> [PollingLoop] {
-        var loops = [
-            loop("publisher") { try await passes.publish() },
-            loop("bot-mentions") { try await passes.mentions() },
-            loop("bot-home") { try await passes.botHome() },
-        ]
-        if passes.parts.human != nil {
-            loops.append(loop("human-posts") { try await passes.humanPosts() })
-            loops.append(loop("human-favorites") { try await passes.humanFavorites() })
-            loops.append(loop("human-home") { try await passes.humanHome() })
-        }
-        return loops
+        passes.all.map { PollingLoop(name: $0.name, clock: clock, logger: logger, pass: $0.run) }
     }
 
     /// Every pass once; one that fails does not keep the others from happening.
     private func pass(_ parts: WorkerParts) async throws {
-        let passes = Passes(parts: parts)
-        let steps: [@Sendable () async throws -> Date] = [
-            passes.humanPosts, passes.humanFavorites, passes.humanHome, passes.mentions, passes.botHome, passes.publish,
-        ]
         var firstError: (any Error)?
-        for step in steps {
+        for pass in Passes(parts: parts).inOrder {
             do {
-                _ = try await step()
+                _ = try await pass.run()
             } catch {
                 if PollingLoop.endsTheWorker(error) { throw error }
                 firstError = firstError ?? error
             }
         }
         if let firstError { throw firstError }
-    }
-
-    private func loop(_ name: String, _ pass: @escaping @Sendable () async throws -> Date) -> PollingLoop {
-        PollingLoop(name: name, clock: clock, logger: logger, pass: pass)
     }
 }
 

@@ -19,18 +19,13 @@ struct WorkerParts: Sendable {
     let archive: Archive
     let people: People
     let favorites: Favorites
-    let human: (any SocialNetwork)?
     /// The accounts of human and bot.
     let own: Set<AccountID>
     let planner: PlanMaker
     let courier: Courier
     let mentionDecider: MentionDecider
     let favoriteDecider: FavoriteDecider
-    let mentionFeed: FeedReader
-    let botHomeFeed: FeedReader
-    let humanHomeFeed: FeedReader?
-    let humanFavoritesFeed: FeedReader?
-    let humanPostsFeed: FeedReader?
+    let feeds: WatchedFeeds
 
     /// The posts that may be learned from: by others, open to all, and of people who did not opt out.
     func learnable(_ items: [ObservedPost]) async throws -> [ObservedPost] {
@@ -44,14 +39,11 @@ struct Learnable: Sendable {
     let own: Set<AccountID>
 
     func among(_ items: [ObservedPost]) async throws -> [ObservedPost] {
-        var learnable: [ObservedPost] = []
-        for item in items {
-            guard !item.post.isRepost, item.post.visibility.isOpen, !own.contains(item.author.id),
-                !OptOut.isOptedOut(bio: item.author.bio),
-                try await people.stance(of: item.author.id) != .deny
-            else { continue }
-            learnable.append(item)
+        let candidates = items.filter { item in
+            !item.post.isRepost && item.post.visibility.isOpen && !own.contains(item.author.id)
+                && !OptOut.isOptedOut(bio: item.author.bio)
         }
-        return learnable
+        let stances = try await people.stances(of: candidates.map(\.author.id))
+        return candidates.filter { stances[$0.author.id] != .deny }
     }
 }

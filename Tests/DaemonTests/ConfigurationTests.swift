@@ -1,6 +1,7 @@
 import Configuration
 import Favorites
 import Foundation
+import Networks
 import Posts
 import Schedule
 import Storage
@@ -16,18 +17,33 @@ import Testing
     private static let databaseURL = "postgres://mirror:s3cr3t-database@db.example:5433/mirrors?sslmode=require"
     private static let redisURL = "rediss://:s3cr3t-redis@redis.example:6380/2"
 
+    private static let key = "s3cr3t-key-s3cr3t-key-s3cr3t-key-s3cr3t-key"
+
     /// Every setting with a value that is not its default.
     private static let everything = [
-        "MIRROR": "haruka-2", "NETWORK": "mastodon", "HUMAN_SERVER": "Social.Example",
-        "HUMAN_ACCESS_TOKEN": token, "BOT_SERVER": "https://bots.example:8443/", "BOT_ACCESS_TOKEN": botToken,
+        "MIRROR": "haruka-2", "NETWORK": "bluesky", "HUMAN_NETWORK": "x", "HUMAN_SERVER": "Social.Example",
+        "HUMAN_ACCESS_TOKEN": token, "HUMAN_ACCESS_TOKEN_SECRET": "s3cr3t-ats", "HUMAN_CONSUMER_KEY": "s3cr3t-ck",
+        "HUMAN_CONSUMER_SECRET": "s3cr3t-cs", "HUMAN_HANDLE": "haruka.example", "HUMAN_APP_PASSWORD": "s3cr3t-hap",
+        "HUMAN_API_BASE_URL": "https://proxy.example", "BOT_NETWORK": "x",
+        "BOT_SERVER": "https://bots.example:8443/", "BOT_ACCESS_TOKEN": botToken,
+        "BOT_ACCESS_TOKEN_SECRET": "s3cr3t-bats", "BOT_CONSUMER_KEY": "s3cr3t-bck",
+        "BOT_CONSUMER_SECRET": "s3cr3t-bcs", "BOT_HANDLE": "mirror.example", "BOT_APP_PASSWORD": "s3cr3t-bap",
+        "BOT_API_BASE_URL": "http://127.0.0.1:9000", "SECRET_KEY": key,
         "DATABASE_URL": databaseURL, "REDIS_URL": redisURL, "REDIS_TLS_VERIFY": "full",
         "MIRROR_BOT_HOME": "/srv/mirror", "TIME_ZONE": "Europe/Berlin", "SCHEDULE_MODEL": "raw", "BURSTS": "off",
         "QUIET_HOURS": "23:00-01:00, 12:00-12:02", "NO_REPEAT_DAYS": "90", "MIN_AGE_DAYS": "7", "LINKS": "off",
-        "MAX_PER_DAY": "12", "FAVORITE_RATE_THRESHOLD": "3.5", "FEATURES": "nouns", "FAVORITE_MODE": "suggest",
+        "MAX_PER_DAY": "12", "FAVORITE_RATE_THRESHOLD": "3.5", "FEATURES": "nouns", "FAVORITE_MODE": "off",
         "FAVORITES_PER_DAY": "4", "REPLIES_PER_PERSON": "2", "REPLIES_PER_THREAD": "6", "ARCHIVE_LIMIT": "2000",
-        "EXAMPLE_LIMIT": "3000", "MECAB_DICTIONARY": "/var/lib/mecab/dic/other", "POLL_SECONDS": "45",
-        "LOG_LEVEL": "debug", "LOG_FORMAT": "json",
+        "EXAMPLE_LIMIT": "3000", "MECAB_DICTIONARY": "/var/lib/mecab/dic/other", "X_ACKNOWLEDGE_POLICY": "yes",
+        "X_BUDGET_USD_PER_MONTH": "7.5", "X_HOME_POSTS_PER_DAY": "30", "X_APP_OWNER": "bot",
+        "X_FIELD_NAMES": "post", "POLL_SECONDS": "45", "LOG_LEVEL": "debug", "LOG_FORMAT": "json",
     ]
+
+    /// The same for a human and a bot on Mastodon.
+    private static let ofMastodon = everything.filter { name, _ in
+        let parts = ["CONSUMER_KEY", "CONSUMER_SECRET", "ACCESS_TOKEN_SECRET", "HANDLE", "APP_PASSWORD", "NETWORK"]
+        return !parts.contains { name.hasSuffix($0) }
+    }
 
     private static func values(
         _ environment: [String: String], dotEnv: [String: String]? = nil, flags: [String: String] = [:]
@@ -49,16 +65,21 @@ import Testing
         for setting in Setting.all {
             #expect(values.text(setting.name) == Self.everything[setting.name])
             #expect(values.origin(setting.name) == .environment)
-            // The one network there is cannot be anything but its default.
-            #expect(setting.name == "NETWORK" || setting.fallback != Self.everything[setting.name])
+            #expect(setting.fallback != Self.everything[setting.name])
         }
-        let all = try MirrorConfiguration(values, environment: ["DYNO": "worker.1"])
+        let all = try Self.configuration(Self.ofMastodon, environment: ["DYNO": "worker.1"])
         #expect(all.mirror == "haruka-2")
-        #expect(all.humanNetwork == .mastodon)
-        let (human, bot) = (try all.requiredHuman(), try all.requiredBot())
-        #expect(human.server == "https://social.example" && human.host == "social.example")
-        #expect(bot.server == "https://bots.example:8443" && bot.host == "bots.example:8443")
-        #expect(human.accessToken.reveal() == Self.token && bot.accessToken.reveal() == Self.botToken)
+        #expect(all.humanNetwork == .mastodon && all.botNetwork == .mastodon)
+        let (human, bot) = (try #require(all.account(.human)), try #require(all.account(.bot)))
+        #expect(human.host == "social.example" && bot.host == "bots.example:8443")
+        #expect(human.apiBaseURL == "https://proxy.example" && bot.apiBaseURL == "http://127.0.0.1:9000")
+        guard case .mastodon("https://social.example", let token) = human.credentials,
+            case .mastodon("https://bots.example:8443", let botToken) = bot.credentials
+        else { return #expect(Bool(false), "\(all)") }
+        #expect(token.accessToken.reveal() == Self.token && botToken.accessToken.reveal() == Self.botToken)
+        #expect(all.secretKey?.reveal() == Self.key)
+        #expect(all.x.mayPublish && all.x.homePostsPerDay == 30 && all.x.appOwner == .bot && all.x.fieldNames == .post)
+        #expect(all.x.monthlyBudget.description == "$7.50")
         guard case .postgres(Self.databaseURL) = all.storage else { return #expect(Bool(false), "\(all.storage)") }
         #expect(all.redisURL?.reveal() == Self.redisURL)
         #expect(all.redisTLSVerify == "full")
@@ -67,7 +88,7 @@ import Testing
         #expect(all.schedule.quiet.count == 122)
         #expect(all.noRepeatDays == 90 && all.minimumAgeDays == 7 && !all.links)
         #expect(all.favorites.threshold == 3.5 && all.favorites.exampleLimit == 3_000)
-        #expect(all.featureWords == .nouns && all.favoriteMode == .suggest && all.favoritesPerDay == 4)
+        #expect(all.featureWords == .nouns && all.favoriteMode == .off && all.favoritesPerDay == 4)
         #expect(all.repliesPerPerson == 2 && all.repliesPerThread == 6 && all.archiveLimit == 2_000)
         #expect(all.dictionary == "/var/lib/mecab/dic/other" && all.pollInterval == .seconds(45) && all.isDyno)
     }
@@ -80,7 +101,8 @@ import Testing
         }
         let plain = try Self.configuration([:])
         #expect(plain.mirror == "default")
-        #expect(plain.human == nil && plain.bot == nil && plain.redisURL == nil && plain.timeZone == nil)
+        #expect(plain.account(.human) == nil && plain.account(.bot) == nil)
+        #expect(plain.redisURL == nil && plain.timeZone == nil && plain.secretKey == nil)
         #expect("\(plain.storage)" == "SQLite at /home/haruka/.local/share/mirror-bot/mirror-bot.sqlite")
         #expect(plain.schedule == ScheduleConfiguration())
         #expect(plain.favorites == (try FavoriteConfiguration()))
@@ -144,9 +166,9 @@ import Testing
 
     @Test func showsNoSecretAnywhere() throws {
         let values = try Self.values(Self.everything)
-        let all = try MirrorConfiguration(values, environment: [:])
+        let all = try Self.configuration(Self.ofMastodon)
         var texts: [String] = []
-        for value in [values, all, all.storage, all.bot as Any, all.redisURL as Any] as [Any] {
+        for value in [values, all, all.storage, all.account(.bot) as Any, all.redisURL as Any] as [Any] {
             var dumped = ""
             dump(value, to: &dumped)
             texts += ["\(value)", String(reflecting: value), dumped]
@@ -173,6 +195,10 @@ import Testing
         ("MIRROR", "a}b"), ("TIME_ZONE", "Tokyo Time"), ("TIME_ZONE", "Mars/Olympus"), ("QUIET_HOURS", "night"),
         ("QUIET_HOURS", "23:00"), ("QUIET_HOURS", "25:00-07:00"), ("QUIET_HOURS", "07:00-07:00"),
         ("QUIET_HOURS", ","), ("DATABASE_URL", "mysql://localhost/mirror"), ("DATABASE_URL", "mirror.sqlite"),
+        ("HUMAN_NETWORK", "Mastodon"), ("BOT_NETWORK", "twitter"), ("X_ACKNOWLEDGE_POLICY", "true"),
+        ("X_BUDGET_USD_PER_MONTH", "-1"), ("X_BUDGET_USD_PER_MONTH", "five"), ("X_HOME_POSTS_PER_DAY", "-1"),
+        ("X_HOME_POSTS_PER_DAY", "100001"), ("X_APP_OWNER", "me"), ("X_FIELD_NAMES", "status"),
+        ("SECRET_KEY", "short"), ("HUMAN_API_BASE_URL", "nowhere at all"), ("BOT_ACCESS_TOKEN", "a\u{0}b"),
         ("MIRROR_BOT_HOME", "/srv\u{0}/x"), ("TIME_ZONE", "Asia/Tokyo\n"), ("MECAB_DICTIONARY", "\u{1B}[31m"),
     ]
 
@@ -212,10 +238,9 @@ import Testing
 
     @Test func saysWhatIsMissing() throws {
         let plain = try Self.configuration([:])
-        let bot = #expect(throws: ConfigurationError.self) { try plain.requiredBot() }
-        let human = #expect(throws: ConfigurationError.self) { try plain.requiredHuman() }
-        #expect(bot?.setting == "BOT_SERVER" && bot?.isMissing == true)
-        #expect(human?.setting == "HUMAN_SERVER" && human?.isMissing == true)
+        let (bot, human) = (plain.missing(.bot), plain.missing(.human))
+        #expect(bot.setting == "BOT_SERVER" && bot.isMissing)
+        #expect(human.setting == "HUMAN_SERVER" && human.isMissing)
         let homeless = #expect(throws: ConfigurationError.self) { try Self.configuration([:], environment: [:]) }
         #expect(homeless?.setting == "MIRROR_BOT_HOME")
     }

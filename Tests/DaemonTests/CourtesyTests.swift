@@ -70,7 +70,7 @@ import Testing
 
     @Test func followsTheHumansDeletions() async throws {
         let fixture = try await MirrorFixture.start(isTrained: false, variables: ["MIN_AGE_DAYS": "0"])
-        let human = try fixture.registry.network(for: try fixture.stores.configuration.requiredHuman())
+        let human = try await fixture.registry.requiredNetwork(of: .human, in: fixture.stores)
         let trainer = SchedulerTrainer(stores: fixture.stores, clock: fixture.clock, zone: Sample.zone) { _ in }
         _ = try await trainer.train(from: human)
         // The first pass stores the plan.

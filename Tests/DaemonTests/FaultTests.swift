@@ -44,7 +44,7 @@ import Testing
 
     @Test func publishesOnceThoughTheServerForgetsKeys() async throws {
         let fixture = try await MirrorFixture.start(from: 6.5, variables: ["FAVORITE_MODE": "off"])
-        fixture.sandbox.faults.quirks.ignoresIdempotencyKey = true
+        fixture.sandbox.faults.mastodon.keys = .ignored
         fixture.sandbox.faults.failNext(.dropAnswer, count: 3, method: "POST", path: Self.statuses)
         try await fixture.live(until: 12.5)
         try await expectEverythingSentOnce(fixture)
@@ -169,9 +169,12 @@ import Testing
     @Test(arguments: ["repeatsItems", "ignoresSinceID", "omitsLinks"])
     func managesServersThatDifferFromTheDocumentation(_ quirk: String) async throws {
         let fixture = try await MirrorFixture.start(from: 9)
-        fixture.sandbox.faults.quirks.repeatsItems = quirk == "repeatsItems"
-        fixture.sandbox.faults.quirks.ignoresSinceID = quirk == "ignoresSinceID"
-        fixture.sandbox.faults.quirks.omitsLinks = quirk == "omitsLinks"
+        fixture.sandbox.faults.mastodon.repeatsItems = quirk == "repeatsItems"
+        if quirk == "ignoresSinceID" {
+            fixture.sandbox.faults.mastodon.ignoresSinceID = MastodonHabits.everywhere
+            fixture.sandbox.faults.mastodon.ignoresMinID = MastodonHabits.everywhere
+        }
+        if quirk == "omitsLinks" { fixture.sandbox.faults.mastodon.links = .missing }
         try await fixture.live(until: 12.5)
         let summary = await fixture.sandbox.ledger.summary
         #expect(summary.replies == summary.expectedReplies)

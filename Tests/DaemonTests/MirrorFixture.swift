@@ -41,29 +41,32 @@ struct MirrorFixture: Sendable {
     ///   - seed: Decides what happens in the world.
     ///   - hour: When the test begins, in hours of the first day.
     ///   - isTrained: Whether the mirror knows the human's past.
+    ///   - human: Where the human is.
+    ///   - bot: Where the bot is.
     ///   - variables: Settings besides those of the accounts and the database; empty ones count as not set.
     /// - Returns: The mirror.
     /// - Throws: What went wrong.
     static func start(
         _ engine: Engine = .sqlite, seed: UInt64 = 1, from hour: Double = 0, isTrained: Bool = true,
-        variables: [String: String] = [:]
+        human: NetworkName = .mastodon, bot: NetworkName = .mastodon, variables: [String: String] = [:]
     ) async throws -> MirrorFixture {
         let closing = try #require(OpenMirrors.current)
         let clock = VirtualClock(startingAt: Sample.hour(hour))
-        let world = await Sample.world(seed: seed)
+        let world = await Sample.world(seed: seed, bot: bot)
         let sandbox = try await Sandbox.start(world: world, rateLimits: .unlimited) { clock.now }
         closing.add { await sandbox.stop() }
         let registry = NetworkRegistry(version: "test", clock: clock)
         closing.add { registry.shutdown() }
         let fixture = try await MirrorFixture(
-            engine, sandbox: sandbox, clock: clock, registry: registry, isTrained: isTrained, variables: variables)
+            engine, sandbox: sandbox, clock: clock, registry: registry, isTrained: isTrained,
+            networks: (human, bot), variables: variables)
         closing.add { [stores = fixture.stores] in await stores.close() }
         return fixture
     }
 
     private init(
         _ engine: Engine, sandbox: Sandbox, clock: VirtualClock, registry: NetworkRegistry, isTrained: Bool,
-        variables: [String: String]
+        networks: (human: NetworkName, bot: NetworkName), variables: [String: String]
     ) async throws {
         folder = try TemporaryDirectory()
         self.sandbox = sandbox
@@ -71,9 +74,9 @@ struct MirrorFixture: Sendable {
         self.registry = registry
         var all = [
             "MIRROR": Self.mirror, "MIRROR_BOT_HOME": folder.path, "TIME_ZONE": Sample.zone.identifier,
-            "HUMAN_SERVER": sandbox.url, "HUMAN_ACCESS_TOKEN": sandbox.humanToken, "BOT_SERVER": sandbox.url,
-            "BOT_ACCESS_TOKEN": sandbox.botToken,
         ]
+        all.merge(sandbox.account(.human, on: networks.human)) { $1 }
+        all.merge(sandbox.account(.bot, on: networks.bot)) { $1 }
         if engine == .postgres { all["DATABASE_URL"] = try await PostgresServer.shared().makeDatabase() }
         all.merge(variables) { $1 }
         self.variables = all
@@ -81,11 +84,13 @@ struct MirrorFixture: Sendable {
             let storage = try await Storage.open(.postgres(url: all["DATABASE_URL"] ?? ""))
             _ = try await Migrations.apply(to: storage)
             await storage.close()
-        } else if isTrained {
+        } else if isTrained, networks.human == .mastodon {
             try await TrainedDatabase.copy(into: folder)
         }
         stores = try await MirrorStores.open(try Self.configuration(all))
-        if isTrained, engine == .postgres { try await TrainedDatabase.train(stores) }
+        if isTrained, engine == .postgres || networks.human != .mastodon {
+            try await TrainedDatabase.train(stores, on: networks.human)
+        }
     }
 
     static func configuration(_ variables: [String: String]) throws -> MirrorConfiguration {
@@ -96,7 +101,7 @@ struct MirrorFixture: Sendable {
     /// A worker whose looks are rare enough for a quick test, and frequent enough for every deadline.
     func worker(on stores: MirrorStores? = nil) -> Worker {
         var cadence = Cadence(poll: .seconds(600))
-        cadence.home = .seconds(1_800)
+        (cadence.botHome, cadence.humanHome) = (.seconds(1_800), .seconds(1_800))
         cadence.humanPosts = .seconds(1_800)
         cadence.humanFavorites = .seconds(3_600)
         cadence.publisher = .seconds(600)
@@ -171,5 +176,36 @@ struct MirrorFixture: Sendable {
         try await stores.outbox(lease: nil).recent(100_000)
             .filter { kind == nil || $0.kind == kind }
             .sorted { ($0.due, $0.id) < ($1.due, $1.id) }
+    }
+}
+
+extension Sandbox {
+    /// The settings of one account, and those without which X does nothing.
+    fileprivate func account(_ role: SandboxRole, on network: NetworkName) -> [String: String] {
+        let prefix = role.rawValue.uppercased()
+        var settings = ["NETWORK": network.rawValue]
+        switch network {
+        case .mastodon:
+            settings["SERVER"] = url
+            settings["ACCESS_TOKEN"] = role == .human ? humanToken : botToken
+        case .x:
+            let keys = xKeys(role)
+            settings["API_BASE_URL"] = url
+            settings["CONSUMER_KEY"] = keys.consumerKey
+            settings["CONSUMER_SECRET"] = keys.consumerSecret
+            settings["ACCESS_TOKEN"] = keys.accessToken
+            settings["ACCESS_TOKEN_SECRET"] = keys.accessTokenSecret
+        case .bluesky:
+            let login = blueskyLogin(role)
+            settings["API_BASE_URL"] = url
+            settings["HANDLE"] = login.handle
+            settings["APP_PASSWORD"] = login.appPassword
+        }
+        var variables = Dictionary(uniqueKeysWithValues: settings.map { ("\(prefix)_\($0.key)", $0.value) })
+        guard network == .x else { return variables }
+        variables["X_ACKNOWLEDGE_POLICY"] = "yes"
+        variables["X_BUDGET_USD_PER_MONTH"] = "1000"
+        variables["X_HOME_POSTS_PER_DAY"] = "2000"
+        return variables
     }
 }

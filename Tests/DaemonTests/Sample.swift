@@ -48,21 +48,22 @@ enum Sample {
     }
 
     /// A world of these days; the same configuration is written once.
-    static func world(seed: UInt64 = 1, days: Int = 1) async -> SandboxWorld {
-        await worlds.world(seed: seed, days: days)
+    static func world(seed: UInt64 = 1, days: Int = 1, bot: NetworkName = .mastodon) async -> SandboxWorld {
+        await worlds.world(seed: seed, days: days, bot: bot)
     }
 
     private static let worlds = Worlds()
 
     private actor Worlds {
-        private var written: [[UInt64]: SandboxWorld] = [:]
+        private var written: [String: SandboxWorld] = [:]
 
-        func world(seed: UInt64, days: Int) -> SandboxWorld {
-            let key = [seed, UInt64(days)]
+        func world(seed: UInt64, days: Int, bot: NetworkName) -> SandboxWorld {
+            let key = "\(seed) \(days) \(bot.rawValue)"
             if let world = written[key] { return world }
-            let world = SandboxWorld(
-                configuration: .init(
-                    seed: seed, origin: Sample.origin, days: days, timeZone: Sample.zone, humanPosts: Sample.served))
+            var configuration = SandboxWorld.Configuration(
+                seed: seed, origin: Sample.origin, days: days, timeZone: Sample.zone, humanPosts: Sample.served)
+            configuration.botNetwork = bot
+            let world = SandboxWorld(configuration: configuration)
             written[key] = world
             return world
         }

@@ -25,14 +25,16 @@ enum TrainedDatabase {
         }
     }
 
-    /// Teaches a mirror the sample.
-    static func train(_ stores: MirrorStores) async throws {
+    /// Teaches a mirror the sample, in the names of the human's network.
+    static func train(_ stores: MirrorStores, on network: NetworkName = .mastodon) async throws {
         let folder = try TemporaryDirectory()
         let posts = try folder.write(Data(Sample.postLines.utf8), to: "posts.jsonl")
         let examples = try folder.write(Data(Sample.exampleLines.utf8), to: "examples.jsonl")
         let clock = VirtualClock(startingAt: Sample.origin)
         let scheduler = SchedulerTrainer(stores: stores, clock: clock, zone: Sample.zone) { _ in }
-        _ = try await scheduler.train(fromArchive: posts, localHost: nil)
+        _ = try await scheduler.train(fromArchive: posts, localHost: nil) {
+            SandboxIdentity.carried($0, to: network)
+        }
         let classifier = ClassifierTrainer(stores: stores, favorites: try stores.favorites(), clock: clock) { _ in }
         _ = try await classifier.train(fromArchive: examples, localHost: nil, limit: nil)
     }

@@ -18,15 +18,15 @@ import Testing
         SchedulerTrainer(stores: fixture.stores, clock: fixture.clock, zone: Sample.zone) { progress.add($0) }
     }
 
-    private func human(_ fixture: MirrorFixture) throws -> any SocialNetwork {
-        try fixture.registry.network(for: try fixture.stores.configuration.requiredHuman())
+    private func human(_ fixture: MirrorFixture) async throws -> any SocialNetwork {
+        try await fixture.registry.requiredNetwork(of: .human, in: fixture.stores)
     }
 
     private var own: Set<AccountID> { [Sample.person("haruka"), Sample.person("mirror")] }
 
     @Test func readsAllPostsFirstAndThenOnlyNewOnes() async throws {
         let fixture = try await MirrorFixture.start(isTrained: false)
-        let (network, progress) = (try human(fixture), Recorder<TrainingProgress>())
+        let (network, progress) = (try await human(fixture), Recorder<TrainingProgress>())
         let first = try await scheduler(fixture, progress: progress).train(from: network)
         let hidden = Sample.served.count { !$0.visibility.isOpen }
         #expect(first.read == Sample.served.count)
@@ -52,7 +52,7 @@ import Testing
         try await fixture.live(until: 12.5)
         let actions = try await fixture.actions()
         #expect(!actions.isEmpty)
-        let network = try human(fixture)
+        let network = try await human(fixture)
         let trainer = scheduler(fixture)
         try await trainer.startOver()
         #expect(try await fixture.stores.archive.count() == 0)
@@ -75,16 +75,16 @@ import Testing
         #expect(second.known == first.learned)
         #expect(try await fixture.stores.archive.count() == first.learned)
         // The same posts on the network fill in their addresses and are not new.
-        let third = try await scheduler(fixture).train(from: try human(fixture))
+        let third = try await scheduler(fixture).train(from: try await human(fixture))
         #expect(third.learned == 0)
         #expect(try await fixture.stores.archive.newestPost(on: .mastodon)?.address != nil)
     }
 
     @Test func archivesNothingPrivateAndNothingOfOthers() async throws {
         let fixture = try await MirrorFixture.start(isTrained: false)
-        _ = try await scheduler(fixture).train(from: try human(fixture))
+        _ = try await scheduler(fixture).train(from: try await human(fixture))
         try await fixture.wait(until: Sample.hour(23))
-        _ = try await scheduler(fixture).train(from: try human(fixture))
+        _ = try await scheduler(fixture).train(from: try await human(fixture))
         let posts = try await fixture.stores.archive.standalonePosts()
         #expect(posts.allSatisfy { $0.visibility.isOpen && !$0.isRepost })
         #expect(posts.allSatisfy { $0.author == Sample.person("haruka") })
@@ -103,7 +103,7 @@ import Testing
 
     @Test func readsFavoritesAndTheTimelineTheyWereChosenFrom() async throws {
         let fixture = try await MirrorFixture.start(isTrained: false)
-        let (network, favorites) = (try human(fixture), try fixture.stores.favorites())
+        let (network, favorites) = (try await human(fixture), try fixture.stores.favorites())
         let progress = Recorder<TrainingProgress>()
         let trainer = ClassifierTrainer(stores: fixture.stores, favorites: favorites, clock: fixture.clock) {
             progress.add($0)
@@ -143,7 +143,7 @@ import Testing
         let trainer = ClassifierTrainer(
             stores: fixture.stores, favorites: try fixture.stores.favorites(), clock: fixture.clock
         ) { _ in }
-        _ = try await trainer.train(from: try human(fixture), own: own, limit: 1_000)
+        _ = try await trainer.train(from: try await human(fixture), own: own, limit: 1_000)
         let rows = try await fixture.stores.storage.query("SELECT DISTINCT author FROM examples")
         let authors = try rows.map { try $0.text("author") }
         #expect(authors.count > 5)

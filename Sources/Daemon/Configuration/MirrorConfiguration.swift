@@ -5,17 +5,6 @@ package import Posts
 package import Schedule
 package import Storage
 
-/// An account that mirror-bot uses: where it lives and what opens it.
-package struct AccountConfiguration: Sendable {
-    package var network: NetworkName
-    /// `scheme://host[:port]`, without a path.
-    package var server: String
-    package var accessToken: Secret
-
-    /// The server's host, and its port if it is not the usual one.
-    package var host: String { server.split(separator: "/").last.map(String.init) ?? server }
-}
-
 /// Whether favorites are sent, noted for a person, or neither.
 package enum FavoriteMode: String, Sendable {
     case off
@@ -26,11 +15,20 @@ package enum FavoriteMode: String, Sendable {
 /// Everything one mirror is told from outside, read once at the edge.
 package struct MirrorConfiguration: Sendable {
     package var mirror: String
-    /// Nil while the human's account is not configured: an imported archive alone can feed a bot.
-    package var human: AccountConfiguration?
-    package var bot: AccountConfiguration?
-    /// The network that imported JSON Lines belong to.
-    package var humanNetwork: NetworkName
+    /// The settings as they were found.
+    package private(set) var values: SettingValues
+    /// The accounts as the settings describe them; stored logins may stand in, see ``MirrorStores/account(_:)``.
+    ///
+    /// The human's may be missing altogether: an imported archive alone can feed a bot.
+    private var accounts: [AccountRole: AccountConfiguration] = [:]
+    /// Where requests go instead of the networks' own addresses.
+    private(set) var apiBaseURLs: [AccountRole: String] = [:]
+    /// The human's network, and that of imported archives.
+    package private(set) var humanNetwork: NetworkName
+    package private(set) var botNetwork: NetworkName
+    /// Seals what is stored of logins.
+    package var secretKey: Secret?
+    package var x: XConfiguration
     package var storage: StorageLocation
     package var redisURL: Secret?
     package var redisTLSVerify: String
@@ -38,10 +36,10 @@ package struct MirrorConfiguration: Sendable {
     package var schedule: ScheduleConfiguration
     package var noRepeatDays: Int
     package var minimumAgeDays: Int
-    package var links: Bool
+    package private(set) var links: Bool
     package var favorites: FavoriteConfiguration
     package var featureWords: FeatureWords
-    package var favoriteMode: FavoriteMode
+    package private(set) var favoriteMode: FavoriteMode
     package var favoritesPerDay: Int
     package var repliesPerPerson: Int
     package var repliesPerThread: Int
@@ -54,12 +52,19 @@ package struct MirrorConfiguration: Sendable {
     /// - Parameters:
     ///   - values: The settings as they were found.
     ///   - environment: Other variables of the process: `DYNO`, `XDG_DATA_HOME`, `HOME`.
+    ///   - readsAccounts: False for what works without any, such as logging in; half an account is then no error.
     /// - Throws: ``ConfigurationError`` for a value that is not usable.
-    package init(_ values: SettingValues, environment: [String: String]) throws {
+    package init(_ values: SettingValues, environment: [String: String], readsAccounts: Bool = true) throws {
+        self.values = values
         mirror = try Self.mirror(values)
-        humanNetwork = NetworkName(rawValue: values.text("NETWORK") ?? "") ?? .mastodon
-        human = try Self.account("HUMAN", values, network: humanNetwork)
-        bot = try Self.account("BOT", values, network: humanNetwork)
+        (humanNetwork, botNetwork) = (values.network(of: .human), values.network(of: .bot))
+        for role in AccountRole.allCases {
+            let settings = AccountSettings(role: role, network: values.network(of: role), values: values)
+            apiBaseURLs[role] = try settings.apiBaseURL()
+            if readsAccounts { accounts[role] = try settings.account() }
+        }
+        secretKey = try Self.secretKey(values)
+        x = XConfiguration(values)
         storage = try Self.storage(values, environment)
         redisURL = values.text("REDIS_URL").map(Secret.init)
         redisTLSVerify = values.text("REDIS_TLS_VERIFY") ?? "auto"
@@ -67,12 +72,12 @@ package struct MirrorConfiguration: Sendable {
         schedule = try Self.schedule(values)
         noRepeatDays = values.integer("NO_REPEAT_DAYS")
         minimumAgeDays = values.integer("MIN_AGE_DAYS")
-        links = values.text("LINKS") != "off"
+        links = Self.links(values)
         favorites = try FavoriteConfiguration(
             threshold: values.text("FAVORITE_RATE_THRESHOLD").flatMap { Double($0) } ?? 2,
             exampleLimit: values.integer("EXAMPLE_LIMIT"))
         featureWords = values.text("FEATURES") == "nouns" ? .nouns : .content
-        favoriteMode = FavoriteMode(rawValue: values.text("FAVORITE_MODE") ?? "") ?? .auto
+        favoriteMode = Self.favoriteMode(values)
         favoritesPerDay = values.integer("FAVORITES_PER_DAY")
         repliesPerPerson = values.integer("REPLIES_PER_PERSON")
         repliesPerThread = values.integer("REPLIES_PER_THREAD")
@@ -82,24 +87,33 @@ package struct MirrorConfiguration: Sendable {
         isDyno = environment["DYNO"]?.isEmpty == false
     }
 
-    /// The bot's account, or an error that says what to set.
-    package func requiredBot() throws -> AccountConfiguration {
-        guard let bot else {
-            throw ConfigurationError(
-                "BOT_SERVER", "and BOT_ACCESS_TOKEN are not set; the README says how to get them", isMissing: true)
-        }
-        return bot
+    /// The account of a role as the settings describe it; a stored login may stand in.
+    package func account(_ role: AccountRole) -> AccountConfiguration? { accounts[role] }
+
+    /// The network of a role's account.
+    package func network(of role: AccountRole) -> NetworkName { role == .human ? humanNetwork : botNetwork }
+
+    /// Lets the logins that are stored decide about networks that nobody named, and about what follows from them.
+    ///
+    /// - Parameter networks: The networks of the stored logins.
+    mutating func adopt(_ networks: [AccountRole: NetworkName]) {
+        // Where the settings describe an account, nobody looks at what is stored.
+        values = values.adopting(networks.filter { account($0.key) == nil })
+        (humanNetwork, botNetwork) = (values.network(of: .human), values.network(of: .bot))
+        (links, favoriteMode) = (Self.links(values), Self.favoriteMode(values))
     }
 
-    /// The human's account, or an error that says what to set.
-    package func requiredHuman() throws -> AccountConfiguration {
-        guard let human else {
-            throw ConfigurationError(
-                "HUMAN_SERVER",
-                "and HUMAN_ACCESS_TOKEN are not set; the README says how to get them, or use --from with an archive",
-                isMissing: true)
-        }
-        return human
+    /// The error for a role that has no account, which says how to get one.
+    func missing(_ role: AccountRole) -> ConfigurationError {
+        let network = network(of: role)
+        let names = AccountSetting.requiredNames(on: network, by: role)
+        let rest = names.dropFirst().map { "and \($0) " }.joined()
+        let instead = role == .human ? ", or use --from with an archive" : ""
+        return ConfigurationError(
+            names[0],
+            "\(rest)\(names.count == 1 ? "is" : "are") not set; run mirror-bot login \(network.rawValue) --as "
+                + "\(role.rawValue), or see the README\(instead)",
+            isMissing: true)
     }
 
     /// Fails where the embedded database would be lost every day.
@@ -120,32 +134,19 @@ package struct MirrorConfiguration: Sendable {
         return name
     }
 
-    private static func account(
-        _ role: String, _ values: SettingValues, network: NetworkName
-    ) throws -> AccountConfiguration? {
-        let server = try values.text("\(role)_SERVER").map { try Self.server($0, setting: "\(role)_SERVER") }
-        let token = values.text("\(role)_ACCESS_TOKEN")
-        switch (server, token) {
-        case (nil, nil): return nil
-        case (let server?, let token?):
-            return AccountConfiguration(network: network, server: server, accessToken: Secret(token))
-        case (nil, _):
-            throw ConfigurationError("\(role)_SERVER", "is not set, but \(role)_ACCESS_TOKEN is", isMissing: true)
-        case (_, nil):
-            throw ConfigurationError("\(role)_ACCESS_TOKEN", "is not set, but \(role)_SERVER is", isMissing: true)
-        }
+    private static func links(_ values: SettingValues) -> Bool { values.text("LINKS") != "off" }
+
+    private static func favoriteMode(_ values: SettingValues) -> FavoriteMode {
+        FavoriteMode(rawValue: values.text("FAVORITE_MODE") ?? "") ?? .suggest
     }
 
-    /// `https://host[:port]`; a bare host means https, and only loopback may use http.
-    private static func server(_ text: String, setting: String) throws -> String {
-        let full = text.contains("://") ? text : "https://\(text)"
-        guard let parts = URLComponents(string: full), let scheme = parts.scheme?.lowercased(),
-            ["http", "https"].contains(scheme), let host = parts.host, !host.isEmpty,
-            parts.user == nil, parts.password == nil, parts.query == nil, parts.fragment == nil,
-            parts.path.isEmpty || parts.path == "/"
-        else { throw ConfigurationError(setting, "is not of the form https://host") }
-        let port = parts.port.map { ":\($0)" } ?? ""
-        return "\(scheme)://\(host.lowercased())\(port)"
+    private static func secretKey(_ values: SettingValues) throws -> Secret? {
+        guard let text = values.text("SECRET_KEY") else { return nil }
+        guard text.count >= 32 else {
+            throw ConfigurationError(
+                "SECRET_KEY", "is too short; expected 64 hex digits, or a text of 32 characters or more")
+        }
+        return Secret(text)
     }
 
     private static func zone(_ identifier: String) throws -> TimeZone {

@@ -1,3 +1,6 @@
+import Networks
+import Posts
+
 /// One variable that mirror-bot reads: its name, meaning, form and default.
 package struct Setting: Sendable {
     /// What a value must look like.
@@ -7,6 +10,8 @@ package struct Setting: Sendable {
         case integer(ClosedRange<Int>)
         /// A finite number above zero.
         case positive
+        /// US dollars, as `5` or `0.25`.
+        case dollars
     }
 
     package let name: String
@@ -15,59 +20,116 @@ package struct Setting: Sendable {
     package let form: Form
     /// The value when nothing is set; nil if there is none.
     package let fallback: String?
+    /// The default where other settings decide it; nil where ``fallback`` holds.
+    let derived: @Sendable (SettingValues) -> String?
     /// Never printed; also read from the file that `NAME_FILE` names.
     package let isSecret: Bool
 
-    init(_ name: String, _ summary: String, form: Form = .text, fallback: String? = nil, isSecret: Bool = false) {
+    init(
+        _ name: String, _ summary: String, form: Form = .text, fallback: String? = nil, isSecret: Bool = false,
+        derived: @escaping @Sendable (SettingValues) -> String? = { _ in nil }
+    ) {
         self.name = name
         self.summary = summary
         self.form = form
         self.fallback = fallback
+        self.derived = derived
         self.isSecret = isSecret
     }
 
+    private static let networks = Form.choice(NetworkName.allCases.map(\.rawValue))
+    private static let switching = Form.choice(["on", "off"])
+
+    /// The settings of one role's account.
+    private static func account(_ role: AccountRole, whose: String) -> [Setting] {
+        let bluesky = role == .human ? "; only needed for the home timeline" : ""
+        return [
+            Setting(AccountSetting.server.name(of: role), "Mastodon: \(whose) server, as https://host"),
+            Setting(
+                AccountSetting.accessToken.name(of: role), "Mastodon, X: token that opens \(whose) account",
+                isSecret: true),
+            Setting(
+                AccountSetting.accessTokenSecret.name(of: role), "X: secret of that token", isSecret: true),
+            Setting(AccountSetting.consumerKey.name(of: role), "X: key of the developer application", isSecret: true),
+            Setting(
+                AccountSetting.consumerSecret.name(of: role), "X: secret of the developer application", isSecret: true),
+            Setting(AccountSetting.handle.name(of: role), "Bluesky: \(whose) handle or DID"),
+            Setting(AccountSetting.appPassword.name(of: role), "Bluesky: app password\(bluesky)", isSecret: true),
+            Setting("\(role.prefix)_API_BASE_URL", "where requests go instead of the network's own address"),
+        ]
+    }
+
     /// Every variable, in the order in which `mirror-bot config` and the README list them.
-    package static let all: [Setting] = [
-        Setting("MIRROR", "name of this human and bot pair; one database serves many", fallback: "default"),
-        Setting(
-            "NETWORK", "network of both accounts", form: .choice(["mastodon"]), fallback: "mastodon"),
-        Setting("HUMAN_SERVER", "the human's server, as https://host"),
-        Setting("HUMAN_ACCESS_TOKEN", "token that reads the human's account", isSecret: true),
-        Setting("BOT_SERVER", "the bot's server, as https://host"),
-        Setting("BOT_ACCESS_TOKEN", "token that reads and writes the bot's account", isSecret: true),
-        Setting("DATABASE_URL", "Postgres, as postgres://…; without it an embedded database is used", isSecret: true),
-        Setting("REDIS_URL", "Redis for the classifier's counts, as redis://… or rediss://…", isSecret: true),
-        Setting(
-            "REDIS_TLS_VERIFY", "how a rediss:// certificate is checked: auto, full, none or pin:…", fallback: "auto"),
-        Setting("MIRROR_BOT_HOME", "folder of the embedded database"),
-        Setting("TIME_ZONE", "IANA zone of the human's clock, such as Asia/Tokyo"),
-        Setting(
-            "SCHEDULE_MODEL", "how minutes are learned", form: .choice(["kernel", "raw"]), fallback: "kernel"),
-        Setting(
-            "BURSTS", "let posts follow each other as the human's do", form: .choice(["on", "off"]), fallback: "on"),
-        Setting("QUIET_HOURS", "never post then, as 23:00-07:00,12:00-13:00 or none", fallback: "none"),
-        Setting("NO_REPEAT_DAYS", "days before a text may return", form: .integer(0...3_650), fallback: "180"),
-        Setting("MIN_AGE_DAYS", "days before a post may be mirrored", form: .integer(0...3_650), fallback: "30"),
-        Setting("LINKS", "mirror posts that hold links", form: .choice(["on", "off"]), fallback: "on"),
-        Setting("MAX_PER_DAY", "posts a day at most", form: .integer(1...1_000), fallback: "50"),
-        Setting(
-            "FAVORITE_RATE_THRESHOLD", "favorite when P(favorite)/P(normal) is above", form: .positive, fallback: "2"),
-        Setting("FEATURES", "words that count", form: .choice(["content", "nouns"]), fallback: "content"),
-        Setting(
-            "FAVORITE_MODE", "favorite, only note what would be, or neither",
-            form: .choice(["off", "suggest", "auto"]), fallback: "auto"),
-        Setting("FAVORITES_PER_DAY", "favorites a day at most", form: .integer(0...1_000), fallback: "10"),
-        Setting("REPLIES_PER_PERSON", "replies to one person a day at most", form: .integer(0...100), fallback: "3"),
-        Setting("REPLIES_PER_THREAD", "replies in one thread at most", form: .integer(0...100), fallback: "5"),
-        Setting("ARCHIVE_LIMIT", "posts kept", form: .integer(100...10_000_000), fallback: "10000"),
-        Setting("EXAMPLE_LIMIT", "labelled posts kept", form: .integer(100...10_000_000), fallback: "50000"),
-        Setting("MECAB_DICTIONARY", "ipadic-utf8, or the folder of such a dictionary", fallback: "ipadic-utf8"),
-        Setting("POLL_SECONDS", "seconds between looks at the mentions", form: .integer(10...3_600), fallback: "60"),
-        Setting(
-            "LOG_LEVEL", "least severe message that is logged",
-            form: .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]), fallback: "info"),
-        Setting(
-            "LOG_FORMAT", "pretty on a terminal, else logfmt",
-            form: .choice(["logfmt", "json", "pretty"])),
-    ]
+    package static let all: [Setting] =
+        [
+            Setting("MIRROR", "name of this human and bot pair; one database serves many", fallback: "default"),
+            Setting("NETWORK", "network of both accounts", form: networks, fallback: "mastodon"),
+            Setting(
+                "HUMAN_NETWORK", "network of the human, or of the imported archive; as NETWORK if not set",
+                form: networks, fallback: "mastodon", derived: { $0.text("NETWORK") }),
+            Setting(
+                "BOT_NETWORK", "network of the bot; as NETWORK if not set", form: networks, fallback: "mastodon",
+                derived: { $0.text("NETWORK") }),
+        ] + account(.human, whose: "the human's") + account(.bot, whose: "the bot's") + [
+            Setting(
+                "SECRET_KEY", "seals stored logins: 64 hex digits, or a text of 32 characters or more", isSecret: true),
+            Setting(
+                "DATABASE_URL", "Postgres, as postgres://…; without it an embedded database is used", isSecret: true),
+            Setting("REDIS_URL", "Redis for the classifier's counts, as redis://… or rediss://…", isSecret: true),
+            Setting(
+                "REDIS_TLS_VERIFY", "how a rediss:// certificate is checked: auto, full, none or pin:…",
+                fallback: "auto"),
+            Setting("MIRROR_BOT_HOME", "folder of the embedded database"),
+            Setting("TIME_ZONE", "IANA zone of the human's clock, such as Asia/Tokyo"),
+            Setting(
+                "SCHEDULE_MODEL", "how minutes are learned", form: .choice(["kernel", "raw"]), fallback: "kernel"),
+            Setting(
+                "BURSTS", "let posts follow each other as the human's do", form: switching, fallback: "on"),
+            Setting("QUIET_HOURS", "never post then, as 23:00-07:00,12:00-13:00 or none", fallback: "none"),
+            Setting("NO_REPEAT_DAYS", "days before a text may return", form: .integer(0...3_650), fallback: "180"),
+            Setting("MIN_AGE_DAYS", "days before a post may be mirrored", form: .integer(0...3_650), fallback: "30"),
+            Setting(
+                "LINKS", "mirror posts that hold links; off where the bot is on X", form: switching, fallback: "on",
+                derived: { $0.text("BOT_NETWORK") == NetworkName.x.rawValue ? "off" : nil }),
+            Setting("MAX_PER_DAY", "posts a day at most", form: .integer(1...1_000), fallback: "50"),
+            Setting(
+                "FAVORITE_RATE_THRESHOLD", "favorite when P(favorite)/P(normal) is above", form: .positive,
+                fallback: "2"),
+            Setting("FEATURES", "words that count", form: .choice(["content", "nouns"]), fallback: "content"),
+            Setting(
+                "FAVORITE_MODE",
+                "favorite, only note what would be, or neither; suggest where the bot is not on Mastodon",
+                form: .choice(["off", "suggest", "auto"]), fallback: "auto",
+                derived: { $0.text("BOT_NETWORK") == NetworkName.mastodon.rawValue ? nil : "suggest" }),
+            Setting("FAVORITES_PER_DAY", "favorites a day at most", form: .integer(0...1_000), fallback: "10"),
+            Setting(
+                "REPLIES_PER_PERSON", "replies to one person a day at most", form: .integer(0...100), fallback: "3"),
+            Setting("REPLIES_PER_THREAD", "replies in one thread at most", form: .integer(0...100), fallback: "5"),
+            Setting("ARCHIVE_LIMIT", "posts kept", form: .integer(100...10_000_000), fallback: "10000"),
+            Setting("EXAMPLE_LIMIT", "labelled posts kept", form: .integer(100...10_000_000), fallback: "50000"),
+            Setting("MECAB_DICTIONARY", "ipadic-utf8, or the folder of such a dictionary", fallback: "ipadic-utf8"),
+            Setting(
+                "X_ACKNOWLEDGE_POLICY", "yes: publish on X, knowing its rules about mirrors",
+                form: .choice(["no", "yes"]),
+                fallback: "no"),
+            Setting("X_BUDGET_USD_PER_MONTH", "what calls on X may cost in a month", form: .dollars, fallback: "5"),
+            Setting(
+                "X_HOME_POSTS_PER_DAY", "posts of home timelines on X to pay for in a day; 0 reads none",
+                form: .integer(0...100_000), fallback: "0"),
+            Setting(
+                "X_APP_OWNER", "whose account owns the developer application, and reads its own posts for less",
+                form: .choice(["none", "human", "bot"]), fallback: "none"),
+            Setting(
+                "X_FIELD_NAMES", "how X wants the parameters of requests to be spelled",
+                form: .choice(XFieldNames.allCases.map(\.rawValue)),
+                fallback: "tweet"),
+            Setting(
+                "POLL_SECONDS", "seconds between looks at the mentions", form: .integer(10...3_600), fallback: "60"),
+            Setting(
+                "LOG_LEVEL", "least severe message that is logged",
+                form: .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]), fallback: "info"),
+            Setting(
+                "LOG_FORMAT", "pretty on a terminal, else logfmt",
+                form: .choice(["logfmt", "json", "pretty"])),
+        ]
 }

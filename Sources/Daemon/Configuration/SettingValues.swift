@@ -1,5 +1,7 @@
 package import Configuration
 import Foundation
+import Networks
+package import Posts
 import SystemPackage
 
 /// Where a setting's value comes from.
@@ -10,13 +12,17 @@ package enum SettingOrigin: String, Sendable {
     case file
     /// `.env` beside the process.
     case dotEnv = ".env"
+    /// The network of what `mirror-bot login` stored.
+    case login
     case fallback = "default"
     case unset
 }
 
 /// The values of all settings as they were found, checked for their form.
 package struct SettingValues: Sendable {
-    private var found: [String: (text: String, origin: SettingOrigin)] = [:]
+    private var found: [String: Found] = [:]
+
+    private typealias Found = (text: String, origin: SettingOrigin)
 
     /// Reads every setting: flags first, then the environment, then `.env`, then the defaults.
     ///
@@ -32,9 +38,12 @@ package struct SettingValues: Sendable {
         dotEnv: EnvironmentVariablesProvider? = nil
     ) throws {
         for setting in Setting.all {
-            guard let value = try Self.find(setting, flags, environment, dotEnv) else { continue }
-            try Self.check(value.text, of: setting)
-            found[setting.name] = value
+            if let value = try Self.find(setting, flags, environment, dotEnv) {
+                try Self.check(value.text, of: setting)
+                found[setting.name] = value
+            } else {
+                found[setting.name] = fallback(of: setting)
+            }
         }
     }
 
@@ -62,13 +71,42 @@ package struct SettingValues: Sendable {
 
     package func origin(_ name: String) -> SettingOrigin { found[name]?.origin ?? .unset }
 
+    /// The network of a role's account.
+    func network(of role: AccountRole) -> NetworkName {
+        text("\(role.prefix)_NETWORK").flatMap { NetworkName(rawValue: $0) } ?? .mastodon
+    }
+
+    /// The variable in which a person named the network of a role's account; nil if nobody did.
+    func networkSetting(of role: AccountRole) -> String? {
+        ["\(role.prefix)_NETWORK", "NETWORK"].first { ![.fallback, .login].contains(origin($0)) }
+    }
+
+    /// The values where logins that are stored decide about networks that nobody named, and about what follows from them.
+    ///
+    /// - Parameter networks: The networks of the logins that are used.
+    /// - Returns: The values, with origin ``SettingOrigin/login`` where a login decided.
+    package func adopting(_ networks: [AccountRole: NetworkName]) -> SettingValues {
+        var values = self
+        for (role, network) in networks where networkSetting(of: role) == nil {
+            values.found["\(role.prefix)_NETWORK"] = (network.rawValue, .login)
+        }
+        for setting in Setting.all where values.origin(setting.name) == .fallback {
+            values.found[setting.name] = values.fallback(of: setting)
+        }
+        return values
+    }
+
+    private func fallback(of setting: Setting) -> Found? {
+        (setting.derived(self) ?? setting.fallback).map { ($0, .fallback) }
+    }
+
     /// The value as a whole number; the form was checked when it was read.
     func integer(_ name: String) -> Int { text(name).flatMap { Int($0) } ?? 0 }
 
     private static func find(
         _ setting: Setting, _ flags: [String: String], _ environment: EnvironmentVariablesProvider,
         _ dotEnv: EnvironmentVariablesProvider?
-    ) throws -> (text: String, origin: SettingOrigin)? {
+    ) throws -> Found? {
         if let flag = flags[setting.name] { return (flag, .flag) }
         let sources: [(EnvironmentVariablesProvider, SettingOrigin)] =
             [(environment, .environment)] + (dotEnv.map { [($0, .dotEnv)] } ?? [])
@@ -78,7 +116,7 @@ package struct SettingValues: Sendable {
                 return (try secret(at: path, for: setting), .file)
             }
         }
-        return setting.fallback.map { ($0, .fallback) }
+        return nil
     }
 
     /// The variable's value; nil if it is not set or set to nothing.
@@ -127,6 +165,11 @@ package struct SettingValues: Sendable {
         case .positive:
             guard let number = Double(text), number.isFinite, number > 0 else {
                 throw ConfigurationError(setting.name, "is \"\(text.prefix(40))\"; expected a number above 0")
+            }
+        case .dollars:
+            guard Money(dollars: text) != nil else {
+                throw ConfigurationError(
+                    setting.name, "is \"\(text.prefix(40))\"; expected dollars from 0 to 1000000, such as 5 or 0.25")
             }
         }
     }

@@ -14,6 +14,8 @@ struct FavoriteDecider: Sendable {
     let favorites: Favorites
     let people: People
     let store: OutboxStore
+    /// What the bot's network lets it do.
+    let capabilities: Capabilities
     let configuration: MirrorConfiguration
     let zone: TimeZone
     /// The accounts of human and bot.
@@ -33,17 +35,18 @@ struct FavoriteDecider: Sendable {
         let fresh = items.filter { !known.contains($0.post.id.value) && $0.post.createdAt >= activated }
         let midnight = LocalMidnight.before(now, in: zone)
         var today = try await store.active(.favorite, since: midnight).count
-        var candidates: [ObservedPost] = []
-        for item in fresh where try await refusal(for: item, today: today, now: now) == nil {
-            candidates.append(item)
-        }
+        let stances = try await people.stances(of: fresh.map(\.author.id))
+        var candidates = fresh.filter { refusal(for: $0, stances, today: today, now: now) == nil }
         guard !candidates.isEmpty else { return [] }
         candidates.sort { ($0.post.createdAt, $0.address) < ($1.post.createdAt, $1.address) }
         let results = try await favorites.classify(candidates.map(\.example))
+        let consenting = try await consenting(among: candidates.map(\.author.id), stances)
         var actions: [Action] = []
         for (item, result) in zip(candidates, results) where result.isFavorite && today < configuration.favoritesPerDay
         {
-            let proposed = try await store.propose(intent(for: item, result, now: now), now: now)
+            let isAutomatic = configuration.favoriteMode == .auto && mayFavorite(item.author.id, consenting)
+            let proposed = try await store.propose(
+                intent(for: item, result, isAutomatic: isAutomatic, now: now), now: now)
             if proposed.isNew {
                 actions.append(proposed.action)
                 today += 1
@@ -52,28 +55,58 @@ struct FavoriteDecider: Sendable {
         return actions
     }
 
+    /// Those who want to hear of the bot: the operator was told so, or they named it themselves.
+    ///
+    /// Only asked where the network makes a difference.
+    private func consenting(
+        among authors: [AccountID], _ stances: [AccountID: People.Stance]
+    ) async throws -> Set<AccountID> {
+        guard capabilities.automaticFavorites == .consenting else { return [] }
+        return try await store.acquaintances(among: authors).union(authors.filter { stances[$0] == .allow })
+    }
+
+    /// Whether a post by `author` may become a favorite without a person's decision.
+    private func mayFavorite(_ author: AccountID, _ consenting: Set<AccountID>) -> Bool {
+        switch capabilities.automaticFavorites {
+        case .anyone: true
+        case .consenting: consenting.contains(author)
+        case .nobody: false
+        }
+    }
+
     private var rules: FavoriteRules { FavoriteRules(perDay: configuration.favoritesPerDay) }
 
-    private func refusal(for item: ObservedPost, today: Int, now: Date) async throws -> Refusal? {
+    private func refusal(
+        for item: ObservedPost, _ stances: [AccountID: People.Stance], today: Int, now: Date
+    ) -> Refusal? {
         let facts = FavoriteFacts(
-            post: item.post, author: item.author, own: own,
-            isDenied: try await people.stance(of: item.author.id) == .deny, isFavorited: item.isFavorited,
-            favoritesToday: today)
+            post: item.post, author: item.author, own: own, isDenied: stances[item.author.id] == .deny,
+            isFavorited: item.isFavorited, favoritesToday: today)
         if item.favoriteNeedsApproval { return Refusal(.notOpen) }
         return rules.refusal(of: facts, at: now)
     }
 
-    private func intent(for item: ObservedPost, _ result: Classification, now: Date) -> Intent {
+    private func intent(
+        for item: ObservedPost, _ result: Classification, isAutomatic: Bool, now: Date
+    ) -> Intent {
         let explanation = Explanation(
-            "the human favorites posts like this one", favoriteRate: exp(result.logRate),
+            "the human favorites posts like this one\(condition(isAutomatic))", favoriteRate: exp(result.logRate),
             features: result.contributions.prefix(Self.featuresShown).map {
                 Explanation.Feature(name: $0.feature, logOdds: $0.logOdds)
             })
         return Intent(
-            kind: .favorite, subject: item.post.id.value,
-            state: configuration.favoriteMode == .suggest ? .suggested : .planned, due: now,
+            kind: .favorite, subject: item.post.id.value, state: isAutomatic ? .planned : .suggested, due: now,
             expires: item.post.createdAt + rules.maximumAge.timeInterval, targetPost: item.post.id.value,
             targetAuthor: item.author.id, targetAddress: item.address, explanation: explanation.json)
+    }
+
+    /// Why a person has to decide, where the network wants that.
+    private func condition(_ isAutomatic: Bool) -> String {
+        guard !isAutomatic else { return "" }
+        if !capabilities.canFavorite { return "; the network does not let software give favorites, so do it by hand" }
+        guard configuration.favoriteMode == .auto else { return "" }
+        return capabilities.automaticFavorites == .consenting
+            ? "; the author has not asked for the bot's attention" : ""
     }
 }
 

@@ -46,6 +46,10 @@ struct MentionDecider: Sendable {
         return try await store.propose(try await answered(intent, mention, now: now), now: now)
     }
 
+    private func visibility(of mention: ObservedPost) -> Visibility {
+        VisibilityRules.replyVisibility(for: mention.post.visibility)
+    }
+
     private var rules: ReplyRules {
         ReplyRules(
             perPersonPerDay: configuration.repliesPerPerson, perThread: configuration.repliesPerThread)
@@ -57,17 +61,29 @@ struct MentionDecider: Sendable {
         let recent = try await store.active(.reply, since: min(midnight, now - Self.threadMemory))
         let person = mention.author.id
         let facts = MentionFacts(
-            post: mention.post, author: mention.author, bot: bot,
+            post: mention.post, author: mention.author, bot: bot, mentionsBot: isSummoned(by: mention),
             isDenied: try await people.stance(of: person) == .deny,
             repliesToPersonToday: recent.count { $0.targetAuthor == person && $0.due >= midnight },
             repliesInThread: recent.count { $0.thread == thread })
-        return rules.refusal(of: facts, at: now)
+        if let refusal = rules.refusal(of: facts, at: now) { return refusal }
+        guard network.capabilities.visibilities.contains(visibility(of: mention)) else {
+            return Refusal(.notOpen, "the mention is not public, and an answer would be")
+        }
+        return mention.replyNeedsApproval ? Refusal(.closedToReplies) : nil
+    }
+
+    /// Whether the network lets the bot answer this post.
+    ///
+    /// Where the post itself must name the bot, being part of a thread that did is not enough.
+    private func isSummoned(by mention: ObservedPost) -> Bool {
+        network.capabilities.replies == .anyone || mention.post.mentions.contains(bot)
     }
 
     /// The intent with one of the human's old replies to that person, or skipped when there is none.
     private func answered(_ intent: Intent, _ mention: ObservedPost, now: Date) async throws -> Intent {
         let past = try await archive.replies(to: mention.author.id)
-        let rules = TextRules(links: configuration.links, minimumAgeDays: 0, limits: limits)
+        let rules = TextRules(
+            configuration, limits: limits, repliesNameThePerson: network.capabilities.replyNeedsMention)
         var usable: [PostID: (post: Post, text: String)] = [:]
         for post in past {
             guard case .success(let text) = rules.replyText(for: post, to: mention.author.handle) else { continue }
@@ -83,19 +99,33 @@ struct MentionDecider: Sendable {
         let choice = ReplyChooser().choose(
             from: candidates, mirror: configuration.mirror, mention: mention.post.id, now: now)
         guard let choice, let chosen = usable[choice.id] else {
-            return intent.skipped(
-                past.isEmpty
-                    ? Refusal(.noPastReply)
-                    : Refusal(.noPastReply, "none of \(past.count) earlier replies to this person may be sent now"))
+            guard past.isEmpty else {
+                return intent.skipped(
+                    Refusal(.noPastReply, "none of \(past.count) earlier replies to this person may be sent now"))
+            }
+            return intent.skipped(try await refusalOfStranger(mention.author.id))
         }
         var answered = intent
         answered.sourcePost = chosen.post.id
         answered.text = chosen.text
         answered.language = chosen.post.language
-        answered.visibility = VisibilityRules.replyVisibility(for: mention.post.visibility)
+        answered.visibility = visibility(of: mention)
         answered.explanation =
             Explanation("one of \(choice.poolSize) old replies to this person", pool: choice.poolSize).json
         return answered
+    }
+
+    /// Why there is nothing to answer a person with whom the human never answered.
+    ///
+    /// Across networks people are the same only where the operator said so.
+    private func refusalOfStranger(_ person: AccountID) async throws -> Refusal {
+        let elsewhere = try await archive.networksOfReplies().subtracting([person.network])
+        guard !elsewhere.isEmpty, try await people.linked(to: person).count == 1 else { return Refusal(.noPastReply) }
+        let names = elsewhere.map(\.displayName).sorted().joined(separator: " and ")
+        return Refusal(
+            .notLinked,
+            "the human answered people on \(names); if this is one of them, link the two accounts with "
+                + "mirror-bot people link")
     }
 
     /// The conversation a mention belongs to.

@@ -131,7 +131,7 @@ struct TextPool {
         chooser = TextChooser(
             noRepeatDays: configuration.noRepeatDays, minimumAgeDays: configuration.minimumAgeDays)
         taken = Set(planned.compactMap(\.text).map(TextRules.textKey))
-        let rules = TextRules(links: configuration.links, minimumAgeDays: 0, limits: maker.limits)
+        let rules = TextRules(configuration, limits: maker.limits)
         let uses = try await maker.store.lastUses()
         for post in try await maker.archive.standalonePosts() {
             // A post that may not be published now still tells when its text was last used.

@@ -17,6 +17,8 @@ package actor Courier {
     private let planner: PlanMaker
     private let archive: Archive
     private let people: People
+    /// What the bot's network lets it do.
+    private let capabilities: Capabilities
     private let human: (any SocialNetwork)?
     private let refusal: RefusedCredentials
     private let clock: any WallClock
@@ -26,13 +28,15 @@ package actor Courier {
 
     init(
         delivery: Delivery, store: OutboxStore, planner: PlanMaker, archive: Archive, people: People,
-        human: (any SocialNetwork)?, refusal: RefusedCredentials, clock: any WallClock, logger: Logger
+        capabilities: Capabilities, human: (any SocialNetwork)?, refusal: RefusedCredentials, clock: any WallClock,
+        logger: Logger
     ) {
         self.delivery = delivery
         self.store = store
         self.planner = planner
         self.archive = archive
         self.people = people
+        self.capabilities = capabilities
         self.human = human
         self.refusal = refusal
         self.clock = clock
@@ -80,9 +84,13 @@ package actor Courier {
             return .skip(reason: Refusal.Reason.denied.rawValue)
         }
         switch action.kind {
-        case .favorite: return .ready(action)
-        case .reply: return try await prepareReply(action)
-        case .post: return try await preparePost(action)
+        case .favorite:
+            // A person may have agreed to what the network then refuses.
+            return capabilities.canFavorite ? .ready(action) : .skip(reason: Refusal.Reason.byHand.rawValue)
+        case .post, .reply:
+            // Asked here and not when the plan is made, so that the rest of a day goes on once the operator agrees.
+            guard capabilities.canPublish else { return .skip(reason: Refusal.Reason.policyNotAcknowledged.rawValue) }
+            return action.kind == .reply ? try await prepareReply(action) : try await preparePost(action)
         }
     }
 

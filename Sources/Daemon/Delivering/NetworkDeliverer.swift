@@ -1,5 +1,6 @@
 import Conduct
 import Foundation
+package import Logging
 package import Networks
 package import Outbox
 import Posts
@@ -12,14 +13,18 @@ package struct NetworkDeliverer: Deliverer {
     let network: any SocialNetwork
     /// Told of refused credentials, which end the worker.
     let onRefusedCredentials: @Sendable (NetworkError) -> Void
+    let logger: Logger
 
     /// - Parameters:
     ///   - network: The bot's network, with the bot's credentials.
+    ///   - logger: Told of what arrived otherwise than it was meant.
     ///   - onRefusedCredentials: Told when the network no longer accepts the bot's token.
     package init(
-        network: any SocialNetwork, onRefusedCredentials: @escaping @Sendable (NetworkError) -> Void = { _ in }
+        network: any SocialNetwork, logger: Logger = Logger(label: "mirror-bot"),
+        onRefusedCredentials: @escaping @Sendable (NetworkError) -> Void = { _ in }
     ) {
         self.network = network
+        self.logger = logger
         self.onRefusedCredentials = onRefusedCredentials
     }
 
@@ -37,6 +42,11 @@ package struct NetworkDeliverer: Deliverer {
                 return .delivered(remoteID: action.targetPost, remoteAddress: action.targetAddress)
             case .post, .reply:
                 let published = try await network.publish(draft(of: action))
+                if published.isMisplaced {
+                    logger.notice(
+                        "Reply published as a post of its own: its server no longer knew the answered post",
+                        metadata: [LogKeys.action: "\(action.id)"])
+                }
                 return .delivered(remoteID: published.id.value, remoteAddress: published.address)
             }
         } catch let error as NetworkError {
@@ -50,9 +60,9 @@ package struct NetworkDeliverer: Deliverer {
         do {
             if action.kind == .favorite { return try await lookUpFavorite(action) }
             let since = (action.sending ?? action.updated) - Self.clockMargin
-            let wanted = TextRules.textKey(action.text ?? "")
+            let text = SentText(action.text ?? "")
             let match = try await network.ownPosts(since: since).first { item in
-                TextRules.textKey(item.post.text) == wanted && item.replyToAddress == action.targetAddress
+                stands(item, where: action) && text.isSame(as: item.post.text)
             }
             guard let match else { return .absent }
             return .found(remoteID: match.post.id.value, remoteAddress: match.address)
@@ -62,6 +72,18 @@ package struct NetworkDeliverer: Deliverer {
         } catch {
             return .unavailable(reason: "interrupted", retryAfter: nil)
         }
+    }
+
+    /// Whether a post of the bot answers what the action answers, or nothing if it answers nothing.
+    ///
+    /// The answered post is the same if its address or its identity is: an address may name a version of the post
+    /// besides. Where the text names the person answered, it tells enough once the server has forgotten what it
+    /// answered, as servers do when that is deleted.
+    private func stands(_ item: ObservedPost, where action: Action) -> Bool {
+        guard let target = action.targetAddress else { return item.replyToAddress == nil }
+        if item.replyToAddress == target { return true }
+        if let parent = item.post.replyTo?.post { return parent.value == action.targetPost }
+        return item.replyToAddress == nil && network.capabilities.replyNeedsMention
     }
 
     private func lookUpFavorite(_ action: Action) async throws -> LookUpOutcome {
@@ -85,6 +107,8 @@ package struct NetworkDeliverer: Deliverer {
             return .notSent(reason: error.code.rawValue, retryAfter: error.retryAfter)
         }
         switch error.outcome {
+        // What we ourselves hold back for good is refused as well.
+        case .notSent where error.isPermanent: return .refused(reason: error.code.rawValue)
         case .notSent: return .notSent(reason: error.code.rawValue, retryAfter: error.retryAfter)
         case .unknown: return .unknown(reason: error.code.rawValue)
         case .refused where error.code == .duplicate: return .duplicate
@@ -92,6 +116,22 @@ package struct NetworkDeliverer: Deliverer {
             return .notSent(reason: error.code.rawValue, retryAfter: error.retryAfter)
         case .refused: return .refused(reason: error.code.rawValue)
         }
+    }
+}
+
+/// A text that was sent, to be recognised in what a server made of it.
+private struct SentText {
+    private let key: String
+    private let keyWithoutHosts: String
+
+    init(_ text: String) {
+        key = TextRules.textKey(text)
+        keyWithoutHosts = TextRules.textKey(text, ignoringHosts: true)
+    }
+
+    /// Whether the texts read the same, links aside, and host names that a server makes links of.
+    func isSame(as other: String) -> Bool {
+        TextRules.textKey(other) == key || TextRules.textKey(other, ignoringHosts: true) == keyWithoutHosts
     }
 }
 

@@ -9,7 +9,8 @@ import Storage
 /// items rather than losing them; what decides whether an item is new is the
 /// record of handled ids, never the position alone.
 package struct FeedReader: Sendable {
-    private static let pagesAtMost = 50
+    /// How many pages one look asks for unless told otherwise.
+    package static let usualPages = 50
 
     let network: any SocialNetwork
     let feed: Feed
@@ -17,6 +18,7 @@ package struct FeedReader: Sendable {
     let name: String
     let cursors: CursorTable
     let clock: any WallClock
+    let pages: Int
 
     /// - Parameters:
     ///   - network: Where the feed is.
@@ -24,49 +26,54 @@ package struct FeedReader: Sendable {
     ///   - name: The name of the stored position.
     ///   - cursors: Where positions are stored.
     ///   - clock: Tells the time.
+    ///   - pages: The most pages that one look asks for.
     package init(
-        network: any SocialNetwork, feed: Feed, name: String, cursors: CursorTable, clock: any WallClock
+        network: any SocialNetwork, feed: Feed, name: String, cursors: CursorTable, clock: any WallClock,
+        pages: Int = Self.usualPages
     ) {
         self.network = network
         self.feed = feed
         self.name = name
         self.cursors = cursors
         self.clock = clock
+        self.pages = pages
     }
 
     /// Hands over what came since the last time, page by page, or the newest page the first time.
     ///
-    /// - Parameter handle: Given the posts of one page; the position moves past them when it returns.
+    /// - Parameters:
+    ///   - handle: Given the posts of one page; the position moves past them when it returns.
+    ///   - mayGoOn: Asked after each page whether another one may be asked for; the rest comes the next time.
+    /// - Returns: False if `mayGoOn` said no.
     /// - Throws: ``NetworkError``, the store's error, or what `handle` throws.
-    package func readNew(_ handle: @Sendable ([ObservedPost]) async throws -> Void) async throws {
+    @discardableResult
+    package func readNew(
+        _ handle: @Sendable ([ObservedPost]) async throws -> Void,
+        mayGoOn: @Sendable (FeedPage) async throws -> Bool = { _ in true }
+    ) async throws -> Bool {
         let position = try await cursors.value(of: name)
-        var walk = FeedWalk(
-            of: network, feed, from: position.map(FeedPosition.newer(than:)) ?? .newest,
-            maximumPages: position == nil ? 1 : Self.pagesAtMost)
-        while let page = try await walk.next() {
+        var walk = walk(from: position)
+        var next: FeedPage?
+        do {
+            next = try await walk.next()
+        } catch let error as NetworkError where error.code == .rejected && position != nil {
+            // A position that the server does not take never gets better; what was handled is known without it.
+            walk = self.walk(from: nil)
+            next = try await walk.next()
+        }
+        while let page = next {
             if !page.items.isEmpty { try await handle(page.items) }
             if let newer = walk.newer, newer != position { try await cursors.set(newer, of: name, now: clock.now) }
+            guard try await mayGoOn(page) else { return false }
+            next = try await walk.next()
         }
+        return true
     }
 
-    /// Walks from the newest item backwards until `limit` items were handed over or the feed ends.
-    ///
-    /// Afterwards ``readNew(_:)`` goes on where this began. A walk that is
-    /// interrupted begins again from the newest item.
-    ///
-    /// - Parameters:
-    ///   - limit: The most items to hand over.
-    ///   - handle: Given the posts of one page.
-    /// - Throws: ``NetworkError``, the store's error, or what `handle` throws.
-    package func readBack(limit: Int, _ handle: @Sendable ([ObservedPost]) async throws -> Void) async throws {
-        var walk = FeedWalk(of: network, feed, from: .newest, maximumPages: limit)
-        var left = limit
-        while left > 0, let page = try await walk.next() {
-            let items = Array(page.items.prefix(left))
-            if !items.isEmpty { try await handle(items) }
-            left -= items.count
-        }
-        if let newer = walk.newer { try await cursors.set(newer, of: name, now: clock.now) }
+    private func walk(from position: String?) -> FeedWalk {
+        FeedWalk(
+            of: network, feed, from: position.map(FeedPosition.newer(than:)) ?? .newest,
+            maximumPages: position == nil ? 1 : pages)
     }
 }
 

@@ -2,6 +2,7 @@ import Logging
 
 /// The names under which values appear in the log, declared once.
 enum LogKeys {
+    static let account = "account"
     static let action = "action.id"
     static let attempt = "retry.attempt"
     static let count = "count"

@@ -6,29 +6,6 @@ import Networks
 import Outbox
 import Posts
 
-/// How often each feed is looked at, in the proportions of the networks' own advice.
-package struct Cadence: Sendable {
-    /// Mentions of the bot.
-    package var mentions: Duration
-    /// The bot's home timeline, and the human's.
-    package var home: Duration
-    /// The human's posts.
-    package var humanPosts: Duration
-    /// The human's favorites.
-    package var humanFavorites: Duration
-    /// How long the publisher waits at most before it looks for due actions and the next day.
-    package var publisher: Duration
-
-    /// - Parameter poll: The wait between two looks at the mentions.
-    package init(poll: Duration) {
-        mentions = poll
-        home = poll * 2
-        humanPosts = poll * 5
-        humanFavorites = poll * 15
-        publisher = min(poll, .seconds(30))
-    }
-}
-
 /// One look at each thing the worker watches, and what follows from it.
 struct Passes: Sendable {
     let parts: WorkerParts
@@ -46,21 +23,22 @@ struct Passes: Sendable {
     func makePlan() async throws {
         let now = parts.clock.now
         let today = LocalTime(now, in: parts.zone).day
-        guard let planned = try await parts.planner.make(today, now: now, watching: parts.human != nil) else { return }
+        guard let planned = try await parts.planner.make(today, now: now, watching: parts.feeds.humanPosts != nil)
+        else { return }
         parts.logger.info(
             "Plan made",
             metadata: [LogKeys.day: "\(today)", LogKeys.count: "\(planned.slots.count)"])
     }
 
     /// Answers, or decides not to answer, who mentioned the bot.
-    func mentions() async throws -> Date {
-        try await readMentions()
+    func mentions(_ feed: WatchedFeed) async throws -> Date {
+        let next = try await readMentions(feed)
         try await parts.courier.deliverDue([.reply])
-        return parts.clock.now + parts.cadence.mentions.timeInterval
+        return next
     }
 
-    private func readMentions() async throws {
-        try await parts.mentionFeed.readNew { items in
+    private func readMentions(_ feed: WatchedFeed) async throws -> Date {
+        try await feed.look { items in
             for item in items.sorted(by: { $0.post.createdAt < $1.post.createdAt })
             where item.post.createdAt >= parts.activated {
                 let decided = try await parts.mentionDecider.decide(item, now: parts.clock.now)
@@ -70,40 +48,60 @@ struct Passes: Sendable {
     }
 
     /// Favorites what the human would favorite on the bot's home timeline.
-    func botHome() async throws -> Date {
+    func botHome(_ feed: WatchedFeed) async throws -> Date {
         // Who has just asked the bot to stop is known before anything of theirs is favorited.
-        try await readMentions()
-        try await parts.botHomeFeed.readNew { items in
+        if let mentions = parts.feeds.mentions { _ = try await readMentions(mentions) }
+        let next = try await feed.look { items in
             for action in try await parts.favoriteDecider.decide(items, now: parts.clock.now) { log(action) }
-            if parts.humanHomeFeed == nil { try await learnSeen(items) }
+            if parts.feeds.seen == .bot { try await learnSeen(items) }
         }
         try await parts.courier.deliverDue([.favorite])
-        return parts.clock.now + parts.cadence.home.timeInterval
+        return next
     }
 
     /// Learns what the human saw and did not favorite.
-    func humanHome() async throws -> Date {
-        try await parts.humanHomeFeed?.readNew { items in try await learnSeen(items) }
-        return parts.clock.now + parts.cadence.home.timeInterval
+    func humanHome(_ feed: WatchedFeed) async throws -> Date {
+        try await feed.look { items in try await learnSeen(items) }
     }
 
     /// Learns what the human favorites.
-    func humanFavorites() async throws -> Date {
-        try await parts.humanFavoritesFeed?.readNew { items in
+    func humanFavorites(_ feed: WatchedFeed) async throws -> Date {
+        try await feed.look { items in
             let events = try await parts.learnable(items).map { FavoriteEvent.favorited($0.example) }
             try await learn(events)
         }
-        return parts.clock.now + parts.cadence.humanFavorites.timeInterval
     }
 
     /// Archives what the human posts.
-    func humanPosts() async throws -> Date {
-        try await parts.humanPostsFeed?.readNew { items in
+    func humanPosts(_ feed: WatchedFeed) async throws -> Date {
+        try await feed.look { items in
             _ = try await parts.archive.store(
                 items.map(\.post), source: .api, observedAt: parts.clock.now, timeZone: parts.zone,
                 limit: parts.configuration.archiveLimit)
         }
-        return parts.clock.now + parts.cadence.humanPosts.timeInterval
+    }
+
+    /// What the worker does again and again, the publisher first.
+    var all: [Pass] { [publisher] + bot + human }
+
+    /// The same in the order in which one look at everything leaves nothing for the next.
+    var inOrder: [Pass] { human + bot + [publisher] }
+
+    private var publisher: Pass { Pass(name: "publisher", run: publish) }
+
+    private var bot: [Pass] {
+        [
+            parts.feeds.mentions.map { feed in Pass(name: "bot-mentions") { try await mentions(feed) } },
+            parts.feeds.botHome.map { feed in Pass(name: "bot-home") { try await botHome(feed) } },
+        ].compactMap(\.self)
+    }
+
+    private var human: [Pass] {
+        [
+            parts.feeds.humanPosts.map { feed in Pass(name: "human-posts") { try await humanPosts(feed) } },
+            parts.feeds.humanFavorites.map { feed in Pass(name: "human-favorites") { try await humanFavorites(feed) } },
+            parts.feeds.humanHome.map { feed in Pass(name: "human-home") { try await humanHome(feed) } },
+        ].compactMap(\.self)
     }
 
     private func learnSeen(_ items: [ObservedPost]) async throws {
@@ -123,4 +121,11 @@ struct Passes: Sendable {
                 LogKeys.state: "\(action.state.rawValue)", LogKeys.reason: "\(action.reason ?? "-")",
             ])
     }
+}
+
+/// One of the things that a worker does again and again.
+struct Pass: Sendable {
+    let name: String
+    /// Does it once and returns when to do it again.
+    let run: @Sendable () async throws -> Date
 }

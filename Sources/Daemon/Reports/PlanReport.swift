@@ -42,11 +42,11 @@ package struct PlanReporter: Sendable {
     /// - Parameters:
     ///   - stores: The mirror's data.
     ///   - zone: The human's time zone.
-    ///   - limits: What the bot's network accepts.
-    package init(stores: MirrorStores, zone: TimeZone, limits: PublishingLimits = .mastodon) {
+    ///   - limits: What the bot's server accepts; nil for what its network usually does.
+    package init(stores: MirrorStores, zone: TimeZone, limits: PublishingLimits? = nil) {
         self.stores = stores
         self.zone = zone
-        self.limits = limits
+        self.limits = limits ?? .usual(of: stores.configuration.botNetwork)
     }
 
     /// The stored plan of `day`, or the one that would be made.
@@ -65,7 +65,7 @@ package struct PlanReporter: Sendable {
         } else {
             let maker = PlanMaker(
                 archive: stores.archive, store: outbox, configuration: stores.configuration, zone: zone, limits: limits)
-            let watching = stores.configuration.human != nil
+            let watching = try await FoundAccounts(in: stores).accounts[.human] != nil
             guard let planned = try await maker.preview(day, now: now, watching: watching) else { return nil }
             slots = planned.slots.map(slot(of:))
         }

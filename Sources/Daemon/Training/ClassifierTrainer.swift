@@ -13,20 +13,23 @@ package struct ClassifierTrainer: Sendable {
     let stores: MirrorStores
     let favorites: Favorites
     let clock: any WallClock
+    let budget: TrainingBudget
     let report: @Sendable (TrainingProgress) -> Void
 
     /// - Parameters:
     ///   - stores: The mirror's data.
     ///   - favorites: The classifier.
     ///   - clock: Tells the time.
-    ///   - report: Told how far it has come.
+    ///   - budget: What may be spent where reading costs money; nil for what the mirror's table says.
+    ///   - report: Told how far it has come, and what it costs before it begins.
     package init(
-        stores: MirrorStores, favorites: Favorites, clock: any WallClock,
+        stores: MirrorStores, favorites: Favorites, clock: any WallClock, budget: TrainingBudget? = nil,
         report: @escaping @Sendable (TrainingProgress) -> Void
     ) {
         self.stores = stores
         self.favorites = favorites
         self.clock = clock
+        self.budget = budget ?? TrainingBudget(stores.spending)
         self.report = report
     }
 
@@ -36,7 +39,10 @@ package struct ClassifierTrainer: Sendable {
         for name in [FeedName.humanFavorites, FeedName.seen] { try await stores.cursors.clear(prefix: name) }
     }
 
-    /// Reads the human's favorites, and the posts they were chosen from.
+    /// Reads the human's favorites, and the posts they were chosen from, as far as the network shows them.
+    ///
+    /// Where reading costs money, half of the month's budget is spent at most; the summary then says what is missing,
+    /// and the next training goes on from there.
     ///
     /// - Parameters:
     ///   - human: The human's network, with the human's credentials.
@@ -49,29 +55,36 @@ package struct ClassifierTrainer: Sendable {
     ) async throws -> TrainingSummary {
         let learnable = Learnable(people: stores.people, own: own)
         let tally = Tally()
+        var missing: [String] = []
         for (feed, name, step) in [
             (Feed.favorites, FeedName.humanFavorites, TrainingProgress.Step.favorites),
             (Feed.home, FeedName.seen, TrainingProgress.Step.home),
         ] {
-            let reader = FeedReader(network: human, feed: feed, name: name, cursors: stores.cursors, clock: clock)
-            let isFirst = try await stores.cursors.value(of: name) == nil
+            guard human.capabilities.feeds.contains(feed) else {
+                missing.append(
+                    "the human's \(step.name) cannot be read with these settings; the posts to compare favorites with "
+                        + "come from the bot's home timeline while the bot runs")
+                continue
+            }
+            let reader = FeedReader(
+                network: human, feed: feed, name: name, cursors: stores.cursors, clock: clock,
+                pages: Cadence.pages(of: feed, on: human.name))
+            let training = FeedTraining(reader: reader, step: step, limit: limit, budget: budget, report: report)
             let before = tally.summary.read
-            let handle: @Sendable ([ObservedPost]) async throws -> Void = { items in
+            let sentence = try await training.read { items, total in
                 let usable = try await learnable.among(items)
                 let events = usable.map { item -> FavoriteEvent in
                     step == .favorites ? .favorited(item.example) : .seen(item.example)
                 }
                 let learned = try await favorites.learn(events, at: clock.now)
                 let done = tally.add(read: items.count, leftOut: items.count - usable.count, learned)
-                report(TrainingProgress(step: step, done: done - before, total: isFirst ? limit : nil))
+                report(TrainingProgress(step: step, done: done - before, total: total))
             }
-            if isFirst {
-                try await reader.readBack(limit: limit, handle)
-            } else {
-                try await reader.readNew(handle)
-            }
+            missing += [sentence].compactMap(\.self)
         }
-        return tally.summary
+        var summary = tally.summary
+        summary.missing += missing
+        return summary
     }
 
     /// Learns the favorites of a downloaded archive, and the other posts where it names them.
@@ -84,7 +97,8 @@ package struct ClassifierTrainer: Sendable {
     /// - Throws: ``ImportError`` for what is no usable archive; the store's or the counts' error.
     package func train(fromArchive path: String, localHost: String?, limit: Int?) async throws -> TrainingSummary {
         let batches = ArchiveBatches(
-            path: path, purpose: .classifier, network: stores.configuration.humanNetwork, localHost: localHost,
+            path: path, purpose: .classifier, network: stores.configuration.humanNetwork,
+            localHost: try await stores.humanHost() ?? localHost,
             batchSize: Self.batchSize)
         let tally = Tally()
         let quota = Quota(limit: limit)

@@ -13,20 +13,23 @@ package struct SchedulerTrainer: Sendable {
     let stores: MirrorStores
     let clock: any WallClock
     let zone: TimeZone
+    let budget: TrainingBudget
     let report: @Sendable (TrainingProgress) -> Void
 
     /// - Parameters:
     ///   - stores: The mirror's data.
     ///   - clock: Tells the time.
     ///   - zone: The human's zone, in which minutes are recorded.
-    ///   - report: Told how far it has come.
+    ///   - budget: What may be spent where reading costs money; nil for what the mirror's table says.
+    ///   - report: Told how far it has come, and what it costs before it begins.
     package init(
-        stores: MirrorStores, clock: any WallClock, zone: TimeZone,
+        stores: MirrorStores, clock: any WallClock, zone: TimeZone, budget: TrainingBudget? = nil,
         report: @escaping @Sendable (TrainingProgress) -> Void
     ) {
         self.stores = stores
         self.clock = clock
         self.zone = zone
+        self.budget = budget ?? TrainingBudget(stores.spending)
         self.report = report
     }
 
@@ -36,26 +39,28 @@ package struct SchedulerTrainer: Sendable {
         try await stores.cursors.clear(prefix: FeedName.humanPosts)
     }
 
-    /// Reads the human's posts from the network: the newest 3,200 the first time, later only what is new.
+    /// Reads the human's posts from the network: the newest 3,200 the first time, later what is new and what an earlier
+    /// training had to leave.
+    ///
+    /// Where reading costs money, half of the month's budget is spent at most; the summary then says what is missing.
     ///
     /// - Parameter human: The human's network, with the human's credentials.
     /// - Returns: What was read and kept.
     /// - Throws: ``NetworkError``; the store's error.
     package func train(from human: any SocialNetwork) async throws -> TrainingSummary {
-        let feed = FeedReader(
+        let reader = FeedReader(
             network: human, feed: .ownPosts, name: FeedName.humanPosts, cursors: stores.cursors, clock: clock)
+        let training = FeedTraining(
+            reader: reader, step: .posts, limit: Self.backfillLimit, budget: budget, report: report)
         let tally = Tally()
-        let handle: @Sendable ([ObservedPost]) async throws -> Void = { items in
+        let missing = try await training.read { items, _ in
             let stored = try await store(items.map(\.post), source: .api)
             let done = tally.add(read: items.count, stored)
             report(TrainingProgress(step: .posts, done: done, total: Self.backfillLimit))
         }
-        if try await stores.cursors.value(of: FeedName.humanPosts) == nil {
-            try await feed.readBack(limit: Self.backfillLimit, handle)
-        } else {
-            try await feed.readNew(handle)
-        }
-        return tally.summary
+        var summary = tally.summary
+        summary.missing += [missing].compactMap(\.self)
+        return summary
     }
 
     /// Reads the human's posts from a downloaded archive.
@@ -70,7 +75,8 @@ package struct SchedulerTrainer: Sendable {
         fromArchive path: String, localHost: String?, adopt: @escaping @Sendable (Post) -> Post = { $0 }
     ) async throws -> TrainingSummary {
         let batches = ArchiveBatches(
-            path: path, purpose: .scheduler, network: stores.configuration.humanNetwork, localHost: localHost,
+            path: path, purpose: .scheduler, network: stores.configuration.humanNetwork,
+            localHost: try await stores.humanHost() ?? localHost,
             batchSize: Self.batchSize)
         let tally = Tally()
         let imported = try await batches.forEach { batch in

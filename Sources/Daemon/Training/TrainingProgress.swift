@@ -8,12 +8,32 @@ package struct TrainingProgress: Equatable, Sendable {
         case favorites
         case home
         case archive
+
+        /// What people call it.
+        var name: String {
+            switch self {
+            case .posts: "posts"
+            case .favorites: "favorites"
+            case .home: "home timeline"
+            case .archive: "archive"
+            }
+        }
+
+        /// What is counted.
+        var things: String {
+            switch self {
+            case .posts, .home, .archive: "posts"
+            case .favorites: "favorites"
+            }
+        }
     }
 
     package var step: Step
     package var done: Int
     /// How many there will be at most; nil while nobody knows.
     package var total: Int?
+    /// A sentence to print before the reading begins, such as what it costs.
+    package var announcement: String?
 }
 
 /// What a training did.
@@ -31,6 +51,8 @@ package struct TrainingSummary: Equatable, Sendable {
     package var problemCount = 0
     /// The zone that the archive suggests.
     package var suggestedTimeZone: String?
+    /// What could not be read, and how to get it: a sentence each.
+    package var missing: [String] = []
 
     /// Adds what the reader of an archive found besides the items.
     mutating func add(_ imported: ImportSummary?) {
@@ -41,7 +63,10 @@ package struct TrainingSummary: Equatable, Sendable {
         let counts = [
             ("deleted", imported.deleted), ("without a text", imported.withoutText),
             ("without a label", imported.unlabelled), ("not public", imported.notOpen),
+            ("reposts", imported.reposts), ("neither posts nor favorites", imported.unrelated),
+            ("addresses only", imported.likesWithoutPost),
         ]
         for (reason, count) in counts where count > 0 { leftOut[reason, default: 0] += count }
+        missing += imported.hints
     }
 }

@@ -1,0 +1,65 @@
+package import Foundation
+package import Posts
+
+/// The accounts of a mirror: from the settings, else from what `mirror-bot login` stored.
+extension MirrorStores {
+    /// The account of a role; nil if there is none.
+    ///
+    /// - Throws: ``ConfigurationError`` for a stored login that cannot be opened or belongs to another network than the
+    ///   one that a setting names; the store's error.
+    package func account(_ role: AccountRole) async throws -> AccountConfiguration? {
+        if let account = configuration.account(role) { return account }
+        guard let login = try await vault.login(of: role) else { return nil }
+        let network = configuration.network(of: role)
+        if login.network != network, let setting = configuration.values.networkSetting(of: role) {
+            throw ConfigurationError(
+                setting,
+                "is \(network.rawValue), but the stored login of the \(role.rawValue) is for "
+                    + "\(login.network.displayName); set \(role.prefix)_NETWORK to \(login.network.rawValue), "
+                    + "or run mirror-bot login \(network.rawValue) --as \(role.rawValue)")
+        }
+        var account = login.account(role)
+        account.apiBaseURL = configuration.apiBaseURLs[role] ?? login.apiBaseURL
+        return account
+    }
+
+    /// The account of a role, or an error that says how to get one.
+    ///
+    /// - Throws: ``ConfigurationError``, also if the bot's account is certainly the human's; the store's error.
+    package func requiredAccount(_ role: AccountRole) async throws -> AccountConfiguration {
+        guard let account = try await account(role) else { throw configuration.missing(role) }
+        // A human whose login cannot be used is another matter.
+        if role == .bot, let human = try await FoundAccounts(in: self).accounts[.human],
+            account.credentials.openSameAccount(as: human.credentials)
+        {
+            throw MirrorTable.sameAccount(as: account.settingName)
+        }
+        return account
+    }
+
+    /// Stores the verified accounts, or refuses other accounts under the same name.
+    ///
+    /// - Parameters:
+    ///   - human: The human's account; nil if it was not asked.
+    ///   - bot: The bot's account; nil if it was not asked.
+    ///   - now: Recorded for a new mirror.
+    /// - Throws: ``ConfigurationError`` if human and bot are one account, or if this mirror knows other accounts. It
+    ///   names the setting, or the login, that led there.
+    package func bind(human: Account?, bot: Account?, now: Date) async throws {
+        var names: [AccountRole: String] = [:]
+        for (role, account) in [(AccountRole.human, human), (.bot, bot)] where account != nil {
+            names[role] = try await self.account(role)?.settingName
+        }
+        try await table.bind(human: human, bot: bot, settings: names, now: now)
+    }
+}
+
+extension AccountConfiguration {
+    /// What decides whose account this is, as a person would change it.
+    var settingName: String {
+        switch origin {
+        case .environment: AccountSetting.identity(on: network).name(of: role)
+        case .login: "the stored login of the \(role.rawValue)"
+        }
+    }
+}

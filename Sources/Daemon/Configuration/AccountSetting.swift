@@ -1,0 +1,161 @@
+import Foundation
+import Networks
+import Posts
+
+/// The settings of one account, of which each network wants some.
+///
+/// The raw value stands behind `HUMAN_` or `BOT_` in a variable's name.
+enum AccountSetting: String, CaseIterable {
+    case server = "SERVER"
+    case accessToken = "ACCESS_TOKEN"
+    case accessTokenSecret = "ACCESS_TOKEN_SECRET"
+    case consumerKey = "CONSUMER_KEY"
+    case consumerSecret = "CONSUMER_SECRET"
+    case handle = "HANDLE"
+    case appPassword = "APP_PASSWORD"
+
+    /// The networks that know the setting.
+    var networks: [NetworkName] {
+        switch self {
+        case .server: [.mastodon]
+        case .accessToken: [.mastodon, .x]
+        case .accessTokenSecret, .consumerKey, .consumerSecret: [.x]
+        case .handle, .appPassword: [.bluesky]
+        }
+    }
+
+    func name(of role: AccountRole) -> String { "\(role.prefix)_\(rawValue)" }
+
+    /// What an account needs, in the order in which it is asked for.
+    static func required(on network: NetworkName, by role: AccountRole) -> [AccountSetting] {
+        switch (network, role) {
+        case (.mastodon, _): [.server, .accessToken]
+        case (.x, _): [.consumerKey, .consumerSecret, .accessToken, .accessTokenSecret]
+        case (.bluesky, .bot): [.handle, .appPassword]
+        // What a person posts and favorites there is public.
+        case (.bluesky, .human): [.handle]
+        }
+    }
+
+    /// The setting that says whose account it is, for errors about that.
+    static func identity(on network: NetworkName) -> AccountSetting {
+        network == .bluesky ? .handle : .accessToken
+    }
+
+    /// `A`, `A and B`, `A, B and C`: the variables that an account needs.
+    static func requiredNames(on network: NetworkName, by role: AccountRole) -> [String] {
+        required(on: network, by: role).map { $0.name(of: role) }
+    }
+}
+
+/// The account of one role as the settings describe it.
+struct AccountSettings {
+    let role: AccountRole
+    let network: NetworkName
+    let values: SettingValues
+
+    /// The account; nil if none of its settings is given.
+    ///
+    /// - Throws: ``ConfigurationError`` if some but not all are given, or some of another network.
+    func account() throws -> AccountConfiguration? {
+        let present = AccountSetting.allCases.filter { values.text($0.name(of: role)) != nil }
+        if let foreign = present.first(where: { !$0.networks.contains(network) }) { throw error(foreign: foreign) }
+        guard let first = present.first else { return nil }
+        let missing = AccountSetting.required(on: network, by: role).filter { !present.contains($0) }
+        guard missing.isEmpty else { throw error(missing: missing, but: first) }
+        return AccountConfiguration(
+            role: role, credentials: try credentials(), apiBaseURL: try apiBaseURL(), origin: .environment)
+    }
+
+    /// Where requests go instead of the network's own address.
+    func apiBaseURL() throws -> String? {
+        let name = "\(role.prefix)_API_BASE_URL"
+        return try values.text(name).map { try ServerURL.normalized($0, setting: name) }
+    }
+
+    private func credentials() throws -> AccountCredentials {
+        switch network {
+        case .mastodon:
+            let server = try ServerURL.normalized(text(.server), setting: AccountSetting.server.name(of: role))
+            return .mastodon(server: server, MastodonCredentials(accessToken: secret(.accessToken)))
+        case .x:
+            return .x(
+                XCredentials(
+                    consumerKey: text(.consumerKey), consumerSecret: secret(.consumerSecret),
+                    accessToken: secret(.accessToken), accessTokenSecret: secret(.accessTokenSecret)))
+        case .bluesky:
+            let identifier = try BlueskyIdentifier.normalized(
+                text(.handle), setting: AccountSetting.handle.name(of: role))
+            let password = values.text(AccountSetting.appPassword.name(of: role)).map(Secret.init)
+            return .bluesky(identifier: identifier, appPassword: password)
+        }
+    }
+
+    /// Only for settings that were found to be there.
+    private func text(_ setting: AccountSetting) -> String { values.text(setting.name(of: role)) ?? "" }
+
+    private func secret(_ setting: AccountSetting) -> Secret { Secret(text(setting)) }
+
+    private func error(foreign setting: AccountSetting) -> ConfigurationError {
+        let theirs = setting.networks.map(\.displayName).joined(separator: " and ")
+        let wanted = setting.networks.map(\.rawValue).joined(separator: " or ")
+        return ConfigurationError(
+            setting.name(of: role),
+            "belongs to \(theirs), but \(role.prefix)_NETWORK is \(network.rawValue); remove it, "
+                + "or set \(role.prefix)_NETWORK to \(wanted)")
+    }
+
+    private func error(missing: [AccountSetting], but present: AccountSetting) -> ConfigurationError {
+        let names = missing.map { $0.name(of: role) }
+        let rest = names.dropFirst().map { "and \($0) " }.joined()
+        return ConfigurationError(
+            names[0], "\(rest)\(names.count == 1 ? "is" : "are") not set, but \(present.name(of: role)) is",
+            isMissing: true)
+    }
+}
+
+/// The address of a server as people write it.
+enum ServerURL {
+    /// `https://host[:port]`; a bare host means https, and only loopback may use http.
+    ///
+    /// The same server always gives the same text: small letters, no usual port, no dot or slash at the end.
+    static func normalized(_ text: String, setting: String) throws -> String {
+        let full = text.contains("://") ? text : "https://\(text)"
+        guard let parts = URLComponents(string: full), let scheme = parts.scheme?.lowercased(),
+            ["http", "https"].contains(scheme), var host = parts.host?.lowercased(),
+            parts.user == nil, parts.password == nil, parts.query == nil, parts.fragment == nil,
+            parts.path.isEmpty || parts.path == "/"
+        else { throw ConfigurationError(setting, "is not of the form https://host") }
+        if host.hasSuffix(".") { host.removeLast() }
+        guard !host.isEmpty else { throw ConfigurationError(setting, "is not of the form https://host") }
+        let usual = scheme == "https" ? 443 : 80
+        let port = parts.port.flatMap { $0 == usual ? nil : ":\($0)" } ?? ""
+        return "\(scheme)://\(host)\(port)"
+    }
+}
+
+/// A handle or DID as people write it.
+enum BlueskyIdentifier {
+    /// `name.example` in small letters and without `@`, or the DID as it is.
+    static func normalized(_ text: String, setting: String) throws -> String {
+        if text.hasPrefix("did:") {
+            let isPlain = text.utf8.allSatisfy { byte in
+                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                    || [0x25, 0x2D, 0x2E, 0x3A, 0x5F].contains(byte)
+            }
+            if isPlain, text.utf8.count <= 2_048, text.split(separator: ":").count >= 3 { return text }
+        }
+        let handle = text.drop { $0 == "@" }.lowercased()
+        let labels = handle.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let isHandle =
+            handle.utf8.count <= 253 && labels.count >= 2
+            && labels.allSatisfy { label in
+                (1...63).contains(label.count)
+                    && label.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }
+            }
+        guard isHandle else {
+            throw ConfigurationError(setting, "is not a handle such as name.bsky.social, nor a DID")
+        }
+        return handle
+    }
+}

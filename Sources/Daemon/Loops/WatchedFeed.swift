@@ -1,0 +1,50 @@
+import Foundation
+import Networks
+import Outbox
+import Storage
+
+/// A feed that is looked at again and again.
+struct WatchedFeed: Sendable {
+    let reader: FeedReader
+    /// Shared by all feeds of the account.
+    let pacing: AccountPacing
+    let interval: Duration
+
+    /// Hands over what is new, unless the account has to wait.
+    ///
+    /// - Parameter handle: Given the posts of one page.
+    /// - Returns: When to look again.
+    /// - Throws: ``NetworkError``, the store's error, or what `handle` throws.
+    func look(_ handle: @Sendable ([ObservedPost]) async throws -> Void) async throws -> Date {
+        let clock = reader.clock
+        if let resume = pacing.pause(of: reader.feed, at: clock.now) { return resume }
+        do {
+            try await reader.readNew(handle) { page in
+                pacing.note(page.rateLimit, at: clock.now)
+                return pacing.pause(of: reader.feed, at: clock.now) == nil
+            }
+        } catch let error as NetworkError where pacing.absorbs(error, from: reader.feed, at: clock.now) {
+            // The pause says when to go on.
+        }
+        let next = clock.now + interval.timeInterval
+        return max(next, pacing.pause(of: reader.feed, at: clock.now) ?? next)
+    }
+}
+
+/// The feeds that a worker watches: those that its accounts can read.
+struct WatchedFeeds: Sendable {
+    var mentions: WatchedFeed?
+    var botHome: WatchedFeed?
+    var humanHome: WatchedFeed?
+    var humanFavorites: WatchedFeed?
+    var humanPosts: WatchedFeed?
+
+    /// Whose home timeline counts as what the human saw: the human's own if it can be read, else the bot's.
+    ///
+    /// Never both, for then the same post could be seen twice, by two people. Nil: there is nothing to compare
+    /// favorites with, and so the classifier waits.
+    var seen: AccountRole? {
+        if humanHome != nil { return .human }
+        return botHome == nil ? nil : .bot
+    }
+}

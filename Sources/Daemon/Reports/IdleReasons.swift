@@ -1,0 +1,87 @@
+import Foundation
+import Networks
+import Posts
+
+/// Why a mirror does not do one of the things it could do.
+struct IdleReasons {
+    let configuration: MirrorConfiguration
+    let accounts: FoundAccounts
+    /// What X has cost; nil where no account is there.
+    let spending: Spending?
+    let zone: TimeZone?
+    let posts: Int
+    let plan: PlanReport?
+    let isRunning: Bool
+    let classifier: StatusReport.ClassifierState?
+    let classifierProblem: String?
+    let suggestions: Int
+
+    /// A sentence for each reason, the most important first.
+    var sentences: [String] {
+        sending + money + posting + (accounts.problem(.bot) == nil ? favoriting : learning) + human
+    }
+
+    private var sending: [String] {
+        if let problem = accounts.problem(.bot) { return ["nothing is sent: \(problem)"] }
+        guard isRunning else { return ["nothing is sent: no worker is running; start one with mirror-bot run"] }
+        return []
+    }
+
+    private var money: [String] {
+        guard let spending, spending.left < XPrices.current.postCreate else { return [] }
+        let renewal = spending.renews.rfc3339.prefix(10)
+        return [
+            "X is left alone until \(renewal): \(spending.left) is left of the month's \(spending.budget); "
+                + "X_BUDGET_USD_PER_MONTH changes that"
+        ]
+    }
+
+    private var posting: [String] {
+        var sentences: [String] = []
+        if accounts.accounts[.bot]?.network == .x, !configuration.x.mayPublish {
+            sentences.append(
+                "no posts and no replies: X_ACKNOWLEDGE_POLICY is no; the README says what X asks of a mirror")
+        }
+        if zone == nil { sentences.append("no plan is made: TIME_ZONE is not set") }
+        if posts == 0 {
+            sentences.append("no posts and no replies: the archive is empty; run mirror-bot train scheduler")
+        } else if let plan, plan.isStored, plan.slots.isEmpty {
+            sentences.append("no posts today: the plan drew a day of silence, as the human has them")
+        }
+        return sentences
+    }
+
+    /// What keeps favorites from being given or suggested.
+    private var favoriting: [String] {
+        guard configuration.favoriteMode != .off else { return learning }
+        var sentences: [String] = []
+        if let problem = accounts.homeProblem(.bot) {
+            sentences.append("no favorites: the bot's home timeline is not read, for \(problem)")
+        }
+        sentences += learning
+        if suggestions > 0 {
+            sentences.append(
+                suggestions == 1
+                    ? "1 action waits for a person; see mirror-bot suggestions"
+                    : "\(suggestions) actions wait for a person; see mirror-bot suggestions")
+        }
+        return sentences
+    }
+
+    /// What keeps the classifier from judging.
+    private var learning: [String] {
+        if configuration.favoriteMode == .off { return ["no favorites: FAVORITE_MODE is off"] }
+        if let classifierProblem { return ["no favorites: \(classifierProblem)"] }
+        guard let waiting = classifier?.waiting else { return [] }
+        // Favorites are compared with what was seen, and that is what the home timelines show.
+        guard let human = accounts.homeProblem(.human), let bot = accounts.homeProblem(.bot),
+            accounts.problem(.bot) == nil
+        else { return ["no favorites yet: \(waiting)"] }
+        let causes = human == bot ? human : "\(human), and \(bot)"
+        return ["no favorites yet: \(waiting), and no home timeline is read to learn from, for \(causes)"]
+    }
+
+    private var human: [String] {
+        accounts.problem(.human).map { ["nothing new is learned: \($0)"] } ?? []
+    }
+}

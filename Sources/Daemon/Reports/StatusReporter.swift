@@ -1,0 +1,98 @@
+import Archive
+import Conduct
+import Favorites
+package import Foundation
+import Networks
+import Outbox
+import Posts
+
+/// Gathers the state of a mirror.
+package struct StatusReporter: Sendable {
+    private static let recentShown = 10
+    /// A worker that has not beaten for so long, in milliseconds, is gone.
+    private static let silence: Int64 = 60_000
+    /// Longer lists of what waits are not counted to their end.
+    private static let suggestionsCounted = 1_000
+
+    let stores: MirrorStores
+
+    /// - Parameter stores: The mirror's data.
+    package init(stores: MirrorStores) { self.stores = stores }
+
+    /// The state at `now`.
+    ///
+    /// A classifier that cannot be reached, or a login that cannot be opened, is reported, not thrown.
+    package func report(now: Date) async throws -> StatusReport {
+        let configuration = stores.configuration
+        let record = try await stores.table.record()
+        let zone = configuration.timeZone ?? record.timeZone.flatMap(TimeZone.init(identifier:))
+        let outbox = stores.outbox(lease: nil)
+        let posts = try await stores.archive.count()
+        let span = try await stores.archive.span()
+        let today = zone.map { LocalTime(now, in: $0).day }
+        let plan = try await plan(today, zone, now: now)
+        let (classifier, problem) = await classifier()
+        let suggestions = try await outbox.suggestions(limit: Self.suggestionsCounted).count
+        let accounts = try await FoundAccounts(in: stores)
+        let spending = accounts.networks.contains(.x) ? try await stores.spending.spending(at: now) : nil
+        let isRunning = try await isRunning(now: now)
+        let idle = IdleReasons(
+            configuration: configuration, accounts: accounts, spending: spending, zone: zone, posts: posts, plan: plan,
+            isRunning: isRunning, classifier: classifier, classifierProblem: problem, suggestions: suggestions)
+        return StatusReport(
+            mirror: configuration.mirror, storage: "\(configuration.storage)", human: record.humanHandle,
+            bot: record.botHandle, accounts: accounts.states(record),
+            spending: spending.map(StatusReport.SpendingState.init), timeZone: zone?.identifier,
+            archive: .init(posts: posts, limit: configuration.archiveLimit, oldest: span?.oldest, newest: span?.newest),
+            classifier: classifier, suggestions: suggestions, today: today, slots: plan?.slots ?? [],
+            nextSlot: plan?.slots.first { $0.due > now && ["planned", "preview"].contains($0.state) }?.due,
+            recent: try await outbox.recent(Self.recentShown).map(recent(of:)), isRunning: isRunning,
+            idle: idle.sentences)
+    }
+
+    private func isRunning(now: Date) async throws -> Bool {
+        let lease = try await LeaseTable(storage: stores.storage, mirror: stores.configuration.mirror).record()
+        return lease.map { !$0.isReleased && now.milliseconds - $0.updatedMilliseconds < Self.silence } ?? false
+    }
+
+    private func recent(of action: Action) -> StatusReport.Recent {
+        StatusReport.Recent(
+            id: action.id, kind: action.kind, state: action.state, at: action.updated, reason: action.reason,
+            text: action.text, why: Explanation(json: action.explanation)?.summary)
+    }
+
+    private func plan(_ today: LocalDay?, _ zone: TimeZone?, now: Date) async throws -> PlanReport? {
+        guard let today, let zone else { return nil }
+        return try await PlanReporter(stores: stores, zone: zone).report(on: today, now: now)
+    }
+
+    private func classifier() async -> (StatusReport.ClassifierState?, String?) {
+        do {
+            let status = try await stores.favorites().status()
+            return (
+                StatusReport.ClassifierState(
+                    favorites: Int(status.favorites), normals: Int(status.normals), seen: Int(status.seen),
+                    counts: status.features, waiting: waiting(status)), nil
+            )
+        } catch {
+            return (nil, "\(error)")
+        }
+    }
+}
+
+/// Why favorites wait, or nil.
+private func waiting(_ status: TrainingStatus) -> String? {
+    if case .unavailable(let error) = status.counts { return error.description }
+    return status.waiting.map { "\($0) learned" }
+}
+
+extension FoundAccounts {
+    /// Both accounts as a report shows them.
+    func states(_ record: MirrorRecord) -> [StatusReport.AccountState] {
+        AccountRole.allCases.map { role in
+            StatusReport.AccountState(
+                role: role, network: accounts[role]?.network ?? configuration.network(of: role),
+                handle: role == .human ? record.humanHandle : record.botHandle, credentials: accounts[role]?.origin)
+        }
+    }
+}

@@ -1,0 +1,171 @@
+import Foundation
+import Networks
+import Posts
+
+/// A network on paper, for capabilities, prices and failures that no server here can be made to have on demand.
+///
+/// Feeds grow at their newest end; cursors are positions in them. Everything else is what the test writes down.
+final class PaperNetwork: SocialNetwork, @unchecked Sendable {
+    // Sendable because every access to a variable of `state` holds the lock.
+    struct State {
+        var account: Account
+        var capabilities: Capabilities
+        /// Oldest first.
+        var feeds: [Feed: [ObservedPost]] = [:]
+        var pageSize = 20
+        /// Sends everything again whatever the cursor says.
+        var ignoresCursors = false
+        var rateLimit: RateLimit?
+        /// What one item costs.
+        var price: Money?
+        /// Thrown instead of answering; asked before each call.
+        var failure: @Sendable (NetworkError.Operation, FeedPosition?) -> NetworkError? = { _, _ in nil }
+        var onPage: @Sendable (Int) -> Void = { _ in }
+
+        var looks: [Look] = []
+        var calls: [NetworkError.Operation] = []
+        var published: [Draft] = []
+        var favorited: [FavoriteDraft] = []
+        var lookedUp: [String] = []
+    }
+
+    struct Look: Equatable {
+        var feed: Feed
+        var position: FeedPosition
+    }
+
+    let name: NetworkName
+    private let lock = NSLock()
+    private var state: State
+
+    init(_ name: NetworkName, account: String = "bot", capabilities: Capabilities? = nil) {
+        self.name = name
+        state = State(
+            account: Account(
+                id: AccountID(network: name, value: account), handle: account, isBot: true, address: account),
+            capabilities: capabilities ?? .paper(name))
+    }
+
+    /// Reads or changes what is written down.
+    func with<Value>(_ body: (inout State) throws -> Value) rethrows -> Value { try lock.withLock { try body(&state) } }
+
+    var capabilities: Capabilities { with { $0.capabilities } }
+
+    var looks: [Look] { with { $0.looks } }
+
+    /// Adds posts at the newest end of a feed.
+    func add(_ posts: [ObservedPost], to feed: Feed) { with { $0.feeds[feed, default: []] += posts } }
+
+    func verifyAccount() async throws -> Account {
+        try check(.verifyAccount)
+        return with { $0.account }
+    }
+
+    func limits() async throws -> PublishingLimits { .usual(of: name) }
+
+    func page(_ feed: Feed, _ position: FeedPosition) async throws -> FeedPage {
+        try check(Self.operations[feed] ?? .readHome, position)
+        return with { state in
+            state.looks.append(Look(feed: feed, position: position))
+            let all = state.feeds[feed] ?? []
+            let end = all.count
+            let (range, isBackwards) = Self.range(position, end, state.pageSize, all: state.ignoresCursors)
+            let items = Array(all[range].reversed())
+            state.onPage(items.count)
+            return FeedPage(
+                items: items, older: isBackwards && range.lowerBound > 0 ? "\(range.lowerBound)" : nil,
+                newer: isBackwards ? "\(end)" : range.isEmpty ? nil : "\(range.upperBound)", rateLimit: state.rateLimit)
+        }
+    }
+
+    private static func range(
+        _ position: FeedPosition, _ end: Int, _ size: Int, all: Bool
+    ) -> (Range<Int>, isBackwards: Bool) {
+        switch position {
+        case .newest: return (max(0, end - size)..<end, true)
+        case .older(let cursor):
+            let before = min(Int(cursor) ?? 0, end)
+            return (max(0, before - size)..<before, true)
+        case .newer(let cursor):
+            let after = all ? 0 : min(Int(cursor) ?? 0, end)
+            return (after..<(all ? end : min(after + size, end)), false)
+        }
+    }
+
+    func publish(_ draft: Draft) async throws -> PublishedPost {
+        with { $0.published.append(draft) }
+        try check(.publish)
+        let number = with { $0.published.count }
+        return PublishedPost(
+            id: PostID(network: name, value: "published-\(number)"), address: "published-\(number)",
+            createdAt: draft.createdAt)
+    }
+
+    func favorite(_ favorite: FavoriteDraft) async throws {
+        with { $0.favorited.append(favorite) }
+        try check(.favorite)
+    }
+
+    func delete(_ address: String) async throws { try check(.delete) }
+
+    func labelAsBot() async throws {
+        try check(.labelAccount)
+        with { $0.account.isBot = true }
+    }
+
+    func ownPosts(since: Date) async throws -> [ObservedPost] {
+        try check(.readOwnPosts)
+        return with { ($0.feeds[.ownPosts] ?? []).reversed().filter { $0.post.createdAt >= since } }
+    }
+
+    func isFavorited(_ address: String) async throws -> Bool? {
+        try check(.readPost)
+        return with { state in state.favorited.contains { $0.address == address } }
+    }
+
+    func lookUp(_ address: String) async throws -> ObservedPost? {
+        with { $0.lookedUp.append(address) }
+        try check(.readPost)
+        return with { state in state.feeds.values.joined().first { $0.address == address } }
+    }
+
+    func conversation(of post: ObservedPost) async throws -> String? { post.conversation }
+
+    func price(ofReading items: Int, from feed: Feed) -> Money? { with { $0.price.map { $0 * items } } }
+
+    private func check(_ operation: NetworkError.Operation, _ position: FeedPosition? = nil) throws {
+        let failure = with { state in
+            state.calls.append(operation)
+            return state.failure
+        }
+        if let error = failure(operation, position) { throw error }
+    }
+
+    static let operations: [Feed: NetworkError.Operation] = [
+        .ownPosts: .readOwnPosts, .home: .readHome, .favorites: .readFavorites, .mentions: .readMentions,
+    ]
+
+    func error(
+        _ code: NetworkError.Code, _ operation: NetworkError.Operation = .readHome, retryAfter: Date? = nil,
+        outcome: NetworkError.Outcome = .notSent
+    ) -> NetworkError {
+        NetworkError(
+            code: code, network: name, host: "paper.example", operation: operation, retryAfter: retryAfter,
+            outcome: outcome)
+    }
+}
+
+extension Capabilities {
+    /// What the real clients say of their networks.
+    static func paper(_ network: NetworkName) -> Capabilities {
+        Capabilities(
+            feeds: Set(Feed.allCases),
+            visibilities: network == .mastodon
+                ? [.public, .unlisted, .private, .direct] : [.public, .unlisted],
+            replies: network == .x ? .summoned : .anyone, replyNeedsMention: network == .mastodon,
+            automaticFavorites: network == .mastodon ? .anyone : network == .x ? .nobody : .consenting,
+            canFavorite: network != .x, sendsLanguage: network != .x, supportsIdempotencyKey: network != .x,
+            resendWindow: network == .x ? nil : .seconds(3_000), requestDeadline: .seconds(30),
+            ownPostsDepth: network == .x ? 3_200 : nil)
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import Networks
+import Posts
+import Testing
+
+@testable import Daemon
+
+/// What a worker does once, at its start.
+@Suite(.mirrors, .timeLimit(.minutes(5))) struct WorkerStartTests {
+    private func labels(_ mirror: PaperMirror) -> Int {
+        mirror.bot.with { state in state.calls.count { $0 == .labelAccount } }
+    }
+
+    @Test func hasTheBotSayThatItIsOne() async throws {
+        let mirror = try await PaperMirror(bot: .bluesky)
+        mirror.bot.with { $0.account.isBot = false }
+        _ = try await mirror.parts()
+        #expect(labels(mirror) == 1)
+        #expect(mirror.log.values.contains("info The bot's account now says that it is automated"))
+        _ = try await mirror.parts()
+        #expect(labels(mirror) == 1)
+    }
+
+    @Test(arguments: [NetworkError.Code.capability, .missingScope, .unavailable, .rateLimited, .forbidden])
+    func startsThoughTheLabelCannotBeSet(code: NetworkError.Code) async throws {
+        let mirror = try await PaperMirror(bot: .x)
+        let bot = mirror.bot
+        bot.with {
+            $0.account.isBot = false
+            $0.failure = { operation, _ in operation == .labelAccount ? bot.error(code, operation) : nil }
+        }
+        _ = try await mirror.parts()
+        #expect(labels(mirror) == 1)
+        #expect(mirror.log.values.count { $0.hasPrefix("warning The bot's account does not say that it is") } == 1)
+    }
+
+    @Test func endsIfTheCredentialsAreRefusedMeanwhile() async throws {
+        let mirror = try await PaperMirror(bot: .bluesky)
+        let bot = mirror.bot
+        bot.with {
+            $0.account.isBot = false
+            $0.failure = { operation, _ in operation == .labelAccount ? bot.error(.unauthorized, operation) : nil }
+        }
+        let error = await #expect(throws: NetworkError.self) { try await mirror.parts() }
+        #expect(error?.code == .unauthorized)
+    }
+
+    @Test func aRunThatOnlyPretendsLabelsNothing() async throws {
+        let mirror = try await PaperMirror(bot: .bluesky)
+        mirror.bot.with { $0.account.isBot = false }
+        _ = try await mirror.worker().parts(
+            bot: mirror.bot, human: nil, lease: nil, deliverer: PretendDeliverer { _ in })
+        #expect(labels(mirror) == 0)
+    }
+
+    @Test(arguments: [NetworkError.Code.overBudget, .creditsDepleted, .capReached])
+    func knowsAnAccountThatCannotBePaidFor(code: NetworkError.Code) async throws {
+        let mirror = try await PaperMirror(bot: .mastodon, human: .x)
+        let human = try #require(mirror.human)
+        let failure: @Sendable (NetworkError.Operation, FeedPosition?) -> NetworkError? = { operation, _ in
+            human.error(code, operation)
+        }
+        human.with { $0.failure = failure }
+        // Whose it is was never known.
+        let first = await #expect(throws: NetworkError.self) { try await mirror.parts() }
+        #expect(first?.code == code)
+        human.with { $0.failure = { _, _ in nil } }
+        _ = try await mirror.parts()
+        human.with { $0.failure = failure }
+        let parts = try await mirror.parts()
+        #expect(parts.own == [AccountID(network: .x, value: "human"), AccountID(network: .mastodon, value: "bot")])
+        #expect(
+            mirror.log.values.contains { $0.hasPrefix("warning Account not verified, going on with the known one") })
+    }
+
+    @Test func otherFailuresOfTheHumansNetworkStopTheStart() async throws {
+        let mirror = try await PaperMirror(bot: .mastodon, human: .x)
+        let human = try #require(mirror.human)
+        _ = try await mirror.parts()
+        human.with { $0.failure = { operation, _ in human.error(.unauthorized, operation) } }
+        await #expect(throws: NetworkError.self) { try await mirror.parts() }
+    }
+}
