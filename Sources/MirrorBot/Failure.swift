@@ -64,7 +64,8 @@ struct Failure {
     private func status(of error: NetworkError) -> ExitStatus {
         switch error.code {
         case .configuration, .redirected: .configuration
-        case .rateLimited: .tryLater
+        case .rateLimited, .capReached, .creditsDepleted, .overBudget: .tryLater
+        case .rejected where error.operation == .logIn: .refused
         case _ where error.stopsActor: .refused
         default: .unavailable
         }

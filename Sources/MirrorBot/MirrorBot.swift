@@ -24,8 +24,9 @@ struct MirrorBot: AsyncParsableCommand {
             """,
         version: Version.current,
         subcommands: [
-            DemoCommand.self, TrainCommand.self, PlanCommand.self, RunCommand.self, StatusCommand.self,
-            ConfigCommand.self, MigrateCommand.self,
+            DemoCommand.self, LoginCommand.self, LogoutCommand.self, TrainCommand.self, PlanCommand.self,
+            RunCommand.self, StatusCommand.self, SuggestionsCommand.self, PeopleCommand.self, ConfigCommand.self,
+            MigrateCommand.self,
         ])
 
     /// The parser's errors begin as ours do.

@@ -35,11 +35,17 @@ struct MirrorOptions: ParsableArguments {
     /// The configuration as flags, environment and `.env` give it, with its settings.
     ///
     /// A wrong value of a flag is a wrong use of the command, and named as the flag.
-    func configuration() async throws -> (MirrorConfiguration, SettingValues) {
+    ///
+    /// - Parameter readsAccounts: False for commands that make an account's settings in the first place.
+    /// - Returns: The configuration, and the values it was made from.
+    /// - Throws: `ValidationError` for a flag, ``ConfigurationError`` for a variable.
+    func configuration(readsAccounts: Bool = true) async throws -> (MirrorConfiguration, SettingValues) {
         do {
             let flags = given.map { ($0.variable, $0.value) }
             let values = try await SettingValues.load(flags: Dictionary(uniqueKeysWithValues: flags))
-            return (try MirrorConfiguration(values, environment: ProcessInfo.processInfo.environment), values)
+            let configuration = try MirrorConfiguration(
+                values, environment: ProcessInfo.processInfo.environment, readsAccounts: readsAccounts)
+            return (configuration, values)
         } catch let error as ConfigurationError {
             guard let wrong = given.first(where: { $0.variable == error.setting }) else { throw error }
             throw ValidationError(wrong.flag + error.description.dropFirst(error.setting.count))
@@ -47,8 +53,10 @@ struct MirrorOptions: ParsableArguments {
     }
 
     /// Opens the mirror, runs `body` on it and closes it again.
-    func withMirror<Value>(_ body: (MirrorStores) async throws -> Value) async throws -> Value {
-        let (configuration, values) = try await configuration()
+    func withMirror<Value>(
+        readsAccounts: Bool = true, _ body: (MirrorStores) async throws -> Value
+    ) async throws -> Value {
+        let (configuration, values) = try await configuration(readsAccounts: readsAccounts)
         LogOutput.install(values)
         let stores = try await MirrorStores.open(configuration)
         do {

@@ -53,6 +53,15 @@ import Testing
         return try decoder.decode(Summary.self, from: Data(line.utf8))
     }
 
+    @Test(arguments: ["x", "bluesky"]) func everyNetworkEndsWithTheSameSummary(network: String) async throws {
+        let summary = try summary(try await Self.demo("--network", network, "--days", "1", "--json"))
+        #expect(summary.posted > 0)
+        #expect(summary.replies > 0)
+        // On neither may software favorite whom it likes.
+        #expect(summary.suggested > 0)
+        expectGoodConduct(summary)
+    }
+
     private func expectGoodConduct(_ summary: Summary) {
         #expect(summary.posted == summary.planned - summary.skipped)
         #expect(summary.replies == summary.expectedReplies)

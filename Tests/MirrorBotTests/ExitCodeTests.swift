@@ -142,7 +142,7 @@ import Testing
         let sandbox = try await Sandbox.live()
         let settings = [
             "HUMAN_SERVER": sandbox.url, "HUMAN_ACCESS_TOKEN": "wrong", "BOT_SERVER": sandbox.url,
-            "BOT_ACCESS_TOKEN": "wrong",
+            "BOT_ACCESS_TOKEN": "wrong-too",
         ]
         let commands = [
             ["train", "scheduler"], ["train", "classifier", "--if-possible"], ["run"], ["run", "--once"],
@@ -180,7 +180,6 @@ import Testing
         ("ARCHIVE_LIMIT", "99999999999999999999", "100 to"), ("FAVORITE_RATE_THRESHOLD", "nan", "above 0"),
         ("FAVORITE_RATE_THRESHOLD", "-1", "above 0"), ("QUIET_HOURS", "all night", "23:00-07:00"),
         ("TIME_ZONE", "Mars/Olympus", "Europe/Berlin"), ("MIRROR", "Two Words", "a-z"),
-        ("HUMAN_SERVER", "https://a.example/path", "https://host"), ("BOT_SERVER", "ftp://a.example", "https://host"),
         ("HUMAN_SERVER", "https://a.example", "HUMAN_ACCESS_TOKEN"), ("BOT_ACCESS_TOKEN", "t", "BOT_SERVER"),
         ("DATABASE_URL", "mysql://a.example/db", "postgres://"), ("BOT_ACCESS_TOKEN_FILE", "/nowhere", "/nowhere"),
     ])
@@ -190,6 +189,16 @@ import Testing
         let complaint = try complaint(ending)
         #expect(complaint.contains(name))
         #expect(complaint.contains(allowed))
+    }
+
+    @Test(arguments: ["https://a.example/path", "ftp://a.example", "https://me@a.example"])
+    func anUnusableServerIsNamed(_ server: String) async throws {
+        let ending = try await stage.run(
+            "config", environment: ["BOT_SERVER": server, "BOT_ACCESS_TOKEN": "planted"])
+        #expect(ending.status == 78)
+        let complaint = try complaint(ending)
+        #expect(complaint.contains("BOT_SERVER") && complaint.contains("https://host"))
+        #expect(!complaint.contains("planted"))
     }
 
     @Test func humanAndBotMustDiffer() async throws {

@@ -39,7 +39,7 @@ import Testing
         #expect(report.archive.newest != nil)
         #expect(!report.idle.contains { $0.hasPrefix("nothing new is learned") })
         let text = try await stage.run("status", environment: settings)
-        #expect(text.output.contains("accounts    @haruka@sandbox.example → unknown\n"))
+        #expect(text.output.contains("accounts    @haruka@sandbox.example (Mastodon) → unknown\n"))
         await sandbox.stop()
     }
 

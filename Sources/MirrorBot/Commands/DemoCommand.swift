@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Logging
+import Posts
 
 /// `mirror-bot demo`.
 struct DemoCommand: AsyncParsableCommand {
@@ -12,7 +13,10 @@ struct DemoCommand: AsyncParsableCommand {
             network inside this process. Nothing leaves this machine and nothing is kept.
             """)
 
-    @Option(help: ArgumentHelp("Your own X archive (zip or folder) or JSON Lines.", valueName: "path"))
+    @Option(help: "mastodon, x or bluesky.", transform: NetworkArgument.network)
+    var network = NetworkName.mastodon
+
+    @Option(help: ArgumentHelp("Your own downloaded archive or JSON Lines.", valueName: "path"))
     var from: String?
 
     @Option(help: ArgumentHelp("Days to live through.", valueName: "number"))
@@ -39,7 +43,7 @@ struct DemoCommand: AsyncParsableCommand {
     func run() async throws {
         LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
         let demo = Demo(
-            from: from, days: days, seed: seed, zone: timeZone.flatMap(TimeZone.init(identifier:)),
+            network: network, from: from, days: days, seed: seed, zone: timeZone.flatMap(TimeZone.init(identifier:)),
             say: { line in StandardError.write(line + "\n") })
         let result = try await demo.run()
         if json {

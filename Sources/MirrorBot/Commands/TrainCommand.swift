@@ -20,14 +20,16 @@ struct TrainSchedulerCommand: AsyncParsableCommand {
         commandName: "scheduler",
         abstract: "Archive the human's posts, from which times and texts are drawn.",
         discussion: """
-            From the network, the newest 3,200 posts are read; a second run reads only what is new. With --from, an X \
-            archive (zip or folder) or JSON Lines is read instead, and no account is needed.
+            From the network, the newest 3,200 posts are read; a second run reads only what is new, and goes on where \
+            a first one was cut short. Reading X costs money: the price is printed first, and at most half of the \
+            month's budget is spent. With --from, a downloaded archive is read instead, and no account is needed: of \
+            X or Mastodon (zip, tar.gz or folder), Bluesky records as JSON, or JSON Lines.
             """)
 
     @OptionGroup var options: MirrorOptions
 
     @Option(
-        help: ArgumentHelp("X archive (zip or extracted folder) or JSON Lines; - is standard input.", valueName: "path")
+        help: ArgumentHelp("A downloaded archive or JSON Lines; - is standard input.", valueName: "path")
     )
     var from: String?
 
@@ -49,7 +51,7 @@ struct TrainSchedulerCommand: AsyncParsableCommand {
             if again { try await trainer.startOver() }
             let summary: TrainingSummary
             if let from {
-                summary = try await trainer.train(fromArchive: from, localHost: stores.configuration.human?.host)
+                summary = try await trainer.train(fromArchive: from, localHost: try await stores.account(.human)?.host)
             } else {
                 summary = try await TrainingAccount.withHuman(of: stores, clock: clock) { human, _ in
                     try await trainer.train(from: human)
@@ -75,13 +77,14 @@ struct TrainClassifierCommand: AsyncParsableCommand {
         abstract: "Learn which posts the human favorites.",
         discussion: """
             From the network, 800 favorites and 800 posts of the home timeline are read; a second run reads only what \
-            is new. With --from, an X archive's likes or labelled JSON Lines are read instead.
+            is new. With --from, an X archive's likes or labelled JSON Lines are read instead; archives of the other \
+            networks hold only the addresses of what was favorited.
             """)
 
     @OptionGroup var options: MirrorOptions
 
     @Option(
-        help: ArgumentHelp("X archive (zip or extracted folder) or JSON Lines; - is standard input.", valueName: "path")
+        help: ArgumentHelp("A downloaded archive or JSON Lines; - is standard input.", valueName: "path")
     )
     var from: String?
 
@@ -117,7 +120,7 @@ struct TrainClassifierCommand: AsyncParsableCommand {
             let summary: TrainingSummary
             if let from {
                 summary = try await trainer.train(
-                    fromArchive: from, localHost: stores.configuration.human?.host, limit: limit)
+                    fromArchive: from, localHost: try await stores.account(.human)?.host, limit: limit)
             } else {
                 summary = try await TrainingAccount.withHuman(of: stores, clock: clock) { human, own in
                     try await trainer.train(from: human, own: own, limit: limit ?? ClassifierTrainer.seedSize)
@@ -203,9 +206,9 @@ enum TrainingAccount {
     ) async throws -> Value {
         let registry = NetworkRegistry(version: Version.current, clock: clock)
         defer { registry.shutdown() }
-        let human = try registry.network(for: try stores.configuration.requiredHuman())
+        let human = try await registry.requiredNetwork(of: .human, in: stores)
         let account = try await human.verifyAccount()
-        try await stores.table.bind(human: account, bot: nil, now: clock.now)
+        try await stores.bind(human: account, bot: nil, now: clock.now)
         let bot = try await stores.table.record().bot
         return try await body(human, Set([account.id, bot].compactMap(\.self)))
     }

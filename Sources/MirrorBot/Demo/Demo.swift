@@ -18,6 +18,8 @@ struct Demo {
     private static let friendsAtMost = 8
     private static let mirror = "demo"
 
+    /// Where the human and the bot live.
+    let network: NetworkName
     let from: String?
     let days: Int
     let seed: UInt64
@@ -33,13 +35,21 @@ struct Demo {
             watch.cancel()
             folder.remove()
         }
-        let past = try await learnPosts(home: folder.path)
+        say("learning posting times and texts from \(from ?? "the sample archive") …")
+        let past = try await learnPosts(home: folder.path, on: .mastodon)
+        if network != .mastodon {
+            // The sandbox's world is written in its own server's names; the mirror learns the same past in the
+            // network's.
+            _ = try await learnPosts(home: folder.path + "/\(network.rawValue)", on: network)
+        }
         let clock = VirtualClock(startingAt: past.origin)
-        let sandbox = try await Sandbox.start(world: past.world(seed: seed, days: days), now: { clock.now })
+        let sandbox = try await Sandbox.start(
+            world: past.world(seed: seed, days: days, network: network), now: { clock.now })
         let registry = NetworkRegistry(version: Version.current, clock: clock)
         defer { registry.shutdown() }
         do {
-            let result = try await live(past, sandbox, registry, clock, home: folder.path)
+            let home = network == .mastodon ? folder.path : folder.path + "/\(network.rawValue)"
+            let result = try await live(past, sandbox, registry, clock, home: home)
             await sandbox.stop()
             return result
         } catch {
@@ -49,18 +59,14 @@ struct Demo {
     }
 
     /// Archives the human's past, which needs no network.
-    private func learnPosts(home: String) async throws -> DemoPast {
-        let path: String
-        if let from {
-            path = from
-        } else {
-            path = home + "/sample.jsonl"
-            try Data(SampleArchive(endingAt: Self.sampleOrigin).postLines.utf8).write(to: URL(fileURLWithPath: path))
-        }
-        say("learning posting times and texts from \(from ?? "the sample archive") …")
+    private func learnPosts(home: String, on network: NetworkName) async throws -> DemoPast {
         let stores = try await MirrorStores.open(try configuration(home: home, zone: zone ?? Self.sampleZone))
         do {
-            let adopt = from == nil ? { @Sendable post in post } : DemoPast.adopt
+            let path = try from ?? sample(in: home)
+            let isSample = from == nil
+            let adopt: @Sendable (Post) -> Post = { post in
+                SandboxIdentity.carried(isSample ? post : DemoPast.adopt(post), to: network)
+            }
             let trainer = SchedulerTrainer(
                 stores: stores, clock: SystemClock(), zone: zone ?? Self.sampleZone, report: { _ in })
             let summary = try await trainer.train(fromArchive: path, localHost: SamplePeople.host, adopt: adopt)
@@ -76,6 +82,13 @@ struct Demo {
         }
     }
 
+    /// Writes the sample archive into a file and returns its path.
+    private func sample(in folder: String) throws -> String {
+        let path = folder + "/sample.jsonl"
+        try Data(SampleArchive(endingAt: Self.sampleOrigin).postLines.utf8).write(to: URL(fileURLWithPath: path))
+        return path
+    }
+
     /// Learns the favorites, lives through the days and reads what came of it.
     private func live(
         _ past: DemoPast, _ sandbox: Sandbox, _ registry: NetworkRegistry, _ clock: VirtualClock, home: String
@@ -83,7 +96,7 @@ struct Demo {
         let stores = try await MirrorStores.open(try configuration(home: home, zone: past.zone, sandbox: sandbox))
         do {
             say("learning favorites from the human's account …")
-            let human = try registry.network(for: try stores.configuration.requiredHuman())
+            let human = try await registry.requiredNetwork(of: .human, in: stores)
             let account = try await human.verifyAccount()
             let favorites = try stores.favorites()
             let trainer = ClassifierTrainer(stores: stores, favorites: favorites, clock: clock, report: { _ in })
@@ -113,12 +126,7 @@ struct Demo {
         if let dictionary = ProcessInfo.processInfo.environment["MECAB_DICTIONARY"] {
             variables["MECAB_DICTIONARY"] = dictionary
         }
-        if let sandbox {
-            variables["HUMAN_SERVER"] = sandbox.url
-            variables["HUMAN_ACCESS_TOKEN"] = sandbox.humanToken
-            variables["BOT_SERVER"] = sandbox.url
-            variables["BOT_ACCESS_TOKEN"] = sandbox.botToken
-        }
+        if let sandbox { variables.merge(DemoSettings(sandbox, network).variables) { _, given in given } }
         let values = try SettingValues(environment: EnvironmentVariablesProvider(environmentVariables: variables))
         return try MirrorConfiguration(values, environment: [:])
     }

@@ -39,10 +39,11 @@ struct DemoPast {
         humanPosts = origin == nil ? try await archive.standalonePosts().suffix(400) : nil
     }
 
-    func world(seed: UInt64, days: Int) -> SandboxWorld {
-        SandboxWorld(
-            configuration: .init(
-                seed: seed, origin: origin, days: days, timeZone: zone, friends: friends, humanPosts: humanPosts))
+    func world(seed: UInt64, days: Int, network: NetworkName) -> SandboxWorld {
+        var configuration = SandboxWorld.Configuration(
+            seed: seed, origin: origin, days: days, timeZone: zone, friends: friends, humanPosts: humanPosts)
+        configuration.botNetwork = network
+        return SandboxWorld(configuration: configuration)
     }
 
     /// Moves a post of a downloaded archive into the sandbox, its people under names made of their ids.
@@ -54,6 +55,7 @@ struct DemoPast {
             ReplyTarget(author: target.author.map { author in Self.adopt(author, human: post.author) })
         }
         adopted.mentions = []
+        adopted.address = nil
         return adopted
     }
 

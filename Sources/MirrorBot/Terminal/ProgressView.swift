@@ -15,6 +15,11 @@ final class ProgressView: @unchecked Sendable {
 
     func show(_ progress: TrainingProgress) {
         lock.withLock {
+            if let announcement = progress.announcement {
+                finishBar()
+                StandardError.write(Printable.lines(announcement) + "\n")
+                return
+            }
             if progress.step != lastStep {
                 finishBar()
                 lastStep = progress.step

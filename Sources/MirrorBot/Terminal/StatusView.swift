@@ -1,17 +1,22 @@
 import Daemon
 import Foundation
 import Outbox
+import Posts
 
 /// The answer of `mirror-bot status`.
 enum StatusView {
     static func lines(_ report: StatusReport, terminal: Terminal) -> [String] {
         let zone = report.timeZone.flatMap(TimeZone.init(identifier:)) ?? .gmt
         var lines = [terminal.bold("mirror \(report.mirror)") + "  \(Printable.line(report.storage))"]
-        lines.append(row("accounts", "\(handle(report.human)) → \(handle(report.bot))"))
+        lines.append(row("accounts", "\(account(.human, report)) → \(account(.bot, report))"))
         lines.append(row("time zone", report.timeZone ?? "not set"))
         lines.append(row("archive", archive(report, zone)))
         lines.append(row("classifier", classifier(report)))
         lines.append(row("worker", report.isRunning ? "running" : "not running"))
+        if let spending = report.spending { lines.append(row("X", cost(spending))) }
+        if report.suggestions > 0 {
+            lines.append(row("suggestions", "\(report.suggestions) wait for you: mirror-bot suggestions"))
+        }
         lines.append(row("next post", report.nextSlot.map { DateText.minute($0, in: zone) } ?? "none planned"))
         if !report.idle.isEmpty {
             lines += ["", terminal.bold("why something does not happen")]
@@ -50,7 +55,21 @@ enum StatusView {
         return "\(state.favorites) favorites and \(state.normals) other posts learned"
     }
 
-    private static func handle(_ handle: String?) -> String { handle.map { "@\(Printable.line($0))" } ?? "unknown" }
+    private static func account(_ role: AccountRole, _ report: StatusReport) -> String {
+        guard let account = report.accounts.first(where: { $0.role == role }), let handle = account.handle else {
+            return "unknown"
+        }
+        return "@\(Printable.line(handle)) (\(account.network.displayName))"
+    }
+
+    private static func cost(_ spending: StatusReport.SpendingState) -> String {
+        let parts = spending.byPurpose.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.filter { $0.value > 0 }
+            .map { "\($0.key) \(dollars($0.value))" }
+        let spent = "\(dollars(spending.spent)) of \(dollars(spending.budget)) spent in \(spending.month)"
+        return parts.isEmpty ? spent : "\(spent): \(parts.joined(separator: ", "))"
+    }
+
+    private static func dollars(_ amount: Double) -> String { String(format: "$%.2f", amount) }
 
     private static func row(_ name: String, _ value: String) -> String { Printable.padded(name, to: 12) + value }
 }

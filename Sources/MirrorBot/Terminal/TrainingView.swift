@@ -7,6 +7,7 @@ enum TrainingView {
         for (reason, count) in summary.leftOut.sorted(by: { $0.key < $1.key }) where count > 0 {
             Swift.print("left out \(count): \(reason)")
         }
+        for sentence in summary.missing { Swift.print(Printable.lines(sentence)) }
         guard summary.problemCount > 0 else { return }
         Swift.print("left out because they cannot be read: \(summary.problemCount)")
         for problem in summary.problems.prefix(10) { Swift.print("  \(Printable.line(problem))") }

@@ -1,0 +1,137 @@
+import ArgumentParser
+import Daemon
+import Foundation
+import Networks
+import Posts
+
+/// `mirror-bot login`.
+struct LoginCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "login",
+        abstract: "Connect the human's or the bot's account, step by step.",
+        discussion: """
+            Mastodon and servers like it: an address to open and a code to copy. X: your app's key, an address to open \
+            and a PIN. Bluesky: a handle and an app password, which the human's account does not need.
+
+            The login is kept sealed beside the database, or in it when SECRET_KEY is set. With --print nothing is \
+            kept, and the variables to set are printed: for Heroku, heroku config:set NAME=value.
+            """)
+
+    @Argument(help: "mastodon, x or bluesky.", transform: NetworkArgument.network)
+    var network: NetworkName
+
+    @Option(name: .customLong("as"), help: ArgumentHelp("human or bot.", valueName: "role"), transform: Self.role)
+    var role: AccountRole
+
+    @Option(help: ArgumentHelp("Mastodon: the account's server, as https://host.", valueName: "address"))
+    var server: String?
+
+    @Option(help: ArgumentHelp("Bluesky: the account's handle.", valueName: "handle"))
+    var handle: String?
+
+    @Flag(help: "Mastodon: paste an access token made in the server's settings.")
+    var token = false
+
+    @Option(help: ArgumentHelp("Where the network's interface is, if not at its usual host.", valueName: "address"))
+    var apiBaseURL: String?
+
+    @Flag(help: "Print the variables to set, and keep nothing.")
+    var print = false
+
+    @OptionGroup var options: MirrorOptions
+
+    func run() async throws {
+        try await options.withMirror(readsAccounts: false) { stores in
+            if !print { try stores.vault.requireKey() }
+            let clock = SystemClock()
+            let registry = NetworkRegistry(version: Version.current, clock: clock)
+            defer { registry.shutdown() }
+            let login = try await conversation(stores, registry)
+            let account = login.account
+            let network = try registry.network(for: account, of: stores)
+            let verified = try await network.verifyAccount()
+            try await stores.bind(
+                human: role == .human ? verified : nil, bot: role == .bot ? verified : nil, now: clock.now)
+            for warning in login.warnings + Self.warnings(role, verified, network) {
+                StandardError.write("warning: \(Printable.lines(warning))\n")
+            }
+            let name = "@\(Printable.line(verified.handle)) on \(account.network.displayName)"
+            if print {
+                for variable in account.variables { Swift.print("\(variable.name)=\(variable.value.reveal())") }
+                StandardError.write("set these for the \(role.rawValue), \(name); nothing was kept here\n")
+            } else {
+                try await stores.vault.store(StoredLogin(account), for: role, at: clock.now)
+                Swift.print("the \(role.rawValue) of mirror \(stores.configuration.mirror) is \(name)")
+            }
+        }
+    }
+
+    private func conversation(_ stores: MirrorStores, _ registry: NetworkRegistry) async throws -> LoginOutcome {
+        switch network {
+        case .mastodon:
+            return try await MastodonConversation(
+                role: role, server: server, apiBaseURL: apiBaseURL, pastesToken: token, registry: registry
+            ).outcome()
+        case .x:
+            return try await XConversation(role: role, apiBaseURL: apiBaseURL, registry: registry, stores: stores)
+                .outcome()
+        case .bluesky:
+            return try BlueskyConversation(role: role, handle: handle, apiBaseURL: apiBaseURL).outcome()
+        }
+    }
+
+    private static func warnings(
+        _ role: AccountRole, _ account: Account, _ network: any SocialNetwork
+    ) -> [String] {
+        if role == .human, (network as? XNetwork)?.canWrite == true {
+            return ["the human's keys can write, which mirror-bot never needs; log in again with an app that reads"]
+        }
+        // X has no such mark in its interface, and another warning says so.
+        guard role == .bot, !account.isBot, network.name != .x else { return [] }
+        return ["the account does not say that it is automated; the first run marks it, where the network lets it"]
+    }
+
+    private static func role(_ text: String) throws -> AccountRole {
+        guard let role = AccountRole(rawValue: text.lowercased()) else {
+            throw ValidationError("\"\(text.prefix(40))\" is no role; expected human or bot")
+        }
+        return role
+    }
+}
+
+/// `mirror-bot logout`.
+struct LogoutCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "logout",
+        abstract: "Forget a login that was kept by mirror-bot login.")
+
+    @Option(name: .customLong("as"), help: ArgumentHelp("human or bot.", valueName: "role"))
+    var role: String
+
+    @OptionGroup var options: MirrorOptions
+
+    func validate() throws {
+        guard AccountRole(rawValue: role) != nil else {
+            throw ValidationError("\"\(role.prefix(40))\" is no role; expected human or bot")
+        }
+    }
+
+    func run() async throws {
+        try await options.withMirror(readsAccounts: false) { stores in
+            guard let role = AccountRole(rawValue: role) else { return }
+            try await stores.vault.remove(role)
+            print("forgot the \(role.rawValue)'s login; revoke it in the account's settings too")
+        }
+    }
+}
+
+/// Reads the name of a network from the command line.
+enum NetworkArgument {
+    static func network(_ text: String) throws -> NetworkName {
+        guard let network = NetworkName(rawValue: text.lowercased()) else {
+            let allowed = NetworkName.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ValidationError("\"\(text.prefix(40))\" is no network; expected \(allowed)")
+        }
+        return network
+    }
+}

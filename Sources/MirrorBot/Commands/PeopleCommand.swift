@@ -1,0 +1,233 @@
+import Archive
+import ArgumentParser
+import Daemon
+import Foundation
+import Posts
+
+/// `mirror-bot people`.
+struct PeopleCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "people",
+        abstract: "Say who is who on another network, and who may be answered.",
+        discussion: """
+            An account is written as user@host for Mastodon, x:12345 for X (the number, or a screen name that is known \
+            here) and did:plc:… for Bluesky; "people list" shows those that the human answered most.
+            """,
+        subcommands: [
+            PeopleListCommand.self, PeopleLinkCommand.self, PeopleUnlinkCommand.self, PeopleAllowCommand.self,
+            PeopleDenyCommand.self,
+        ])
+}
+
+/// `mirror-bot people list`.
+struct PeopleListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Show whom the human answered most, and everybody about whom something was said.")
+
+    @OptionGroup var options: MirrorOptions
+
+    @Option(help: ArgumentHelp("How many of those whom the human answered.", valueName: "number"))
+    var limit = 20
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func validate() throws {
+        guard (0...10_000).contains(limit) else {
+            throw ValidationError("--limit is \(limit); expected a number from 0 to 10000")
+        }
+    }
+
+    func run() async throws {
+        try await options.withMirror { stores in
+            let lines = try await PeopleList(stores: stores, limit: limit).lines()
+            if json { return try JSONOutput.print(lines) }
+            guard !lines.isEmpty else { return print("nobody yet: the archive holds no replies") }
+            let width = lines.map { Printable.width($0.account) }.max() ?? 0
+            for line in lines {
+                let notes = [
+                    line.handle.map { "@\($0)" }, line.replies > 0 ? "\(line.replies) replies" : nil, line.stance,
+                    line.sameAs.isEmpty ? nil : "same as \(line.sameAs.joined(separator: ", "))",
+                ]
+                print(
+                    Printable.padded(Printable.line(line.account), to: width) + "  "
+                        + Printable.line(notes.compactMap(\.self).joined(separator: ", ")))
+            }
+        }
+    }
+}
+
+/// `mirror-bot people link`.
+struct PeopleLinkCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "link",
+        abstract: "Say that two accounts are one person, so that old replies to one may answer the other.")
+
+    @OptionGroup var options: MirrorOptions
+    @Argument(help: "An account.") var first: String
+    @Argument(help: "Another account of the same person.") var second: String
+
+    func run() async throws {
+        try await options.withMirror { stores in
+            let people = try await PeopleBook(stores: stores)
+            let accounts = [try people.account(first), try people.account(second)]
+            guard accounts[0] != accounts[1] else { throw ValidationError("both are the same account") }
+            try await stores.people.link(accounts[0], accounts[1])
+            let all = try await stores.people.linked(to: accounts[0])
+            print("one person: \(all.map { Printable.line($0.reference) }.joined(separator: ", "))")
+        }
+    }
+}
+
+/// `mirror-bot people unlink`.
+struct PeopleUnlinkCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "unlink",
+        abstract: "Take an account out of those that are one person.")
+
+    @OptionGroup var options: MirrorOptions
+    @Argument(help: "The account.") var account: String
+
+    func run() async throws {
+        try await options.withMirror { stores in
+            let id = try await PeopleBook(stores: stores).account(account)
+            try await stores.people.unlink(id)
+            print("on its own: \(Printable.line(id.reference))")
+        }
+    }
+}
+
+/// `mirror-bot people allow`.
+struct PeopleAllowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "allow",
+        abstract: "Note that somebody agreed, also to automatic favorites on Bluesky.")
+
+    @OptionGroup var options: MirrorOptions
+    @Argument(help: "The account.") var account: String
+
+    func run() async throws {
+        try await PeopleBook.note(.allow, account, options)
+    }
+}
+
+/// `mirror-bot people deny`.
+struct PeopleDenyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "deny",
+        abstract: "Never answer, favorite or learn from somebody.")
+
+    @OptionGroup var options: MirrorOptions
+    @Argument(help: "The account.") var account: String
+
+    func run() async throws {
+        try await PeopleBook.note(.deny, account, options)
+    }
+}
+
+/// The people a mirror knows, by the names that a person types.
+struct PeopleBook {
+    private let known: [People.Person]
+    private let localHost: String?
+
+    init(stores: MirrorStores) async throws {
+        known = try await stores.people.all()
+        localHost = try await stores.account(.bot)?.host
+    }
+
+    /// The account that `text` names.
+    ///
+    /// - Throws: `ValidationError` for what is no account, or a screen name that nobody here has.
+    func account(_ text: String) throws -> AccountID {
+        guard let id = AccountID(reference: text, localHost: localHost) else {
+            throw ValidationError(
+                "\"\(Printable.line(text, columns: 60))\" is no account; expected user@host, x:12345 or did:plc:…")
+        }
+        guard id.network != .mastodon, !id.isNumberOrDID else { return id }
+        let named = known.first { $0.id.network == id.network && $0.handle?.lowercased() == id.value.lowercased() }
+        guard let named else {
+            throw ValidationError(
+                "\"\(Printable.line(text, columns: 60))\" is not known here; give the account's number or DID, which "
+                    + "mirror-bot people list shows")
+        }
+        return named.id
+    }
+
+    static func note(_ stance: People.Stance, _ text: String, _ options: MirrorOptions) async throws {
+        try await options.withMirror { stores in
+            let id = try await PeopleBook(stores: stores).account(text)
+            try await stores.people.set(stance, for: id, reason: "operator", at: SystemClock().now)
+            print("\(stance == .deny ? "left alone from now on" : "allowed"): \(Printable.line(id.reference))")
+        }
+    }
+}
+
+/// Whom the human answered, and of whom something was said.
+private struct PeopleList {
+    struct Line: Encodable {
+        let account: String
+        let handle: String?
+        let replies: Int
+        let stance: String?
+        let sameAs: [String]
+    }
+
+    let stores: MirrorStores
+    let limit: Int
+
+    func lines() async throws -> [Line] {
+        let answered = try await stores.archive.repliedAuthors(limit: limit)
+        let known = try await stores.people.all()
+        let byID = Dictionary(known.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        let noted = known.filter { $0.stance != .none || $0.link != nil }.map(\.id)
+        let others = noted.filter { id in !answered.contains { $0.author == id } }
+        let replies = Dictionary(answered.map { ($0.author, $0.replies) }, uniquingKeysWith: { first, _ in first })
+        return (answered.map(\.author) + others).map { id in
+            let person = byID[id]
+            let same = person?.link.map { link in known.filter { $0.link == link && $0.id != id } } ?? []
+            return Line(
+                account: id.reference, handle: person?.handle, replies: replies[id] ?? 0,
+                stance: person.flatMap { $0.stance == .none ? nil : $0.stance.rawValue },
+                sameAs: same.map(\.id.reference))
+        }
+    }
+}
+
+extension AccountID {
+    /// What a person types for the account: `user@host`, `x:12345`, `did:plc:…`.
+    var reference: String {
+        switch network {
+        case .mastodon, .bluesky: value
+        case .x: "x:\(value)"
+        }
+    }
+
+    /// - Parameters:
+    ///   - text: `user@host`, `@user@host`, `x:…`, `bluesky:…`, `mastodon:…` or a DID.
+    ///   - localHost: Completes a Mastodon name without a host.
+    fileprivate init?(reference text: String, localHost: String?) {
+        let trimmed = text.trimmingCharacters(in: .whitespaces)
+        let isPlain = (1...300).contains(trimmed.utf8.count) && trimmed.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+        guard isPlain else { return nil }
+        if trimmed.hasPrefix("did:") {
+            self.init(network: .bluesky, value: trimmed)
+            return
+        }
+        let parts = trimmed.split(separator: ":", maxSplits: 1).map(String.init)
+        if parts.count == 2, let network = NetworkName(rawValue: parts[0].lowercased()), network != .mastodon {
+            let name = String(parts[1].drop { $0 == "@" })
+            guard !name.isEmpty else { return nil }
+            self.init(network: network, value: name)
+            return
+        }
+        let name = (parts.count == 2 && parts[0].lowercased() == "mastodon" ? parts[1] : trimmed).drop { $0 == "@" }
+        guard !name.isEmpty, !name.contains(":"), name.contains("@") || localHost != nil else { return nil }
+        self = .mastodon(name, localHost: localHost ?? "")
+    }
+
+    /// Whether the value is an identity and not a name that changes.
+    fileprivate var isNumberOrDID: Bool {
+        value.hasPrefix("did:") || value.utf8.allSatisfy { (0x30...0x39).contains($0) }
+    }
+}

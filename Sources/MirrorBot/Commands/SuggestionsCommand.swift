@@ -1,0 +1,147 @@
+import ArgumentParser
+import Daemon
+import Foundation
+import Outbox
+import Posts
+
+/// `mirror-bot suggestions`.
+struct SuggestionsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "suggestions",
+        abstract: "See what the bot would favorite, and decide about it.",
+        subcommands: [SuggestionsListCommand.self, SuggestionsApproveCommand.self, SuggestionsDismissCommand.self],
+        defaultSubcommand: SuggestionsListCommand.self)
+}
+
+/// `mirror-bot suggestions list`.
+struct SuggestionsListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Show what waits for a decision, newest first, each with its address to open in a browser.")
+
+    @OptionGroup var options: MirrorOptions
+
+    @Option(help: ArgumentHelp("The most to show.", valueName: "number"))
+    var limit = 20
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func validate() throws {
+        guard (1...10_000).contains(limit) else {
+            throw ValidationError("--limit is \(limit); expected a number from 1 to 10000")
+        }
+    }
+
+    func run() async throws {
+        try await options.withMirror { stores in
+            let suggestions = try await stores.outbox(lease: nil).suggestions(limit: limit).map(Suggestion.init)
+            if json { return try JSONOutput.print(suggestions) }
+            guard !suggestions.isEmpty else { return print("nothing waits for a decision") }
+            for suggestion in suggestions {
+                let rate = suggestion.rate.map { ", rate \(String(format: "%.1f", $0))" } ?? ""
+                print("\(suggestion.id)  \(suggestion.kind)\(rate)  \(Printable.line(suggestion.address ?? "-"))")
+                if let why = suggestion.why { print("    \(Printable.line(why))") }
+            }
+        }
+    }
+}
+
+/// `mirror-bot suggestions approve`.
+struct SuggestionsApproveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "approve",
+        abstract: "Let the worker do what was suggested; on X, favorite it yourself in the browser.")
+
+    /// How long an approved suggestion may wait for the worker, in seconds.
+    private static let patience: TimeInterval = 24 * 3_600
+
+    @OptionGroup var options: MirrorOptions
+    @Argument(help: "The suggestions' short names.") var ids: [String]
+
+    func run() async throws {
+        try await options.withMirror { stores in
+            guard try await stores.requiredAccount(.bot).network != .x else {
+                throw CommandError(
+                    .configuration, "could not approve: X does not let software favorite; open the address instead")
+            }
+            let now = SystemClock().now
+            try await SuggestionIDs(ids).forEach("approved") { id in
+                try await stores.outbox(lease: nil).approve(id, now: now, expires: now + Self.patience)
+            }
+        }
+    }
+}
+
+/// `mirror-bot suggestions dismiss`.
+struct SuggestionsDismissCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "dismiss",
+        abstract: "Decide against what was suggested.")
+
+    @OptionGroup var options: MirrorOptions
+    @Argument(help: "The suggestions' short names.") var ids: [String]
+
+    func run() async throws {
+        try await options.withMirror { stores in
+            let now = SystemClock().now
+            try await SuggestionIDs(ids).forEach("dismissed") { id in
+                try await stores.outbox(lease: nil).dismiss(id, now: now)
+            }
+        }
+    }
+}
+
+/// The suggestions that a person named.
+private struct SuggestionIDs {
+    let ids: [String]
+
+    init(_ ids: [String]) { self.ids = ids }
+
+    /// Decides about each; fails at the end if one of them was no suggestion.
+    func forEach(_ word: String, _ decide: (String) async throws -> Bool) async throws {
+        var unknown: [String] = []
+        for id in ids {
+            if try await decide(id) { print("\(word) \(Printable.line(id))") } else { unknown.append(id) }
+        }
+        guard let first = unknown.first else { return }
+        throw CommandError(
+            .usage, "\(Printable.line(first, columns: 60)) is no suggestion that waits; see mirror-bot suggestions")
+    }
+}
+
+/// A suggestion as it is shown.
+private struct Suggestion: Encodable {
+    let id: String
+    let kind: String
+    /// Where a person can look at the post and favorite it.
+    let address: String?
+    let rate: Double?
+    let why: String?
+    let created: Date
+
+    init(_ action: Action) {
+        let explanation = Explanation(json: action.explanation)
+        id = action.id
+        kind = action.kind.rawValue
+        address = action.targetAuthor.flatMap { author in
+            action.targetPost.flatMap { PostID(network: author.network, value: $0).webAddress(author: author) }
+        }
+        rate = explanation?.favoriteRate
+        why = explanation?.summary
+        created = action.created
+    }
+}
+
+extension PostID {
+    /// Where a browser shows the post; nil if its identity does not tell.
+    fileprivate func webAddress(author: AccountID) -> String? {
+        switch network {
+        case .mastodon: return value.hasPrefix("https://") || value.hasPrefix("http://") ? value : nil
+        case .x: return "https://x.com/i/status/\(value)"
+        case .bluesky:
+            guard let key = value.split(separator: "/").last else { return nil }
+            return "https://bsky.app/profile/\(author.value)/post/\(key)"
+        }
+    }
+}

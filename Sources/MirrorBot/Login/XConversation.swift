@@ -1,0 +1,51 @@
+import Daemon
+import Foundation
+import Networks
+import Posts
+
+/// Logs in at X with a PIN.
+struct XConversation {
+    let role: AccountRole
+    let apiBaseURL: String?
+    let registry: NetworkRegistry
+    let stores: MirrorStores
+
+    func outcome() async throws -> LoginOutcome {
+        let (key, secret) = try await app()
+        let login = try registry.xLogin(consumerKey: key, consumerSecret: secret, apiBaseURL: apiBaseURL)
+        let request = try await login.begin(forReadingOnly: role == .human)
+        StandardError.write(
+            """
+            Open this address in a browser that is logged in as the \(role.rawValue), allow the access, and copy the \
+            PIN:
+              \(Printable.line(request.authorizeURL))
+
+            """)
+        let grant = try await login.finish(request, pin: try Question.line("PIN: "))
+        return LoginOutcome(
+            account: AccountConfiguration(
+                role: role, credentials: .x(grant.credentials), apiBaseURL: apiBaseURL, origin: .login),
+            warnings: role == .bot
+                ? [
+                    "X wants automated accounts labelled: Settings → Your account → Automation",
+                    "publishing on X stays off until X_ACKNOWLEDGE_POLICY=yes; the README says what that means",
+                ] : [])
+    }
+
+    /// The developer app: the one of the other account if the person wants that.
+    private func app() async throws -> (key: String, secret: Secret) {
+        let other = try await stores.vault.login(of: role == .human ? .bot : .human)
+        if case .x(let known) = other?.account(role).credentials {
+            let key = try Question.optionalLine("API key of your app (Enter for the other account's app): ")
+            if key.isEmpty { return (known.consumerKey, known.consumerSecret) }
+            return (key, try secret())
+        }
+        return (try Question.line("API key of your app: "), try secret())
+    }
+
+    private func secret() throws -> Secret {
+        let secret = try Question.secret("API key secret: ")
+        guard !secret.isEmpty else { throw CommandError(.usage, "nothing was entered; nothing was changed") }
+        return secret
+    }
+}

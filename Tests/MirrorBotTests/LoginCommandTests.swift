@@ -1,0 +1,191 @@
+import Daemon
+import Foundation
+import Posts
+import Sandbox
+import TestSupport
+import Testing
+import Transport
+
+/// `mirror-bot login` and `mirror-bot logout`, by a person at a terminal.
+@Suite(.timeLimit(.minutes(3))) struct LoginCommandTests {
+    private let stage: Stage
+
+    init() throws { stage = try Stage() }
+
+    @Test(arguments: SandboxRole.allCases) func mastodonGivesACode(role: SandboxRole) async throws {
+        let sandbox = try await Sandbox.live()
+        let ending = try await logIn("mastodon", role, at: sandbox, ["--server", sandbox.url])
+        #expect(ending.status == 0)
+        let name = role == .human ? sandbox.world.humanHandle : sandbox.world.botHandle
+        #expect(ending.output == "the \(role.rawValue) of mirror default is @\(name) on Mastodon\n")
+        let account = try #require(try await stage.status().accounts.first { $0.role.rawValue == role.rawValue })
+        #expect(account.credentials == .login)
+        #expect(account.handle == name)
+        await sandbox.stop()
+    }
+
+    @Test func xGivesAPIN() async throws {
+        let sandbox = try await Sandbox.live()
+        let keys = sandbox.xKeys(.bot)
+        let ending = try await logIn(
+            "x", .bot, at: sandbox, ["--api-base-url", sandbox.url],
+            first: [keys.consumerKey + "\n", keys.consumerSecret + "\n"])
+        #expect(ending.status == 0)
+        #expect(ending.output == "the bot of mirror default is @mirror on X\n")
+        #expect(ending.error.contains("X_ACKNOWLEDGE_POLICY=yes"))
+        #expect(!ending.error.contains(keys.consumerSecret))
+        await sandbox.stop()
+    }
+
+    @Test func blueskyTakesAnAppPasswordAndDoesNotShowIt() async throws {
+        let sandbox = try await Sandbox.live()
+        let login = sandbox.blueskyLogin(.bot)
+        let terminal = try PseudoTerminal()
+        let program = try stage.start(
+            ["login", "bluesky", "--as", "bot", "--handle", login.handle, "--api-base-url", sandbox.url],
+            replacing: [0: terminal.inner])
+        try await program.waitForError("App password")
+        try terminal.type(login.appPassword + "\n")
+        let ending = await program.ending()
+        #expect(ending.status == 0)
+        #expect(ending.output.contains("is @\(login.handle) on Bluesky"))
+        #expect(!terminal.shown().contains(login.appPassword))
+        #expect(!ending.error.contains(login.appPassword))
+        await sandbox.stop()
+    }
+
+    @Test func theHumanOnBlueskyNeedsNoPassword() async throws {
+        let sandbox = try await Sandbox.live()
+        let ending = try await stage.run(
+            "login", "bluesky", "--as", "human", "--handle", sandbox.blueskyLogin(.human).handle, "--api-base-url",
+            sandbox.url, input: "\n")
+        #expect(ending.status == 0)
+        let trained = try await stage.run("train", "scheduler", environment: ["TIME_ZONE": "UTC"])
+        #expect(trained.status == 0)
+        #expect(try await stage.status().archive.posts > 0)
+        await sandbox.stop()
+    }
+
+    @Test func aKeptLoginIsEnoughToRun() async throws {
+        let sandbox = try await Sandbox.live()
+        let token = try await stage.run(
+            "login", "mastodon", "--as", "bot", "--server", sandbox.url, "--token", input: sandbox.botToken + "\n")
+        #expect(token.status == 0)
+        #expect(try await stage.run("run", "--once", environment: ["TIME_ZONE": "UTC"]).status == 0)
+        // Nothing of it lies open.
+        for (path, data) in try stage.files() {
+            #expect(data.range(of: Data(sandbox.botToken.utf8)) == nil, "\(path)")
+        }
+        #expect(try await stage.run("logout", "--as", "bot").status == 0)
+        #expect(try await stage.run("run", "--once", environment: ["TIME_ZONE": "UTC"]).status == 78)
+        await sandbox.stop()
+    }
+
+    @Test func aTokenThatCanWriteIsTooMuchForTheHuman() async throws {
+        let sandbox = try await Sandbox.live()
+        let ending = try await stage.run(
+            "login", "mastodon", "--as", "human", "--server", sandbox.url, "--token", input: sandbox.botToken + "\n")
+        #expect(ending.status == 0)
+        #expect(ending.error.contains("warning: the human's token can write"))
+        await sandbox.stop()
+    }
+
+    @Test func printingKeepsNothing() async throws {
+        let sandbox = try await Sandbox.live()
+        let ending = try await stage.run(
+            "login", "mastodon", "--as", "human", "--server", sandbox.url, "--token", "--print",
+            input: sandbox.humanToken + "\n")
+        #expect(ending.status == 0)
+        let lines = Set(ending.output.split(separator: "\n").map(String.init))
+        #expect(
+            lines.isSuperset(of: ["HUMAN_SERVER=\(sandbox.url)", "HUMAN_ACCESS_TOKEN=\(sandbox.humanToken)"]))
+        #expect(try await stage.run("run", "--once", environment: ["TIME_ZONE": "UTC"]).status == 78)
+        let environment = Dictionary(
+            uniqueKeysWithValues: lines.map { line in
+                let parts = line.split(separator: "=", maxSplits: 1).map(String.init)
+                return (parts[0], parts[1])
+            })
+        let trained = try await stage.run(
+            "train", "scheduler", environment: environment.merging(["TIME_ZONE": "UTC"]) { $1 })
+        #expect(trained.status == 0)
+        await sandbox.stop()
+    }
+
+    @Test func humanAndBotAreTwoAccounts() async throws {
+        let sandbox = try await Sandbox.live()
+        let first = try await stage.run(
+            "login", "mastodon", "--as", "bot", "--server", sandbox.url, "--token", input: sandbox.botToken + "\n")
+        #expect(first.status == 0)
+        let second = try await stage.run(
+            "login", "mastodon", "--as", "human", "--server", sandbox.url, "--token", input: sandbox.botToken + "\n")
+        #expect(second.status == 78)
+        #expect(second.error.contains("belongs to the bot's own account"))
+        await sandbox.stop()
+    }
+
+    @Test(arguments: ["mastodon", "x"]) func aWrongCodeIsRefused(network: String) async throws {
+        let sandbox = try await Sandbox.live()
+        let keys = sandbox.xKeys(.bot)
+        let input = network == "x" ? "\(keys.consumerKey)\n\(keys.consumerSecret)\n1234567\n" : "wrong-code\n"
+        let place = network == "x" ? "--api-base-url" : "--server"
+        let ending = try await stage.run("login", network, "--as", "bot", place, sandbox.url, input: input)
+        #expect(ending.status == 77)
+        #expect(ending.error.contains("error: could not log in"))
+        #expect(!ending.error.contains("1234567") && !ending.error.contains("wrong-code"))
+        await sandbox.stop()
+    }
+
+    @Test(arguments: [
+        (["login", "myspace", "--as", "bot"], "expected mastodon, x, bluesky"),
+        (["login", "mastodon", "--as", "boss"], "expected human or bot"),
+        (["logout", "--as", "boss"], "expected human or bot"),
+    ]) func wrongWordsAreExplained(words: [String], hint: String) async throws {
+        let ending = try await stage.run(words: words)
+        #expect(ending.status == 64)
+        #expect(ending.error.contains(hint))
+    }
+
+    @Test func silenceChangesNothing() async throws {
+        let ending = try await stage.run("login", "bluesky", "--as", "bot", "--handle", "a.example", input: "")
+        #expect(ending.status == 64)
+        #expect(ending.error.hasSuffix("error: nothing was entered; nothing was changed\n"))
+    }
+
+    @Test func postgresNeedsAKeyForLogins() async throws {
+        let server = try await PostgresServer.shared()
+        let settings = ["DATABASE_URL": try await server.makeDatabase()]
+        #expect(try await stage.run("migrate", environment: settings).status == 0)
+        let ending = try await stage.run(
+            "login", "mastodon", "--as", "bot", "--server", "https://social.example", environment: settings)
+        #expect(ending.status == 78)
+        #expect(ending.error.contains("SECRET_KEY"))
+    }
+
+    /// Answers the questions of a login, and opens the address that it shows as a browser would.
+    private func logIn(
+        _ network: String, _ role: SandboxRole, at sandbox: Sandbox, _ words: [String], first: [String] = []
+    ) async throws -> Ending {
+        let terminal = try PseudoTerminal()
+        let program = try stage.start(
+            ["login", network, "--as", role.rawValue] + words, replacing: [0: terminal.inner])
+        for (prompt, answer) in zip(["API key of your app", "API key secret"], first) {
+            try await program.waitForError(prompt)
+            try terminal.type(answer)
+        }
+        try await program.waitForError(network == "x" ? "PIN: " : "Code: ")
+        let address = try #require(
+            program.errorSoFar.split(whereSeparator: \.isWhitespace).first { $0.hasPrefix(sandbox.url) })
+        let hint = network == "x" ? "" : "&as=\(role.rawValue)"
+        let page = try await Self.page(String(address) + hint)
+        let code = try #require(page.firstMatch(of: /<code>([^<]+)<\/code>/)).1
+        try terminal.type(code + "\n")
+        return await program.ending()
+    }
+
+    private static func page(_ address: String) async throws -> String {
+        let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "a browser"))
+        defer { client.shutdown() }
+        let response = try await client.send(HTTPRequest(method: .get, url: address))
+        return String(decoding: response.body, as: UTF8.self)
+    }
+}

@@ -1,0 +1,74 @@
+import Daemon
+import Foundation
+import Outbox
+import Posts
+import Sandbox
+import Testing
+
+/// `mirror-bot suggestions`.
+@Suite(.timeLimit(.minutes(2))) struct SuggestionsCommandTests {
+    private let stage: Stage
+
+    init() throws { stage = try Stage() }
+
+    @Test func nothingWaitsAtFirst() async throws {
+        let ending = try await stage.run("suggestions")
+        #expect(ending.status == 0)
+        #expect(ending.output == "nothing waits for a decision\n")
+    }
+
+    @Test(arguments: [
+        (NetworkName.mastodon, "https://a.example/@pal/1", "https://a.example/@pal/1"),
+        (.x, "1234", "https://x.com/i/status/1234"),
+        (.bluesky, "at://did:plc:pal/app.bsky.feed.post/3k", "https://bsky.app/profile/did:plc:pal/post/3k"),
+    ]) func eachHasItsAddress(network: NetworkName, post: String, address: String) async throws {
+        try await suggest(post, on: network)
+        let ending = try await stage.run("suggestions", "list")
+        #expect(ending.status == 0)
+        #expect(ending.output.contains("favorite  \(address)\n"))
+        #expect(try await stage.status().suggestions == 1)
+    }
+
+    @Test func anApprovedOneIsSentByTheWorker() async throws {
+        let sandbox = try await Sandbox.live()
+        let settings = sandbox.botSettings.merging(["TIME_ZONE": "UTC"]) { $1 }
+        let id = try await suggest("https://a.example/@pal/1", on: .mastodon)
+        let ending = try await stage.run("suggestions", "approve", id, environment: settings)
+        #expect(ending.status == 0)
+        #expect(ending.output == "approved \(id)\n")
+        let action = try await stage.withStores { try await $0.outbox(lease: nil).recent(10).first }
+        #expect(action?.state == .planned)
+        await sandbox.stop()
+    }
+
+    @Test func aDismissedOneIsGone() async throws {
+        let id = try await suggest("https://a.example/@pal/1", on: .mastodon)
+        #expect(try await stage.run("suggestions", "dismiss", id).status == 0)
+        #expect(try await stage.run("suggestions").output == "nothing waits for a decision\n")
+        let again = try await stage.run("suggestions", "dismiss", id)
+        #expect(again.status == 64)
+        #expect(again.error.contains("is no suggestion that waits"))
+    }
+
+    @Test func onXAPersonFavorites() async throws {
+        let id = try await suggest("1234", on: .x)
+        let keys = ["CONSUMER_KEY", "CONSUMER_SECRET", "ACCESS_TOKEN", "ACCESS_TOKEN_SECRET"]
+        let settings = Dictionary(uniqueKeysWithValues: keys.map { ("BOT_\($0)", "planted-\($0)") })
+            .merging(["BOT_NETWORK": "x"]) { $1 }
+        let ending = try await stage.run("suggestions", "approve", id, environment: settings)
+        #expect(ending.status == 78)
+        #expect(ending.error.contains("X does not let software favorite"))
+    }
+
+    @discardableResult
+    private func suggest(_ post: String, on network: NetworkName) async throws -> String {
+        try await stage.withStores { stores in
+            let now = Date()
+            let intent = Intent(
+                kind: .favorite, subject: post, state: .suggested, due: now, expires: now + 3_600, targetPost: post,
+                targetAuthor: AccountID(network: network, value: network == .bluesky ? "did:plc:pal" : "pal"),
+                targetAddress: "1")
+            return try await stores.outbox(lease: nil).propose(intent, now: now).action.id
+        }
+    }
+}
