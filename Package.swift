@@ -155,6 +155,7 @@ let package = Package(
         tests("OutboxTests", ["Outbox", "Posts", "Storage", "TestSupport"]),
         tests("NetworksTests", ["Networks", "Posts", "TestSupport", "Transport"]),
         tests("SandboxTests", ["Posts", "Sandbox"]),
+        tests("ConformanceTests", ["Networks", "Posts", "Sandbox", "Transport"]),
         tests(
             "DaemonTests",
             [
@@ -166,7 +167,7 @@ let package = Package(
             "MirrorBotTests",
             [
                 "Archive", "Daemon", "Favorites", "Import", "MeCab", "MirrorBot", "Networks", "Outbox", "Posts",
-                "Redis", "Sandbox", "Storage", "TestSupport", logging,
+                "Redis", "Sandbox", "Storage", "TestSupport", "Transport", logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
             ]),
