@@ -37,15 +37,19 @@ package struct NetworkRegistry: Sendable {
     /// - Parameters:
     ///   - account: Where the account lives and what opens it.
     ///   - stores: The mirror, which keeps sessions and pays for calls.
+    ///   - sessions: Keeps the session instead of the mirror.
     /// - Returns: A client that acts as that account.
     /// - Throws: ``NetworkError`` for an unusable server.
-    package func network(for account: AccountConfiguration, of stores: MirrorStores) throws -> any SocialNetwork {
+    package func network(
+        for account: AccountConfiguration, of stores: MirrorStores, sessions: (any CredentialStore)? = nil
+    ) throws -> any SocialNetwork {
         let now: @Sendable () -> Date = { [clock] in clock.now }
+        let sessions = sessions ?? stores.vault.sessions(of: account.role, clock: clock)
         switch account.credentials {
         case .mastodon(let server, let credentials):
             return try MastodonNetwork(
                 server: server, apiBaseURL: account.apiBaseURL, credentials: credentials,
-                sessions: stores.vault.sessions(of: account.role, clock: clock), client: client, now: now)
+                sessions: sessions, client: client, now: now)
         case .x(let credentials):
             return try XNetwork(
                 credentials: credentials, options: xOptions(account, stores.configuration.x), book: stores.spending,
@@ -53,7 +57,7 @@ package struct NetworkRegistry: Sendable {
         case .bluesky(let identifier, let appPassword):
             return try BlueskyNetwork(
                 identifier: identifier, appPassword: appPassword, apiBaseURL: account.apiBaseURL,
-                sessions: stores.vault.sessions(of: account.role, clock: clock), client: client, now: now)
+                sessions: sessions, client: client, now: now)
         }
     }
 

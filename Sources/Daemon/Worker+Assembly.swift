@@ -72,14 +72,15 @@ extension Worker {
 
     /// Asks both networks whose the credentials are, and stores it.
     ///
-    /// An account whose calls cannot be paid for now is the one that was stored before: it waits, and the other goes on.
+    /// An account whose calls cannot be paid for now is the one that was stored before, if its credentials are those of
+    /// then: it waits, and the other goes on.
     private func verifiedAccounts(
         bot: any SocialNetwork, human: (any SocialNetwork)?
     ) async throws -> VerifiedAccounts {
         let known = try await stores.table.record()
-        let botAccount = try await account(bot, isKnown: known.bot != nil)
+        let botAccount = try await account(bot, .bot, isKnown: known.bot != nil)
         let humanAccount: Account? =
-            if let human { try await account(human, isKnown: known.human != nil) } else { nil }
+            if let human { try await account(human, .human, isKnown: known.human != nil) } else { nil }
         try await stores.bind(human: humanAccount, bot: botAccount, now: clock.now)
         let stored = try await stores.table.record()
         guard let id = botAccount?.id ?? stored.bot else {
@@ -89,12 +90,16 @@ extension Worker {
         return VerifiedAccounts(bot: id, botAccount: botAccount, own: Set(own))
     }
 
-    private func account(_ network: any SocialNetwork, isKnown: Bool) async throws -> Account? {
+    private func account(
+        _ network: any SocialNetwork, _ role: AccountRole, isKnown: Bool
+    ) async throws -> Account? {
         do {
             return try await network.verifyAccount()
         } catch let error as NetworkError
             where isKnown && [.overBudget, .capReached, .creditsDepleted].contains(error.code)
         {
+            // Other credentials may open another account, and nothing is sent for that one.
+            guard try await stores.isVerified(role) else { throw error }
             logger.warning("Account not verified, going on with the known one", metadata: [LogKeys.error: "\(error)"])
             return nil
         }

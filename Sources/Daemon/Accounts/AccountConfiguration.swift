@@ -1,3 +1,5 @@
+import Crypto
+import Foundation
 package import Networks
 package import Posts
 
@@ -89,6 +91,18 @@ package enum AccountCredentials: Sendable {
         case .x: .x
         case .bluesky: .bluesky
         }
+    }
+
+    /// Tells these credentials from others, and shows nothing of either.
+    var fingerprint: String {
+        let parts =
+            switch self {
+            case .mastodon(let server, let credentials): [server, credentials.accessToken.reveal()]
+            case .x(let credentials): [credentials.consumerKey, credentials.accessToken.reveal()]
+            case .bluesky(let identifier, let password): [identifier, password?.reveal() ?? ""]
+            }
+        let text = ([network.rawValue] + parts).joined(separator: "\n")
+        return Data(SHA256.hash(data: Data(text.utf8)).prefix(16)).base64EncodedString()
     }
 
     /// Whether both certainly open one and the same account.

@@ -52,17 +52,24 @@ package struct CredentialVault: Sendable {
     ///
     /// - Parameters:
     ///   - login: What to keep.
+    ///   - session: What the network gave out while the login was tried; nil if nothing.
     ///   - role: Whose account it opens.
     ///   - now: When it was made.
     /// - Throws: ``ConfigurationError`` for `SECRET_KEY` if there is no key; the store's error.
-    package func store(_ login: StoredLogin, for role: AccountRole, at now: Date) async throws {
+    package func store(
+        _ login: StoredLogin, session: Secret? = nil, for role: AccountRole, at now: Date
+    ) async throws {
         let seal = try requiredSeal()
         let text = String(decoding: try JSONEncoder().encode(LoginRecord(login)), as: UTF8.self)
         let sealed = try seal.sealed(Secret(text), place: place(role.rawValue))
+        let place = place(Self.session(role))
+        let sealedSession = try session.map { try seal.sealed($0, place: place) }
         memory.forget(role)
         try await storage.transaction { connection in
             try remove([Self.session(role)], on: connection)
             try write(sealed, row: role.rawValue, at: now, on: connection)
+            guard let sealedSession else { return }
+            try write(sealedSession, row: Self.session(role), at: now, on: connection)
         }
     }
 

@@ -1,4 +1,5 @@
 package import Foundation
+import Networks
 package import Posts
 
 /// The accounts of a mirror: from the settings, else from what `mirror-bot login` stored.
@@ -46,12 +47,46 @@ extension MirrorStores {
     /// - Throws: ``ConfigurationError`` if human and bot are one account, or if this mirror knows other accounts. It
     ///   names the setting, or the login, that led there.
     package func bind(human: Account?, bot: Account?, now: Date) async throws {
-        var names: [AccountRole: String] = [:]
+        var used: [AccountRole: AccountConfiguration] = [:]
         for (role, account) in [(AccountRole.human, human), (.bot, bot)] where account != nil {
-            names[role] = try await self.account(role)?.settingName
+            used[role] = try await self.account(role)
         }
-        try await table.bind(human: human, bot: bot, settings: names, now: now)
+        try await table.bind(human: human, bot: bot, settings: used.mapValues(\.settingName), now: now)
+        for (role, account) in used { try await note(account.credentials, verifiedAs: role, now: now) }
     }
+
+    /// Stores the account that a new login opens, or refuses it as ``bind(human:bot:now:)`` does.
+    ///
+    /// Nothing that was stored of an earlier login is looked at: it may be what the new one is to mend.
+    ///
+    /// - Parameters:
+    ///   - account: What the network said.
+    ///   - login: What opened it.
+    ///   - now: Recorded for a new mirror.
+    /// - Throws: ``ConfigurationError``; the store's error.
+    package func bind(_ account: Account, openedBy login: AccountConfiguration, now: Date) async throws {
+        let role = login.role
+        try await table.bind(
+            human: role == .human ? account : nil, bot: role == .bot ? account : nil, settings: [role: "this login"],
+            now: now)
+        try await note(login.credentials, verifiedAs: role, now: now)
+    }
+
+    /// Whether the credentials of a role are those that opened the account which this mirror knows.
+    ///
+    /// - Returns: True too for a role without credentials, which opens nothing.
+    /// - Throws: As ``account(_:)``.
+    func isVerified(_ role: AccountRole) async throws -> Bool {
+        guard let account = try await account(role) else { return true }
+        return try await cursors.value(of: Self.verification(role)) == account.credentials.fingerprint
+    }
+
+    private func note(_ credentials: AccountCredentials, verifiedAs role: AccountRole, now: Date) async throws {
+        try await cursors.set(credentials.fingerprint, of: Self.verification(role), now: now)
+    }
+
+    /// Where it is noted which credentials were verified last.
+    private static func verification(_ role: AccountRole) -> String { "verified-\(role.rawValue)" }
 }
 
 extension AccountConfiguration {

@@ -1,7 +1,7 @@
 import Foundation
 import Logging
-import Networks
-import Posts
+package import Networks
+package import Posts
 
 /// The session of one role in a vault.
 struct VaultSessions: CredentialStore {
@@ -37,4 +37,17 @@ final class SessionMemory: @unchecked Sendable {
     }
 
     func forget(_ role: AccountRole) { lock.withLock { sessions[role] = nil } }
+}
+
+/// The session of a login that is only tried: nobody keeps it, and it replaces none that is kept.
+package final class TriedSession: CredentialStore, @unchecked Sendable {
+    // Sendable because `session` is only touched under `lock`.
+    private let lock = NSLock()
+    private var session: Secret?
+
+    package init() {}
+
+    package func load() async throws -> Secret? { lock.withLock { session } }
+
+    package func save(_ credentials: Secret) async throws { lock.withLock { session = credentials } }
 }

@@ -115,11 +115,17 @@ struct AccountSettings {
 }
 
 /// The address of a server as people write it.
-enum ServerURL {
+package enum ServerURL {
     /// `https://host[:port]`; a bare host means https, and only loopback may use http.
     ///
     /// The same server always gives the same text: small letters, no usual port, no dot or slash at the end.
-    static func normalized(_ text: String, setting: String) throws -> String {
+    ///
+    /// - Parameters:
+    ///   - text: What was written.
+    ///   - setting: What it is, for errors.
+    /// - Returns: The address.
+    /// - Throws: ``ConfigurationError``.
+    package static func normalized(_ text: String, setting: String) throws -> String {
         let full = text.contains("://") ? text : "https://\(text)"
         guard let parts = URLComponents(string: full), let scheme = parts.scheme?.lowercased(),
             ["http", "https"].contains(scheme), var host = parts.host?.lowercased(),
@@ -135,9 +141,15 @@ enum ServerURL {
 }
 
 /// A handle or DID as people write it.
-enum BlueskyIdentifier {
+package enum BlueskyIdentifier {
     /// `name.example` in small letters and without `@`, or the DID as it is.
-    static func normalized(_ text: String, setting: String) throws -> String {
+    ///
+    /// - Parameters:
+    ///   - text: What was written.
+    ///   - setting: What it is, for errors.
+    /// - Returns: The handle or DID.
+    /// - Throws: ``ConfigurationError``.
+    package static func normalized(_ text: String, setting: String) throws -> String {
         if text.hasPrefix("did:") {
             let isPlain = text.utf8.allSatisfy { byte in
                 (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)

@@ -93,6 +93,28 @@ package struct MirrorConfiguration: Sendable {
     /// The network of a role's account.
     package func network(of role: AccountRole) -> NetworkName { role == .human ? humanNetwork : botNetwork }
 
+    /// Where requests of a role go instead of the network's own address; nil for that one.
+    package func apiBaseURL(of role: AccountRole) -> String? { apiBaseURLs[role] }
+
+    /// What the settings say that keeps a stored login from being used.
+    ///
+    /// - Parameters:
+    ///   - role: Whose login.
+    ///   - network: Where it is.
+    /// - Returns: A sentence for each obstacle, which says what to change.
+    package func obstacles(toLoginOf role: AccountRole, on network: NetworkName) -> [String] {
+        var sentences: [String] = []
+        if let setting = AccountSetting.allCases.map({ $0.name(of: role) }).first(where: { values.text($0) != nil }) {
+            sentences.append("\(setting) is set, and settings win over a login; remove it to use the login")
+        }
+        if let setting = values.networkSetting(of: role), values.network(of: role) != network {
+            sentences.append(
+                "\(setting) is \(values.network(of: role).rawValue); set \(role.prefix)_NETWORK to "
+                    + "\(network.rawValue) to use the login")
+        }
+        return sentences
+    }
+
     /// Lets the logins that are stored decide about networks that nobody named, and about what follows from them.
     ///
     /// - Parameter networks: The networks of the stored logins.

@@ -6,7 +6,8 @@ struct DemoSettings {
     let variables: [String: String]
 
     init(_ sandbox: Sandbox, _ network: NetworkName) {
-        var variables = ["NETWORK": network.rawValue]
+        // Every other minute is often enough for people who are not there, and takes half as long.
+        var variables = ["NETWORK": network.rawValue, "POLL_SECONDS": "120"]
         for role in SandboxRole.allCases {
             for (name, value) in Self.account(role, sandbox, network) {
                 variables["\(role.rawValue.uppercased())_\(name)"] = value
