@@ -15,6 +15,15 @@ package protocol SpendingBook: Sendable {
     /// - Throws: The store's error.
     func reserve(_ amount: Money, for purpose: SpendingPurpose, at now: Date) async throws -> Date?
 
+    /// Counts what a call cost beside what was reserved for it, whether or not the budget holds it: it is owed already.
+    ///
+    /// - Parameters:
+    ///   - amount: What the call cost beyond its reservation.
+    ///   - purpose: As when it was reserved.
+    ///   - reservedAt: As when it was reserved.
+    /// - Throws: The store's error.
+    func charge(_ amount: Money, for purpose: SpendingPurpose, reservedAt: Date) async throws
+
     /// Gives back what a reserved call did not cost.
     ///
     /// - Parameters:

@@ -204,6 +204,10 @@ final class OpenBook: SpendingBook, @unchecked Sendable {
         return nil
     }
 
+    func charge(_ amount: Money, for purpose: SpendingPurpose, reservedAt: Date) async throws {
+        lock.withLock { sum = sum + amount }
+    }
+
     func giveBack(_ amount: Money, for purpose: SpendingPurpose, reservedAt: Date) async throws {
         lock.withLock { sum = sum - amount }
     }

@@ -50,6 +50,18 @@ import Testing
         #expect(try await spent(table) == .zero)
     }
 
+    /// What is owed already is counted, whatever the budget holds.
+    @Test(arguments: Engine.allCases) func countsWhatIsOwed(_ engine: Engine) async throws {
+        let table = table(try await BareMirror(engine).open())
+        #expect(try await table.reserve(Self.cent * 99, for: .publish, at: Self.november) == nil)
+        try await table.charge(Self.cent * 20, for: .publish, reservedAt: Self.november)
+        try await table.charge(Money(microdollars: -5), for: .publish, reservedAt: Self.november)
+        let spending = try await table.spending(at: Self.november)
+        #expect(spending.total == Self.cent * 119)
+        #expect(spending.left == .zero)
+        #expect(spending.byPurpose == ["publish": Self.cent * 119])
+    }
+
     @Test(arguments: Engine.allCases) func givesBackWhatWasNotSpent(_ engine: Engine) async throws {
         let table = table(try await BareMirror(engine).open())
         let late = Self.date("2026-11-30T23:59:59Z")

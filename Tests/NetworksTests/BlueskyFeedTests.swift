@@ -252,6 +252,22 @@ import Testing
         #expect(page.skipped == 1)
     }
 
+    /// A place becomes a part of the next address, so there is a limit to what a server may call it.
+    @Test func aPlaceIsNoLongerThanPlacesAre() async throws {
+        let place = String(repeating: "x", count: 4_096)
+        for (cursor, older) in [(place, place), (place + "x", nil)] {
+            let loopback = try BlueskyLoopback { request in
+                request.method("com.atproto.repo.listRecords")
+                    ? .json(BlueskyJSON.records([BlueskyJSON.listed("3ke6kg3wk2222")], cursor: cursor)) : nil
+            }
+            let page = try await loopback.network.page(.ownPosts, .newest)
+            #expect(page.older == older)
+            var stored = BlueskyCursor(marks: [], isWhole: true, at: nil)
+            stored.rest = BlueskyCursor.Rest(place: cursor, window: stored.window)
+            #expect((BlueskyCursor(try stored.text()) == nil) == (older == nil))
+        }
+    }
+
     @Test func favoritesAreWhatIsStillThere() async throws {
         let likes = [
             BlueskyJSON.like("3ke6kg3wk2225", of: BlueskyJSON.uri("a")),

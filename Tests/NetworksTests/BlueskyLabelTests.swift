@@ -58,7 +58,7 @@ import Testing
 
     @Test(arguments: [
         "7", "[]", #"{"labels":7}"#, #"{"labels":{"$type":"com.example.labels","values":[]}}"#,
-        #"{"labels":{"$type":"com.atproto.label.defs#selfLabels","values":{}}}"#,
+        #"{"labels":{"$type":"com.atproto.label.defs#selfLabels","values":{}}}"#, "null", #"{"size":1e999}"#,
     ])
     func whatItDoesNotUnderstandItDoesNotReplace(profile: String) async throws {
         let loopback = try loopback(profile)

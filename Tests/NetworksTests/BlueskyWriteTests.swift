@@ -372,6 +372,8 @@ import Transport
             { .json(BlueskyJSON.records([broken])) },
             { .json(BlueskyJSON.records([], cursor: "\(counter.next())")) },
             { .json(BlueskyJSON.records([BlueskyJSON.listed("bzzzzzzzzzzzz")], cursor: "\(counter.next())")) },
+            // Every page is the first one.
+            { .json(BlueskyJSON.records([BlueskyJSON.listed("bzzzzzzzzzzzz")], cursor: "again")) },
             { Answer(status: 500) }, { .json("{}") },
         ]
         for answer in answers {

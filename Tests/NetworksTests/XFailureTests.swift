@@ -73,7 +73,10 @@ import Testing
         Refusal(legacy(403, 186), .tooLong, "186: message"), Refusal(legacy(403, 88), .rateLimited, "88: message"),
         Refusal(legacy(403, 89), .unauthorized, "89: message"), Refusal(Answer(status: 403), .forbidden),
         Refusal(blank(404, "gone", title: "Not Found"), .notFound, "gone"),
-        Refusal(Answer(status: 410), .notFound), Refusal(Answer(status: 405), .rejected),
+        // A proxy's word about what is missing tells nothing about X.
+        Refusal(Answer(status: 404, body: "<html>gone</html>"), .malformedResponse),
+        Refusal(Answer(status: 410), .malformedResponse), Refusal(.json("{}", status: 404), .malformedResponse),
+        Refusal(legacy(404, 34), .notFound, "34: message"), Refusal(Answer(status: 405), .rejected),
         Refusal(Answer(status: 413), .rejected), Refusal(Answer(status: 418), .rejected),
         Refusal(Answer(status: 302), .redirected), Refusal(Answer(status: 402), .creditsDepleted),
         Refusal(

@@ -98,6 +98,22 @@ final class AdjustableTime: Sendable {
     }
 }
 
+/// A text that a test sets.
+final class AdjustableText: Sendable {
+    private let lock = NSLock()
+    // Sendable: every access holds the lock.
+    nonisolated(unsafe) private var value: String
+
+    init(_ value: String) {
+        self.value = value
+    }
+
+    var text: String {
+        get { lock.withLock { value } }
+        set { lock.withLock { value = newValue } }
+    }
+}
+
 /// A budget that lives in memory.
 final class MemoryBook: SpendingBook {
     struct Entry: Equatable, Sendable {
@@ -141,6 +157,15 @@ final class MemoryBook: SpendingBook {
             guard sum + amount <= limit else { return Self.later }
             log.append(Entry(amount: amount, purpose: purpose, isReservation: true))
             return nil
+        }
+    }
+
+    func charge(_ amount: Money, for purpose: SpendingPurpose, reservedAt: Date) async throws {
+        // As a store does that is asked by a task that was cancelled.
+        try Task.checkCancellation()
+        try lock.withLock {
+            if broken { throw Broken() }
+            log.append(Entry(amount: amount, purpose: purpose, isReservation: true))
         }
     }
 

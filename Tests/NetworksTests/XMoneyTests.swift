@@ -201,25 +201,73 @@ import Testing
         #expect(loopback.book.spent == prices.userRead)
     }
 
-    @Test(arguments: ["", "<html>", "{}", #"{"errors":[\#(XWire.problem("resource-not-found"))]}"#])
-    func anAnswerWithNothingCostsNothing(body: String) async throws {
+    @Test func anAnswerWithNothingCostsNothing() async throws {
+        let body = #"{"errors":[\#(XWire.problem("resource-not-found"))]}"#
         let loopback = try XLoopback { $0.path == "/2/users/me" ? nil : .json(body) }
         await #expect(throws: NetworkError.self) { _ = try await loopback.network.page(.mentions, .newest) }
         #expect(loopback.book.spent == prices.userRead)
         #expect(loopback.book.entries.filter { !$0.isReservation }.count == 1)
     }
 
-    /// A lost answer is asked for again, and paid then.
-    @Test func aLostReadCostsNothingYet() async throws {
+    /// X may have billed what arrived here in pieces, so it stays paid, once for a day, until it arrives whole.
+    @Test(arguments: ["", "<html>", "{}", #"{"data":[{"id":"1"#])
+    func anAnswerThatCannotBeReadStaysPaidUntilItIsReadAgain(body: String) async throws {
+        let (clock, script) = (AdjustableTime(XLoopback.start), AdjustableText(body))
+        let loopback = try XLoopback(now: { clock.now }) { request in
+            request.path == "/2/users/42/mentions" ? .json(script.text) : nil
+        }
+        let network = loopback.network
+        for _ in 1...3 {
+            await #expect(throws: NetworkError.self) { _ = try await network.page(.mentions, .newest) }
+            #expect(loopback.book.spent == dollars(0.010 + 20 * 0.015))
+        }
+        script.text = XWire.list([XWire.post("9")])
+        let newest = try await network.page(.mentions, .newest)
+        #expect(loopback.book.spent == dollars(0.010 + 0.005 + 0.010))
+        // Another day's is another bill.
+        script.text = body
+        let cursor = try #require(newest.newer)
+        await #expect(throws: NetworkError.self) { _ = try await network.page(.mentions, .newer(than: cursor)) }
+        clock.now += 86_400
+        script.text = XWire.list([])
+        _ = try await network.page(.mentions, .newer(than: cursor))
+        #expect(loopback.book.spent == dollars(0.010 + 0.005 + 0.010 + 20 * 0.015))
+    }
+
+    /// What another part of the feed cost is not in the cost of this one.
+    @Test func aLostReadIsNotFoundByAnother() async throws {
+        let script = AdjustableText("")
+        let loopback = try XLoopback { request in
+            request.path == "/2/users/42/mentions" ? .json(script.text) : nil
+        }
+        await #expect(throws: NetworkError.self) { _ = try await loopback.network.page(.mentions, .older("7")) }
+        script.text = XWire.list([])
+        _ = try await loopback.network.page(.mentions, .newest)
+        #expect(loopback.book.spent == dollars(0.010 + 100 * 0.015))
+        _ = try await loopback.network.page(.mentions, .older("7"))
+        #expect(loopback.book.spent == dollars(0.010))
+    }
+
+    @Test func aLostReadStaysPaidUntilItIsMadeAgain() async throws {
         let book = MemoryBook()
         let server = try LoopbackServer(steps: [.awaitRequest, .reset])
         let network = try XLoopback.network(of: server, book: book)
         let error = try await #require(throws: NetworkError.self) { _ = try await network.verifyAccount() }
         #expect(error.code == .transport)
+        #expect(book.spent == prices.userRead)
+    }
+
+    @Test func aReadThatDidNotLeaveCostsNothing() async throws {
+        let book = MemoryBook()
+        let server = try LoopbackServer { _, connection in connection.close() }
+        let network = try XLoopback.network(of: server, book: book)
+        server.stop()
+        await #expect(throws: NetworkError.self) { _ = try await network.verifyAccount() }
+        #expect(book.entries.count == 2)
         #expect(book.spent == .zero)
     }
 
-    @Test func aCancelledReadCostsNothingYet() async throws {
+    @Test func aCancelledReadStaysPaidUntilItIsMadeAgain() async throws {
         let book = MemoryBook()
         let server = try LoopbackServer { _, connection in connection.waitForClose() }
         let network = try XLoopback.network(of: server, book: book)
@@ -227,8 +275,7 @@ import Testing
         try await server.waitForRequests(1)
         task.cancel()
         await #expect(throws: CancellationError.self) { _ = try await task.value }
-        #expect(book.entries.count == 2)
-        #expect(book.spent == .zero)
+        #expect(book.spent == prices.userRead)
     }
 
     @Test(arguments: [(400, 0.0), (403, 0.0), (429, 0.0), (500, 0.015), (409, 0.015)])
@@ -238,6 +285,31 @@ import Testing
             _ = try await loopback.network.publish(Draft(text: "x", key: "k", createdAt: XLoopback.start))
         }
         #expect(loopback.book.spent == dollars(expected))
+    }
+
+    /// What X bills beyond what was reserved is owed, even where the budget ends.
+    @Test func whatIsOwedIsCountedBeyondTheBudget() async throws {
+        let book = MemoryBook(limit: dollars(0.016))
+        let loopback = try XLoopback(book: book) { _ in
+            .json(#"{"data":{"id":"9","text":"odd https://t.co/a"}}"#, status: 201)
+        }
+        _ = try await loopback.network.publish(Draft(text: "odd", key: "k", createdAt: XLoopback.start))
+        #expect(book.spent == prices.postCreateWithURL)
+    }
+
+    @Test func aCancelledTaskPaysWhatItOwes() async throws {
+        let book = MemoryBook()
+        let network = try XLoopback(book: book) { _ in nil }.network
+        let purse = network.purse
+        let reservation = try await purse.reserve(
+            dollars(0.015), for: .publish, XCall(operation: .publish, endpoint: .publish, path: []))
+        let task = Task {
+            while !Task.isCancelled { await Task.yield() }
+            await purse.settle(reservation, cost: XPrices.current.postCreateWithURL)
+        }
+        task.cancel()
+        await task.value
+        #expect(book.spent == prices.postCreateWithURL)
     }
 
     // MARK: Links

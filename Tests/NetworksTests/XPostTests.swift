@@ -250,6 +250,17 @@ import Testing
         await #expect(throws: NetworkError.self) { _ = try await lookUp(.json(body)) }
     }
 
+    /// What a proxy does not find may be there behind it.
+    @Test(arguments: [404, 410]) func aProxysWordIsNotTheEndOfAPost(status: Int) async throws {
+        for body in ["<html>not found</html>", "", "{}"] {
+            let answer = Answer(status: status, body: body)
+            let error = try await #require(throws: NetworkError.self) { _ = try await lookUp(answer) }
+            #expect(!error.isPermanent)
+            let deleting = try await XLoopback.failure(answer, .delete)
+            #expect(deleting.code == .malformedResponse)
+        }
+    }
+
     @Test func conversationsAreTold() async throws {
         let loopback = try XLoopback { request in
             switch request.path {

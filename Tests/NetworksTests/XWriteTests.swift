@@ -36,6 +36,28 @@ import Testing
             ])
     }
 
+    /// An answer is for who asked, and not for everybody whom the question names.
+    @Test func anAnswerTellsNobodyElse() async throws {
+        let mention = XWire.post(
+            "4",
+            [
+                "entities":
+                    #"{"mentions":[{"id":"42","username":"mirror"},{"id":"8","username":"bob"},{"id":"7","username":"ann"}]}"#
+            ])
+        let loopback = try XLoopback { request in
+            switch request.path {
+            case "/2/tweets": Self.created()
+            case "/2/users/42/mentions": .json(XWire.list([mention]))
+            default: nil
+            }
+        }
+        _ = try await loopback.network.page(.mentions, .newest)
+        _ = try await loopback.network.publish(draft("answer", replyTo: "4"))
+        #expect(
+            loopback.requests.last.map { String(decoding: $0.body, as: UTF8.self) }
+                == #"{"reply":{"exclude_reply_user_ids":["8"],"in_reply_to_tweet_id":"4"},"text":"answer"}"#)
+    }
+
     @Test(arguments: ["edit_history_tweet_ids", "edit_history_post_ids"])
     func thePublishedPostHasItsFirstID(field: String) async throws {
         let loopback = try XLoopback { _ in Self.created(#""id":"9","text":"x","\#(field)":["8","9"]"#) }
@@ -202,6 +224,21 @@ import Testing
         #expect(loopback.requests.map { $0.query["pagination_token"] } == [nil, "a", "b"])
         #expect(loopback.requests.allSatisfy { $0.query["start_time"] == "2026-11-20T19:50:00Z" })
         #expect(loopback.requests.allSatisfy { $0.query["since_id"] == nil && $0.query["until_id"] == nil })
+    }
+
+    /// Pages without anything that never end are not the end: the post may stand behind them.
+    @Test func emptyPagesWithoutEndAreNoList() async throws {
+        let loopback = try XLoopback { request in
+            guard request.path == "/2/users/42/tweets" else { return nil }
+            let page = Int(request.query["pagination_token"] ?? "") ?? 0
+            let posts = page == 0 ? [Self.own("9", "2026-11-20T20:59:00Z")] : []
+            return .json(XWire.list(posts, next: String(page + 1)))
+        }
+        let error = try await #require(throws: NetworkError.self) {
+            _ = try await loopback.network.ownPosts(since: Date(timeIntervalSince1970: 1_795_204_800))
+        }
+        #expect(error.code == .malformedResponse)
+        #expect(loopback.requests.count < 10)
     }
 
     /// A server that does not know `start_time` sends everything; the rest is not read.

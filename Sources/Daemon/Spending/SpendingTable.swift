@@ -48,6 +48,17 @@ package struct SpendingTable: SpendingBook {
         }
     }
 
+    package func charge(_ amount: Money, for purpose: SpendingPurpose, reservedAt: Date) async throws {
+        guard amount > .zero else { return }
+        let names = SpendingNames(purpose, at: reservedAt).all
+        try await storage.transaction { connection in
+            let spent = try amounts(names, on: connection)
+            for name in names {
+                try set(name, to: spent[name, default: .zero] + amount, on: connection)
+            }
+        }
+    }
+
     package func giveBack(_ amount: Money, for purpose: SpendingPurpose, reservedAt: Date) async throws {
         guard amount > .zero else { return }
         let names = SpendingNames(purpose, at: reservedAt).all

@@ -28,6 +28,8 @@ struct BlueskyMark: Hashable, Sendable {
 struct BlueskyCursor: Codable, Equatable, Sendable {
     /// How many items are remembered: less than a page, so that one request shows all of them with what is new.
     static let window = 64
+    /// A server's name for a place is no longer than this, in bytes.
+    static let maximumPlace = 4_096
     /// Older items never count as new in a feed of everybody's posts, in seconds: who follows somebody new gets all of
     /// their old posts.
     private static let horizon: TimeInterval = 86_400
@@ -78,7 +80,8 @@ struct BlueskyCursor: Codable, Equatable, Sendable {
 
     /// Nil for what ``text()`` did not make.
     init?(_ text: String) {
-        guard text.utf8.count <= 1 << 20, let cursor = BlueskyClient.decoded(BlueskyCursor.self, Array(text.utf8))
+        guard text.utf8.count <= 1 << 20, let cursor = BlueskyClient.decoded(BlueskyCursor.self, Array(text.utf8)),
+            cursor.rest.map({ (1...Self.maximumPlace).contains($0.place.utf8.count) }) ?? true
         else { return nil }
         self = cursor
     }

@@ -15,8 +15,6 @@ extension BlueskyNetwork {
     private static let maximumOwnPages = 100
     /// How far clocks may be apart, in seconds.
     private static let clockMargin: TimeInterval = 600
-    /// Longer places are no server's, in bytes.
-    private static let maximumPlace = 4_096
 
     package func page(_ feed: Feed, _ position: FeedPosition) async throws -> FeedPage {
         guard capabilities.feeds.contains(feed) else {
@@ -31,7 +29,7 @@ extension BlueskyNetwork {
             page.newer = try cursor(feed, slice.entries.map(\.mark), isWhole: slice.place == nil).text()
             return page
         case .older(let place):
-            guard (1...Self.maximumPlace).contains(place.utf8.count) else {
+            guard (1...BlueskyCursor.maximumPlace).contains(place.utf8.count) else {
                 throw failure(Self.operation(feed), .rejected, "the place in the feed cannot be one", outcome: .notSent)
             }
             let slice = try await fullSlice(feed, place)
@@ -58,10 +56,10 @@ extension BlueskyNetwork {
             found += page.items.filter { item in
                 !found.contains { $0.post.id == item.post.id } && isPossiblySince(start, item)
             }
+            if fresh.isEmpty, !slice.entries.isEmpty { break }
             guard let next = slice.place, next != place else { return found }
             // What this program writes has a key of its own time: nothing of it lies deeper than this.
             if let last = fresh.last.flatMap({ TimestampID($0.mark.order) }), last.date < start { return found }
-            if fresh.isEmpty, !slice.entries.isEmpty { break }
             place = next
         }
         throw incomplete("the server's pages do not reach back far enough")

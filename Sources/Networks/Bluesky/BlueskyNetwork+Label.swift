@@ -15,6 +15,8 @@ extension BlueskyNetwork {
         var refusal: BlueskyRefusal?
         for _ in 0..<Self.maximumAttempts {
             let existing = try await record(JSONValue.self, address, .labelAccount)
+            // A profile that cannot be read must not be taken for none.
+            if let existing, existing.value == nil { throw unknownProfile() }
             guard let profile = try labelled(existing?.value) else { return }
             let put = BlueskyPut(address: address, record: profile, replaced: existing?.reference.cid)
             let call = BlueskyCall(

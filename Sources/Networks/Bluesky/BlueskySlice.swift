@@ -105,6 +105,6 @@ struct BlueskyList<Element: Decodable & Sendable>: Decodable {
         let names: [CodingKeys] = [.records, .feed, .notifications]
         guard let name = names.first(where: container.isPresent) else { throw BlueskyShapeError() }
         elements = try container.decode([LenientElement<Element>].self, forKey: name).map(\.value)
-        cursor = container.text(.cursor).flatMap { $0.isEmpty ? nil : $0 }
+        cursor = container.text(.cursor).flatMap { (1...BlueskyCursor.maximumPlace).contains($0.utf8.count) ? $0 : nil }
     }
 }

@@ -93,6 +93,13 @@ package struct MastodonLogin: Sendable {
         }
     }
 
+    /// Whether a token that a person made may be able to change anything: true too where the server does not say.
+    ///
+    /// - Throws: ``NetworkError`` if the token is refused or the server cannot be asked; or `CancellationError`.
+    package func canWrite(with token: Secret) async throws -> Bool {
+        try await canWrite(try await scopes(of: token), token)
+    }
+
     /// Whether an error means that the server does not tell, and not that the token is bad or the server out of order.
     private static func saysNothing(_ error: NetworkError) -> Bool {
         if error.code == .malformedResponse || error.code == .missingScope { return true }

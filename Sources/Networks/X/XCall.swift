@@ -19,6 +19,14 @@ struct XCall {
     /// JSON, which is not signed; nil sends none.
     var body: [UInt8]?
 
+    /// The same for calls that read the same part of a feed, or the same thing.
+    ///
+    /// A later look at what has arrived shows all that an earlier one showed and that was not paid since.
+    var reading: String {
+        let places: Set<String> = ["pagination_token", "until_id", "start_time"]
+        return encodedPath + "?" + PercentEncoding.query(query.filter { places.contains($0.name) })
+    }
+
     /// The path, encoded.
     var encodedPath: String { path.map { "/" + PercentEncoding.encoded($0) }.joined() }
 }

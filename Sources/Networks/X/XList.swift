@@ -8,6 +8,8 @@ struct XList {
     private(set) var rateLimit: RateLimit?
     /// Names the page that follows in the direction of the past; nil at the end of what was asked for.
     private(set) var nextToken: String?
+    /// The server named more pages, but nothing came of them.
+    private(set) var isCutShort = false
     /// Posts that X says it left out.
     private(set) var missing = 0
     /// X says that something is missing, be it a post or what belongs to one.
@@ -54,6 +56,7 @@ struct XList {
     /// Takes this for the end, whatever the server says.
     mutating func end() {
         nextToken = nil
+        isCutShort = true
     }
 
     /// Adds the page that follows.

@@ -11,6 +11,10 @@ final class XMemory: @unchecked Sendable {
 
     /// More bought things than this are not remembered; what is forgotten is counted twice, never too little.
     private static let maximumBought = 200_000
+    /// More lost reads than this are not remembered, and stay paid.
+    private static let maximumLost = 200
+    /// The most posts whose mentions are remembered.
+    private static let maximumCompanies = 2_000
 
     // Sendable: every access to a variable holds the lock.
     private let lock = NSLock()
@@ -19,6 +23,8 @@ final class XMemory: @unchecked Sendable {
     private var pauses: [Scope: NetworkError] = [:]
     private var boughtDay = 0
     private var bought: [String: Money] = [:]
+    private var lost: [String: XPurse.Reservation] = [:]
+    private var companies: [String: [String]] = [:]
 
     /// The account that the credentials belong to; nil before it is known.
     var account: Account? { lock.withLock { verified?.account } }
@@ -61,7 +67,7 @@ final class XMemory: @unchecked Sendable {
     /// - Returns: What is to be paid beside what was paid on the same day.
     func buy(_ prices: [String: Money], at time: Date) -> Money {
         lock.withLock {
-            let day = Int((time.timeIntervalSince1970 / 86_400).rounded(.down))
+            let day = Self.day(of: time)
             if day != boughtDay {
                 boughtDay = day
                 bought = [:]
@@ -75,5 +81,45 @@ final class XMemory: @unchecked Sendable {
             }
             return sum
         }
+    }
+
+    /// The number of the day in UTC.
+    static func day(of time: Date) -> Int { Int((time.timeIntervalSince1970 / 86_400).rounded(.down)) }
+
+    /// Remembers what was taken for a read whose answer was lost.
+    ///
+    /// - Returns: What was taken before for the same read, and is no longer remembered.
+    func lose(_ reservation: XPurse.Reservation, of call: XCall) -> XPurse.Reservation? {
+        lock.withLock {
+            guard let earlier = lost[call.reading] else {
+                if lost.count < Self.maximumLost { lost[call.reading] = reservation }
+                return nil
+            }
+            let isDearer = reservation.amount > earlier.amount || !earlier.isOfTheDay(of: reservation)
+            lost[call.reading] = isDearer ? reservation : earlier
+            return isDearer ? earlier : reservation
+        }
+    }
+
+    /// What was taken for the same read when its answer was lost; it is no longer remembered.
+    func find(_ call: XCall) -> XPurse.Reservation? {
+        lock.withLock { lost.removeValue(forKey: call.reading) }
+    }
+
+    // MARK: Company
+
+    /// Remembers whom posts name.
+    func keep(_ posts: [ObservedPost]) {
+        lock.withLock {
+            if companies.count + posts.count > Self.maximumCompanies { companies = [:] }
+            for post in posts where !post.post.mentions.isEmpty {
+                companies[post.address] = post.post.mentions.map(\.value).filter { $0 != post.author.id.value }
+            }
+        }
+    }
+
+    /// Whom else but its author and the account itself a post names, as far as it was read.
+    func company(of address: String) -> [String] {
+        lock.withLock { (companies[address] ?? []).filter { $0 != verified?.account.id.value } }
     }
 }

@@ -90,6 +90,7 @@ extension XNetwork {
             }
             found += page.items.filter { !isPast($0) }
             guard let token = list.nextToken, !page.items.contains(where: isPast) else {
+                if list.isCutShort { break }
                 return Self.withoutRepetitions(found)
             }
             guard tokens.insert(token).inserted else { break }

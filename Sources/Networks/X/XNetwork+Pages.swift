@@ -69,7 +69,7 @@ extension XNetwork {
                 throw client.malformed(call, response, detail: "the answer is not a list")
             }
             let bill = bill(of: answer, each: prices.post(in: feed, ownsApp: options.ownsApp))
-            await purse.settle(reservation, cost: memory.buy(bill, at: reservation.time))
+            await purse.settle(reservation, cost: memory.buy(bill, at: reservation.time), call)
             return XList(answer, rateLimit: XPacing(response.headers, receivedAt: client.now()).rateLimit)
         } catch {
             await purse.settle(reservation, after: error, call)
@@ -79,14 +79,19 @@ extension XNetwork {
 
     /// How many items to ask for, depending on what the budget holds.
     private static func sizes(from size: Int, _ feed: Feed) -> [Int] {
-        let minimum = feed == .home ? 1 : 5
+        let minimum = smallestPage(of: feed)
         var sizes = [max(size, minimum)]
         while let last = sizes.last, last > minimum { sizes.append(max(last / 2, minimum)) }
         return sizes
     }
 
+    /// The fewest items that X lets a page of a feed be asked for with.
+    package static func smallestPage(of feed: Feed) -> Int { feed == .home ? 1 : 5 }
+
     func page(of list: XList, in feed: Feed) async throws -> FeedPage {
-        list.page(of: feed, with: translator(own: try await account(), users: list.users))
+        let page = list.page(of: feed, with: translator(own: try await account(), users: list.users))
+        if feed == .mentions { memory.keep(page.items) }
+        return page
     }
 
     private func call(for feed: Feed) async throws -> XCall {

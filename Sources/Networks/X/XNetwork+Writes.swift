@@ -14,7 +14,8 @@ extension XNetwork {
         }
         var call = XCall(operation: .publish, endpoint: .publish, method: .post, path: ["2", "tweets"])
         let parent = try draft.replyTo.map { try id($0, .publish) }
-        call.body = try Self.body(XDraft(text: draft.text, reply: parent.map(XDraft.Reply.init)))
+        call.body = try Self.body(
+            XDraft(text: draft.text, reply: parent.map { XDraft.Reply(parent: $0, excluded: memory.company(of: $0)) }))
         let price = prices.price(ofPublishing: draft.text, isReply: parent != nil)
         let (written, response) = try await paid(call, atMost: price) { written in
             guard let text = written.text else { return price }
@@ -84,13 +85,17 @@ extension XNetwork {
 private struct XDraft: Encodable {
     struct Reply: Encodable {
         let parent: String
+        /// Whom the answered post names besides: the answer is not for them, and X would tell them of it.
+        let excluded: [String]?
 
-        init(parent: String) {
+        init(parent: String, excluded: [String]) {
             self.parent = parent
+            self.excluded = excluded.isEmpty ? nil : excluded
         }
 
         private enum CodingKeys: String, CodingKey {
             case parent = "in_reply_to_tweet_id"
+            case excluded = "exclude_reply_user_ids"
         }
     }
 

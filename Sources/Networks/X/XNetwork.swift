@@ -176,7 +176,7 @@ package struct XNetwork: SocialNetwork {
         let reservation = try await purse.reserve(price, for: .lookUp, call)
         do {
             let (answer, response) = try await client.answer(of: type, call)
-            await purse.settle(reservation, cost: memory.buy(bill(answer), at: reservation.time))
+            await purse.settle(reservation, cost: memory.buy(bill(answer), at: reservation.time), call)
             return (answer, response)
         } catch {
             await purse.settle(reservation, after: error, call)

@@ -8,6 +8,9 @@ struct XPurse: Sendable {
         var amount: Money
         var purpose: SpendingPurpose
         var time: Date
+
+        /// Whether X bills a thing that both bought once; it does so for each day in UTC.
+        func isOfTheDay(of other: Reservation) -> Bool { XMemory.day(of: time) == XMemory.day(of: other.time) }
     }
 
     let book: any SpendingBook
@@ -53,25 +56,48 @@ struct XPurse: Sendable {
     ///
     /// A book that cannot be written keeps the whole amount: too much is counted then, never too little.
     func settle(_ reservation: Reservation, cost: Money) async {
-        if cost < reservation.amount {
-            try? await book.giveBack(
-                reservation.amount - cost, for: reservation.purpose, reservedAt: reservation.time)
-        } else if cost > reservation.amount {
-            // The thing is bought already, so a refusal changes nothing.
-            _ = try? await book.reserve(
-                cost - reservation.amount, for: reservation.purpose, at: reservation.time)
-        }
+        let (amount, purpose, time) = (reservation.amount, reservation.purpose, reservation.time)
+        // A cancelled task could not write to the book, but what it bought is bought.
+        await Task {
+            if cost < amount {
+                try? await book.giveBack(amount - cost, for: purpose, reservedAt: time)
+            } else if cost > amount {
+                try? await book.charge(cost - amount, for: purpose, reservedAt: time)
+            }
+        }.value
+    }
+
+    /// Gives back what a read did not cost, and all that was taken for the same read when its answers were lost.
+    ///
+    /// The same thing twice in a day is billed once, so what a lost answer cost is in the cost of this one.
+    func settle(_ reservation: Reservation, cost: Money, _ call: XCall) async {
+        await settle(reservation, cost: cost)
+        guard let lost = memory.find(call), lost.isOfTheDay(of: reservation) else { return }
+        await settle(lost, cost: .zero)
     }
 
     /// Gives back what a call did not cost that ended with an error.
     ///
-    /// X bills no failed request. A read whose answer was lost is made again, and what it cost is counted then: the same
-    /// thing twice in a day is billed once. A write whose answer was lost may have happened and stays paid.
+    /// X bills no failed request. A write whose answer was lost may have happened and stays paid. A read whose answer
+    /// was lost stays paid until it is made again, and once at most, however often it is lost on the same day.
     func settle(_ reservation: Reservation, after error: any Error, _ call: XCall) async {
-        // A cancelled call is lost too.
-        let outcome = (error as? NetworkError)?.outcome ?? .unknown
-        if outcome == .unknown, call.operation.isWrite { return }
-        // A cancelled task could not write to the book.
-        await Task { await settle(reservation, cost: .zero) }.value
+        let failure = error as? NetworkError
+        if call.operation.isWrite {
+            // A cancelled call is lost too.
+            if failure?.outcome ?? .unknown != .unknown { await settle(reservation, cost: .zero) }
+            return
+        }
+        guard failure.map(Self.isLost) ?? true else { return await settle(reservation, cost: .zero) }
+        guard let earlier = memory.lose(reservation, of: call), earlier.isOfTheDay(of: reservation) else { return }
+        await settle(earlier, cost: .zero)
+    }
+
+    /// Whether X may have sent, and billed, an answer that could not be read.
+    private static func isLost(_ failure: NetworkError) -> Bool {
+        switch failure.code {
+        case .transport: failure.outcome == .unknown
+        case .malformedResponse: failure.status.map { (200...299).contains($0) } ?? false
+        default: false
+        }
     }
 }

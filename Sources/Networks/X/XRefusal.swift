@@ -53,7 +53,7 @@ struct XRefusal {
         case 300...399: return .redirected
         case 401: return codes.isDisjoint(with: Legacy.account) ? .unauthorized : .accountDisabled
         case 403: return codeOfForbidden
-        case 404, 410: return isVerifying ? .configuration : .notFound
+        case 404, 410: return codeOfMissing
         case 405: return isVerifying ? .configuration : .rejected
         case 408, 425: return .unavailable
         case 409: return .conflict
@@ -66,6 +66,7 @@ struct XRefusal {
 
     var outcome: NetworkError.Outcome {
         switch code {
+        case .malformedResponse where status == 404 || status == 410: .refused
         // A broken server may have stored the post before it broke.
         case .conflict, .unavailable, .malformedResponse: .unknown
         default: .refused
@@ -114,6 +115,13 @@ struct XRefusal {
     }
 
     // MARK: Parts
+
+    /// What is missing by the word of a proxy may be there by the word of X behind it: nothing is concluded about a post.
+    private var codeOfMissing: NetworkError.Code {
+        if isVerifying { return .configuration }
+        let isOfX = body.problems.contains { $0.kind != nil || $0.title != nil || $0.detail != nil || $0.code != nil }
+        return isOfX ? .notFound : .malformedResponse
+    }
 
     private var codeOfForbidden: NetworkError.Code {
         if isDuplicate { return .duplicate }
