@@ -14,7 +14,11 @@ extension OutboxStore {
             let condition: SQL = """
                 state IN ('planned', 'claimed') AND kind IN \(list: names) AND due_ms <= \(now.milliseconds)
                 """
-            let candidates = try Self.actions(mirror, condition, "due_ms ASC, id ASC", limit, connection)
+            // What has to wait leaves its place to what can be sent.
+            let ripe: SQL = """
+                \(condition) AND (COALESCE(next_attempt_ms, 0) <= \(now.milliseconds) OR expires_ms < \(now.milliseconds))
+                """
+            let candidates = try Self.actions(mirror, ripe, "due_ms ASC, id ASC", limit, connection)
             guard !candidates.isEmpty else { return [] }
             try Self.requireLease(lease, mirror, connection)
             try connection.execute(
@@ -23,7 +27,7 @@ extension OutboxStore {
                     updated_ms = \(now.milliseconds)
                 WHERE mirror = \(mirror) AND \(condition) AND expires_ms < \(now.milliseconds)
                 """)
-            return candidates.filter { $0.expires >= now && ($0.nextAttempt ?? .distantPast) <= now }
+            return candidates.filter { $0.expires >= now }
         }
     }
 

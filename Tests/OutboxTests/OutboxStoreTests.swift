@@ -61,6 +61,29 @@ import Testing
         #expect(try await outbox.store.nextDue([.post]) == onTime.due)
     }
 
+    @Test func whatHasToWaitDoesNotStandInTheWay() async throws {
+        let outbox = try await OutboxFixture()
+        let later = OutboxFixture.start + 3_600
+        for number in 0..<3 {
+            let stored = try await outbox.store.propose(
+                OutboxFixture.reply("slow-\(number)", expires: 1_800 * Double(number + 1)), now: OutboxFixture.start)
+            let claimed = try await outbox.store.claim(stored.action, now: OutboxFixture.start)
+            _ = try await outbox.store.postpone(
+                claimed, until: later, reason: "overBudget", now: OutboxFixture.start)
+        }
+        var fresh = OutboxFixture.reply("fresh")
+        fresh.due = OutboxFixture.start + 1
+        _ = try await outbox.store.propose(fresh, now: OutboxFixture.start)
+        let due = try await outbox.store.due([.reply], now: OutboxFixture.start + 2, limit: 3)
+        #expect(due.map(\.subject) == ["fresh"])
+        // What waits for longer than it may expires all the same.
+        _ = try await outbox.store.due([.reply], now: OutboxFixture.start + 1_801, limit: 3)
+        #expect(try await outbox.store.action(.reply, subject: "slow-0")?.state == .expired)
+        #expect(try await outbox.store.action(.reply, subject: "slow-1")?.state == .planned)
+        let ripe = try await outbox.store.due([.reply], now: later, limit: 3)
+        #expect(ripe.map(\.subject) == ["slow-1", "slow-2", "fresh"])
+    }
+
     @Test func refusesEveryChangeWithoutTheLease() async throws {
         let outbox = try await OutboxFixture()
         let stored = try await outbox.store.propose(OutboxFixture.reply("a"), now: OutboxFixture.start).action
