@@ -140,6 +140,12 @@ package struct MirrorTable: Sendable {
 }
 
 extension AccountID {
+    /// The part behind the name; nil on networks whose names have no hosts.
+    var mastodonHost: String? {
+        guard network == .mastodon else { return nil }
+        return value.split(separator: "@").dropFirst().first.map(String.init)
+    }
+
     /// The identity in the one form in which it is compared and stored.
     ///
     /// A server can be written with a usual port, a dot at its end or in capitals, and is the same.

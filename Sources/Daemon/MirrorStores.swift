@@ -119,6 +119,19 @@ package struct MirrorStores: Sendable {
         return configured
     }
 
+    /// The host in the human's verified name, which may be another one than the server's: it completes local names.
+    ///
+    /// Nil while the account was not verified, or where names have no hosts.
+    func humanHost() async throws -> String? { try await table.record().human?.mastodonHost }
+
+    /// The host that local names at the bot's server belong to; nil where names have no hosts.
+    ///
+    /// - Throws: ``ConfigurationError`` for a login that cannot be used; the store's error.
+    package func botHost() async throws -> String? {
+        if let bot = try await table.record().bot { return bot.mastodonHost }
+        return try await account(.bot).flatMap { $0.network == .mastodon ? $0.host : nil }
+    }
+
     /// A sentence about what to set `TIME_ZONE` to.
     package func timeZoneProposal() async throws -> String {
         try await TimeZoneProposal(archive: archive).text

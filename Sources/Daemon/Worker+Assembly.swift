@@ -122,8 +122,10 @@ extension Worker {
 
     /// The feeds that the accounts can read.
     private func feeds(bot: any SocialNetwork, human: (any SocialNetwork)?) -> WatchedFeeds {
-        let botPacing = AccountPacing(account: AccountRole.bot.rawValue, logger: logger)
-        let humanPacing = AccountPacing(account: AccountRole.human.rawValue, logger: logger)
+        func pacing(_ role: AccountRole, _ network: (any SocialNetwork)?) -> AccountPacing {
+            AccountPacing(account: role.rawValue, countsEachFeed: network?.name == .x, logger: logger)
+        }
+        let (botPacing, humanPacing) = (pacing(.bot, bot), pacing(.human, human))
         func watched(
             _ network: (any SocialNetwork)?, _ feed: Feed, _ name: String, _ pacing: AccountPacing,
             every interval: Duration
@@ -131,7 +133,7 @@ extension Worker {
             guard let network, network.capabilities.feeds.contains(feed) else { return nil }
             let reader = FeedReader(
                 network: network, feed: feed, name: name, cursors: stores.cursors, clock: clock,
-                pages: Cadence.pages(of: feed, on: network.name))
+                pages: Cadence.pages(of: feed, on: network.name), keepsPast: pacing === humanPacing)
             return WatchedFeed(reader: reader, pacing: pacing, interval: interval)
         }
         return WatchedFeeds(

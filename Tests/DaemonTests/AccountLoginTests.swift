@@ -185,6 +185,58 @@ import Testing
         #expect(bot?.setting == "the stored login of the bot")
     }
 
+    // MARK: New logins
+
+    /// "Log in again" is what the errors about such logins propose.
+    @Test func aNewLoginIsNotHeldUpByTheOldOne() async throws {
+        let mirror = try await mirror([.bot: Self.bluesky])
+        for changes in [["SECRET_KEY": String(repeating: "o", count: 40)], ["BOT_NETWORK": "mastodon"]] {
+            let stores = try await mirror.open(changes)
+            #expect(await error { _ = try await stores.account(.bot) } != nil)
+            let bot = Account(id: AccountID(network: .mastodon, value: "m@social.example"), handle: "m")
+            try await stores.bind(bot, openedBy: Self.mastodon.account(.bot), now: BareMirror.now)
+            #expect(try await stores.table.record().bot == bot.id)
+        }
+    }
+
+    @Test func aLoginIsForAnAccountOfItsOwn() async throws {
+        let stores = try await BareMirror().open()
+        let account = Account(id: AccountID(network: .mastodon, value: "m@social.example"), handle: "m")
+        try await stores.bind(account, openedBy: Self.mastodon.account(.human), now: BareMirror.now)
+        let same = await error {
+            try await stores.bind(account, openedBy: Self.mastodon.account(.bot), now: BareMirror.now)
+        }
+        #expect(same?.description == "this login belongs to the human's own account; the bot needs another")
+        let other = Account(id: AccountID(network: .mastodon, value: "n@social.example"), handle: "n")
+        let second = await error {
+            try await stores.bind(other, openedBy: Self.mastodon.account(.human), now: BareMirror.now)
+        }
+        #expect(second?.description.hasPrefix("this login belongs to n@social.example, but this mirror") == true)
+    }
+
+    @Test func saysWhichSettingsKeepALoginFromBeingUsed() async throws {
+        let mirror = try await BareMirror()
+        let free = try mirror.configuration()
+        #expect(free.obstacles(toLoginOf: .bot, on: .x).isEmpty)
+        let named = try mirror.configuration(["NETWORK": "bluesky", "BOT_HANDLE": "m.example", "BOT_APP_PASSWORD": "p"])
+        #expect(
+            named.obstacles(toLoginOf: .bot, on: .x) == [
+                "BOT_HANDLE is set, and settings win over a login; remove it to use the login",
+                "NETWORK is bluesky; set BOT_NETWORK to x to use the login",
+            ])
+        #expect(named.obstacles(toLoginOf: .human, on: .bluesky).isEmpty)
+    }
+
+    @Test func onlyAccountsOnMastodonHaveAHost() async throws {
+        let mirror = try await mirror([.bot: Self.x])
+        #expect(try await mirror.open().botHost() == nil)
+        let stores = try await mirror.open(["BOT_SERVER": "www.social.example", "BOT_ACCESS_TOKEN": "t"])
+        #expect(try await stores.botHost() == "www.social.example")
+        let bot = Account(id: AccountID(network: .mastodon, value: "m@social.example"), handle: "m")
+        try await stores.bind(human: nil, bot: bot, now: BareMirror.now)
+        #expect(try await stores.botHost() == "social.example")
+    }
+
     // MARK: Clients
 
     private func registry() throws -> NetworkRegistry {

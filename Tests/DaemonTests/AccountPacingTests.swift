@@ -20,13 +20,13 @@ import Testing
 
     @Test func waitsForTheResetBeforeTheShareIsUsedUp() {
         let pacing = pacing
-        pacing.note(RateLimit(limit: 300, remaining: 30, resetsAt: now + 200), at: now)
+        pacing.note(RateLimit(limit: 300, remaining: 30, resetsAt: now + 200), from: .home, at: now)
         #expect(pacing.pause(of: .home, at: now) == nil)
-        pacing.note(RateLimit(limit: 300, remaining: 29, resetsAt: now + 200), at: now)
+        pacing.note(RateLimit(limit: 300, remaining: 29, resetsAt: now + 200), from: .home, at: now)
         for feed in Feed.allCases { #expect(pacing.pause(of: feed, at: now) == now + 200) }
         #expect(pacing.pause(of: .home, at: now + 199) == now + 200)
         #expect(pacing.pause(of: .home, at: now + 200) == nil)
-        pacing.note(RateLimit(limit: 300, remaining: 28, resetsAt: now + 200), at: now + 1)
+        pacing.note(RateLimit(limit: 300, remaining: 28, resetsAt: now + 200), from: .home, at: now + 1)
         #expect(log.values.count == 1)
         #expect(log.values.first?.hasPrefix("info Account waits for its share of requests account=bot") == true)
     }
@@ -40,19 +40,31 @@ import Testing
     ])
     func headersThatSayNothingSlowNothing(limit: RateLimit) {
         let pacing = pacing
-        pacing.note(limit, at: now)
-        pacing.note(nil, at: now)
+        pacing.note(limit, from: .home, at: now)
+        pacing.note(nil, from: .home, at: now)
         #expect(pacing.pause(of: .mentions, at: now) == nil)
         #expect(log.values.isEmpty)
     }
 
+    /// Who has looked at all favorites may still look for mentions.
+    @Test func whereEachFeedHasItsShareOnlyThatFeedWaits() {
+        let pacing = AccountPacing(
+            account: "bot", countsEachFeed: true,
+            logger: Logger(label: "test") { [log] _ in LogRecorder(lines: log) })
+        pacing.note(RateLimit(limit: 75, remaining: 0, resetsAt: now + 600), from: .favorites, at: now)
+        pacing.note(RateLimit(limit: 75, remaining: 0, resetsAt: now + 600), from: .favorites, at: now)
+        #expect(pacing.pause(of: .favorites, at: now) == now + 600)
+        #expect(pacing.pause(of: .mentions, at: now) == nil)
+        #expect(log.values.count == 1)
+    }
+
     @Test func smallSharesAndHostileHeadersAreManaged() {
         let (small, unknown, hostile) = (pacing, pacing, pacing)
-        small.note(RateLimit(limit: 4, remaining: 0, resetsAt: now + 60), at: now)
+        small.note(RateLimit(limit: 4, remaining: 0, resetsAt: now + 60), from: .home, at: now)
         #expect(small.pause(of: .home, at: now) == now + 60)
-        unknown.note(RateLimit(remaining: 5, resetsAt: now + 60), at: now)
+        unknown.note(RateLimit(remaining: 5, resetsAt: now + 60), from: .home, at: now)
         #expect(unknown.pause(of: .home, at: now) == now + 60)
-        hostile.note(RateLimit(limit: .max, remaining: .min, resetsAt: .distantFuture), at: now)
+        hostile.note(RateLimit(limit: .max, remaining: .min, resetsAt: .distantFuture), from: .home, at: now)
         #expect(hostile.pause(of: .home, at: now) == now + 900)
     }
 

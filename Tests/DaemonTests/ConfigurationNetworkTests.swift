@@ -1,4 +1,5 @@
 import Configuration
+import Favorites
 import Foundation
 import Networks
 import Posts
@@ -201,6 +202,15 @@ import Testing
         (["HUMAN_NETWORK": "x"], "auto", "on"), (["NETWORK": "x", "BOT_NETWORK": "mastodon"], "auto", "on"),
         (["BOT_NETWORK": "x"], "suggest", "off"),
     ]
+
+    @Test(arguments: [
+        (["NETWORK": "mastodon"], 180), (["NETWORK": "bluesky"], 180), (["NETWORK": "x"], 30),
+        (["HUMAN_NETWORK": "x"], 30), (["BOT_NETWORK": "x"], 30),
+    ]) func whatWasLearnedOnXIsKeptForAMonth(variables: [String: String], days: Int) throws {
+        let configuration = try MirrorConfiguration(
+            try Self.values(variables), environment: ["HOME": "/nowhere"], readsAccounts: false)
+        #expect(configuration.favorites.maximumAgeDays == days)
+    }
 
     @Test(arguments: defaults)
     func choosesDefaultsByTheBotsNetwork(_ variables: [String: String], _ mode: String, _ links: String) throws {

@@ -99,6 +99,22 @@ import Testing
         #expect(why.contains("answered people on X") && why.contains("mirror-bot people link"))
     }
 
+    @Test func aPersonWithTwoAccountsIsStillOnePerson() async throws {
+        let mirror = try await PaperMirror(bot: .mastodon, variables: ["REPLIES_PER_PERSON": "2"])
+        let accounts = ["one@a.example", "two@b.example"].map { AccountID(network: .mastodon, value: $0) }
+        try await mirror.stores.people.link(accounts[0], accounts[1])
+        try await mirror.archive((0..<5).map { pastReply("r\($0)", to: accounts[0], "thanks \($0) times, dear") })
+        let parts = try await mirror.parts()
+        mirror.bot.add(
+            (0..<4).map {
+                paperPost("\($0)", by: accounts[$0 % 2].value, on: .mastodon, "hello @bot", mentions: ["bot"])
+            }, to: .mentions)
+        try await run(parts)
+        let all = try await replies(mirror).values
+        #expect(all.count { $0.state == .done } == 2)
+        #expect(all.count { $0.reason == "person-cap" } == 2)
+    }
+
     @Test func strangersOfTheSameNetworkAreNotToBeLinked() async throws {
         let mirror = try await PaperMirror(bot: .bluesky)
         try await mirror.archive([

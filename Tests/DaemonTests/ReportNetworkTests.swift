@@ -56,8 +56,16 @@ import Testing
         #expect(spending.byPurpose == ["publish": 0.015, "mentions": 0.11])
         #expect(spending.renews == Date(rfc3339: "2026-12-01T00:00:00Z"))
         #expect(try await !report(stores).idle.contains { $0.hasPrefix("X is left alone") })
+        // A page of five mentions and who wrote them may cost 7.5 cents.
+        #expect(try await book.reserve(Money(microdollars: 2_300_000), for: .publish, at: Self.november) == nil)
+        #expect(try await !report(stores).idle.contains { $0.contains("on X are not read") })
+        #expect(try await book.reserve(Money(microdollars: 5_000), for: .publish, at: Self.november) == nil)
+        #expect(
+            try await report(stores).idle.contains(
+                "the bot's mentions on X are not read until 2026-12-01: $0.07 is left of the month's $2.50; "
+                    + "X_BUDGET_USD_PER_MONTH changes that"))
         // A cent is not enough for a post.
-        #expect(try await book.reserve(Money(microdollars: 2_365_000), for: .publish, at: Self.november) == nil)
+        #expect(try await book.reserve(Money(microdollars: 60_000), for: .publish, at: Self.november) == nil)
         let poor = try await report(stores).idle
         #expect(
             poor.contains(

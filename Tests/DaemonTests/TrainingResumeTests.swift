@@ -100,6 +100,23 @@ import Testing
         #expect(try await mirror.stores.cursors.value(of: "human-posts/past") == nil)
     }
 
+    /// A worker that was started first has read the newest page of each feed.
+    @Test func aTrainingAfterTheFirstRunReadsThePastToo() async throws {
+        let mirror = try await mirror()
+        let human = try #require(mirror.human)
+        for pass in Passes(parts: try await mirror.parts()).inOrder { _ = try await pass.run() }
+        #expect(try await mirror.stores.archive.count() == 20)
+        let posts = try await scheduler(mirror).train(from: human)
+        #expect(posts.learned == Self.count - 20 && posts.known == 0)
+        #expect(try await mirror.stores.archive.count() == Self.count)
+        #expect(try await mirror.stores.cursors.value(of: "human-posts/past") == nil)
+        _ = try await classifier(mirror).train(from: human, own: [], limit: 100)
+        let status = try await mirror.stores.favorites().status()
+        #expect(status.favorites == 120 && status.normals == 120)
+        // The bot's own feeds have no past that anybody would want.
+        #expect(try await mirror.stores.cursors.value(of: "bot-home/past") == nil)
+    }
+
     @Test func startingOverForgetsWhereAWalkStopped() async throws {
         let mirror = try await mirror()
         let human = try #require(mirror.human)

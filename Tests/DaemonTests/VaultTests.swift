@@ -71,6 +71,20 @@ import Testing
         return Dictionary(uniqueKeysWithValues: try rows.map { (try $0.text("role"), try $0.text("sealed")) })
     }
 
+    @Test func keepsTheSessionOfANewLoginAndNoOther() async throws {
+        let stores = try await BareMirror(variables: Self.keyed).open()
+        try await session(stores).save(Secret("planted-old-session"))
+        let tried = TriedSession()
+        #expect(try await tried.load() == nil)
+        try await tried.save(Secret("planted-new-session"))
+        #expect(try await session(stores).load()?.reveal() == "planted-old-session")
+        let login = StoredLogin(credentials: .bluesky(identifier: "did:plc:haruka", appPassword: nil))
+        try await stores.vault.store(login, session: try await tried.load(), for: .bot, at: BareMirror.now)
+        #expect(try await session(stores).load()?.reveal() == "planted-new-session")
+        try await stores.vault.store(login, for: .bot, at: BareMirror.now)
+        #expect(try await session(stores).load() == nil)
+    }
+
     // MARK: Logins
 
     @Test(arguments: Engine.allCases) func givesBackWhatWasStored(_ engine: Engine) async throws {

@@ -73,6 +73,34 @@ import Testing
             mirror.log.values.contains { $0.hasPrefix("warning Account not verified, going on with the known one") })
     }
 
+    /// With other keys it may be anybody's account, whatever was stored before.
+    @Test func changedCredentialsAreVerifiedBeforeAnythingIsSent() async throws {
+        let keys = [
+            "HUMAN_CONSUMER_KEY": "ck", "HUMAN_CONSUMER_SECRET": "cs", "HUMAN_ACCESS_TOKEN": "planted-old",
+            "HUMAN_ACCESS_TOKEN_SECRET": "ats",
+        ]
+        let old = try await PaperMirror(bot: .mastodon, human: .x, variables: keys)
+        let human = try #require(old.human)
+        _ = try await old.parts()
+        human.with { $0.failure = { operation, _ in human.error(.overBudget, operation) } }
+        _ = try await old.parts()
+        let record = try await old.stores.table.record()
+        let new = try await PaperMirror(
+            bot: .mastodon, human: .x, variables: keys.merging(["HUMAN_ACCESS_TOKEN": "new"]) { $1 })
+        try await new.stores.table.bind(
+            human: record.human.map { Account(id: $0, handle: "human") }, bot: nil, now: PaperMirror.now)
+        let note = try #require(try await old.stores.cursors.value(of: "verified-human"))
+        #expect(!note.contains("planted"))
+        try await new.stores.cursors.set(note, of: "verified-human", now: PaperMirror.now)
+        let other = try #require(new.human)
+        other.with { $0.failure = { operation, _ in other.error(.overBudget, operation) } }
+        let error = await #expect(throws: NetworkError.self) { try await new.parts() }
+        #expect(error?.code == .overBudget)
+        other.with { $0.failure = { _, _ in nil } }
+        _ = try await new.parts()
+        #expect(try await new.stores.cursors.value(of: "verified-human") != note)
+    }
+
     @Test func otherFailuresOfTheHumansNetworkStopTheStart() async throws {
         let mirror = try await PaperMirror(bot: .mastodon, human: .x)
         let human = try #require(mirror.human)

@@ -99,7 +99,8 @@ package enum AccountCredentials: Sendable {
             switch self {
             case .mastodon(let server, let credentials): [server, credentials.accessToken.reveal()]
             case .x(let credentials): [credentials.consumerKey, credentials.accessToken.reveal()]
-            case .bluesky(let identifier, let password): [identifier, password?.reveal() ?? ""]
+            // A password may be one that can be guessed from its hash.
+            case .bluesky(let identifier, _): [identifier]
             }
         let text = ([network.rawValue] + parts).joined(separator: "\n")
         return Data(SHA256.hash(data: Data(text.utf8)).prefix(16)).base64EncodedString()

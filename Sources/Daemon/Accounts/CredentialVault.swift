@@ -1,7 +1,7 @@
 package import Foundation
 import Logging
 package import Networks
-import Posts
+package import Posts
 import Storage
 
 /// Logins and sessions, sealed in the database.

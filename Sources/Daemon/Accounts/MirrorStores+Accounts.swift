@@ -20,7 +20,7 @@ extension MirrorStores {
                     + "or run mirror-bot login \(network.rawValue) --as \(role.rawValue)")
         }
         var account = login.account(role)
-        account.apiBaseURL = configuration.apiBaseURLs[role] ?? login.apiBaseURL
+        account.apiBaseURL = configuration.apiBaseURL(of: role) ?? login.apiBaseURL
         return account
     }
 

@@ -1,6 +1,6 @@
 import Foundation
 import Logging
-package import Networks
+import Networks
 package import Posts
 
 /// The session of one role in a vault.

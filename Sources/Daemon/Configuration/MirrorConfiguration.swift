@@ -22,7 +22,7 @@ package struct MirrorConfiguration: Sendable {
     /// The human's may be missing altogether: an imported archive alone can feed a bot.
     private var accounts: [AccountRole: AccountConfiguration] = [:]
     /// Where requests go instead of the networks' own addresses.
-    private(set) var apiBaseURLs: [AccountRole: String] = [:]
+    private var apiBaseURLs: [AccountRole: String] = [:]
     /// The human's network, and that of imported archives.
     package private(set) var humanNetwork: NetworkName
     package private(set) var botNetwork: NetworkName
@@ -48,6 +48,9 @@ package struct MirrorConfiguration: Sendable {
     package var pollInterval: Duration
     /// Running on Heroku, whose disk is forgotten daily.
     package var isDyno: Bool
+
+    /// How long labelled posts are kept, in days; X wants what is deleted there to be gone soon.
+    private static let (exampleDays, exampleDaysOnX) = (180, 30)
 
     /// - Parameters:
     ///   - values: The settings as they were found.
@@ -75,7 +78,8 @@ package struct MirrorConfiguration: Sendable {
         links = Self.links(values)
         favorites = try FavoriteConfiguration(
             threshold: values.text("FAVORITE_RATE_THRESHOLD").flatMap { Double($0) } ?? 2,
-            exampleLimit: values.integer("EXAMPLE_LIMIT"))
+            exampleLimit: values.integer("EXAMPLE_LIMIT"),
+            maximumAgeDays: [humanNetwork, botNetwork].contains(.x) ? Self.exampleDaysOnX : Self.exampleDays)
         featureWords = values.text("FEATURES") == "nouns" ? .nouns : .content
         favoriteMode = Self.favoriteMode(values)
         favoritesPerDay = values.integer("FAVORITES_PER_DAY")

@@ -60,10 +60,13 @@ struct MentionDecider: Sendable {
         let midnight = LocalMidnight.before(now, in: zone)
         let recent = try await store.active(.reply, since: min(midnight, now - Self.threadMemory))
         let person = mention.author.id
+        let accounts = try await people.linked(to: person)
         let facts = MentionFacts(
             post: mention.post, author: mention.author, bot: bot, mentionsBot: isSummoned(by: mention),
             isDenied: try await people.stance(of: person) == .deny,
-            repliesToPersonToday: recent.count { $0.targetAuthor == person && $0.due >= midnight },
+            repliesToPersonToday: recent.count { reply in
+                reply.due >= midnight && accounts.contains { $0 == reply.targetAuthor }
+            },
             repliesInThread: recent.count { $0.thread == thread })
         if let refusal = rules.refusal(of: facts, at: now) { return refusal }
         guard network.capabilities.visibilities.contains(visibility(of: mention)) else {
@@ -89,7 +92,10 @@ struct MentionDecider: Sendable {
             guard case .success(let text) = rules.replyText(for: post, to: mention.author.handle) else { continue }
             usable[post.id] = (post, text)
         }
-        let sent = try await store.replies(to: mention.author.id)
+        var sent: [Action] = []
+        for account in try await people.linked(to: mention.author.id) {
+            sent += try await store.replies(to: account)
+        }
         let candidates = usable.values.map { entry -> ReplyCandidate in
             let uses = sent.filter { $0.sourcePost == entry.post.id }
             return ReplyCandidate(

@@ -4,7 +4,7 @@ import Networks
 
 /// When the feeds of one account may be looked at again.
 ///
-/// All feeds that are read with one token share it, for the server counts them together.
+/// All feeds that are read with one token share it, for most servers count them together.
 final class AccountPacing: @unchecked Sendable {
     // Sendable because every access to a variable holds the lock.
 
@@ -17,6 +17,7 @@ final class AccountPacing: @unchecked Sendable {
     private static let shortestPause: TimeInterval = 60
 
     private let account: String
+    private let countsEachFeed: Bool
     private let logger: Logger
     private let lock = NSLock()
     private var accountPause = Date.distantPast
@@ -25,9 +26,11 @@ final class AccountPacing: @unchecked Sendable {
 
     /// - Parameters:
     ///   - account: What the log calls the account.
+    ///   - countsEachFeed: Whether the network has a share of requests for each feed, as X does.
     ///   - logger: Told once of every pause.
-    init(account: String, logger: Logger) {
+    init(account: String, countsEachFeed: Bool = false, logger: Logger) {
         self.account = account
+        self.countsEachFeed = countsEachFeed
         self.logger = logger
     }
 
@@ -41,20 +44,24 @@ final class AccountPacing: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - limit: What the last answer said is left; nil if it said nothing.
+    ///   - feed: What was asked for.
     ///   - now: When it came.
-    func note(_ limit: RateLimit?, at now: Date) {
+    func note(_ limit: RateLimit?, from feed: Feed, at now: Date) {
         guard let remaining = limit?.remaining, let reset = limit?.resetsAt, reset > now else { return }
         guard Double(remaining) < Double(limit?.limit ?? 100) * Self.reserve else { return }
         let until = min(reset, now + Self.longestPeriod)
         let isNew = lock.withLock { () -> Bool in
-            guard until > accountPause else { return false }
-            defer { accountPause = until }
-            return accountPause <= now
+            let known = countsEachFeed ? feedPauses[feed] ?? .distantPast : accountPause
+            guard until > known else { return false }
+            if countsEachFeed { feedPauses[feed] = until } else { accountPause = until }
+            return known <= now
         }
         guard isNew else { return }
         logger.info(
             "Account waits for its share of requests",
-            metadata: [LogKeys.account: "\(account)", LogKeys.until: "\(until)"])
+            metadata: [
+                LogKeys.account: "\(account)", LogKeys.feed: "\(feed.rawValue)", LogKeys.until: "\(until)",
+            ])
     }
 
     /// Makes a pause of an error that only time or money mends.

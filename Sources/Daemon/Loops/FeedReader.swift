@@ -19,6 +19,8 @@ package struct FeedReader: Sendable {
     let cursors: CursorTable
     let clock: any WallClock
     let pages: Int
+    /// A training may want what is older than the first page.
+    let keepsPast: Bool
 
     /// - Parameters:
     ///   - network: Where the feed is.
@@ -27,9 +29,10 @@ package struct FeedReader: Sendable {
     ///   - cursors: Where positions are stored.
     ///   - clock: Tells the time.
     ///   - pages: The most pages that one look asks for.
+    ///   - keepsPast: Whether the first look notes where a training can go on into the past.
     package init(
         network: any SocialNetwork, feed: Feed, name: String, cursors: CursorTable, clock: any WallClock,
-        pages: Int = Self.usualPages
+        pages: Int = Self.usualPages, keepsPast: Bool = false
     ) {
         self.network = network
         self.feed = feed
@@ -37,6 +40,7 @@ package struct FeedReader: Sendable {
         self.cursors = cursors
         self.clock = clock
         self.pages = pages
+        self.keepsPast = keepsPast
     }
 
     /// Hands over what came since the last time, page by page, or the newest page the first time.
@@ -63,6 +67,7 @@ package struct FeedReader: Sendable {
         }
         while let page = next {
             if !page.items.isEmpty { try await handle(page.items) }
+            if keepsPast, position == nil { try await remember(page.older.map(Past.init(whole:))) }
             if let newer = walk.newer, newer != position { try await cursors.set(newer, of: name, now: clock.now) }
             guard try await mayGoOn(page) else { return false }
             next = try await walk.next()

@@ -20,7 +20,7 @@ struct WatchedFeed: Sendable {
         if let resume = pacing.pause(of: reader.feed, at: clock.now) { return resume }
         do {
             try await reader.readNew(handle) { page in
-                pacing.note(page.rateLimit, at: clock.now)
+                pacing.note(page.rateLimit, from: reader.feed, at: clock.now)
                 return pacing.pause(of: reader.feed, at: clock.now) == nil
             }
         } catch let error as NetworkError where pacing.absorbs(error, from: reader.feed, at: clock.now) {

@@ -28,12 +28,24 @@ struct IdleReasons {
     }
 
     private var money: [String] {
-        guard let spending, spending.left < XPrices.current.postCreate else { return [] }
+        guard let spending else { return [] }
         let renewal = spending.renews.rfc3339.prefix(10)
-        return [
-            "X is left alone until \(renewal): \(spending.left) is left of the month's \(spending.budget); "
-                + "X_BUDGET_USD_PER_MONTH changes that"
-        ]
+        let rest =
+            "until \(renewal): \(spending.left) is left of the month's \(spending.budget); "
+            + "X_BUDGET_USD_PER_MONTH changes that"
+        guard spending.left >= XPrices.current.postCreate else { return ["X is left alone \(rest)"] }
+        return [(AccountRole.human, Feed.ownPosts, "the human's posts"), (.bot, .mentions, "the bot's mentions")]
+            .filter { role, feed, _ in
+                accounts.accounts[role]?.network == .x && spending.left < priceOfPage(feed, role)
+            }
+            .map { "\($0.2) on X are not read \(rest)" }
+    }
+
+    /// What must be there for the smallest page of a feed on X to be asked for.
+    private func priceOfPage(_ feed: Feed, _ role: AccountRole) -> Money {
+        XPrices.current.price(
+            ofReading: XNetwork.smallestPage(of: feed), from: feed, ownsApp: configuration.x.appOwner == role,
+            fieldNames: configuration.x.fieldNames)
     }
 
     private var posting: [String] {

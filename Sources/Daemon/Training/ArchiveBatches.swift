@@ -59,13 +59,3 @@ struct ArchiveBatches: Sendable {
         func set(_ error: any Error) { self.error = error }
     }
 }
-
-extension MirrorStores {
-    /// The host in the human's verified name, which may be another one than the server's: it completes local names.
-    ///
-    /// Nil while the account was not verified, or where names have no hosts.
-    func humanHost() async throws -> String? {
-        guard let human = try await table.record().human, human.network == .mastodon else { return nil }
-        return human.value.split(separator: "@").dropFirst().first.map(String.init)
-    }
-}

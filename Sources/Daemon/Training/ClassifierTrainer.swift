@@ -61,9 +61,7 @@ package struct ClassifierTrainer: Sendable {
             (Feed.home, FeedName.seen, TrainingProgress.Step.home),
         ] {
             guard human.capabilities.feeds.contains(feed) else {
-                missing.append(
-                    "the human's \(step.name) cannot be read with these settings; the posts to compare favorites with "
-                        + "come from the bot's home timeline while the bot runs")
+                missing.append(try await unreadable(step))
                 continue
             }
             let reader = FeedReader(
@@ -85,6 +83,18 @@ package struct ClassifierTrainer: Sendable {
         var summary = tally.summary
         summary.missing += missing
         return summary
+    }
+
+    /// Says that a feed of the human cannot be read, and for the home timeline what that means.
+    private func unreadable(_ step: TrainingProgress.Step) async throws -> String {
+        let sentence = "the human's \(step.name) cannot be read with these settings"
+        guard step == .home else { return sentence }
+        guard let problem = try await FoundAccounts(in: stores).homeProblem(.bot) else {
+            return sentence
+                + "; the posts to compare favorites with come from the bot's home timeline while the bot runs"
+        }
+        return sentence
+            + ", nor can the bot's, for \(problem); favorites have nothing to be compared with until one can"
     }
 
     /// Learns the favorites of a downloaded archive, and the other posts where it names them.

@@ -6,7 +6,7 @@ import Storage
 extension FeedReader {
     /// Where a walk into the past goes on.
     struct Past: Equatable {
-        /// How many items are still wanted, at most.
+        /// How many items are still wanted, at most; `.max` where no training has begun.
         var left: Int
         /// Where the next older page begins.
         var cursor: String
@@ -15,6 +15,9 @@ extension FeedReader {
             self.left = left
             self.cursor = cursor
         }
+
+        /// Everything before a cursor.
+        init(whole cursor: String) { self.init(left: .max, cursor: cursor) }
 
         /// Reads the stored form: the number, a space and the cursor.
         init?(_ text: String) {
@@ -44,7 +47,7 @@ extension FeedReader {
     /// arrives later. So a walk that is interrupted, or has to stop, goes on the next time.
     ///
     /// - Parameters:
-    ///   - limit: The most items to hand over, counted from the beginning of the walk.
+    ///   - limit: The most items to hand over; of a walk that is gone on with, counted from its beginning.
     ///   - handle: Given the posts of one page.
     ///   - mayGoOn: Asked before each page.
     /// - Returns: How many items at most are left because `mayGoOn` said no; 0 once the walk is over.
@@ -56,7 +59,7 @@ extension FeedReader {
         let isUnread = try await isUnread()
         let stopped = try await past()
         guard isUnread || stopped != nil else { return 0 }
-        var left = isUnread ? limit : stopped?.left ?? 0
+        var left = isUnread ? limit : min(stopped?.left ?? 0, limit)
         let start = isUnread ? FeedPosition.newest : stopped.map { .older($0.cursor) } ?? .newest
         var walk = FeedWalk(of: network, feed, from: start, maximumPages: max(left, 1))
         while left > 0 {
@@ -72,7 +75,7 @@ extension FeedReader {
         return 0
     }
 
-    private func remember(_ past: Past?) async throws {
+    func remember(_ past: Past?) async throws {
         guard let past else { return try await forgetPast() }
         try await cursors.set(past.text, of: pastName, now: clock.now)
     }

@@ -26,18 +26,21 @@ struct FeedTraining: Sendable {
             if total == nil {
                 let isPaid = try await mayPay()
                 guard isPaid, try await reader.readNew(page, mayGoOn: { _ in try await mayPay() }) else {
-                    return try await unpaid(left: try await reader.past()?.left)
+                    return try await unpaid(left: try await left())
                 }
             }
             return try await readBack(page)
         } catch let error as NetworkError where error.code == .overBudget {
-            return try await unpaid(left: try await reader.past()?.left ?? total, until: error.retryAfter)
+            return try await unpaid(left: try await left() ?? total, until: error.retryAfter)
         }
     }
 
+    /// How many items of the past are still wanted; nil if the past was read.
+    private func left() async throws -> Int? { try await reader.past().map { min($0.left, limit) } }
+
     /// Tells what the reading may cost, before the first request.
     private func announcePrice() async throws {
-        let items = try await reader.isUnread() ? limit : try await reader.past()?.left
+        let items = try await reader.isUnread() ? limit : try await left()
         guard let items, let price = reader.network.price(ofReading: items, from: reader.feed) else { return }
         let state = try await budget.state(at: reader.clock.now)
         report(
