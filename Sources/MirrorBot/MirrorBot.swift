@@ -11,7 +11,9 @@ struct MirrorBot: AsyncParsableCommand {
             Try it without any account:
               mirror-bot demo
 
-            With real accounts, configured by environment variables or .env:
+            With real accounts on Mastodon, X or Bluesky:
+              mirror-bot login mastodon --as human
+              mirror-bot login mastodon --as bot
               mirror-bot train scheduler
               mirror-bot train classifier
               mirror-bot plan

@@ -100,6 +100,8 @@ import Transport
         #expect(
             lines.isSuperset(of: ["HUMAN_SERVER=\(sandbox.url)", "HUMAN_ACCESS_TOKEN=\(sandbox.humanToken)"]))
         #expect(try await stage.run("run", "--once", environment: ["TIME_ZONE": "UTC"]).status == 78)
+        // Not even whose mirror this is.
+        #expect(try await stage.status().human == nil)
         let environment = Dictionary(
             uniqueKeysWithValues: lines.map { line in
                 let parts = line.split(separator: "=", maxSplits: 1).map(String.init)
@@ -108,6 +110,47 @@ import Transport
         let trained = try await stage.run(
             "train", "scheduler", environment: environment.merging(["TIME_ZONE": "UTC"]) { $1 })
         #expect(trained.status == 0)
+        await sandbox.stop()
+    }
+
+    @Test func loggingInAgainMendsALoginThatDoesNotOpen() async throws {
+        let sandbox = try await Sandbox.live()
+        for key in ["a", "b"] {
+            let ending = try await stage.run(
+                "login", "mastodon", "--as", "bot", "--server", sandbox.url, "--token",
+                environment: ["SECRET_KEY": String(repeating: key, count: 40)],
+                input: sandbox.botToken + "\n")
+            #expect(ending.status == 0)
+        }
+        await sandbox.stop()
+    }
+
+    @Test func settingsThatWinOverALoginAreNamed() async throws {
+        let sandbox = try await Sandbox.live()
+        let ending = try await stage.run(
+            "login", "mastodon", "--as", "bot", "--server", sandbox.url, "--token",
+            environment: ["BOT_ACCESS_TOKEN": "planted"], input: sandbox.botToken + "\n")
+        #expect(ending.status == 0)
+        #expect(ending.error.contains("warning: BOT_ACCESS_TOKEN is set, and settings win over a login"))
+        #expect(!ending.error.contains("planted"))
+        await sandbox.stop()
+    }
+
+    @Test func nothingIsKeptOnADiskThatIsForgotten() async throws {
+        let ending = try await stage.run(
+            "login", "bluesky", "--as", "human", "--handle", "a.example", environment: ["DYNO": "run.1"], input: "\n")
+        #expect(ending.status == 78)
+        #expect(ending.error.contains("DATABASE_URL is not set, and a dyno's disk is forgotten daily"))
+    }
+
+    @Test func theSettingsSayWhereToLogIn() async throws {
+        let sandbox = try await Sandbox.live()
+        let login = sandbox.blueskyLogin(.human)
+        let ending = try await stage.run(
+            "login", "bluesky", "--as", "human", "--handle", "@" + login.handle.uppercased(),
+            environment: ["HUMAN_API_BASE_URL": sandbox.url], input: "\n")
+        #expect(ending.status == 0)
+        #expect(ending.output.contains("is @\(login.handle) on Bluesky"))
         await sandbox.stop()
     }
 
@@ -139,6 +182,9 @@ import Transport
         (["login", "myspace", "--as", "bot"], "expected mastodon, x, bluesky"),
         (["login", "mastodon", "--as", "boss"], "expected human or bot"),
         (["logout", "--as", "boss"], "expected human or bot"),
+        (["login", "mastodon", "--as", "bot", "--server", "https://a:b@c.example"], "the server is not of the form"),
+        (["login", "bluesky", "--as", "bot", "--handle", "nobody"], "the handle is not a handle"),
+        (["login", "x", "--as", "bot", "--api-base-url", "ftp://a"], "--api-base-url is not of the form"),
     ]) func wrongWordsAreExplained(words: [String], hint: String) async throws {
         let ending = try await stage.run(words: words)
         #expect(ending.status == 64)

@@ -133,13 +133,20 @@ import Testing
         let actions =
             ActionKind.allCases.flatMap { kind in
                 ActionState.allCases.map { action(kind, $0, explanation: why.json) }
-            } + [action(.favorite, .done, author: "pal@home.example", explanation: why.json)]
+            } + [
+                action(.favorite, .done, author: "pal@home.example", explanation: why.json),
+                action(.favorite, .suggested, author: "12345", explanation: why.json),
+            ]
+        let names = [
+            AccountID(network: .mastodon, value: "12345"): "sue",
+            .init(network: .mastodon, value: Self.hostile): Self.hostile,
+        ]
         let summary = DemoSummary(
             days: 1, planned: 3, posted: 2, skipped: 1, replies: 4, expectedReplies: 5, favorites: 6, suggested: 0,
             favoritePrecision: 0.75, baseRate: 0.25, unsolicited: 7, errors: 8, duplicateSends: 9)
         let result = DemoResult(
             past: past, favoritesLearned: 1, normalsLearned: 2, summary: summary, actions: actions, humanHours: [],
-            botHours: [], complaints: [Self.hostile])
+            botHours: [], names: names, complaints: [Self.hostile])
         let lines = DemoView(result: result, terminal: plain).lines
         expectHarmless(lines)
         expectHarmless(lines.filter { $0.hasPrefix("    ") }, width: 80)
@@ -148,6 +155,7 @@ import Testing
         #expect(lines.contains("  favorites    6, 75% of them what the human would favorite (by chance: 25%)"))
         #expect(lines.contains("  sent twice   9"))
         #expect(lines.contains { $0.contains("★ favorite  pal@home.example, rate 4.2:  [2J evil second") })
+        #expect(lines.contains { $0.contains("☆ suggests  sue, rate 4.2:  [2J evil second") })
         #expect(lines.contains { $0.hasPrefix("  !  [2J evil second") })
     }
 }

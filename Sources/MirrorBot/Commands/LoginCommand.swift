@@ -13,8 +13,9 @@ struct LoginCommand: AsyncParsableCommand {
             Mastodon and servers like it: an address to open and a code to copy. X: your app's key, an address to open \
             and a PIN. Bluesky: a handle and an app password, which the human's account does not need.
 
-            The login is kept sealed beside the database, or in it when SECRET_KEY is set. With --print nothing is \
-            kept, and the variables to set are printed: for Heroku, heroku config:set NAME=value.
+            The login is kept sealed in the database; its key is SECRET_KEY, or a file beside the embedded database. \
+            With --print nothing is kept, and the variables to set are printed: for Heroku, heroku config:set \
+            NAME=value.
             """)
 
     @Argument(help: "mastodon, x or bluesky.", transform: NetworkArgument.network)
@@ -42,31 +43,52 @@ struct LoginCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withMirror(readsAccounts: false) { stores in
-            if !print { try stores.vault.requireKey() }
-            let clock = SystemClock()
-            let registry = NetworkRegistry(version: Version.current, clock: clock)
-            defer { registry.shutdown() }
-            let login = try await conversation(stores, registry)
-            let account = login.account
-            let network = try registry.network(for: account, of: stores)
-            let verified = try await network.verifyAccount()
-            try await stores.bind(
-                human: role == .human ? verified : nil, bot: role == .bot ? verified : nil, now: clock.now)
-            for warning in login.warnings + Self.warnings(role, verified, network) {
-                StandardError.write("warning: \(Printable.lines(warning))\n")
-            }
-            let name = "@\(Printable.line(verified.handle)) on \(account.network.displayName)"
-            if print {
-                for variable in account.variables { Swift.print("\(variable.name)=\(variable.value.reveal())") }
-                StandardError.write("set these for the \(role.rawValue), \(name); nothing was kept here\n")
-            } else {
-                try await stores.vault.store(StoredLogin(account), for: role, at: clock.now)
-                Swift.print("the \(role.rawValue) of mirror \(stores.configuration.mirror) is \(name)")
+            // What is only printed changes nothing here, not even whose mirror this is.
+            guard print else { return try await logIn(to: stores) }
+            let scratch = try await stores.scratch()
+            do {
+                try await logIn(to: scratch)
+                await scratch.close()
+            } catch {
+                await scratch.close()
+                throw error
             }
         }
     }
 
+    private func logIn(to stores: MirrorStores) async throws {
+        if !print {
+            try stores.configuration.requireLastingStorage()
+            try stores.vault.requireKey()
+        }
+        let clock = SystemClock()
+        let registry = NetworkRegistry(version: Version.current, clock: clock)
+        defer { registry.shutdown() }
+        let login = try await conversation(stores, registry)
+        let account = login.account
+        let session = TriedSession()
+        let network = try registry.network(for: account, of: stores, sessions: session)
+        let verified = try await network.verifyAccount()
+        try await stores.bind(verified, openedBy: account, now: clock.now)
+        for warning in login.warnings + warnings(verified, network, account, stores.configuration) {
+            StandardError.write("warning: \(Printable.lines(warning))\n")
+        }
+        let name = "@\(Printable.line(verified.handle)) on \(account.network.displayName)"
+        if print {
+            for variable in account.variables { Swift.print("\(variable.name)=\(variable.value.reveal())") }
+            StandardError.write("set these for the \(role.rawValue), \(name); nothing was kept here\n")
+        } else {
+            try await stores.vault.store(
+                StoredLogin(account), session: try await session.load(), for: role, at: clock.now)
+            Swift.print("the \(role.rawValue) of mirror \(stores.configuration.mirror) is \(name)")
+        }
+    }
+
     private func conversation(_ stores: MirrorStores, _ registry: NetworkRegistry) async throws -> LoginOutcome {
+        let typed = try apiBaseURL.map { address in
+            try Question.checked(address) { try ServerURL.normalized($0, setting: "--api-base-url") }
+        }
+        let apiBaseURL = typed ?? stores.configuration.apiBaseURL(of: role)
         switch network {
         case .mastodon:
             return try await MastodonConversation(
@@ -80,15 +102,26 @@ struct LoginCommand: AsyncParsableCommand {
         }
     }
 
-    private static func warnings(
-        _ role: AccountRole, _ account: Account, _ network: any SocialNetwork
+    private func warnings(
+        _ verified: Account, _ network: any SocialNetwork, _ account: AccountConfiguration,
+        _ configuration: MirrorConfiguration
     ) -> [String] {
+        var warnings = print ? [] : configuration.obstacles(toLoginOf: role, on: account.network)
+        if print, case .mastodon(_, let credentials) = account.credentials, credentials.expiresAt != nil {
+            warnings.append(
+                "this token expires, and only a login that is kept can be renewed: log in without --print, where "
+                    + "SECRET_KEY and DATABASE_URL are those of the worker")
+        }
         if role == .human, (network as? XNetwork)?.canWrite == true {
-            return ["the human's keys can write, which mirror-bot never needs; log in again with an app that reads"]
+            warnings.append(
+                "the human's keys can write, which mirror-bot never needs; log in again with an app that reads")
         }
         // X has no such mark in its interface, and another warning says so.
-        guard role == .bot, !account.isBot, network.name != .x else { return [] }
-        return ["the account does not say that it is automated; the first run marks it, where the network lets it"]
+        if role == .bot, !verified.isBot, network.name != .x {
+            warnings.append(
+                "the account does not say that it is automated; the first run marks it, where the network lets it")
+        }
+        return warnings
     }
 
     private static func role(_ text: String) throws -> AccountRole {

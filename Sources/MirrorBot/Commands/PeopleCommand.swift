@@ -133,7 +133,7 @@ struct PeopleBook {
 
     init(stores: MirrorStores) async throws {
         known = try await stores.people.all()
-        localHost = try await stores.account(.bot)?.host
+        localHost = try await stores.botHost()
     }
 
     /// The account that `text` names.

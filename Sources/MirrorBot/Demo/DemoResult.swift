@@ -60,6 +60,8 @@ struct DemoResult {
     let actions: [Action]
     let humanHours: [Double]
     let botHours: [Double]
+    /// What the people are called where they live, by identity.
+    let names: [AccountID: String]
     /// What the network holds against the bot, a line each; empty when all went well.
     let complaints: [String]
 }
@@ -84,6 +86,10 @@ extension DemoResult {
             baseRate: received.baseRate, unsolicited: received.unsolicited, errors: received.errors,
             duplicateSends: received.duplicateSends)
         complaints = Self.complaints(ledger)
+        let network = world.configuration.botNetwork
+        names = Dictionary(
+            world.population.people.map { ($0.id(on: network), $0.handle(on: network)) },
+            uniquingKeysWith: { first, _ in first })
         let day = LocalTime(past.origin, in: past.zone).day
         let plan = try await PlanReporter(stores: stores, zone: past.zone).report(on: day, now: world.end)
         humanHours = plan?.humanHours ?? []

@@ -49,8 +49,10 @@ struct DemoView {
             return head + terminal.green("↩ reply     ") + Printable.line(action.text ?? "", columns: columns)
         case (.favorite, .done):
             return head + terminal.yellow("★ favorite  ") + Printable.line(why(action), columns: columns)
+        case (.favorite, .suggested):
+            return head + terminal.yellow("☆ suggests  ") + Printable.line(why(action), columns: columns)
         default:
-            let who = action.targetAuthor.map { "\($0.value): " } ?? ""
+            let who = action.targetAuthor.map { "\(name(of: $0)): " } ?? ""
             let reason = Explanation(json: action.explanation)?.summary ?? action.reason ?? ""
             return head
                 + terminal.dim(
@@ -66,9 +68,12 @@ struct DemoView {
         }
     }
 
+    /// What people call somebody; the identity where that is not known.
+    private func name(of author: AccountID) -> String { result.names[author] ?? author.value }
+
     /// Whose post was favorited, and the features that spoke for it most.
     private func why(_ action: Action) -> String {
-        let author = action.targetAuthor?.value ?? ""
+        let author = action.targetAuthor.map(name) ?? ""
         guard let explanation = Explanation(json: action.explanation), let features = explanation.features else {
             return author
         }
@@ -93,7 +98,9 @@ struct DemoView {
             terminal.bold("what the network received"),
             row("posts", "\(summary.posted) of \(summary.planned) planned, \(summary.skipped) skipped"),
             row("replies", "\(summary.replies) of \(summary.expectedReplies) expected"),
-            row("favorites", favorites(summary)),
+            summary.suggested > 0
+                ? row("suggested", "\(summary.suggested) favorites, for the human to give")
+                : row("favorites", favorites(summary)),
             row("unsolicited", "\(summary.unsolicited)"),
             row("sent twice", "\(summary.duplicateSends)"),
             row("errors", "\(summary.errors)"),

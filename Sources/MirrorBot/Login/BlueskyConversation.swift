@@ -9,13 +9,14 @@ struct BlueskyConversation {
     let apiBaseURL: String?
 
     func outcome() throws -> LoginOutcome {
-        let handle = try handle ?? Question.line("Handle of the \(role.rawValue)'s account (name.bsky.social): ")
+        let handle = try Question.checked(
+            try handle ?? Question.line("Handle of the \(role.rawValue)'s account (name.bsky.social): ")
+        ) { try BlueskyIdentifier.normalized($0, setting: "the handle") }
         let password = try password()
         return LoginOutcome(
             account: AccountConfiguration(
                 role: role,
-                credentials: .bluesky(
-                    identifier: String(handle.drop { $0 == "@" }), appPassword: password.isEmpty ? nil : password),
+                credentials: .bluesky(identifier: handle, appPassword: password.isEmpty ? nil : password),
                 apiBaseURL: apiBaseURL, origin: .login),
             warnings: role == .human && !password.isEmpty
                 ? [

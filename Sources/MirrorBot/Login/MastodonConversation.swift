@@ -13,7 +13,9 @@ struct MastodonConversation {
     let registry: NetworkRegistry
 
     func outcome() async throws -> LoginOutcome {
-        let server = try server ?? Question.line("Server of the \(role.rawValue)'s account (https://…): ")
+        let server = try Question.checked(
+            try server ?? Question.line("Server of the \(role.rawValue)'s account (https://…): ")
+        ) { try ServerURL.normalized($0, setting: "the server") }
         let login = try registry.mastodonLogin(server: server, apiBaseURL: apiBaseURL)
         return pastesToken ? try await pasted(server, login) : try await authorized(server, login)
     }
@@ -34,10 +36,8 @@ struct MastodonConversation {
     private func pasted(_ server: String, _ login: MastodonLogin) async throws -> LoginOutcome {
         let token = try Question.secret("Access token: ")
         guard !token.isEmpty else { throw CommandError(.usage, "nothing was entered; nothing was changed") }
-        let scopes = try await login.scopes(of: token)
         return outcome(
-            server, MastodonCredentials(accessToken: token),
-            canWrite: scopes?.contains { $0 == "write" || $0.hasPrefix("write:") } ?? false)
+            server, MastodonCredentials(accessToken: token), canWrite: try await login.canWrite(with: token))
     }
 
     private func outcome(_ server: String, _ credentials: MastodonCredentials, canWrite: Bool) -> LoginOutcome {
@@ -46,6 +46,9 @@ struct MastodonConversation {
                 role: role, credentials: .mastodon(server: server, credentials),
                 apiBaseURL: apiBaseURL, origin: .login),
             warnings: role == .human && canWrite
-                ? ["the human's token can write, which mirror-bot never needs; make one that only reads"] : [])
+                ? [
+                    "the human's token can write, or the server does not say that it cannot; mirror-bot never needs "
+                        + "that, so make one that only reads where the server has such"
+                ] : [])
     }
 }

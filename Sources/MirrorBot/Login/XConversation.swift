@@ -34,13 +34,22 @@ struct XConversation {
 
     /// The developer app: the one of the other account if the person wants that.
     private func app() async throws -> (key: String, secret: Secret) {
-        let other = try await stores.vault.login(of: role == .human ? .bot : .human)
+        let other = try await otherLogin()
         if case .x(let known) = other?.account(role).credentials {
             let key = try Question.optionalLine("API key of your app (Enter for the other account's app): ")
             if key.isEmpty { return (known.consumerKey, known.consumerSecret) }
             return (key, try secret())
         }
         return (try Question.line("API key of your app: "), try secret())
+    }
+
+    /// The stored login of the other account; one that cannot be opened is of no use here, and no hindrance.
+    private func otherLogin() async throws -> StoredLogin? {
+        do {
+            return try await stores.vault.login(of: role == .human ? .bot : .human)
+        } catch is ConfigurationError {
+            return nil
+        }
     }
 
     private func secret() throws -> Secret {

@@ -1,3 +1,4 @@
+import Daemon
 import Foundation
 import Posts
 
@@ -30,6 +31,21 @@ enum Question {
         guard isatty(STDIN_FILENO) == 1 else { return Secret(try checked(readLine(strippingNewline: true))) }
         defer { StandardError.write("\n") }
         return Secret(try checked(try HiddenInput().line(maximumBytes: maximumBytes)))
+    }
+
+    /// The answer in its proper form.
+    ///
+    /// - Parameters:
+    ///   - answer: What was typed, as an answer or behind a flag.
+    ///   - form: Gives the proper form, or says what is wrong.
+    /// - Returns: What `form` gave.
+    /// - Throws: ``CommandError`` with the code for usage if it is not of its form.
+    static func checked(_ answer: String, _ form: (String) throws -> String) throws -> String {
+        do {
+            return try form(answer)
+        } catch let error as ConfigurationError {
+            throw CommandError(.usage, error.description)
+        }
     }
 
     private static func checked(_ answer: String?) throws -> String {
