@@ -33,7 +33,7 @@ final class Ground: Sendable {
         let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-conformance/1"))
         let books = Dictionary(uniqueKeysWithValues: SandboxRole.allCases.map { ($0, OpenBook()) })
         func network(_ role: SandboxRole) throws -> any SocialNetwork {
-            try Self.network(terrain.network, role, of: sandbox, client, clock, books[role] ?? OpenBook())
+            try Self.network(terrain, role, of: sandbox, client, clock, books[role] ?? OpenBook())
         }
         human = try network(.human)
         bot = try network(.bot)
@@ -146,11 +146,11 @@ final class Ground: Sendable {
     }
 
     private static func network(
-        _ network: NetworkName, _ role: SandboxRole, of sandbox: Sandbox, _ client: HTTPClient, _ clock: GroundClock,
+        _ terrain: Terrain, _ role: SandboxRole, of sandbox: Sandbox, _ client: HTTPClient, _ clock: GroundClock,
         _ book: OpenBook
     ) throws -> any SocialNetwork {
         let now: @Sendable () -> Date = { clock.now }
-        switch network {
+        switch terrain.network {
         case .mastodon:
             let login = sandbox.mastodonLogin(role)
             let credentials = MastodonCredentials(
@@ -164,6 +164,7 @@ final class Ground: Sendable {
             options.apiBaseURL = sandbox.url
             options.mayPublish = true
             options.homePostsPerDay = 10_000
+            if terrain.asksInNewNames { options.fieldNames = .post }
             return try XNetwork(
                 credentials: XCredentials(
                     consumerKey: keys.consumerKey, consumerSecret: Secret(keys.consumerSecret),

@@ -13,17 +13,21 @@ struct Terrain: Sendable, CustomTestStringConvertible {
     var hidesPosts = false
     /// Refusals do not say what is wrong.
     var namesNoErrors = false
+    /// X is asked in the names of 2026.
+    var asksInNewNames = false
     let set: @Sendable (SandboxFaults) -> Void
 
     init(
         _ network: NetworkName, _ habit: String, forgetsKeys: Bool = false, hidesPosts: Bool = false,
-        namesNoErrors: Bool = false, _ set: @escaping @Sendable (SandboxFaults) -> Void = { _ in }
+        namesNoErrors: Bool = false, asksInNewNames: Bool = false,
+        _ set: @escaping @Sendable (SandboxFaults) -> Void = { _ in }
     ) {
         self.network = network
         self.habit = habit
         self.forgetsKeys = forgetsKeys
         self.hidesPosts = hidesPosts
         self.namesNoErrors = namesNoErrors
+        self.asksInNewNames = asksInNewNames
         self.set = set
     }
 
@@ -61,6 +65,11 @@ struct Terrain: Sendable, CustomTestStringConvertible {
 
     private static let x = [
         Terrain(.x, "answers in the new spelling") { $0.x.answerSpelling = .post },
+        Terrain(.x, "knows only the new spelling", asksInNewNames: true) {
+            $0.x.parameterSpelling = .post
+            $0.x.answerSpelling = .post
+            $0.x.referencesOnlyByExpansion = true
+        },
         Terrain(.x, "missing things are a 200 with errors") { $0.x.answersMissingWith200 = true },
         Terrain(.x, "empty lists have data") { $0.x.sendsEmptyData = true },
         Terrain(.x, "short pages") { $0.x.shortPages = true },
