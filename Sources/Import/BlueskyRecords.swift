@@ -95,7 +95,7 @@ private final class BlueskyRun {
         return Post(
             id: PostID(network: .bluesky, value: uri), author: owner,
             text: PlainText.fromBluesky(text, facets: value.facets.map(\.facet)), createdAt: createdAt,
-            replyTo: replyTarget(value), language: value.languages.lazy.compactMap(LanguageTag.normalized).first,
+            replyTo: replyTarget(value), language: value.languages.lazy.compactMap(LanguageTag.naming).first,
             // What we do not know is taken for media: the text may make no sense without it.
             hasMedia: value.embed.map { !plainEmbeds.contains($0) } ?? false,
             isSensitive: !value.labels.allSatisfy(harmlessLabels.contains),

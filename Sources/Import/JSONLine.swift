@@ -44,7 +44,7 @@ struct JSONLine: Decodable {
         let visibility = try fields.decodeIfPresent(String.self, forKey: .visibility)
         // A value that we do not know may mean "for few".
         self.visibility = visibility.map { Visibility(rawValue: $0) ?? .private } ?? .public
-        language = try fields.decodeIfPresent(String.self, forKey: .language).flatMap(LanguageTag.normalized)
+        language = try fields.decodeIfPresent(String.self, forKey: .language).flatMap(LanguageTag.naming)
     }
 
     private static func optionalName(_ fields: KeyedDecodingContainer<Key>, _ key: Key) throws -> String? {

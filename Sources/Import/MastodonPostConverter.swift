@@ -81,7 +81,7 @@ struct MastodonPostConverter {
         let versions = note.contentMap.sorted { $0.key < $1.key }
         let same = versions.filter { $0.value == note.content }
         let chosen = same.count == 1 ? same.first : versions.count == 1 ? versions.first : nil
-        return (note.content ?? versions.first?.value ?? "", chosen.flatMap { LanguageTag.normalized($0.key) })
+        return (note.content ?? versions.first?.value ?? "", chosen.flatMap { LanguageTag.naming($0.key) })
     }
 
     /// What stands for the links to the people named in the text.

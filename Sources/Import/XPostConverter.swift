@@ -101,7 +101,7 @@ struct XPostConverter {
     private static func language(_ tag: String?) -> String? {
         // `qam` to `qst` say why there is no language, as `und` and `zxx` do.
         guard let tag, !(tag.count == 3 && tag.hasPrefix("q")) else { return nil }
-        return LanguageTag.normalized(tag == "in" ? "id" : tag == "iw" ? "he" : tag)
+        return LanguageTag.naming(tag == "in" ? "id" : tag == "iw" ? "he" : tag)
     }
 
     private static func isAlphanumeric(_ byte: UInt8) -> Bool {

@@ -1,10 +1,10 @@
-/// Language tags of BCP 47, as far as servers must accept them.
-enum LanguageTag {
+/// Language tags of BCP 47, as far as servers accept them and archives write them.
+package enum LanguageTag {
     /// Subtags that say that the language is not known, or that there is none.
     private static let empty: Set<String> = ["und", "zxx", "mul", "mis"]
 
     /// Whether `text` has the form of a tag: `ja`, `pt-BR`, `zh-Hant-TW`.
-    static func isWellFormed(_ text: String) -> Bool {
+    package static func isWellFormed(_ text: String) -> Bool {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard let first = parts.first, (2...3).contains(first.utf8.count), parts.count <= 5 else { return false }
         return first.utf8.allSatisfy(isLetter)
@@ -15,13 +15,16 @@ enum LanguageTag {
     }
 
     /// Whether `text` names a language, and not the lack of one or a code of somebody's own (`qaa` through `qtz`).
-    static func namesLanguage(_ text: String) -> Bool {
+    package static func namesLanguage(_ text: String) -> Bool {
         guard isWellFormed(text) else { return false }
         let primary = text.prefix { $0 != "-" }.lowercased()
         let isPrivate =
             primary.utf8.count == 3 && primary.hasPrefix("q") && primary.dropFirst().first.map { $0 <= "t" } == true
         return !empty.contains(primary) && !isPrivate
     }
+
+    /// The tag if it names a language, else nil.
+    package static func naming(_ text: String) -> String? { namesLanguage(text) ? text : nil }
 
     private static func isLetter(_ byte: UInt8) -> Bool {
         (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
