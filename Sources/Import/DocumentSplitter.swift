@@ -26,8 +26,6 @@ struct DocumentSplitter: ItemSplitter {
     private static let maximumKeyBytes = 32
 
     private let lists: [[UInt8]]
-    private let maximumBytes: Int
-    private let maximumNesting: Int
 
     /// The key of the last list that was found in a document.
     private(set) var list: String?
@@ -40,13 +38,7 @@ struct DocumentSplitter: ItemSplitter {
     /// Whether the current bytes belong to an item; false in the rest of a document whose list was read.
     private var isItem = true
     private var consumed = 0
-    private var index = 0
-    private var offset = 0
-    private var element: [UInt8] = []
-    private var fault: ItemFault?
-    private var depth = 0
-    private var inString = false
-    private var escaped = false
+    private var item: ItemBuffer
     private var key = Key.none
     private var keyBytes: [UInt8] = []
     private var line = Line.other
@@ -56,8 +48,7 @@ struct DocumentSplitter: ItemSplitter {
     ///   - limits: The size and nesting of an item.
     init(lists: [String], limits: ImportLimits) {
         self.lists = lists.map { Array($0.utf8) }
-        maximumBytes = limits.elementBytes
-        maximumNesting = limits.nesting
+        item = ItemBuffer(limits: limits)
     }
 
     mutating func feed(_ chunk: UnsafeRawBufferPointer, _ body: (SplitElement) throws -> Void) throws {
@@ -74,10 +65,10 @@ struct DocumentSplitter: ItemSplitter {
     mutating func finish(_ body: (SplitElement) throws -> Void) throws -> ItemFault? {
         let isCut = isInPage || isInList || (state == .inside && !isItem)
         if state == .inside, isItem {
-            let isWhole = depth == 0 && !inString
-            if !isWhole { fault = fault ?? ItemFault("the file ends inside it") }
+            let isWhole = item.depth == 0 && !item.inString
+            if !isWhole { item.blame("the file ends inside it") }
             try emit(body)
-        } else if index == 0, list == nil {
+        } else if item.index == 0, list == nil {
             return ItemFault("holds no list")
         }
         return isCut ? ItemFault("the list is not closed; the file may have been cut off") : nil
@@ -111,21 +102,15 @@ struct DocumentSplitter: ItemSplitter {
     /// Goes on with the rest of the document whose list has ended.
     private mutating func endList(behind position: Int) -> Int {
         isInPage = false
-        begin(at: consumed + position)
+        begin(at: consumed + position, depth: 1)
         isItem = false
-        depth = 1
         return position + 1
     }
 
-    private mutating func begin(at offset: Int) {
+    private mutating func begin(at offset: Int, with opening: [UInt8] = [], depth: Int = 0, inString: Bool = false) {
         state = .inside
-        self.offset = offset
-        element.removeAll(keepingCapacity: true)
-        fault = nil
+        item.begin(at: offset, with: opening, depth: depth, inString: inString)
         isItem = true
-        depth = 0
-        inString = false
-        escaped = false
         key = .none
         line = .other
     }
@@ -140,8 +125,8 @@ struct DocumentSplitter: ItemSplitter {
             position = skipPlain(chunk, from: position)
             guard position < chunk.count else { break }
             let byte = chunk[position]
-            if advanceLine(byte), depth > 0 {
-                fault = fault ?? ItemFault("is not closed before the next one begins")
+            if advanceLine(byte), item.depth > 0 {
+                item.blame("is not closed before the next one begins")
                 try emit(body)
                 beginDocument(quoteAt: consumed + position)
                 return position + 1
@@ -167,20 +152,9 @@ struct DocumentSplitter: ItemSplitter {
         return chunk.count
     }
 
-    /// Passes over bytes that change nothing, which are most of them.
     private func skipPlain(_ chunk: UnsafeRawBufferPointer, from start: Int) -> Int {
-        guard !escaped, depth > 0, key == .none || key == .expected, line == .other else { return start }
-        var position = start
-        while position < chunk.count, isPlain[Int(chunk[position])] { position += 1 }
-        return position
-    }
-
-    /// For each byte, whether it changes nothing; not static, which would cost a check at each use.
-    private let isPlain: [Bool] = (0...UInt8.max).map { byte in
-        ![
-            Byte.quote, Byte.backslash, Byte.lineFeed, Byte.comma, Byte.openBrace, Byte.closeBrace,
-            Byte.openBracket, Byte.closeBracket,
-        ].contains(byte)
+        guard !item.escaped, item.depth > 0, key == .none || key == .expected, line == .other else { return start }
+        return item.skipPlain(chunk, from: start)
     }
 
     /// Whether `byte` completes the start of a line that can only begin a document.
@@ -198,60 +172,47 @@ struct DocumentSplitter: ItemSplitter {
 
     /// Begins a document of which the brace and the quote have just been seen.
     private mutating func beginDocument(quoteAt position: Int) {
-        begin(at: position - 1)
+        begin(at: position - 1, with: [Byte.openBrace, Byte.quote], depth: 1, inString: true)
         isInPage = false
-        element = [Byte.openBrace, Byte.quote]
-        depth = 1
-        inString = true
         beginKey()
     }
 
     private enum Step { case inside, list, endsAfter, endsBefore }
 
     private mutating func step(_ byte: UInt8) -> Step {
-        if inString {
+        if item.inString {
             stepInString(byte)
-            return depth == 0 && !inString ? .endsAfter : .inside
+            return item.depth == 0 && !item.inString ? .endsAfter : .inside
         }
         switch byte {
         case Byte.quote:
-            inString = true
+            item.beginString()
             if key == .expected { beginKey() } else { key = .none }
         case Byte.colon where key == .read: key = .colon
         case Byte.openBracket where key == .colon: return .list
         case Byte.openBrace, Byte.openBracket:
-            depth += 1
-            key = depth == 1 && byte == Byte.openBrace ? .expected : .none
-            if depth > maximumNesting { fault = fault ?? ItemFault("is nested too deeply") }
+            item.open()
+            key = item.depth == 1 && byte == Byte.openBrace ? .expected : .none
         case Byte.closeBrace, Byte.closeBracket:
-            if depth == 0 { return .endsBefore }
-            depth -= 1
+            if item.depth == 0 { return .endsBefore }
+            item.close()
             key = .none
-            if depth == 0 { return .endsAfter }
+            if item.depth == 0 { return .endsAfter }
         case Byte.comma:
-            if depth == 0 { return .endsBefore }
-            if depth == 1 { key = .expected }
+            if item.depth == 0 { return .endsBefore }
+            if item.depth == 1 { key = .expected }
         default:
-            if Byte.isWhitespace(byte) { return depth == 0 ? .endsBefore : .inside }
+            if Byte.isWhitespace(byte) { return item.depth == 0 ? .endsBefore : .inside }
             if key != .expected { key = .none }
         }
         return .inside
     }
 
     private mutating func stepInString(_ byte: UInt8) {
-        if escaped {
-            escaped = false
-        } else if byte == Byte.backslash {
-            escaped = true
-        } else if byte == Byte.quote {
-            inString = false
-            if key == .reading { key = lists.contains(keyBytes) ? .read : .none }
+        item.stepInString(byte)
+        guard item.inString else {
+            key = key == .reading && byte == Byte.quote && lists.contains(keyBytes) ? .read : .none
             return
-        } else if byte == Byte.lineFeed {
-            // No string of JSON spans lines: a quote is missing or too many.
-            fault = fault ?? ItemFault("a string is not closed")
-            inString = false
-            key = .none
         }
         if key == .reading, keyBytes.count <= Self.maximumKeyBytes { keyBytes.append(byte) }
     }
@@ -262,21 +223,13 @@ struct DocumentSplitter: ItemSplitter {
     }
 
     private mutating func append(_ chunk: UnsafeRawBufferPointer, _ range: Range<Int>) {
-        guard isItem else { return }
-        guard fault == nil else { return element.removeAll(keepingCapacity: true) }
-        guard element.count + range.count <= maximumBytes else {
-            fault = ItemFault("is larger than \(maximumBytes) bytes")
-            return element.removeAll(keepingCapacity: true)
-        }
-        element.append(contentsOf: chunk[range])
+        if isItem { item.append(chunk, range) }
     }
 
     /// Ends an item, or the rest of a document whose list was read.
     private mutating func emit(_ body: (SplitElement) throws -> Void) throws {
         state = .between
         guard isItem else { return }
-        let content: Result<[UInt8], ItemFault> = fault.map { .failure($0) } ?? .success(element)
-        defer { index += 1 }
-        try body(SplitElement(index: index, offset: offset, content: content))
+        try body(item.take())
     }
 }

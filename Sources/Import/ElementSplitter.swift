@@ -35,19 +35,11 @@ struct ElementSplitter: ItemSplitter {
     private static let maximumPreface = 4_096
 
     private let wrapper: [UInt8]
-    private let maximumBytes: Int
-    private let maximumNesting: Int
 
     private var state = State.preface
     /// Bytes of the file before the current chunk.
     private var consumed = 0
-    private var index = 0
-    private var offset = 0
-    private var element: [UInt8] = []
-    private var fault: ItemFault?
-    private var depth = 0
-    private var inString = false
-    private var escaped = false
+    private var item: ItemBuffer
     private var match = Match.none
     private var matchOffset = 0
 
@@ -56,8 +48,7 @@ struct ElementSplitter: ItemSplitter {
     ///   - limits: The size and nesting of an item.
     init(wrapper: String, limits: ImportLimits) {
         self.wrapper = wrapper.isEmpty ? [] : Array("\"\(wrapper)\"".utf8)
-        maximumBytes = limits.elementBytes
-        maximumNesting = limits.nesting
+        item = ItemBuffer(limits: limits)
     }
 
     mutating func feed(_ chunk: UnsafeRawBufferPointer, _ body: (SplitElement) throws -> Void) throws {
@@ -79,7 +70,7 @@ struct ElementSplitter: ItemSplitter {
         case .between: return ItemFault("the list is not closed; the file may have been cut off")
         case .after: return nil
         case .inside:
-            fault = ItemFault("the file ends inside it")
+            item.fault = ItemFault("the file ends inside it")
             try emit(body)
             return nil
         }
@@ -125,24 +116,15 @@ struct ElementSplitter: ItemSplitter {
 
     // MARK: Inside an item
 
-    private mutating func begin(at offset: Int) {
+    private mutating func begin(at offset: Int, with opening: [UInt8] = [], depth: Int = 0) {
         state = .inside
-        self.offset = offset
-        element.removeAll(keepingCapacity: true)
-        fault = nil
-        depth = 0
-        inString = false
-        escaped = false
+        item.begin(at: offset, with: opening, depth: depth)
         match = .none
     }
 
     /// Begins an item of which the brace, the key and the colon have just been seen.
     private mutating func beginMatched() {
-        begin(at: matchOffset)
-        element.append(Byte.openBrace)
-        element.append(contentsOf: wrapper)
-        element.append(Byte.colon)
-        depth = 1
+        begin(at: matchOffset, with: [Byte.openBrace] + wrapper + [Byte.colon], depth: 1)
     }
 
     private mutating func scanElement(
@@ -153,8 +135,8 @@ struct ElementSplitter: ItemSplitter {
             position = skipPlain(chunk, from: position)
             guard position < chunk.count else { break }
             let byte = chunk[position]
-            if advanceMatch(byte, at: consumed + position), matchOffset != offset {
-                fault = fault ?? ItemFault("is not closed before the next one begins")
+            if advanceMatch(byte, at: consumed + position), matchOffset != item.offset {
+                item.blame("is not closed before the next one begins")
                 try emit(body)
                 beginMatched()
                 return position + 1
@@ -162,69 +144,42 @@ struct ElementSplitter: ItemSplitter {
             switch step(byte) {
             case .inside: position += 1
             case .endsAfter:
-                append(chunk, start..<position + 1)
+                item.append(chunk, start..<position + 1)
                 try emit(body)
                 return position + 1
             case .endsBefore:
-                append(chunk, start..<position)
+                item.append(chunk, start..<position)
                 try emit(body)
                 return position
             }
         }
-        append(chunk, start..<chunk.count)
+        item.append(chunk, start..<chunk.count)
         return chunk.count
     }
 
-    /// Passes over bytes that change nothing, which are most of them.
     private func skipPlain(_ chunk: UnsafeRawBufferPointer, from start: Int) -> Int {
-        guard case .none = match, !escaped else { return start }
-        var position = start
-        while position < chunk.count, isPlain[Int(chunk[position])] { position += 1 }
-        return position
-    }
-
-    /// For each byte, whether it changes nothing; not static, which would cost a check at each use.
-    private let isPlain: [Bool] = (0...UInt8.max).map { byte in
-        ![
-            Byte.quote, Byte.backslash, Byte.lineFeed, Byte.comma, Byte.openBrace, Byte.closeBrace,
-            Byte.openBracket, Byte.closeBracket,
-        ].contains(byte)
+        guard case .none = match, !item.escaped else { return start }
+        return item.skipPlain(chunk, from: start)
     }
 
     private enum Step { case inside, endsAfter, endsBefore }
 
     private mutating func step(_ byte: UInt8) -> Step {
-        if inString {
-            stepInString(byte)
+        if item.inString {
+            item.stepInString(byte)
             return .inside
         }
         switch byte {
-        case Byte.quote: inString = true
-        case Byte.openBrace, Byte.openBracket:
-            depth += 1
-            if depth > maximumNesting { fault = fault ?? ItemFault("is nested too deeply") }
+        case Byte.quote: item.beginString()
+        case Byte.openBrace, Byte.openBracket: item.open()
         case Byte.closeBrace, Byte.closeBracket:
-            if depth == 0 { return byte == Byte.closeBracket ? .endsBefore : .endsAfter }
-            depth -= 1
-            if depth == 0 { return .endsAfter }
-        case Byte.comma where depth == 0: return .endsBefore
+            if item.depth == 0 { return byte == Byte.closeBracket ? .endsBefore : .endsAfter }
+            item.close()
+            if item.depth == 0 { return .endsAfter }
+        case Byte.comma where item.depth == 0: return .endsBefore
         default: break
         }
         return .inside
-    }
-
-    private mutating func stepInString(_ byte: UInt8) {
-        if escaped {
-            escaped = false
-        } else if byte == Byte.backslash {
-            escaped = true
-        } else if byte == Byte.quote {
-            inString = false
-        } else if byte == Byte.lineFeed {
-            // No string of JSON spans lines: a quote is missing or too many.
-            fault = fault ?? ItemFault("a string is not closed")
-            inString = false
-        }
     }
 
     /// Whether `byte` completes the start of an item.
@@ -248,20 +203,9 @@ struct ElementSplitter: ItemSplitter {
         return false
     }
 
-    private mutating func append(_ chunk: UnsafeRawBufferPointer, _ range: Range<Int>) {
-        guard fault == nil else { return element.removeAll(keepingCapacity: true) }
-        guard element.count + range.count <= maximumBytes else {
-            fault = ItemFault("is larger than \(maximumBytes) bytes")
-            return element.removeAll(keepingCapacity: true)
-        }
-        element.append(contentsOf: chunk[range])
-    }
-
     private mutating func emit(_ body: (SplitElement) throws -> Void) throws {
-        let content: Result<[UInt8], ItemFault> = fault.map { .failure($0) } ?? .success(element)
         state = .between
-        defer { index += 1 }
-        try body(SplitElement(index: index, offset: offset, content: content))
+        try body(item.take())
     }
 }
 
