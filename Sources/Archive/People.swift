@@ -163,10 +163,3 @@ package struct People: Sendable {
             link: try row.optionalText("linked_to"), lastContact: try row.optionalDate("last_contact_ms"))
     }
 }
-
-extension [String] {
-    /// The values, at most 500 at a time, well under what either engine binds to one statement.
-    var portions: [[String]] {
-        stride(from: 0, to: count, by: 500).map { Array(self[$0..<Swift.min($0 + 500, count)]) }
-    }
-}

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import Posts
 
 extension TextRules {
     /// What texts that read the same have in common.
@@ -31,11 +32,6 @@ extension TextRules {
         let composed = String(plain).lowercased().precomposedStringWithCanonicalMapping
         var words = (ignoringHosts ? TextShape.withoutHosts(composed) : composed).split(whereSeparator: \.isWhitespace)
         if ignoringHosts { words.removeAll { !$0.unicodeScalars.contains(where: \.isWord) } }
-        return SHA256.hash(data: Array(words.joined(separator: " ").utf8)).prefix(16)
-            .map { byte in
-                let digits = String(byte, radix: 16)
-                return byte < 16 ? "0" + digits : digits
-            }
-            .joined()
+        return SHA256.hash(data: Array(words.joined(separator: " ").utf8)).prefix(16).hexadecimal
     }
 }

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import Posts
 
 /// The names an action gets from its mirror, kind and subject.
 ///
@@ -18,9 +19,6 @@ enum ActionIdentity {
 
     private static func digest(_ parts: String...) -> String {
         let joined = Data(parts.joined(separator: "\0").utf8)
-        return SHA256.hash(data: joined).map { byte in
-            let digits = String(byte, radix: 16)
-            return digits.count == 1 ? "0" + digits : digits
-        }.joined()
+        return SHA256.hash(data: joined).hexadecimal
     }
 }

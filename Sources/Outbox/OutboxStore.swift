@@ -55,9 +55,7 @@ package struct OutboxStore: Sendable {
         let mirror = mirror
         return try await storage.read { connection in
             var known: Set<String> = []
-            // One round trip for each 500, well under either engine's limit of binds.
-            for start in stride(from: 0, to: subjects.count, by: 500) {
-                let part = Array(subjects[start..<min(start + 500, subjects.count)])
+            for part in subjects.portions {
                 let rows = try connection.query(
                     """
                     SELECT subject FROM actions
@@ -122,8 +120,7 @@ package struct OutboxStore: Sendable {
         return try await storage.read { connection in
             var found: Set<AccountID> = []
             for (network, group) in Dictionary(grouping: Set(people), by: \.network) {
-                for start in stride(from: 0, to: group.count, by: 500) {
-                    let part = group[start..<min(start + 500, group.count)].map(\.value)
+                for part in group.map(\.value).portions {
                     let rows = try connection.query(
                         """
                         SELECT DISTINCT target_author FROM actions

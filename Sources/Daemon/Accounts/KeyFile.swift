@@ -36,9 +36,7 @@ struct KeyFile: Sendable {
     /// - Throws: ``ConfigurationError`` if that is not possible.
     func readOrMake() throws -> Secret {
         if let key = try read() { return key }
-        let key = SymmetricKey(size: .bits256).withUnsafeBytes { bytes in
-            bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-        }
+        let key = SymmetricKey(size: .bits256).withUnsafeBytes(\.hexadecimal)
         let draft = path + "." + UUID().uuidString
         defer { unlink(draft) }
         try make(draft, holding: key + "\n")

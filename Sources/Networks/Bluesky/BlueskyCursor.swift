@@ -10,8 +10,7 @@ struct BlueskyMark: Hashable, Sendable {
     let order: String
 
     init(_ name: String, order: String) {
-        let digest = SHA256.hash(data: Data(name.utf8)).prefix(8)
-        self.name = digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        self.name = SHA256.hash(data: Data(name.utf8)).prefix(8).hexadecimal
         self.order = order
     }
 
@@ -80,7 +79,7 @@ struct BlueskyCursor: Codable, Equatable, Sendable {
 
     /// Nil for what ``text()`` did not make.
     init?(_ text: String) {
-        guard text.utf8.count <= 1 << 20, let cursor = BlueskyClient.decoded(BlueskyCursor.self, Array(text.utf8)),
+        guard text.utf8.count <= 1 << 20, let cursor = JSONBody.decoded(BlueskyCursor.self, Array(text.utf8)),
             cursor.rest.map({ (1...Self.maximumPlace).contains($0.place.utf8.count) }) ?? true
         else { return nil }
         self = cursor
@@ -88,6 +87,6 @@ struct BlueskyCursor: Codable, Equatable, Sendable {
 
     /// The cursor as it is stored.
     func text() throws -> String {
-        String(decoding: try BlueskyClient.encoded(self), as: UTF8.self)
+        String(decoding: try JSONBody.encoded(self), as: UTF8.self)
     }
 }

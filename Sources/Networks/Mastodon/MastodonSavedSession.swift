@@ -45,8 +45,6 @@ struct MastodonSavedSession: Codable {
     private static func origin(of credentials: MastodonCredentials) -> String {
         let parts = [credentials.clientID, credentials.refreshToken?.reveal(), credentials.accessToken.reveal()]
         let text = parts.map { $0 ?? "" }.joined(separator: "\n")
-        return SHA256.hash(data: Data(text.utf8)).map { byte in
-            (byte < 16 ? "0" : "") + String(byte, radix: 16)
-        }.joined()
+        return SHA256.hash(data: Data(text.utf8)).hexadecimal
     }
 }
