@@ -297,7 +297,7 @@ import Transport
         ] as [(String, TimeInterval?)])
     func readsWhenATokenEnds(wire: String, seconds: TimeInterval?) throws {
         let body = Wire.object(["access_token": "\"a\"", "expires_in": wire])
-        let tokens = try #require(MastodonClient.decoded(MastodonTokens.self, Array(body.utf8)))
+        let tokens = try #require(JSONBody.decoded(MastodonTokens.self, Array(body.utf8)))
         let credentials = tokens.credentials(
             after: MastodonCredentials(accessToken: Secret("b")), now: Loopback.start)
         #expect(credentials.expiresAt == seconds.map { Loopback.start.addingTimeInterval($0) })

@@ -23,10 +23,6 @@ struct BlueskyRefusal: Sendable {
 
 /// What an answer with an error means.
 extension BlueskyClient {
-    /// The most of a server's own words that is kept, in characters.
-    private static let maximumMessage = 160
-    /// A larger body is not looked at for an error message.
-    private static let maximumErrorBody = 65_536
     private static let maximumName = 64
     /// How tokens in the form of JWT begin, whosever they are.
     private static let tokenBeginning = "eyJ"
@@ -65,10 +61,8 @@ extension BlueskyClient {
     func failure(
         _ call: BlueskyCall, _ server: ServerAddress, _ cause: TransportError, hiding secrets: [Secret]
     ) -> NetworkError {
-        let isConfiguration = [.invalidURL, .forbiddenScheme, .invalidHeader].contains(cause.code)
-        return error(
-            call, isConfiguration ? .configuration : .transport, host: server.host,
-            outcome: cause.requestDidNotLeave ? .notSent : .unknown,
+        error(
+            call, cause.networkCode, host: server.host, outcome: cause.outcome,
             detail: Self.redacted(PlainText.cleaned(cause.message), secrets))
     }
 
@@ -96,13 +90,7 @@ extension BlueskyClient {
         failure.status = response.status
         failure.serverCode = Self.words(of: body, hiding: secrets)
         failure.requestID = Self.requestID(in: response, hiding: secrets)
-        let pacing = pacing(of: response)
-        switch code {
-        case .rateLimited: failure.retryAfter = pacing.retryAfterRateLimit
-        case .conflict: failure.retryAfter = pacing.retryAfter ?? pacing.date(after: 0)
-        case .unavailable: failure.retryAfter = response.headers["Retry-After"].flatMap { _ in pacing.retryAfter }
-        default: break
-        }
+        failure.retryAfter = pacing(of: response).retryAfter(of: code)
         return BlueskyRefusal(name: body.name, error: failure)
     }
 
@@ -149,8 +137,8 @@ extension BlueskyClient {
     ///
     /// Nothing else of a body is ever looked at: it may be a page of somebody's proxy.
     private static func error(in response: HTTPResponse) -> BlueskyErrorBody {
-        guard response.body.count <= maximumErrorBody else { return BlueskyErrorBody() }
-        if let body = decoded(BlueskyErrorBody.self, response.body) {
+        guard response.body.count <= ErrorText.maximumBody else { return BlueskyErrorBody() }
+        if let body = JSONBody.decoded(BlueskyErrorBody.self, response.body) {
             return BlueskyErrorBody(name: body.name.flatMap { isName($0) ? $0 : nil }, message: body.message)
         }
         let beginning = String(decoding: response.body.prefix(maximumName), as: UTF8.self)
@@ -166,17 +154,16 @@ extension BlueskyClient {
     private static func words(of body: BlueskyErrorBody, hiding secrets: [Secret]) -> String? {
         let message = body.message.flatMap { $0.contains("<") ? nil : $0 }
         let said = [body.name, message].compactMap(\.self).joined(separator: ": ")
-        let words = PlainText.cleaned(said).split(whereSeparator: \.isWhitespace)
-            .map { $0.contains(tokenBeginning) ? "<redacted>" : String($0) }.joined(separator: " ")
-        let safe = redacted(words, secrets)
-        return safe.isEmpty ? nil : String(safe.prefix(maximumMessage))
+        return ErrorText.words(said) { words in
+            let withoutTokens = words.split(separator: " ")
+                .map { $0.contains(tokenBeginning) ? "<redacted>" : String($0) }.joined(separator: " ")
+            return redacted(withoutTokens, secrets)
+        }
     }
 
     private static func requestID(in response: HTTPResponse, hiding secrets: [Secret]) -> String? {
         let id = ["X-Request-Id", "Atproto-Request-Id"].lazy.compactMap { response.headers[$0] }.first
-        guard let id, (1...64).contains(id.utf8.count), id.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-        else { return nil }
-        return redacted(id, secrets)
+        return ErrorText.requestID(id) { redacted($0, secrets) }
     }
 
     private static func redacted(_ text: String, _ secrets: [Secret]) -> String {

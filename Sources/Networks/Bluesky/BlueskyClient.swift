@@ -55,23 +55,8 @@ struct BlueskyClient: Sendable {
     func decode<Value: Decodable>(
         _ type: Value.Type, from response: HTTPResponse, _ call: BlueskyCall, host: String
     ) throws(NetworkError) -> Value {
-        if let value = Self.decoded(type, response.body) { return value }
+        if let value = JSONBody.decoded(type, response.body) { return value }
         throw malformed(call, host: host, response, "the answer is not the JSON that was expected")
-    }
-
-    /// Nil for what is not the JSON of such a value.
-    static func decoded<Value: Decodable>(_ type: Value.Type, _ body: [UInt8]) -> Value? {
-        // One broken byte in somebody's post must not hide everybody else's: it is replaced by U+FFFD.
-        let isWhole = String(validating: body, as: UTF8.self) != nil
-        return try? JSONDecoder().decode(
-            type, from: isWhole ? Data(body) : Data(String(decoding: body, as: UTF8.self).utf8))
-    }
-
-    /// The JSON of a value, always the same for the same value.
-    static func encoded(_ value: some Encodable) throws -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return Array(try encoder.encode(value))
     }
 
     private func headers(
@@ -79,7 +64,7 @@ struct BlueskyClient: Sendable {
     ) throws(NetworkError) -> HTTPHeaders {
         var headers = HTTPHeaders([("Accept", "application/json")])
         if let token = token?.reveal() {
-            guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            guard !token.isEmpty, token.isVisibleASCII else {
                 throw error(
                     call, .malformedResponse, host: server.host, outcome: .notSent,
                     detail: "the session's token is empty or holds a space or line break")

@@ -20,7 +20,7 @@ extension BlueskyNetwork {
             guard let profile = try labelled(existing?.value) else { return }
             let put = BlueskyPut(address: address, record: profile, replaced: existing?.reference.cid)
             let call = BlueskyCall(
-                .labelAccount, "com.atproto.repo.putRecord", body: try BlueskyClient.encoded(put))
+                .labelAccount, "com.atproto.repo.putRecord", body: try JSONBody.encoded(put))
             let (answer, _) = try await answer(to: call)
             guard case .refusal(let no) = answer, no.saysOccupied else {
                 _ = try answer.response()

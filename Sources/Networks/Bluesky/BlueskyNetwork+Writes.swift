@@ -51,7 +51,7 @@ extension BlueskyNetwork {
             "repo": home.did, "collection": reference.address.collection, "rkey": reference.address.key,
         ]
         let call = BlueskyCall(
-            .delete, "com.atproto.repo.deleteRecord", body: try BlueskyClient.encoded(body))
+            .delete, "com.atproto.repo.deleteRecord", body: try JSONBody.encoded(body))
         let (answer, _) = try await answer(to: call)
         if case .refusal(let refusal) = answer, refusal.name == "RecordNotFound" { return }
         _ = try answer.response()
@@ -95,7 +95,7 @@ extension BlueskyNetwork {
     ) async throws -> RecordReference {
         let call = BlueskyCall(
             operation, "com.atproto.repo.putRecord",
-            body: try BlueskyClient.encoded(BlueskyPut(address: address, record: record, replaced: nil)))
+            body: try JSONBody.encoded(BlueskyPut(address: address, record: record, replaced: nil)))
         let (answer, host) = try await answer(to: call)
         if case .refusal(let refusal) = answer, refusal.maySayOccupied {
             return try await occupant(of: address, refusal, operation, isOurs)

@@ -30,12 +30,12 @@ extension BlueskySession {
         let stored = StoredBlueskySession(
             identifier: identifier, entryway: entryway.base, did: did, handle: handle, pds: server.base,
             access: access.reveal(), refresh: refresh.reveal())
-        return Secret(String(decoding: try BlueskyClient.encoded(stored), as: UTF8.self))
+        return Secret(String(decoding: try JSONBody.encoded(stored), as: UTF8.self))
     }
 
     /// What ``sealed(for:at:)`` made; nil for what is not about the same account at the same servers.
     init?(sealed: Secret, for identifier: String, at hosts: BlueskyHosts) {
-        guard let stored = BlueskyClient.decoded(StoredBlueskySession.self, Array(sealed.reveal().utf8)),
+        guard let stored = JSONBody.decoded(StoredBlueskySession.self, Array(sealed.reveal().utf8)),
             stored.entryway == hosts.entryway.base, [stored.identifier, stored.did].contains(identifier),
             BlueskyName.isDID(stored.did),
             let server = try? ServerAddress(stored.pds, network: .bluesky), server.isPrivate

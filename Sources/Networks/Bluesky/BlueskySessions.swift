@@ -102,7 +102,7 @@ actor BlueskySessions {
         let host = identity.map { hosts.login(for: $0.server) } ?? hosts.entryway
         let body = ["identifier": resolver.identifier, "password": password.reveal()]
         let call = BlueskyCall(
-            .logIn, "com.atproto.server.createSession", body: try BlueskyClient.encoded(body))
+            .logIn, "com.atproto.server.createSession", body: try JSONBody.encoded(body))
         do {
             guard !password.isEmpty else {
                 throw client.error(

@@ -4,11 +4,6 @@ import Transport
 
 /// What an answer with an error means.
 extension MastodonClient {
-    /// The most of a server's own words that is kept, in characters.
-    private static let maximumMessage = 160
-    /// A larger body is not looked at for an error message.
-    private static let maximumErrorBody = 65_536
-
     /// An error about a call, with what is the same for all.
     func error(
         _ call: MastodonCall, _ code: NetworkError.Code, outcome: NetworkError.Outcome, detail: String? = nil
@@ -20,10 +15,8 @@ extension MastodonClient {
 
     /// What the transport's failure means for a call.
     func failure(_ call: MastodonCall, _ cause: TransportError) -> NetworkError {
-        let isConfiguration = [.invalidURL, .forbiddenScheme, .invalidHeader].contains(cause.code)
-        return error(
-            call, isConfiguration ? .configuration : .transport,
-            outcome: cause.requestDidNotLeave ? .notSent : .unknown,
+        error(
+            call, cause.networkCode, outcome: cause.outcome,
             detail: secrets.redacted(from: PlainText.cleaned(cause.message)))
     }
 
@@ -38,19 +31,13 @@ extension MastodonClient {
 
     /// What an answer's status and message mean for a call.
     func failure(_ call: MastodonCall, _ response: HTTPResponse) -> NetworkError {
-        let pacing = ServerPacing(response.headers, receivedAt: now())
         let message = message(in: response)
         let code = code(call, response, message: message ?? "")
         var failure = error(call, code, outcome: outcome(of: code))
         failure.status = response.status
         failure.serverCode = message
         failure.requestID = requestID(in: response)
-        switch code {
-        case .rateLimited: failure.retryAfter = pacing.retryAfterRateLimit
-        case .conflict: failure.retryAfter = pacing.retryAfter ?? pacing.date(after: 0)
-        case .unavailable: failure.retryAfter = response.headers["Retry-After"].flatMap { _ in pacing.retryAfter }
-        default: break
-        }
+        failure.retryAfter = ServerPacing(response.headers, receivedAt: now()).retryAfter(of: code)
         return failure
     }
 
@@ -123,19 +110,14 @@ extension MastodonClient {
     ///
     /// Nothing else of a body is ever kept, and no markup: it may be a page of somebody's proxy.
     private func message(in response: HTTPResponse) -> String? {
-        guard response.body.count <= Self.maximumErrorBody,
-            let body = Self.decoded(ErrorBody.self, response.body), let error = body.error, !error.contains("<")
+        guard response.body.count <= ErrorText.maximumBody,
+            let body = JSONBody.decoded(ErrorBody.self, response.body), let error = body.error, !error.contains("<")
         else { return nil }
-        let words = PlainText.cleaned(error).split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        let safe = secrets.redacted(from: words)
-        return safe.isEmpty ? nil : String(safe.prefix(Self.maximumMessage))
+        return ErrorText.words(error, redact: secrets.redacted)
     }
 
     private func requestID(in response: HTTPResponse) -> String? {
-        guard let id = response.headers["X-Request-Id"], !id.isEmpty, id.utf8.count <= 64,
-            id.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-        else { return nil }
-        return secrets.redacted(from: id)
+        ErrorText.requestID(response.headers["X-Request-Id"], redact: secrets.redacted)
     }
 }
 

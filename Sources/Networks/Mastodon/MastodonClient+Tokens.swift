@@ -82,7 +82,7 @@ extension KeyedDecodingContainer {
         let words = value([String].self, key) ?? text(key).map { [$0] } ?? []
         // What is no word of the standard's alphabet (RFC 6749, section 3.3) is not printed.
         let scopes = words.flatMap { $0.split(separator: " ").map(String.init) }
-            .filter { $0.utf8.count <= 64 && $0.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
+            .filter { $0.utf8.count <= 64 && $0.isVisibleASCII }
         return scopes.isEmpty ? nil : scopes
     }
 }

@@ -43,22 +43,14 @@ struct MastodonClient: Sendable {
     func decode<Value: Decodable>(
         _ type: Value.Type, from response: HTTPResponse, _ call: MastodonCall
     ) throws(NetworkError) -> Value {
-        if let value = Self.decoded(type, response.body) { return value }
+        if let value = JSONBody.decoded(type, response.body) { return value }
         throw malformed(call, response, detail: "the answer is not the JSON that was expected")
-    }
-
-    /// Nil for what is not the JSON of such a value.
-    static func decoded<Value: Decodable>(_ type: Value.Type, _ body: [UInt8]) -> Value? {
-        // One broken byte in somebody's post must not hide everybody else's: it is replaced by U+FFFD.
-        let isWhole = String(validating: body, as: UTF8.self) != nil
-        return try? JSONDecoder().decode(
-            type, from: isWhole ? Data(body) : Data(String(decoding: body, as: UTF8.self).utf8))
     }
 
     private func headers(for call: MastodonCall, _ token: Secret?) throws(NetworkError) -> HTTPHeaders {
         var headers = HTTPHeaders()
         if let token = token?.reveal() {
-            guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            guard !token.isEmpty, token.isVisibleASCII else {
                 throw error(
                     call, .unauthorized, outcome: .notSent,
                     detail: token.isEmpty

@@ -58,7 +58,7 @@ package struct MastodonLogin: Sendable {
     /// Gives the code that the server showed for a token; white space around it does not matter.
     package func finish(_ request: MastodonLoginRequest, code: String) async throws -> MastodonLoginGrant {
         let code = code.trimmingCharacters(in: .whitespacesAndNewlines)
-        guard (1...Self.longestCode).contains(code.utf8.count), code.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        guard (1...Self.longestCode).contains(code.utf8.count), code.isVisibleASCII
         else {
             throw client.error(
                 Self.registration, .rejected, outcome: .notSent,

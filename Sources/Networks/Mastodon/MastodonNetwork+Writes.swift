@@ -88,9 +88,7 @@ extension MastodonNetwork {
         let wire = MastodonDraft(
             status: draft.text, inReplyToID: draft.replyTo, visibility: draft.visibility.rawValue,
             language: draft.language.flatMap { LanguageTag.namesLanguage($0) ? $0 : nil })
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return Array(try encoder.encode(wire))
+        return try JSONBody.encoded(wire)
     }
 
     /// What may stand in a header without harm.

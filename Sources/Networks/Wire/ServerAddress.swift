@@ -26,7 +26,7 @@ struct ServerAddress: Sendable, Equatable {
         var authority = full[separator.upperBound...]
         while authority.hasSuffix("/") { authority.removeLast() }
         guard !authority.contains("@") else { throw error("it holds a user name; leave that out") }
-        let isPlain = authority.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+        let isPlain = authority.isVisibleASCII
         guard isPlain else { throw error("it has a character that is not ASCII; write the xn-- form of the host") }
         guard !authority.isEmpty, !authority.contains(where: { "/?#\\<>\"%".contains($0) }) else {
             throw error("it is not a host; expected https://social.example")

@@ -51,6 +51,17 @@ struct ServerPacing {
         retryAfter ?? date(after: Self.defaultWait)
     }
 
+    /// When to ask again after a refusal of this kind; nil if the server does not tell and nothing else does.
+    func retryAfter(of code: NetworkError.Code) -> Date? {
+        switch code {
+        case .rateLimited: retryAfterRateLimit
+        case .conflict: retryAfter ?? date(after: 0)
+        // The reset of a rate limit has nothing to do with a server that is out of order.
+        case .unavailable: headers["Retry-After"].flatMap { _ in retryAfter }
+        default: nil
+        }
+    }
+
     /// `seconds` from now, within what is sensible.
     func date(after seconds: TimeInterval) -> Date {
         receivedAt.addingTimeInterval(min(max(seconds, Self.range.lowerBound), Self.range.upperBound))

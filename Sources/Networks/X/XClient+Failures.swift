@@ -4,9 +4,6 @@ import Transport
 
 /// What an answer with an error means.
 extension XClient {
-    /// The most of a server's own words that is kept, in characters.
-    private static let maximumMessage = 160
-
     /// An error about a call, with what is the same for all.
     func error(
         _ call: XCall, _ code: NetworkError.Code, outcome: NetworkError.Outcome, detail: String? = nil
@@ -17,10 +14,8 @@ extension XClient {
 
     /// What the transport's failure means for a call.
     func failure(_ call: XCall, _ cause: TransportError) -> NetworkError {
-        let isConfiguration = [.invalidURL, .forbiddenScheme, .invalidHeader].contains(cause.code)
-        return error(
-            call, isConfiguration ? .configuration : .transport,
-            outcome: cause.requestDidNotLeave ? .notSent : .unknown, detail: redacted(PlainText.cleaned(cause.message)))
+        error(
+            call, cause.networkCode, outcome: cause.outcome, detail: redacted(PlainText.cleaned(cause.message)))
     }
 
     /// What an answer with a good status that cannot be understood means for a call: a write may have happened.
@@ -64,20 +59,12 @@ extension XClient {
     private func message(of body: XErrorBody) -> String? {
         let name = body.problems.lazy.compactMap { $0.kind ?? $0.code.map(String.init) }.first
         let said = body.problems.lazy.compactMap { $0.detail ?? $0.title }.first { !$0.isEmpty && !$0.contains("<") }
-        let text = [name, said].compactMap(\.self).joined(separator: ": ")
-        let words = PlainText.cleaned(text).split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        let safe = redacted(words)
-        return safe.isEmpty ? nil : String(safe.prefix(Self.maximumMessage))
+        return ErrorText.words([name, said].compactMap(\.self).joined(separator: ": "), redact: redacted)
     }
 
     private func requestID(in response: HTTPResponse) -> String? {
-        for name in ["x-transaction-id", "X-Request-Id"] {
-            guard let id = response.headers[name], !id.isEmpty, id.utf8.count <= 64,
-                id.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-            else { continue }
-            return redacted(id)
-        }
-        return nil
+        ["x-transaction-id", "X-Request-Id"].lazy
+            .compactMap { ErrorText.requestID(response.headers[$0], redact: redacted) }.first
     }
 
     private func redacted(_ text: String) -> String {
@@ -87,9 +74,6 @@ extension XClient {
 
 /// The problems that the body of a refusal names, the one of the body itself first.
 struct XErrorBody: Decodable {
-    /// A larger body is not looked at, in bytes.
-    private static let maximumSize = 65_536
-
     let problems: [XProblem]
 
     init(problems: [XProblem]) {
@@ -98,7 +82,7 @@ struct XErrorBody: Decodable {
 
     /// Without problems if the body is not the JSON of an error.
     init(_ body: [UInt8]) {
-        let decoded = body.count <= Self.maximumSize ? XClient.decoded(XErrorBody.self, body) : nil
+        let decoded = body.count <= ErrorText.maximumBody ? JSONBody.decoded(XErrorBody.self, body) : nil
         self = decoded ?? XErrorBody(problems: [])
     }
 

@@ -61,18 +61,10 @@ struct XClient: Sendable {
         of type: Item.Type, _ call: XCall
     ) async throws -> (answer: XAnswer<Item>, response: HTTPResponse) {
         let response = try await send(call)
-        guard let answer = Self.decoded(XAnswer<Item>.self, response.body) else {
+        guard let answer = JSONBody.decoded(XAnswer<Item>.self, response.body) else {
             throw malformed(call, response, detail: "the answer is not the JSON that was expected")
         }
         return (answer, response)
-    }
-
-    /// Nil for what is not the JSON of such a value.
-    static func decoded<Value: Decodable>(_ type: Value.Type, _ body: [UInt8]) -> Value? {
-        // One broken byte in somebody's post must not hide everybody else's: it is replaced by U+FFFD.
-        let isWhole = String(validating: body, as: UTF8.self) != nil
-        return try? JSONDecoder().decode(
-            type, from: isWhole ? Data(body) : Data(String(decoding: body, as: UTF8.self).utf8))
     }
 
     /// The request as it is sent, signed for exactly the address that is called.
@@ -98,7 +90,7 @@ struct XClient: Sendable {
         ]
         for (name, value) in keys {
             guard let value else { continue }
-            guard !value.isEmpty, value.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            guard !value.isEmpty, value.isVisibleASCII else {
                 throw error(
                     call, .unauthorized, outcome: .notSent,
                     detail: "the \(name) " + (value.isEmpty ? "is empty" : "holds a space or line break"))

@@ -14,7 +14,7 @@ extension XNetwork {
         }
         var call = XCall(operation: .publish, endpoint: .publish, method: .post, path: ["2", "tweets"])
         let parent = try draft.replyTo.map { try id($0, .publish) }
-        call.body = try Self.body(
+        call.body = try JSONBody.encoded(
             XDraft(text: draft.text, reply: parent.map { XDraft.Reply(parent: $0, excluded: memory.company(of: $0)) }))
         let price = prices.price(ofPublishing: draft.text, isReply: parent != nil)
         let (written, response) = try await paid(call, atMost: price) { written in
@@ -72,12 +72,6 @@ extension XNetwork {
             await purse.settle(reservation, after: error, call)
             throw error
         }
-    }
-
-    private static func body(_ draft: XDraft) throws -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return Array(try encoder.encode(draft))
     }
 }
 
