@@ -5,55 +5,83 @@ import Posts
 import ServiceLifecycle
 import Storage
 
+/// How long a lease lives without its holder, in real time.
+struct LeaseTiming: Sendable {
+    /// How long a beat must stand still before the lease may be taken.
+    var patience = LeaseWatch.patience
+    /// The wait between two beats: the holder may miss a few.
+    var interval: Duration { patience / 6 }
+}
+
 /// Takes a mirror's lease, keeps it beating and gives it back.
 ///
 /// Beats and waits are counted in real time even where the mirror's own clock
 /// is a virtual one: they guard against other processes.
 struct LeaseKeeper: Sendable {
-    private static let interval: Duration = .seconds(5)
-
     let table: LeaseTable
     let clock: any WallClock
+    let timing: LeaseTiming
+    let faultPoints: FaultPoints
     let logger: Logger
     /// A name that no other process has.
     private let owner = UUID().uuidString.lowercased()
 
-    init(table: LeaseTable, clock: any WallClock, logger: Logger) {
+    init(
+        table: LeaseTable, clock: any WallClock, timing: LeaseTiming = LeaseTiming(), faultPoints: FaultPoints = .none,
+        logger: Logger
+    ) {
         self.table = table
         self.clock = clock
+        self.timing = timing
+        self.faultPoints = faultPoints
         self.logger = logger
     }
 
     /// Waits until the lease may be taken; nil if the worker is to end before that.
+    ///
+    /// A database that cannot be reached is waited for too.
+    ///
+    /// - Throws: The store's error, if waiting cannot help.
     func acquire() async throws -> Lease? {
-        var watch = LeaseWatch()
+        var watch = LeaseWatch(patience: timing.patience)
         var isAnnounced = false
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
-            let record = try await table.record()
-            if watch.mayTake(record, at: .now),
-                let lease = try await table.take(owner: owner, after: record, now: clock.now.milliseconds)
-            {
-                return lease
+            do {
+                if let lease = try await take(&watch) { return lease }
+                if !isAnnounced {
+                    logger.notice("Another worker holds this mirror, waiting")
+                    isAnnounced = true
+                }
+            } catch  where !PollingLoop.endsTheWorker(error) {
+                logger.warning("Lease could not be read, trying again", metadata: [LogKeys.error: "\(error)"])
             }
-            if !isAnnounced {
-                logger.notice("Another worker holds this mirror, waiting")
-                isAnnounced = true
-            }
-            try? await cancelWhenGracefulShutdown { try await ContinuousClock().sleep(for: Self.interval) }
+            try? await cancelWhenGracefulShutdown { try await ContinuousClock().sleep(for: timing.interval) }
         }
         return nil
+    }
+
+    /// Takes the lease if its holder has been silent long enough; nil if it was not.
+    private func take(_ watch: inout LeaseWatch) async throws -> Lease? {
+        let record = try await table.record()
+        // The answer to an earlier attempt was lost, and it was heard.
+        if let held = record?.lease(of: owner) { return held }
+        guard watch.mayTake(record, at: .now),
+            let lease = try await table.take(owner: owner, after: record, now: clock.now.milliseconds)
+        else { return nil }
+        faultPoints.pass(.leaseTaken)
+        return lease
     }
 
     /// Takes the lease if nobody holds it, or if its holder is silent.
     ///
     /// A holder that lives shows it within seconds; one that died is replaced after ``LeaseWatch/patience``.
     func acquireNow() async throws -> Lease? {
-        var watch = LeaseWatch()
+        var watch = LeaseWatch(patience: timing.patience)
         let first = try await table.record()
         var record = first
         while !watch.mayTake(record, at: .now) {
             guard record == first else { return nil }
-            try await ContinuousClock().sleep(for: .seconds(1))
+            try await ContinuousClock().sleep(for: timing.interval)
             record = try await table.record()
         }
         return try await table.take(owner: owner, after: record, now: clock.now.milliseconds)
@@ -73,7 +101,7 @@ struct LeaseKeeper: Sendable {
             } catch {
                 logger.warning("Lease could not be renewed", metadata: [LogKeys.error: "\(error)"])
             }
-            do { try await ContinuousClock().sleep(for: Self.interval) } catch { return }
+            do { try await ContinuousClock().sleep(for: timing.interval) } catch { return }
         }
     }
 
@@ -82,6 +110,7 @@ struct LeaseKeeper: Sendable {
         do {
             // Not cancelled with the worker: the next one would have to wait for the silence.
             try await Task { try await table.release(lease, now: clock.now.milliseconds) }.value
+            faultPoints.pass(.leaseReleased)
         } catch {
             logger.warning("Lease could not be released", metadata: [LogKeys.error: "\(error)"])
         }

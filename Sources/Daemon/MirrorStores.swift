@@ -24,6 +24,8 @@ package struct MirrorStores: Sendable {
     ///
     /// That of a scratch store is the real one, for what it spends is spent.
     package let spending: SpendingTable
+    /// How this process differs from one in earnest.
+    package private(set) var rehearsal = Rehearsal.off
     /// Changes vanish; the counts are then kept beside the examples, for in Redis nothing rolls back.
     private let isScratch: Bool
 
@@ -47,9 +49,14 @@ package struct MirrorStores: Sendable {
             let vault = CredentialVault(configuration, storage: storage, logger: logger)
             var configuration = configuration
             configuration.adopt(try await vault.networks())
-            return MirrorStores(
+            var stores = MirrorStores(
                 configuration, storage, vault: vault, spending: SpendingTable(configuration, storage: storage),
                 isScratch: false)
+            if !configuration.rehearsal.isEmpty {
+                let accounts = [try await stores.account(.human), try await stores.account(.bot)].compactMap(\.self)
+                stores.rehearsal = try Rehearsal(variables: configuration.rehearsal, accounts: accounts)
+            }
+            return stores
         } catch {
             await storage.close()
             throw error
@@ -74,8 +81,14 @@ package struct MirrorStores: Sendable {
 
     /// The same mirror on data whose changes vanish when it is closed.
     package func scratch() async throws -> MirrorStores {
-        MirrorStores(configuration, try await storage.scratch(), vault: vault, spending: spending, isScratch: true)
+        var stores = MirrorStores(
+            configuration, try await storage.scratch(), vault: vault, spending: spending, isScratch: true)
+        stores.rehearsal = rehearsal
+        return stores
     }
+
+    /// The clock that everything about this mirror goes by.
+    package var clock: any WallClock { rehearsal.clock }
 
     /// The outbox for reading, or with a lease for changing.
     package func outbox(lease: Lease?) -> OutboxStore {

@@ -1,4 +1,5 @@
 package import Foundation
+import Outbox
 
 /// The time of day and the way to wait for it.
 ///
@@ -14,18 +15,38 @@ package protocol WallClock: Sendable {
 
 /// The system's clock.
 package struct SystemClock: WallClock {
-    /// The wall clock is read again at least this often, so that a clock that was set or a machine that slept is noticed.
-    private static let longestNap: TimeInterval = 30
-
     package init() {}
 
     package var now: Date { Date() }
 
     package func sleep(until deadline: Date) async throws {
-        var remaining = deadline.timeIntervalSinceNow
-        while remaining > 0 {
-            try await ContinuousClock().sleep(for: .seconds(min(remaining, Self.longestNap)))
-            remaining = deadline.timeIntervalSinceNow
+        try await Nap(rate: 1).sleep(until: deadline, on: self)
+    }
+}
+
+/// Waiting for a wall clock that may be set while one waits.
+struct Nap: Sendable {
+    /// The wall clock is read again at least this often, in real seconds, so that a clock that was set or a machine that
+    /// slept is noticed.
+    private static let longest: TimeInterval = 30
+
+    /// How fast the wall clock runs, as a multiple of real time.
+    let rate: Double
+
+    /// Waits until the clock shows `deadline`, but no longer than that was away when the waiting began.
+    ///
+    /// A clock that is set back meanwhile therefore wakes the sleeper early, who looks at the time again, and does not
+    /// keep it asleep for as long as it was set back.
+    ///
+    /// - Throws: `CancellationError` when the waiting task is cancelled.
+    func sleep(until deadline: Date, on clock: some WallClock) async throws {
+        let start = ContinuousClock.now
+        let whole = deadline.timeIntervalSince(clock.now) / rate
+        while true {
+            let slept = start.duration(to: .now).timeInterval
+            let remaining = min(deadline.timeIntervalSince(clock.now) / rate, whole - slept)
+            guard remaining > 0 else { return }
+            try await ContinuousClock().sleep(for: .seconds(min(remaining, Self.longest)))
         }
     }
 }
@@ -43,13 +64,20 @@ package final class VirtualClock: WallClock, @unchecked Sendable {
     }
 
     private let lock = NSLock()
+    private let onAdvance: @Sendable (Date) -> Void
     private var current: Date
     private var participants = 0
     private var sleepers: [Int: Sleeper] = [:]
     private var cancelled: Set<Int> = []
     private var counter = 0
 
-    package init(startingAt start: Date) { current = start }
+    /// - Parameters:
+    ///   - start: What it shows first.
+    ///   - onAdvance: Told what it shows next, before anybody sees that; must return soon and not ask the clock.
+    package init(startingAt start: Date, onAdvance: @escaping @Sendable (Date) -> Void = { _ in }) {
+        current = start
+        self.onAdvance = onAdvance
+    }
 
     package var now: Date { lock.withLock { current } }
 
@@ -100,7 +128,10 @@ package final class VirtualClock: WallClock, @unchecked Sendable {
             let next = sleepers.values.min(by: { ($0.deadline, $0.order) < ($1.deadline, $1.order) })
         else { return nil }
         sleepers[next.order] = nil
-        current = max(current, next.deadline)
+        if next.deadline > current {
+            current = next.deadline
+            onAdvance(current)
+        }
         return next
     }
 }

@@ -45,8 +45,9 @@ extension Worker {
         if deliverer == nil { try await label(bot, accounts.botAccount) }
         tellWhatIsLeftOut(bot: bot, feeds)
         return WorkerParts(
-            configuration: configuration, clock: clock, cadence: cadence, logger: logger, zone: zone,
-            activated: activated, archive: stores.archive, people: stores.people, favorites: favorites,
+            configuration: configuration, clock: clock, cadence: cadence, faultPoints: stores.rehearsal.faultPoints,
+            logger: logger, zone: zone, activated: activated, archive: stores.archive, people: stores.people,
+            favorites: favorites,
             own: accounts.own, planner: planner,
             courier: Courier(
                 delivery: delivery, store: store, planner: planner, archive: stores.archive, people: stores.people,
@@ -133,7 +134,8 @@ extension Worker {
             guard let network, network.capabilities.feeds.contains(feed) else { return nil }
             let reader = FeedReader(
                 network: network, feed: feed, name: name, cursors: stores.cursors, clock: clock,
-                pages: Cadence.pages(of: feed, on: network.name), keepsPast: pacing === humanPacing)
+                pages: Cadence.pages(of: feed, on: network.name), keepsPast: pacing === humanPacing,
+                onPositionStored: { [faultPoints = stores.rehearsal.faultPoints] in faultPoints.pass(.cursorStored) })
             return WatchedFeed(reader: reader, pacing: pacing, interval: interval)
         }
         return WatchedFeeds(

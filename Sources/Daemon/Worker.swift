@@ -102,7 +102,7 @@ package struct Worker: Sendable {
     private func leaseKeeper() -> LeaseKeeper {
         LeaseKeeper(
             table: LeaseTable(storage: stores.storage, mirror: stores.configuration.mirror), clock: clock,
-            logger: logger)
+            timing: stores.rehearsal.leaseTiming, faultPoints: stores.rehearsal.faultPoints, logger: logger)
     }
 
     private func work(under lease: Lease, keeper: LeaseKeeper, until end: Date?) async throws {

@@ -13,6 +13,7 @@ struct WorkerParts: Sendable {
     let configuration: MirrorConfiguration
     let clock: any WallClock
     let cadence: Cadence
+    let faultPoints: FaultPoints
     let logger: Logger
     let zone: TimeZone
     let activated: Date

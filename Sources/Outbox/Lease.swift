@@ -15,6 +15,11 @@ package struct LeaseRecord: Equatable, Sendable {
     package let isReleased: Bool
     /// When the holder last beat, on the holder's wall clock: to be shown, never to decide.
     package let updatedMilliseconds: Int64
+
+    /// The lease, if `owner` is who holds it.
+    package func lease(of owner: String) -> Lease? {
+        self.owner == owner && !isReleased ? Lease(owner: owner, fence: fence) : nil
+    }
 }
 
 /// Reads and changes one mirror's lease.
@@ -105,13 +110,15 @@ package struct LeaseTable: Sendable {
 /// observer's own monotonic clock, so that wrong wall clocks cannot steal a
 /// lease.
 package struct LeaseWatch: Sendable {
-    /// How long a beat must stand still.
+    /// How long a beat must stand still, unless a rehearsal is in a hurry.
     package static let patience: Duration = .seconds(30)
 
+    private let patience: Duration
     private var seen: LeaseRecord?
     private var since: ContinuousClock.Instant?
 
-    package init() {}
+    /// - Parameter patience: How long a beat must stand still.
+    package init(patience: Duration = Self.patience) { self.patience = patience }
 
     /// Whether `record`, read at `instant`, may be taken.
     package mutating func mayTake(_ record: LeaseRecord?, at instant: ContinuousClock.Instant) -> Bool {
@@ -121,6 +128,6 @@ package struct LeaseWatch: Sendable {
             since = instant
         }
         guard let since else { return false }
-        return since.duration(to: instant) >= Self.patience
+        return since.duration(to: instant) >= patience
     }
 }

@@ -48,6 +48,8 @@ package struct MirrorConfiguration: Sendable {
     package var pollInterval: Duration
     /// Running on Heroku, whose disk is forgotten daily.
     package var isDyno: Bool
+    /// The variables of a rehearsal; empty in earnest.
+    let rehearsal: [String: String]
 
     /// How long labelled posts are kept, in days; X wants what is deleted there to be gone soon.
     private static let (exampleDays, exampleDaysOnX) = (180, 30)
@@ -89,6 +91,7 @@ package struct MirrorConfiguration: Sendable {
         dictionary = values.text("MECAB_DICTIONARY") ?? "ipadic-utf8"
         pollInterval = .seconds(values.integer("POLL_SECONDS"))
         isDyno = environment["DYNO"]?.isEmpty == false
+        rehearsal = environment.filter { Rehearsal.isVariable($0.key) && !$0.value.isEmpty }
     }
 
     /// The account of a role as the settings describe it; a stored login may stand in.

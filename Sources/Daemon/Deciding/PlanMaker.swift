@@ -84,11 +84,20 @@ package struct PlanMaker: Sendable {
     /// Slots whose time has passed are stored as skipped, so that a mirror
     /// started in the afternoon keeps the right rate for the rest of the day.
     ///
+    /// - Parameters:
+    ///   - day: The day to plan.
+    ///   - now: Decides which slots have passed.
+    ///   - watching: Whether the human's posts are followed, so that days without one count.
+    ///   - onDrawn: Told when the plan is drawn and not stored yet.
     /// - Returns: The plan if it was stored now.
-    package func make(_ day: LocalDay, now: Date, watching: Bool) async throws -> PlannedDay? {
+    /// - Throws: The store's error.
+    package func make(
+        _ day: LocalDay, now: Date, watching: Bool, onDrawn: @Sendable () -> Void = {}
+    ) async throws -> PlannedDay? {
         guard try await store.plan(for: day) == nil,
             let planned = try await preview(day, now: now, watching: watching)
         else { return nil }
+        onDrawn()
         let isStored = try await store.store(planned.plan, slots: planned.slots.map { intent(for: $0, now: now) })
         return isStored ? planned : nil
     }

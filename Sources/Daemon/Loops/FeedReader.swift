@@ -21,6 +21,8 @@ package struct FeedReader: Sendable {
     let pages: Int
     /// A training may want what is older than the first page.
     let keepsPast: Bool
+    /// Told that the position has moved.
+    let onPositionStored: @Sendable () -> Void
 
     /// - Parameters:
     ///   - network: Where the feed is.
@@ -30,9 +32,10 @@ package struct FeedReader: Sendable {
     ///   - clock: Tells the time.
     ///   - pages: The most pages that one look asks for.
     ///   - keepsPast: Whether the first look notes where a training can go on into the past.
+    ///   - onPositionStored: Told that the position has moved.
     package init(
         network: any SocialNetwork, feed: Feed, name: String, cursors: CursorTable, clock: any WallClock,
-        pages: Int = Self.usualPages, keepsPast: Bool = false
+        pages: Int = Self.usualPages, keepsPast: Bool = false, onPositionStored: @escaping @Sendable () -> Void = {}
     ) {
         self.network = network
         self.feed = feed
@@ -41,6 +44,7 @@ package struct FeedReader: Sendable {
         self.clock = clock
         self.pages = pages
         self.keepsPast = keepsPast
+        self.onPositionStored = onPositionStored
     }
 
     /// Hands over what came since the last time, page by page, or the newest page the first time.
@@ -68,7 +72,10 @@ package struct FeedReader: Sendable {
         while let page = next {
             if !page.items.isEmpty { try await handle(page.items) }
             if keepsPast, position == nil { try await remember(page.older.map(Past.init(whole:))) }
-            if let newer = walk.newer, newer != position { try await cursors.set(newer, of: name, now: clock.now) }
+            if let newer = walk.newer, newer != position {
+                try await cursors.set(newer, of: name, now: clock.now)
+                onPositionStored()
+            }
             guard try await mayGoOn(page) else { return false }
             next = try await walk.next()
         }

@@ -23,8 +23,10 @@ struct Passes: Sendable {
     func makePlan() async throws {
         let now = parts.clock.now
         let today = LocalTime(now, in: parts.zone).day
-        guard let planned = try await parts.planner.make(today, now: now, watching: parts.feeds.humanPosts != nil)
-        else { return }
+        let planned = try await parts.planner.make(
+            today, now: now, watching: parts.feeds.humanPosts != nil, onDrawn: { parts.faultPoints.pass(.planDrawn) })
+        guard let planned else { return }
+        parts.faultPoints.pass(.planStored)
         parts.logger.info(
             "Plan made",
             metadata: [LogKeys.day: "\(today)", LogKeys.count: "\(planned.slots.count)"])
@@ -42,7 +44,10 @@ struct Passes: Sendable {
             for item in items.sorted(by: { $0.post.createdAt < $1.post.createdAt })
             where item.post.createdAt >= parts.activated {
                 let decided = try await parts.mentionDecider.decide(item, now: parts.clock.now)
-                if decided.isNew { log(decided.action) }
+                if decided.isNew {
+                    log(decided.action)
+                    parts.faultPoints.pass(.mentionDecided)
+                }
             }
         }
     }
@@ -52,7 +57,9 @@ struct Passes: Sendable {
         // Who has just asked the bot to stop is known before anything of theirs is favorited.
         if let mentions = parts.feeds.mentions { _ = try await readMentions(mentions) }
         let next = try await feed.look { items in
-            for action in try await parts.favoriteDecider.decide(items, now: parts.clock.now) { log(action) }
+            let decided = try await parts.favoriteDecider.decide(items, now: parts.clock.now)
+            decided.forEach(log)
+            if !decided.isEmpty { parts.faultPoints.pass(.favoriteDecided) }
             if parts.feeds.seen == .bot { try await learnSeen(items) }
         }
         try await parts.courier.deliverDue([.favorite])

@@ -157,7 +157,7 @@ struct PeopleBook {
     static func note(_ stance: People.Stance, _ text: String, _ options: MirrorOptions) async throws {
         try await options.withMirror { stores in
             let id = try await PeopleBook(stores: stores).account(text)
-            try await stores.people.set(stance, for: id, reason: "operator", at: SystemClock().now)
+            try await stores.people.set(stance, for: id, reason: "operator", at: stores.clock.now)
             print("\(stance == .deny ? "left alone from now on" : "allowed"): \(Printable.line(id.reference))")
         }
     }

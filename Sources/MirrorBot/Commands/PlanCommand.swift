@@ -27,7 +27,7 @@ struct PlanCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withMirror { stores in
-            let now = SystemClock().now
+            let now = stores.clock.now
             guard let zone = try await stores.settleTimeZone(now: now) else {
                 throw try await stores.missingTimeZone()
             }

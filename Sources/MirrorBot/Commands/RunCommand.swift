@@ -28,7 +28,7 @@ struct RunCommand: AsyncParsableCommand {
         try await options.withMirror { stores in
             let configuration = stores.configuration
             try configuration.requireLastingStorage()
-            let clock = SystemClock()
+            let clock = stores.clock
             let registry = NetworkRegistry(version: Version.current, clock: clock)
             defer { registry.shutdown() }
             let logger = Logger(label: "mirror-bot")

@@ -14,7 +14,7 @@ struct StatusCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withMirror { stores in
-            let report = try await StatusReporter(stores: stores).report(now: SystemClock().now)
+            let report = try await StatusReporter(stores: stores).report(now: stores.clock.now)
             if json {
                 try JSONOutput.print(report)
             } else {

@@ -65,7 +65,7 @@ struct SuggestionsApproveCommand: AsyncParsableCommand {
                 throw CommandError(
                     .configuration, "could not approve: X does not let software favorite; open the address instead")
             }
-            let now = SystemClock().now
+            let now = stores.clock.now
             try await SuggestionIDs(ids).forEach("approved") { id in
                 try await stores.outbox(lease: nil).approve(id, now: now, expires: now + Self.patience)
             }
@@ -84,7 +84,7 @@ struct SuggestionsDismissCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withMirror { stores in
-            let now = SystemClock().now
+            let now = stores.clock.now
             try await SuggestionIDs(ids).forEach("dismissed") { id in
                 try await stores.outbox(lease: nil).dismiss(id, now: now)
             }

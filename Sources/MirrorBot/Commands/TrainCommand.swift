@@ -44,7 +44,7 @@ struct TrainSchedulerCommand: AsyncParsableCommand {
 
     private func train() async throws {
         try await options.withMirror { stores in
-            let clock = SystemClock()
+            let clock = stores.clock
             let progress = ProgressView()
             let zone = try await stores.settleTimeZone(now: clock.now) ?? .gmt
             let trainer = SchedulerTrainer(stores: stores, clock: clock, zone: zone, report: progress.show)
@@ -111,7 +111,7 @@ struct TrainClassifierCommand: AsyncParsableCommand {
 
     private func train() async throws {
         try await options.withMirror { stores in
-            let clock = SystemClock()
+            let clock = stores.clock
             let progress = ProgressView()
             let favorites = try stores.favorites()
             let trainer = ClassifierTrainer(

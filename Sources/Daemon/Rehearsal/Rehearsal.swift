@@ -1,0 +1,132 @@
+package import Foundation
+import Networks
+import Outbox
+import Posts
+
+/// How a process differs from one in earnest: its clock may run faster, its lease may change hands sooner, and it may end
+/// itself at a named point.
+///
+/// For the crash harness, which runs the program as it is built. A process that could reach anything but this machine
+/// refuses to rehearse.
+package struct Rehearsal: Sendable {
+    /// Nothing differs.
+    package static let off = Rehearsal(clock: SystemClock(), leaseTiming: LeaseTiming(), faultPoints: .none)
+
+    package let clock: any WallClock
+    let leaseTiming: LeaseTiming
+    let faultPoints: FaultPoints
+
+    private init(clock: any WallClock, leaseTiming: LeaseTiming, faultPoints: FaultPoints) {
+        self.clock = clock
+        self.leaseTiming = leaseTiming
+        self.faultPoints = faultPoints
+    }
+
+    /// Reads the variables of a rehearsal, which ``Settings`` explains; without any it is ``off``.
+    ///
+    /// - Parameters:
+    ///   - values: Those of the process environment that ``isVariable(_:)`` names.
+    ///   - accounts: What the process would talk to.
+    /// - Throws: ``ConfigurationError`` if one has no meaning, or if an account is not on this machine.
+    init(variables values: [String: String], accounts: [AccountConfiguration]) throws {
+        guard let first = values.keys.min() else {
+            self = .off
+            return
+        }
+        for account in accounts where !account.isOnThisMachine {
+            throw ConfigurationError(
+                first,
+                "is for rehearsals against a server on this machine, and the \(account.role.rawValue)'s account is "
+                    + "elsewhere; unset it")
+        }
+        func value<Value>(_ variable: Variable, _ read: (String) -> Value?) throws -> Value? {
+            guard let text = values[variable.rawValue] else { return nil }
+            guard let value = read(text) else {
+                throw ConfigurationError(variable.rawValue, "is \"\(text.prefix(60))\"; expected \(variable.form)")
+            }
+            return value
+        }
+        let origin = try value(.origin) { try? Date($0, strategy: .iso8601) }
+        let started = try value(.started) { Int64($0).map { Date(milliseconds: $0) } }
+        let factor = try value(.factor) { Double($0).flatMap { (1...300).contains($0) ? $0 : nil } }
+        let patience = try value(.leaseSeconds) { Double($0).flatMap { (0.3...30).contains($0) ? $0 : nil } }
+        let trap = try value(.fault, FaultTrap.init)
+        guard (origin == nil) == (started == nil), origin != nil || factor == nil else {
+            throw ConfigurationError(
+                Variable.origin.rawValue, "needs \(Variable.started.rawValue), and the other way round")
+        }
+        self.init(
+            clock: origin.map { AcceleratedClock(origin: $0, started: started ?? $0, factor: factor ?? 1) }
+                ?? SystemClock(),
+            leaseTiming: patience.map { LeaseTiming(patience: .seconds($0)) } ?? LeaseTiming(),
+            faultPoints: FaultPoints(trap: trap))
+    }
+}
+
+extension Rehearsal {
+    /// What a rehearsal is told, as variables of the process environment.
+    package struct Settings: Sendable {
+        /// What the clock shows when the system's shows ``started``; whole seconds.
+        package var origin: Date
+        package var started: Date
+        /// How many seconds pass in one of the system's, from 1 to 300.
+        package var factor: Double
+        /// For how long a lease must not beat before it may be taken, in seconds of the system's clock.
+        package var leaseSeconds: Double?
+        /// `kill@NAME#N` or `stop@NAME#N`: what happens when the ``FaultPoint`` of this name is passed for the n-th time.
+        package var fault: String?
+
+        package init(
+            origin: Date, started: Date, factor: Double, leaseSeconds: Double? = nil, fault: String? = nil
+        ) {
+            self.origin = origin
+            self.started = started
+            self.factor = factor
+            self.leaseSeconds = leaseSeconds
+            self.fault = fault
+        }
+
+        /// The variables and their values.
+        package var variables: [String: String] {
+            var variables = [
+                Variable.origin: origin.formatted(.iso8601), .started: String(started.milliseconds),
+                .factor: String(factor),
+            ]
+            variables[.leaseSeconds] = leaseSeconds.map { String($0) }
+            variables[.fault] = fault
+            return Dictionary(uniqueKeysWithValues: variables.map { ($0.key.rawValue, $0.value) })
+        }
+    }
+
+    /// Whether a variable of the environment is one of a rehearsal.
+    static func isVariable(_ name: String) -> Bool { Variable(rawValue: name) != nil }
+
+    private enum Variable: String {
+        case origin = "REHEARSAL_ORIGIN"
+        case started = "REHEARSAL_STARTED"
+        case factor = "REHEARSAL_FACTOR"
+        case leaseSeconds = "REHEARSAL_LEASE_SECONDS"
+        case fault = "REHEARSAL_FAULT"
+
+        /// What a value looks like.
+        var form: String {
+            switch self {
+            case .origin: "a time such as 2026-11-21T09:00:00Z"
+            case .started: "milliseconds since 1970"
+            case .factor: "a number from 1 to 300"
+            case .leaseSeconds: "seconds from 0.3 to 30"
+            case .fault: "kill@POINT#N or stop@POINT#N with a known point"
+            }
+        }
+    }
+}
+
+extension AccountConfiguration {
+    /// Whether all requests for the account stay on the loopback interface.
+    fileprivate var isOnThisMachine: Bool {
+        let address: String? =
+            if case .mastodon(let server, _) = credentials { apiBaseURL ?? server } else { apiBaseURL }
+        guard let host = address.flatMap(URLComponents.init(string:))?.host?.lowercased() else { return false }
+        return ["127.0.0.1", "[::1]", "::1", "localhost"].contains(host)
+    }
+}
