@@ -16,15 +16,27 @@ package struct Secret: Sendable, CustomStringConvertible, CustomDebugStringConve
     /// Whether there is nothing to keep secret.
     package var isEmpty: Bool { value.isEmpty }
 
-    /// `text` without any occurrence of the secret.
+    /// `text` without anything that tells the secret.
     ///
-    /// For messages that come from outside, such as a server's error text that repeats the request.
-    package func redacted(from text: String) -> String {
-        guard !value.isEmpty else { return text }
-        return text.split(separator: value, omittingEmptySubsequences: false).joined(separator: description)
+    /// For messages that come from outside, such as a server's error text that
+    /// repeats the request, perhaps shortened, in other case or encoded: eight
+    /// characters in a row of the secret, or of its Base64, hexadecimal or URL
+    /// form, are taken out. A secret of fewer characters is only found whole.
+    package func redacted(from text: String) -> String { Self.redacted([self], from: text) }
+
+    /// `text` without anything that tells one of the secrets.
+    package static func redacted(_ secrets: some Sequence<Secret>, from text: String) -> String {
+        let bytes = Array(text.utf8)
+        var isTold = [Bool](repeating: false, count: bytes.count)
+        // All before anything is taken out: a part of one may stand in another.
+        for secret in secrets { SecretPieces(of: secret.value).mark(bytes, in: &isTold) }
+        guard isTold.contains(true) else { return text }
+        return SecretPieces.text(bytes, without: isTold, leaving: mark)
     }
 
-    package var description: String { "<redacted>" }
+    private static let mark = "<redacted>"
+
+    package var description: String { Self.mark }
 
     package var debugDescription: String { description }
 

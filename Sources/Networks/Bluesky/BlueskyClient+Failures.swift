@@ -167,7 +167,7 @@ extension BlueskyClient {
     }
 
     private static func redacted(_ text: String, _ secrets: [Secret]) -> String {
-        secrets.reduce(text) { $1.redacted(from: $0) }
+        Secret.redacted(secrets, from: text)
     }
 }
 

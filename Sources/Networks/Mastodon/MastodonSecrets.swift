@@ -18,6 +18,6 @@ final class MastodonSecrets: @unchecked Sendable {
 
     /// `text` without any of the secrets.
     func redacted(from text: String) -> String {
-        lock.withLock { known }.reduce(text) { text, secret in secret.redacted(from: text) }
+        Secret.redacted(lock.withLock { known }, from: text)
     }
 }

@@ -67,7 +67,7 @@ struct OAuthSigner: Sendable {
     }
 
     /// The secrets that must not be in any text.
-    var secrets: [Secret] { [consumerSecret, token, tokenSecret].compactMap(\.self) }
+    var secrets: [Secret] { [Secret(consumerKey), consumerSecret, token, tokenSecret].compactMap(\.self) }
 
     /// Both secrets; the `&` stays where there is no token.
     private var signingKey: String {

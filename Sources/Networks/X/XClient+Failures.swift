@@ -47,8 +47,8 @@ extension XClient {
         failure.retryAfter = refusal.retryAfter
         switch refusal.pause {
         case .nothing: break
-        case .endpoint: memory.pause(.endpoint(call.endpoint), for: failure)
-        case .everything: memory.pause(.everything, for: failure)
+        case .endpoint: memory.pause(.endpoint(call.endpoint), for: failure, at: now())
+        case .everything: memory.pause(.everything, for: failure, at: now())
         }
         return failure
     }
@@ -68,7 +68,7 @@ extension XClient {
     }
 
     private func redacted(_ text: String) -> String {
-        signer.secrets.reduce(text) { $1.redacted(from: $0) }
+        Secret.redacted(signer.secrets, from: text)
     }
 }
 
