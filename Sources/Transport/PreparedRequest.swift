@@ -70,7 +70,9 @@ struct PreparedRequest {
         if request.method == .get, !needsBody {
             try easy.set(CURLOPT_PIPEWAIT, 1)
         } else {
+            // Such a connection goes with its request: the next one makes its own, and they would pile up.
             try easy.set(CURLOPT_FRESH_CONNECT, 1)
+            try easy.set(CURLOPT_FORBID_REUSE, 1)
         }
     }
 }

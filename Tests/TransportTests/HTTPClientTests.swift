@@ -119,6 +119,18 @@ import Transport
         #expect(server.requests.count == 5)
     }
 
+    @Test(.timeLimit(.minutes(1)), arguments: [HTTPRequest.Method.post, .put, .delete])
+    func aConnectionForWritingEndsWithItsRequest(method: HTTPRequest.Method) async throws {
+        let (closings, closed) = AsyncStream.makeStream(of: Int.self)
+        let server = try LoopbackServer { request, connection in
+            try connection.respond(status: 200)
+            connection.waitForClose()
+            closed.yield(request.connection)
+        }
+        _ = try await client.send(HTTPRequest(method: method, url: server.url))
+        #expect(await closings.first { _ in true } == 0)
+    }
+
     @Test func carriesManyRequestsAtOnce() async throws {
         let server = try LoopbackServer { request, connection in
             try connection.respond(status: 200, body: Array(request.target.utf8))
