@@ -12,6 +12,10 @@ package enum PostgresTransactionMode: Sendable {
     /// before committed.
     case exclusive(lock: Int64)
 
+    fileprivate var mayChange: Bool {
+        if case .readOnly = self { false } else { true }
+    }
+
     fileprivate var begin: [String] {
         switch self {
         case .serializable: ["BEGIN ISOLATION LEVEL SERIALIZABLE"]
@@ -31,12 +35,13 @@ extension PostgresClient {
     /// Runs `body` in one transaction on the connection's thread.
     ///
     /// A transaction that another one made impossible is repeated. One whose
-    /// connection was lost before `COMMIT` was sent is repeated once, on a new
-    /// connection. So `body` may run several times.
+    /// connection was lost is repeated once, on a new connection, if it is
+    /// certain that it was not committed: `COMMIT` was not sent, or the server
+    /// says so when it is asked again. So `body` may run several times.
     ///
     /// - Throws: What `body` throws; ``PostgresError``, with code
-    ///   `.commitUnknown` when the connection was lost after `COMMIT` was sent;
-    ///   `CancellationError`.
+    ///   `.commitUnknown` when the connection was lost after `COMMIT` was sent
+    ///   and the server could not be asked; `CancellationError`.
     package func transaction<Value: Sendable>(
         _ mode: PostgresTransactionMode, _ body: @escaping @Sendable (PostgresConnection) throws -> Value
     ) async throws -> Value {
@@ -74,6 +79,8 @@ extension PostgresClient {
         // What the server refused counts, also where the body made another error, or none, of it.
         if let failure = connection.failure {
             rollBack(connection)
+            // The session may be older than the server's change of mind, or its server no longer the one to write to.
+            if failure.sqlState == "25006", mode.mayChange { _ = drop() }
             guard case .failure(let thrown) = result, !failure.isRepeatable, !failure.isConnectionLost else {
                 throw failure
             }
@@ -99,8 +106,8 @@ extension PostgresClient {
     }
 
     private func commit(_ mode: PostgresTransactionMode, _ connection: PostgresConnection) throws {
-        // Nothing was sent yet: a connection found dead here is an ordinary loss.
-        try connection.probe()
+        // No COMMIT was sent yet: a connection found dead here is an ordinary loss.
+        let mark = mode.mayChange ? try connection.mark() : nil
         do {
             let tag = try connection.control("COMMIT", interruptible: false).commandTag
             guard tag == "COMMIT" else {
@@ -108,9 +115,81 @@ extension PostgresClient {
             }
         } catch let error as PostgresError where error.isConnectionLost {
             // Nothing was at stake in a read.
-            if case .readOnly = mode { return }
-            _ = drop()
-            throw PostgresError(.commitUnknown, "the connection was lost during the commit: \(error.message)")
+            guard mode.mayChange else { return }
+            guard drop() else { throw error }
+            switch mark.map(outcome) ?? .unknown {
+            case .committed:
+                return
+            case .rolledBack:
+                throw error
+            case .unknown:
+                throw PostgresError(.commitUnknown, "the connection was lost during the commit: \(error.message)")
+            }
+        }
+    }
+
+    // MARK: - After a lost answer
+
+    /// Asks the server whether a transaction whose answer was lost was committed.
+    private func outcome(of mark: PostgresTransactionMark) -> PostgresOutcome {
+        guard let timeline = mark.timeline else { return .unknown }
+        // What changed nothing may run again, whatever became of it.
+        guard let number = mark.number else { return .rolledBack }
+        let end = ContinuousClock.now + configuration.outcomePatience
+        var pause = 20
+        while ContinuousClock.now < end, !isInterrupted {
+            do {
+                let connection = try connected()
+                guard connection.timeline == timeline else { return .unknown }
+                if let outcome = try connection.outcome(of: number) { return outcome }
+            } catch let error as PostgresError where error.code == .server {
+                return .unknown
+            } catch {
+                _ = drop()
+            }
+            _ = interruption.wait(for: 0, on: -1, milliseconds: pause)
+            pause = min(pause * 2, 500)
+        }
+        return .unknown
+    }
+}
+
+/// By what the server knows a transaction after its connection was lost.
+struct PostgresTransactionMark {
+    /// The number that the server gave it; nil while it has changed nothing.
+    let number: Int64?
+    /// The history in which the number means something; nil where the server cannot be asked later.
+    let timeline: String?
+}
+
+/// What became of a transaction.
+enum PostgresOutcome {
+    case committed
+    case rolledBack
+    case unknown
+}
+
+extension PostgresConnection {
+    /// The mark of the transaction that is open.
+    fileprivate func mark() throws -> PostgresTransactionMark {
+        guard timeline != nil else {
+            try probe()
+            return PostgresTransactionMark(number: nil, timeline: nil)
+        }
+        let answer = try control("SELECT txid_current_if_assigned()", interruptible: false)
+        guard answer.rowCount == 1, case .integer(let number) = answer.cell(0, 0) else {
+            return PostgresTransactionMark(number: nil, timeline: timeline)
+        }
+        return PostgresTransactionMark(number: number, timeline: timeline)
+    }
+
+    /// What became of a transaction; nil while it has not ended.
+    fileprivate func outcome(of number: Int64) throws -> PostgresOutcome? {
+        switch try control("SELECT txid_status(\(number))").firstText {
+        case "committed": .committed
+        case "aborted": .rolledBack
+        case "in progress": nil
+        default: .unknown
         }
     }
 }

@@ -7,7 +7,7 @@ import Foundation
 /// one after the other.
 package final class PostgresClient: @unchecked Sendable {
     // Unchecked because of `connection`, which only the executor's one thread touches, and `isClosed`, under the lock.
-    private let configuration: PostgresConfiguration
+    let configuration: PostgresConfiguration
     private let executor: ThreadExecutor
     let interruption: PostgresInterruption
     private let reconnects: Bool

@@ -6,6 +6,13 @@ import CPostgres
 package struct PostgresConfiguration: Sendable {
     /// Keyword and value of every setting that was given or has our default.
     let settings: [String: String]
+    /// How long the server may say nothing in the middle of a conversation.
+    ///
+    /// The kernel notices a machine that is gone; this is for one that is
+    /// there and hangs.
+    package var answerTimeout: Duration = .seconds(75)
+    /// How long a server that went away during a commit may take to come back and tell what became of it.
+    package var outcomePatience: Duration = .seconds(10)
 
     /// What a URL may override: a server that is gone is noticed within about
     /// a minute, also without traffic.
@@ -50,6 +57,8 @@ package struct PostgresConfiguration: Sendable {
         settings["client_encoding"] = "UTF8"
         self.settings = settings
     }
+
+    var answerMilliseconds: Int { max(1, Int(clamping: Int64(answerTimeout / .milliseconds(1)))) }
 
     /// The time a connection may take, in milliseconds; nil is no limit.
     var connectTimeoutMilliseconds: Int? {

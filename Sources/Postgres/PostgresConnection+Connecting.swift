@@ -16,7 +16,8 @@ extension PostgresConnection {
             PQfinish(handle)
             throw error
         }
-        let connection = PostgresConnection(connected: handle, interruption: interruption)
+        let connection = PostgresConnection(
+            connected: handle, interruption: interruption, answerMilliseconds: configuration.answerMilliseconds)
         try connection.prepareSession()
         return connection
     }
@@ -37,6 +38,8 @@ extension PostgresConnection {
     ) throws {
         let clock = ContinuousClock()
         let deadline = configuration.connectTimeoutMilliseconds.map { clock.now + .milliseconds($0) }
+        // Only the verbose report of a refusal holds its SQLSTATE.
+        PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
         // libpq: before the first PQconnectPoll act as if it had returned PGRES_POLLING_WRITING.
         var state = PGRES_POLLING_WRITING
         guard PQstatus(handle) != CONNECTION_BAD else { throw refusal(handle) }
@@ -50,23 +53,49 @@ extension PostgresConnection {
             state = PQconnectPoll(handle)
             if state == PGRES_POLLING_FAILED { throw refusal(handle) }
         }
+        PQsetErrorVerbosity(handle, PQERRORS_DEFAULT)
         PQsetnonblocking(handle, 1)
         // Notices would go to the error output.
         PQsetNoticeProcessor(handle, { _, _ in }, nil)
     }
 
     private static func refusal(_ handle: OpaquePointer) -> PostgresError {
-        let message = message(of: handle)
-        let isRefused = PQconnectionNeedsPassword(handle) == 1 || message.contains("authentication failed")
-        return PostgresError(isRefused ? .authentication : .connect, message)
+        var error = PostgresError(refusal: message(of: handle))
+        if PQconnectionNeedsPassword(handle) == 1 { error.code = .authentication }
+        return error
     }
 
-    /// A server or user may be set up to answer a commit before it is on disk.
+    /// How long one statement may take, and how long a transaction may stand still, before the server ends it.
+    ///
+    /// Less than the client's own patience, so that an error tells why. A
+    /// worker that was frozen, or whose machine is gone, would otherwise keep
+    /// its locks from the one that takes over.
+    private static let serverPatience = "60s"
+
+    /// Settings of the session: name, the value that stands for no choice, ours.
+    ///
+    /// The first, because a server or user may be set up to answer a commit
+    /// before it is on disk.
+    private static let session = [
+        ("synchronous_commit", "off", "on"), ("statement_timeout", "0", serverPatience),
+        ("idle_in_transaction_session_timeout", "0", serverPatience),
+    ]
+
     private func prepareSession() throws {
+        let wanted = Self.session.map { "('\($0)', '\($1)', '\($2)')" }.joined(separator: ", ")
         try control(
             """
-            SELECT set_config('synchronous_commit', 'on', false) \
-            WHERE current_setting('synchronous_commit') = 'off'
+            SELECT set_config(name, value, false) FROM (VALUES \(wanted)) AS wanted (name, unset, value) \
+            WHERE current_setting(name, true) = unset
             """)
+        do {
+            timeline = try control(
+                """
+                SELECT CASE WHEN pg_is_in_recovery() THEN NULL ELSE pg_walfile_name(pg_current_wal_lsn()) END
+                """
+            ).firstText.map { String($0.prefix(8)) }
+        } catch let error as PostgresError where error.code == .server {
+            // Not every server of this kind has a log to name.
+        }
     }
 }

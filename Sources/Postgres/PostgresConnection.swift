@@ -7,8 +7,15 @@ import Foundation
 /// blocking, so that a wait for the server ends at once when the interruption
 /// is requested.
 package final class PostgresConnection {
-    private let handle: OpaquePointer
+    let handle: OpaquePointer
     let interruption: PostgresInterruption
+    /// How long the server may say nothing before the connection counts as lost, in milliseconds.
+    let answerMilliseconds: Int
+    /// Which history of the server's data the connection writes to; nil if the server does not say.
+    ///
+    /// It changes when a standby takes over, and numbers of transactions mean
+    /// the same only within one.
+    var timeline: String?
     private var statements = PostgresStatementCache()
     private var cursors = 0
     /// The first failure since the transaction began.
@@ -16,26 +23,27 @@ package final class PostgresConnection {
     /// The server accepts
     /// nothing more in that transaction, whatever its body makes of the error.
     private(set) var failure: PostgresError?
-    /// Whether the server was asked to stop the running statement.
-    private var cancelSent = false
+    /// The request to stop the running statement, if there was one.
+    var cancelRequest: PostgresCancelRequest?
     /// Whether the running statement may be stopped.
-    private var isInterruptible = true
+    var isInterruptible = true
+    /// Whether client and server no longer agree on what was asked and answered.
+    var isOutOfStep = false
 
     /// Statements that are worth preparing; others run once.
     private static let preparable: Set<Substring> = ["SELECT", "INSERT", "UPDATE", "DELETE", "WITH"]
-    /// How long the server may take to stop a statement.
-    private static let cancelMilliseconds = 5_000
 
     /// Takes ownership of a connected handle.
-    init(connected handle: OpaquePointer, interruption: PostgresInterruption) {
+    init(connected handle: OpaquePointer, interruption: PostgresInterruption, answerMilliseconds: Int) {
         self.handle = handle
         self.interruption = interruption
+        self.answerMilliseconds = answerMilliseconds
     }
 
     deinit { PQfinish(handle) }
 
     /// Whether the connection can be used as far as the client knows.
-    var isAlive: Bool { PQstatus(handle) == CONNECTION_OK }
+    var isAlive: Bool { PQstatus(handle) == CONNECTION_OK && !isOutOfStep }
 
     /// Forgets earlier failures; before `BEGIN`.
     func beginUnit() { failure = nil }
@@ -139,107 +147,5 @@ package final class PostgresConnection {
                 }
             }
         }.get()
-    }
-}
-
-// MARK: - The wire
-
-extension PostgresConnection {
-    /// Sends something and returns the last of its answers.
-    @discardableResult
-    private func roundTrip(_ send: () -> Int32) throws -> PostgresResult {
-        cancelSent = false
-        guard send() == 1 else { throw lost() }
-        try flush()
-        var last: OpaquePointer?
-        while let next = try nextResult() {
-            PQclear(last)
-            last = next
-            // The statement wants to copy data, which nothing here does: the connection cannot go on.
-            if [PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH].contains(PQresultStatus(next)) {
-                PQclear(next)
-                throw PostgresError(.connectionLost, "the statement copies data")
-            }
-        }
-        guard let last else { throw lost() }
-        return try checked(last)
-    }
-
-    private func flush() throws {
-        while true {
-            let state = PQflush(handle)
-            if state == 0 { return }
-            guard state == 1 else { throw lost() }
-            // Reading meanwhile: the server may be blocked on what it wants to send first.
-            try wait(for: POLLIN | POLLOUT)
-            guard PQconsumeInput(handle) == 1 else { throw lost() }
-        }
-    }
-
-    private func nextResult() throws -> OpaquePointer? {
-        while PQisBusy(handle) == 1 {
-            try wait(for: POLLIN)
-            guard PQconsumeInput(handle) == 1 else { throw lost() }
-        }
-        return PQgetResult(handle)
-    }
-
-    /// Waits for the socket; on an interruption asks the server to stop and
-    /// goes on waiting for its answer, which says whether it did.
-    private func wait(for events: Int32) throws {
-        let isKnown = interruption.isRequested
-        if isKnown && isInterruptible && !cancelSent {
-            cancelSent = true
-            requestCancel()
-        }
-        let limit = isKnown ? Self.cancelMilliseconds : -1
-        let socket = PQsocket(handle)
-        guard interruption.wait(for: events, on: socket, milliseconds: limit, ignoring: isKnown) else {
-            throw PostgresError(.connectionLost, "the server did not stop a statement in time")
-        }
-    }
-
-    private func requestCancel() {
-        guard let cancel = PQgetCancel(handle) else { return }
-        defer { PQfreeCancel(cancel) }
-        var complaint = [CChar](repeating: 0, count: 256)
-        // A request that does not arrive shows as an answer that does not come; the wait is limited.
-        _ = PQcancel(cancel, &complaint, Int32(complaint.count))
-    }
-
-    private func checked(_ result: OpaquePointer) throws -> PostgresResult {
-        switch PQresultStatus(result) {
-        case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY, PGRES_SINGLE_TUPLE:
-            return PostgresResult(result)
-        default:
-            defer { PQclear(result) }
-            throw failure(of: result)
-        }
-    }
-
-    private func failure(of result: OpaquePointer) -> any Error {
-        // The fields are PG_DIAG_SQLSTATE, PG_DIAG_MESSAGE_PRIMARY and PG_DIAG_CONSTRAINT_NAME, which are character
-        // macros that Swift does not import.
-        func field(_ code: UnicodeScalar) -> String? {
-            PQresultErrorField(result, Int32(code.value)).map { String(cString: $0) }
-        }
-        guard let sqlState = field("C") else { return lost() }
-        if sqlState == "57014" && cancelSent { return CancellationError() }
-        var error = PostgresError(
-            sqlState: sqlState, message: field("M") ?? "the server gave no reason", constraint: field("n"))
-        // Class 57P: the server goes down or ends this session.
-        if !isAlive || sqlState.hasPrefix("57P") || sqlState.hasPrefix("08") { error.code = .connectionLost }
-        return error
-    }
-
-    private func lost() -> PostgresError {
-        PostgresError(.connectionLost, Self.message(of: handle))
-    }
-
-    /// libpq's own account of what went wrong, on one line.
-    static func message(of handle: OpaquePointer?) -> String {
-        let message = PQerrorMessage(handle).map { String(cString: $0) } ?? ""
-        let lines = message.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
-        return lines.isEmpty ? "the connection was lost" : lines.joined(separator: "; ")
     }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Why Postgres, or the way to it, failed.
 ///
 /// Holds no value of a row or bind and no password: of the server's report it
@@ -43,6 +45,18 @@ package struct PostgresError: Error, Sendable {
         self.constraint = constraint
         // Class 22, data exceptions, quotes the data.
         self.message = sqlState.hasPrefix("22") ? "the server refused a value" : message
+    }
+
+    /// A refusal to connect, in libpq's verbose words, where `FATAL:  28P01: …` holds the SQLSTATE.
+    init(refusal words: String) {
+        let report = words.matches(of: #/:  ([0-9A-Z]{5}): /#).last
+        self.sqlState = report.map { String($0.output.1) }
+        // 28: invalid authorization.
+        let isRefused = sqlState?.hasPrefix("28") ?? words.contains("authentication failed")
+        self.code = isRefused ? .authentication : .connect
+        let parts = words.components(separatedBy: "; ").filter { !$0.hasPrefix("LOCATION:") }
+        let message = parts.joined(separator: "; ")
+        self.message = report.map { message.replacingOccurrences(of: ":  \($0.output.1): ", with: ": ") } ?? message
     }
 
     /// Whether the transaction failed only because another one ran at the same

@@ -32,6 +32,12 @@ package final class PostgresResult {
         PQcmdTuples(handle).flatMap { Int(String(cString: $0)) } ?? 0
     }
 
+    /// The first value of the first row as text; nil if there is none or it is null.
+    var firstText: String? {
+        guard rowCount > 0, !columnNames.isEmpty, case .text(let text) = cell(0, 0) else { return nil }
+        return text
+    }
+
     /// What the server says it did, such as `COMMIT`.
     var commandTag: String {
         PQcmdStatus(handle).map { String(cString: $0) } ?? ""

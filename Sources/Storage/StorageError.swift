@@ -30,6 +30,9 @@ package struct StorageError: Error, Sendable {
         package static let busy = Code(label: "busy")
         /// The file is damaged or is no database.
         package static let corrupt = Code(label: "corrupt")
+        /// The file, or one beside it, is no longer the one that was opened;
+        /// opening again uses the one that is there now.
+        package static let replaced = Code(label: "replaced")
         /// The tables are older or newer than this program.
         package static let outOfDate = Code(label: "out-of-date")
         /// An answer does not have the expected columns or types.

@@ -6,22 +6,6 @@ import Testing
 
 /// Connections that end at the worst moments.
 @Suite struct PostgresLossTests {
-    /// Counts across the runs of a transaction's body.
-    private final class Counter: @unchecked Sendable {
-        // The lock makes every access to `count` exclusive.
-        private let lock = NSLock()
-        private var count = 0
-
-        var value: Int { lock.withLock { count } }
-
-        func next() -> Int {
-            lock.withLock {
-                count += 1
-                return count
-            }
-        }
-    }
-
     private func backend(of connection: any StorageConnection) throws -> Int64 {
         try #require(try connection.query("SELECT pg_backend_pid() AS pid").first).integer("pid")
     }
@@ -37,7 +21,7 @@ import Testing
 
     @Test func aTransactionThatLostItsConnectionRunsOnceMore() async throws {
         try await withPostgresTable { engine, server, url in
-            let runs = Counter()
+            let runs = RunCounter()
             try await engine.transaction { connection in
                 try connection.execute("INSERT INTO t (x) VALUES (\(1))")
                 if runs.next() == 1 { try connection.execute("SELECT pg_terminate_backend(pg_backend_pid())") }
@@ -49,7 +33,7 @@ import Testing
 
     @Test func aConnectionThatDiedBeforeTheCommitIsNoUnknownOutcome() async throws {
         try await withPostgresTable { engine, server, url in
-            let runs = Counter()
+            let runs = RunCounter()
             let (pids, give) = AsyncStream.makeStream(of: Int64.self)
             let terminated = DispatchSemaphore(value: 0)
             async let done: Void = engine.transaction { connection in
@@ -66,32 +50,6 @@ import Testing
             try await done
             #expect(runs.value == 2)
             #expect(try await server.run("SELECT x FROM t", database: url) == "1\n")
-        }
-    }
-
-    @Test func aConnectionLostDuringTheCommitIsAnUnknownOutcomeAndNotRepeated() async throws {
-        try await withPostgresTable { engine, server, url in
-            for statement in [
-                """
-                CREATE FUNCTION die() RETURNS trigger LANGUAGE plpgsql AS $$
-                BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$
-                """,
-                """
-                CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT ON t DEFERRABLE INITIALLY DEFERRED
-                FOR EACH ROW EXECUTE FUNCTION die()
-                """,
-            ] { try await server.run(statement, database: url) }
-            let runs = Counter()
-            let error = try await #require(throws: StorageError.self) {
-                try await engine.transaction { connection in
-                    _ = runs.next()
-                    try connection.execute("INSERT INTO t (x) VALUES (\(1))")
-                }
-            }
-            #expect(error.code == .outcomeUnknown)
-            #expect(!error.isTransient)
-            #expect(runs.value == 1)
-            #expect(try await engine.query("SELECT x FROM t").isEmpty)
         }
     }
 

@@ -56,7 +56,6 @@ package final class PostgresServer: Sendable {
             "logging_collector": "off",
         ]
         all.merge(settings) { _, given in given }
-        let flags = all.sorted { $0.key < $1.key }.flatMap { ["-c", "\($0.key)=\($0.value)"] }
         self.port = port
         self.userInfo = userInfo
         self.socketFolder = folder.path
@@ -64,7 +63,7 @@ package final class PostgresServer: Sendable {
         self.tools = tools
         self.process = Running(
             recipe: .init(
-                command: tools.command("postgres", ["-D", data] + flags), folder: folder.path,
+                command: tools.command("postgres", ["-D", data] + Self.flags(all)), folder: folder.path,
                 stopSignal: "INT", deathSignal: "QUIT"),
             folder: folder
         ) { _ in Self.isReady(data) }
@@ -75,7 +74,7 @@ package final class PostgresServer: Sendable {
     private static func isReady(_ data: String) -> Bool {
         let text = FileManager.default.contents(atPath: data + "/postmaster.pid") ?? Data()
         let lines = String(decoding: text, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
-        return lines.count >= 8 && lines[7].hasPrefix("ready")
+        return lines.count >= 8 && ["ready", "standby"].contains { lines[7].hasPrefix($0) }
     }
 
     /// The URL of a database over TCP.
@@ -96,6 +95,11 @@ package final class PostgresServer: Sendable {
         return url(database: name)
     }
 
+    /// Such a URL through a relay, ``Relay``, on the way to this server.
+    package func url(_ database: String, through relay: Relay) -> String {
+        "postgres://\(userInfo)@127.0.0.1:\(relay.port)/\(Self.name(database))"
+    }
+
     /// Runs a statement with the server's own client, outside the code under
     /// test, and returns the unaligned rows.
     ///
@@ -107,14 +111,75 @@ package final class PostgresServer: Sendable {
     /// - Throws: ``TestSupportError`` with the server's message.
     @discardableResult
     package func run(_ sql: String, database: String = "postgres") async throws -> String {
-        let name = database.split(separator: "/").last.map(String.init) ?? database
+        let name = Self.name(database)
         let client = [tools.path("psql"), "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", sql]
         return try await ChildProcess.run(client + ["-d", socketURL(database: name)])
     }
 
+    /// How a server ends.
+    package enum Ending: String, Sendable {
+        /// In order: transactions are rolled back, connections are told.
+        case fast = "INT"
+        /// At once, and recovers at its next start, as after a loss of power.
+        case immediate = "QUIT"
+    }
+
     /// Ends the server, dropping every connection.
-    package func stop() async { await process.stop() }
+    package func stop(_ ending: Ending = .fast) async { await process.stop(signal: ending.rawValue) }
 
     /// Ends the server if it runs and starts it on the same port and data.
-    package func restart() async throws { try await process.restart() }
+    ///
+    /// - Parameters:
+    ///   - ending: How it ends.
+    ///   - settings: Server settings that are others from now on.
+    /// - Throws: ``TestSupportError`` if it does not start.
+    package func restart(_ ending: Ending = .fast, settings: [String: String] = [:]) async throws {
+        // Of two values for a setting the server takes the last one.
+        try await process.restart(adding: Self.flags(settings), signal: ending.rawValue)
+    }
+
+    /// Ends every connection to a database, whatever it does.
+    ///
+    /// - Parameter database: The name of a database, or a URL that
+    ///   ``makeDatabase()`` returned.
+    /// - Throws: ``TestSupportError`` with the server's message.
+    package func terminateConnections(to database: String) async throws {
+        try await run(
+            """
+            SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+            WHERE datname = current_database() AND pid <> pg_backend_pid()
+            """, database: database)
+    }
+
+    /// Begins another history of the data, as a standby does that takes over.
+    ///
+    /// - Throws: ``TestSupportError`` if the server does not start again.
+    package func promote() async throws {
+        await stop()
+        try Data().write(to: URL(fileURLWithPath: socketFolder + "/data/standby.signal"))
+        try await tools.own(socketFolder + "/data/standby.signal")
+        try await process.start()
+        try await run("SELECT pg_promote()")
+    }
+
+    /// Changes what new connections to a database begin with; nil resets it.
+    ///
+    /// - Parameters:
+    ///   - setting: A server setting, such as `default_transaction_read_only`.
+    ///   - value: Its value, of letters and digits.
+    ///   - database: The name of a database, or a URL that ``makeDatabase()`` returned.
+    /// - Throws: ``TestSupportError`` with the server's message.
+    package func set(_ setting: String, to value: String?, in database: String) async throws {
+        let name = Self.name(database)
+        let change = value.map { "SET \(setting) = '\($0)'" } ?? "RESET \(setting)"
+        try await run("ALTER DATABASE \(name) \(change)")
+    }
+
+    private static func name(_ database: String) -> String {
+        database.split(separator: "/").last.map(String.init) ?? database
+    }
+
+    private static func flags(_ settings: [String: String]) -> [String] {
+        settings.sorted { $0.key < $1.key }.flatMap { ["-c", "\($0.key)=\($0.value)"] }
+    }
 }

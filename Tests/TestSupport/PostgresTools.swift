@@ -22,16 +22,21 @@ struct PostgresTools: Sendable {
 
     /// Makes the files of a new server in `folder/data`.
     func makeCluster(in folder: TemporaryDirectory, password: String?) async throws {
-        if !prefix.isEmpty { try await ChildProcess.run(["chown", "postgres:postgres", folder.path]) }
+        try await own(folder.path)
         var arguments = ["-D", folder.path("data"), "-U", "postgres", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"]
         if let password {
             let file = try folder.write(Data(password.utf8), to: "password")
-            if !prefix.isEmpty { try await ChildProcess.run(["chown", "postgres:postgres", file]) }
+            try await own(file)
             arguments += ["--auth=scram-sha-256", "--pwfile=\(file)"]
         } else {
             arguments += ["--auth=trust"]
         }
         try await ChildProcess.run(command("initdb", arguments))
+    }
+
+    /// Gives a file to the user the server runs as.
+    func own(_ path: String) async throws {
+        if !prefix.isEmpty { try await ChildProcess.run(["chown", "postgres:postgres", path]) }
     }
 
     /// Makes a self-signed certificate for `localhost` and returns the

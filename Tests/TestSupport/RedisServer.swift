@@ -50,17 +50,34 @@ package final class RedisServer: Sendable {
     /// Ends the server, dropping every connection.
     package func stop() async { await process.stop() }
 
+    /// Ends the server at once, as a crash does.
+    package func kill() async { await process.stop(signal: "KILL") }
+
     /// Does what happens when the tests are killed: the server and its folder,
     /// whose path is returned, must vanish.
     package func abandon() async throws -> String { try await process.abandon() }
 
     /// Ends the server if it runs and starts it on the same port, empty.
-    package func restart() async throws { try await process.restart() }
+    ///
+    /// - Parameter arguments: What to append to the command line from now on.
+    /// - Throws: ``TestSupportError`` if it does not start.
+    package func restart(adding arguments: [String] = []) async throws {
+        try await process.restart(adding: arguments)
+    }
+
+    /// Sends a command with the server's own client, outside the code under
+    /// test, and returns what that prints.
+    ///
+    /// - Throws: ``TestSupportError`` if the server does not answer.
+    @discardableResult
+    package func run(_ command: String...) async throws -> String {
+        try await ChildProcess.run([try ServerProcess.locate("redis-cli"), "-p", "\(port)", "-e"] + command)
+    }
 }
 
 /// A server process that can be ended and started again on the same folder.
 actor Running {
-    private let recipe: ServerProcess.Recipe
+    private var recipe: ServerProcess.Recipe
     private let folder: TemporaryDirectory
     private let isReady: @Sendable (String) -> Bool
     private var process: ServerProcess?
@@ -79,8 +96,8 @@ actor Running {
         process = try await ServerProcess.start(recipe, isReady: isReady)
     }
 
-    func stop() async {
-        await process?.stop(keepingFolder: true)
+    func stop(signal: String? = nil) async {
+        await process?.stop(keepingFolder: true, signal: signal)
         process = nil
     }
 
@@ -90,8 +107,9 @@ actor Running {
         return folder.path
     }
 
-    func restart() async throws {
-        await stop()
+    func restart(adding arguments: [String] = [], signal: String? = nil) async throws {
+        await stop(signal: signal)
+        recipe.command += arguments
         try await start()
     }
 }

@@ -44,7 +44,7 @@ package final class ServerProcess: Sendable {
         "$@" </dev/null >>"$folder/server.log" 2>&1 3<&- &
         pid=$!
         (
-            if read -r order <&3; then signal=$stop; else signal=$death; fi
+            if read -r order signal <&3; then signal=${signal:-$stop}; else signal=$death; fi
             echo "$order" >"$folder/server.order"
             kill -s "$signal" "$pid" 2>/dev/null
         ) &
@@ -80,17 +80,19 @@ package final class ServerProcess: Sendable {
 
     deinit { end(keepingFolder: false) }
 
-    /// Ends the server in order and returns when it has ended.
+    /// Ends the server and returns when it has ended.
     ///
-    /// - Parameter keepingFolder: Whether the server's folder stays, for a
-    ///   later start on the same data.
-    func stop(keepingFolder: Bool) async {
-        try? await ChildProcess.onThread { self.end(keepingFolder: keepingFolder) }
+    /// - Parameters:
+    ///   - keepingFolder: Whether the server's folder stays, for a later start
+    ///     on the same data.
+    ///   - signal: Such as `KILL`; nil for the one that ends it in order.
+    func stop(keepingFolder: Bool, signal: String? = nil) async {
+        try? await ChildProcess.onThread { self.end(keepingFolder: keepingFolder, signal: signal) }
     }
 
-    private func end(keepingFolder: Bool) {
+    private func end(keepingFolder: Bool, signal: String? = nil) {
         state.stopOnce {
-            let order = Array((keepingFolder ? "keep\n" : "remove\n").utf8)
+            let order = Array("\(keepingFolder ? "keep" : "remove") \(signal ?? "")\n".utf8)
             _ = write(lifeline, order, order.count)
             close(lifeline)
             _ = ChildProcess.wait(for: shell)

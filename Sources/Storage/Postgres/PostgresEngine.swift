@@ -5,7 +5,8 @@ import Postgres
 /// that a long import does not hold up a status.
 ///
 /// Changes are serializable and committed durably; a transaction that another
-/// process made impossible is repeated.
+/// process made impossible is repeated. A lost connection is replaced by the
+/// call that notices it or, while the server cannot be reached, by a later one.
 final class PostgresEngine: StorageEngine {
     /// The number under which processes take turns at migrating; any fixed one
     /// does, this is "mirrorbt" in ASCII.
@@ -24,9 +25,18 @@ final class PostgresEngine: StorageEngine {
     }
 
     /// Connects to the server once, to know that the URL is right.
-    static func open(url: String) async throws -> PostgresEngine {
+    ///
+    /// - Parameters:
+    ///   - url: Where the server is.
+    ///   - adjust: Changes how patient the client is.
+    /// - Returns: The engine.
+    /// - Throws: ``StorageError`` or `CancellationError`.
+    static func open(
+        url: String, adjusting adjust: (inout PostgresConfiguration) -> Void = { _ in }
+    ) async throws -> PostgresEngine {
         try await mappingErrors("open the database of DATABASE_URL") {
-            let configuration = try PostgresConfiguration(url: url)
+            var configuration = try PostgresConfiguration(url: url)
+            adjust(&configuration)
             let writer = try PostgresClient(configuration: configuration, name: "pg-write")
             let reader = try PostgresClient(configuration: configuration, name: "pg-read")
             try await writer.connect()

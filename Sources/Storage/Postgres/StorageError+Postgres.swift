@@ -4,16 +4,29 @@ extension StorageError {
     /// Postgres' codes in our words.
     init(_ error: PostgresError, _ operation: String) {
         let code = Self.code(error)
+        let advice = error.sqlState.flatMap { Self.adviceBySQLState[$0] } ?? Self.advice[code]
         self.init(
-            code, operation, because: Self.advice[code].map { "\(error.message); \($0)" } ?? error.message,
+            code, operation, because: advice.map { "\(error.message); \($0)" } ?? error.message,
             nativeCode: error.sqlState, constraint: error.constraint)
     }
 
     private static let advice: [Code: String] = [
         .authentication: "check the user and password of DATABASE_URL and what the user may do",
+        .busy: "the server is slow, or another session holds what is needed",
+        .corrupt: "restore the database from a backup",
         .full: "make room on the server",
         .outcomeUnknown: "look before doing it again",
+        .readOnly: "has DATABASE_URL become a standby, or was the database set to read-only, as when a disk is full?",
         .unavailable: "is the server of DATABASE_URL running?",
+    ]
+
+    /// Where the cause is known better.
+    private static let adviceBySQLState = [
+        "3D000": "make the database, or correct its name in DATABASE_URL",
+        "53200": "give the server more memory",
+        "53300": "end other programs that use the server, or let it take more connections",
+        "53400": "raise the limit in the server's configuration",
+        "57P03": "the server is starting or stopping; wait",
     ]
 
     private static func code(_ error: PostgresError) -> Code {
@@ -35,6 +48,8 @@ extension StorageError {
         case "40001", "40P01": return .serialization
         case "42501": return .authentication
         case "53300": return .unavailable
+        // Others of the class are mistakes of the server that mostly pass.
+        case "XX001", "XX002": return .corrupt
         case "55P03", "57014": return .busy
         default: break
         }
@@ -44,7 +59,7 @@ extension StorageError {
         case "23": .constraint
         case "28": .authentication
         case "53": .full
-        case "XX": .corrupt
+        case "54": .invalidValue
         default: .other
         }
     }

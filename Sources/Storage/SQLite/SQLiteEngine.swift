@@ -3,17 +3,20 @@ import GRDB
 
 /// SQLite through GRDB: one writer, readers that do not wait for it.
 ///
-/// WAL journal, `synchronous=FULL`, five seconds of patience for another
+/// WAL journal, `synchronous=FULL`, ten seconds of patience for another
 /// process, foreign keys off as in the Postgres tables, which declare none.
 final class SQLiteEngine: StorageEngine {
     private let database: any DatabaseWriter
     private let name: String
+    /// The files of the database; nil in memory.
+    private let files: SQLiteFiles?
 
     var kind: StorageKind { .sqlite }
 
-    private init(database: any DatabaseWriter, name: String) {
+    private init(database: any DatabaseWriter, name: String, files: SQLiteFiles?) {
         self.database = database
         self.name = name
+        self.files = files
     }
 
     /// Opens the file, making it and its folder where they do not exist.
@@ -23,7 +26,7 @@ final class SQLiteEngine: StorageEngine {
     ///   - patience: How many seconds to wait for another process.
     /// - Returns: The engine.
     /// - Throws: ``StorageError`` or `CancellationError`.
-    static func open(path: String, patience: Double = 5) async throws -> SQLiteEngine {
+    static func open(path: String, patience: Double = 10) async throws -> SQLiteEngine {
         let name = "the database at \(path)"
         return try await mappingErrors("open \(name)") {
             try await offPool {
@@ -31,7 +34,7 @@ final class SQLiteEngine: StorageEngine {
                 let pool = try DatabasePool(path: path, configuration: configuration(patience))
                 // GRDB lowers this to NORMAL when it turns on the WAL.
                 try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
-                return SQLiteEngine(database: pool, name: name)
+                return SQLiteEngine(database: pool, name: name, files: SQLiteFiles(openedAt: path))
             }
         }
     }
@@ -39,12 +42,15 @@ final class SQLiteEngine: StorageEngine {
     func transaction<Value: Sendable>(
         _ body: @escaping @Sendable (any StorageConnection) throws -> Value
     ) async throws -> Value {
-        try await Self.mappingErrors("write to \(name)") {
+        try files?.check("write to \(name)")
+        return try await patiently("write to \(name)") { call in
             try await database.writeWithoutTransaction { database in
                 var result: Value?
-                try database.inTransaction(.immediate) {
-                    result = try Self.lend(database, to: body)
-                    return .commit
+                try SQLitePatience.during(call) {
+                    try database.inTransaction(.immediate) {
+                        result = try Self.lend(database, to: body)
+                        return .commit
+                    }
                 }
                 guard let result else { throw CancellationError() }
                 return result
@@ -61,8 +67,11 @@ final class SQLiteEngine: StorageEngine {
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (any StorageConnection) throws -> Value
     ) async throws -> Value {
-        try await Self.mappingErrors("read from \(name)") {
-            try await database.read { try Self.lend($0, to: body) }
+        try files?.check("read from \(name)")
+        return try await patiently("read from \(name)") { call in
+            try await database.read { database in
+                try SQLitePatience.during(call) { try Self.lend(database, to: body) }
+            }
         }
     }
 
@@ -71,12 +80,13 @@ final class SQLiteEngine: StorageEngine {
             try await Self.offPool {
                 let copy = try DatabaseQueue(configuration: Self.configuration(0))
                 try self.database.backup(to: copy)
-                return SQLiteEngine(database: copy, name: "a copy of \(self.name)")
+                return SQLiteEngine(database: copy, name: "a copy of \(self.name)", files: nil)
             }
         }
     }
 
     func close() async {
+        files?.forget()
         // A statement still in use keeps the file open; its owner is a call in progress, and SQLite ends with it.
         try? await Self.offPool { try self.database.close() }
     }
@@ -84,7 +94,7 @@ final class SQLiteEngine: StorageEngine {
     private static func configuration(_ patience: Double) -> Configuration {
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false
-        configuration.busyMode = .timeout(patience)
+        configuration.busyMode = SQLitePatience.mode(seconds: patience)
         configuration.maximumReaderCount = 2
         configuration.label = "mirror-bot.storage"
         return configuration
@@ -105,6 +115,22 @@ final class SQLiteEngine: StorageEngine {
     private static func offPool<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             Thread { continuation.resume(with: Result(catching: work)) }.start()
+        }
+    }
+
+    /// Runs a call that stops waiting for another process when its task is cancelled.
+    private func patiently<Value: Sendable>(
+        _ operation: String, _ body: (SQLitePatience.Call) async throws -> Value
+    ) async throws -> Value {
+        let call = SQLitePatience.Call()
+        return try await withTaskCancellationHandler {
+            do {
+                return try await Self.mappingErrors(operation) { try await body(call) }
+            } catch let error as StorageError where error.code == .busy && call.isCancelled {
+                throw CancellationError()
+            }
+        } onCancel: {
+            call.cancel()
         }
     }
 

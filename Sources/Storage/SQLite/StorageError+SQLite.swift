@@ -14,12 +14,16 @@ extension StorageError {
         .busy: "another process holds it",
         .corrupt: "restore it from a backup, or move the file away to start anew",
         .full: "make room",
+        .readOnly: "let the user of this program write to it and to its folder",
+        .replaced: "restart to use the file that is there now",
+        .unavailable: "check the disk, the folder and its permissions",
     ]
 
     private static func code(_ error: DatabaseError) -> Code {
         switch error.extendedResultCode {
         case .SQLITE_CONSTRAINT_UNIQUE, .SQLITE_CONSTRAINT_PRIMARYKEY, .SQLITE_CONSTRAINT_ROWID:
             return .uniqueViolation
+        case .SQLITE_READONLY_DBMOVED: return .replaced
         default: break
         }
         return switch error.resultCode {

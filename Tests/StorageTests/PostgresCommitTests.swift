@@ -1,0 +1,160 @@
+import Foundation
+import Postgres
+import TestSupport
+import Testing
+
+@testable import Storage
+
+/// Commits whose answers get lost: never applied twice, and never said to have failed when they did not.
+@Suite(.timeLimit(.minutes(2))) struct PostgresCommitTests {
+    /// An engine behind a relay, over a table `t` of one number each.
+    private func withRelay(
+        patience: Duration = .seconds(10),
+        _ body: (any StorageEngine, Relay, (_ sql: String) async throws -> String) async throws -> Void
+    ) async throws {
+        let server = try await PostgresServer.shared()
+        let database = try await server.makeDatabase()
+        try await server.run("CREATE TABLE t (x BIGINT)", database: database)
+        let relay = try Relay(to: server.port)
+        let engine = try await PostgresEngine.open(url: server.url(database, through: relay)) {
+            $0.outcomePatience = patience
+        }
+        try await body(engine, relay) { try await server.run($0, database: database) }
+        await engine.close()
+    }
+
+    @Test func aCommitWhoseAnswerWasLostIsKnownToHaveHappened() async throws {
+        try await withRelay { engine, relay, sql in
+            let runs = RunCounter()
+            relay.loseAnswers(to: "COMMIT", count: 3)
+            for number in 1...5 {
+                let inserted = try await engine.transaction { connection in
+                    _ = runs.next()
+                    return try connection.execute("INSERT INTO t (x) VALUES (\(number))")
+                }
+                #expect(inserted == 1)
+            }
+            #expect(relay.lostAnswers == 3)
+            #expect(runs.value == 5)
+            #expect(try await sql("SELECT x FROM t ORDER BY x") == "1\n2\n3\n4\n5\n")
+        }
+    }
+
+    @Test func aCommitThatTheServerDidNotMakeRunsOnceMore() async throws {
+        try await withRelay { engine, _, sql in
+            for statement in Self.deathAtCommit(times: 1) { _ = try await sql(statement) }
+            let runs = RunCounter()
+            try await engine.transaction { connection in
+                _ = runs.next()
+                try connection.execute("INSERT INTO t (x) VALUES (\(1))")
+            }
+            #expect(runs.value == 2)
+            #expect(try await sql("SELECT x FROM t") == "1\n")
+        }
+    }
+
+    @Test func aServerThatEndsEveryCommitIsUnavailableAndNothingIsThere() async throws {
+        try await withRelay { engine, _, sql in
+            for statement in Self.deathAtCommit(times: 100) { _ = try await sql(statement) }
+            let runs = RunCounter()
+            let error = try await #require(throws: StorageError.self) {
+                try await engine.transaction { connection in
+                    _ = runs.next()
+                    try connection.execute("INSERT INTO t (x) VALUES (\(1))")
+                }
+            }
+            #expect(error.code == .unavailable)
+            #expect(error.isTransient)
+            #expect(runs.value == 2)
+            #expect(try await sql("SELECT x FROM t").isEmpty)
+        }
+    }
+
+    @Test func anOutcomeThatNobodyCanTellIsUnknownAndNotRepeated() async throws {
+        try await withRelay(patience: .milliseconds(200)) { engine, relay, sql in
+            relay.loseAnswers(to: "COMMIT", then: .closed)
+            let runs = RunCounter()
+            let error = try await #require(throws: StorageError.self) {
+                try await engine.transaction { connection in
+                    _ = runs.next()
+                    try connection.execute("INSERT INTO t (x) VALUES (\(1))")
+                }
+            }
+            #expect(error.code == .outcomeUnknown)
+            #expect(!error.isTransient)
+            #expect("\(error)".contains("look before doing it again"))
+            #expect(runs.value == 1)
+            // It happened, as the engine sees once it can look.
+            relay.behave(.pass)
+            #expect(try await engine.query("SELECT x FROM t").count == 1)
+        }
+    }
+
+    @Test func aServerThatComesBackInTimeTellsTheOutcome() async throws {
+        try await withRelay { engine, relay, sql in
+            relay.loseAnswers(to: "COMMIT", then: .closed)
+            async let inserted = engine.execute("INSERT INTO t (x) VALUES (\(1))")
+            while relay.lostAnswers == 0 { await Task.yield() }
+            // A moment in which every attempt to connect fails.
+            _ = try await sql("SELECT pg_sleep(0.3)")
+            relay.behave(.pass)
+            #expect(try await inserted == 1)
+            #expect(try await sql("SELECT x FROM t") == "1\n")
+        }
+    }
+
+    @Test func aTransactionThatChangedNothingIsNeverOfUnknownOutcome() async throws {
+        try await withRelay { engine, relay, _ in
+            relay.loseAnswers(to: "COMMIT")
+            let runs = RunCounter()
+            let rows = try await engine.transaction { connection in
+                _ = runs.next()
+                return try connection.query("SELECT x FROM t").count
+            }
+            #expect(rows == 0)
+            #expect(runs.value == 2)
+            relay.loseAnswers(to: "COMMIT")
+            #expect(try await engine.read { try $0.query("SELECT 1 AS one").count } == 1)
+        }
+    }
+
+    @Test func anotherHistoryOfTheServerIsNotAsked() async throws {
+        let (first, second) = (try await PostgresServer.start(), try await PostgresServer.start())
+        try await first.run("CREATE TABLE t (x BIGINT)")
+        // A server that took over without the last changes gives their numbers to others.
+        try await second.promote()
+        try await second.run(
+            "DO $$ BEGIN FOR number IN 1..3000 LOOP PERFORM txid_current(); COMMIT; END LOOP; END $$")
+        let relay = try Relay(to: first.port)
+        let engine = try await PostgresEngine.open(url: first.url("postgres", through: relay)) {
+            $0.outcomePatience = .milliseconds(500)
+        }
+        relay.loseAnswers(to: "COMMIT")
+        relay.lead(to: second.port)
+        let error = try await #require(throws: StorageError.self) {
+            try await engine.execute("INSERT INTO t (x) VALUES (\(1))")
+        }
+        #expect(error.code == .outcomeUnknown)
+        #expect(try await first.run("SELECT x FROM t") == "1\n")
+        await engine.close()
+    }
+
+    /// Ends the first sessions that commit a row of `t`, at their commit.
+    private static func deathAtCommit(times: Int) -> [String] {
+        [
+            // A sequence does not roll back.
+            "CREATE SEQUENCE deaths",
+            """
+            CREATE FUNCTION die() RETURNS trigger LANGUAGE plpgsql AS $$
+            BEGIN
+                IF nextval('deaths') <= \(times) THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;
+                RETURN NULL;
+            END $$
+            """,
+            """
+            CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT ON t DEFERRABLE INITIALLY DEFERRED
+            FOR EACH ROW EXECUTE FUNCTION die()
+            """,
+        ]
+    }
+}

@@ -1,0 +1,257 @@
+import Foundation
+
+/// A loopback port that passes everything on to a server, until it is told otherwise.
+///
+/// For faults of the way to a server: connections cut, answers lost after the
+/// server acted, a server that takes connections and says nothing. Every
+/// connection has a thread of its own; all end when the relay is released.
+package final class Relay: Sendable {
+    /// What happens to what is sent.
+    package enum Conduct: Sendable {
+        /// It is passed on.
+        case pass
+        /// Nothing is passed on, in either direction; connections stay open.
+        case silent
+        /// New connections are closed at once, and so are those there are.
+        case closed
+    }
+
+    /// The TCP port on 127.0.0.1.
+    package let port: UInt16
+    private let exchange: Exchange
+
+    /// - Parameter port: The server's port on 127.0.0.1.
+    /// - Throws: ``TestSupportError`` if no port can be had.
+    package init(to port: UInt16) throws {
+        let listener = try LoopbackSocket.listen()
+        self.port = listener.port
+        exchange = Exchange(listener: listener.descriptor, target: port)
+        exchange.start()
+    }
+
+    deinit { exchange.stop() }
+
+    /// What happens to what is sent from now on.
+    package func behave(_ conduct: Conduct) { exchange.behave(conduct) }
+
+    /// Ends every connection there is.
+    package func cut() { exchange.cut() }
+
+    /// Lets requests that contain a text reach the server, and ends their
+    /// connections instead of passing its answers on.
+    ///
+    /// - Parameters:
+    ///   - text: What to look for in what a client sends at a time.
+    ///   - count: How many of them lose their answers.
+    ///   - period: 1 for each of them, 2 for every second one, and so on.
+    ///   - next: How the relay behaves as soon as an answer was lost.
+    package func loseAnswers(
+        to text: String, count: Int = 1, every period: Int = 1, then next: Conduct = .pass
+    ) {
+        exchange.loseAnswers(Loss(text: Array(text.utf8), count: count, period: period, next: next))
+    }
+
+    /// Which answers are to be lost.
+    fileprivate struct Loss {
+        var text: [UInt8] = []
+        var count = 0
+        var period = 1
+        var next = Conduct.pass
+        /// How many requests with the text there were.
+        var seen = 0
+    }
+
+    /// Leads new connections to another server; those there are stay.
+    package func lead(to port: UInt16) { exchange.lead(to: port) }
+
+    /// How many answers were lost by ``loseAnswers(to:count:)``.
+    package var lostAnswers: Int { exchange.lostAnswers }
+}
+
+/// The connections of a relay and what is to be done with them.
+private final class Exchange: @unchecked Sendable {
+    // Unchecked because every variable is only touched while `lock` is held.
+    private let lock = NSLock()
+    private let listener: Int32
+    private var target: UInt16
+    private var conduct = Relay.Conduct.pass
+    private var isStopped = false
+    /// Counts the cuts; a connection that is older than the last one ends.
+    private var generation = 0
+    private var loss = Relay.Loss()
+    private var lost = 0
+
+    init(listener: Int32, target: UInt16) {
+        self.listener = listener
+        self.target = target
+    }
+
+    deinit { close(listener) }
+
+    var lostAnswers: Int { lock.withLock { lost } }
+
+    func behave(_ conduct: Relay.Conduct) { lock.withLock { self.conduct = conduct } }
+
+    func cut() { lock.withLock { generation += 1 } }
+
+    func loseAnswers(_ loss: Relay.Loss) { lock.withLock { self.loss = loss } }
+
+    func lead(to port: UInt16) { lock.withLock { target = port } }
+
+    func stop() {
+        lock.withLock { isStopped = true }
+        // Ends the accept that waits.
+        shutdown(listener, Int32(SHUT_RDWR))
+    }
+
+    func start() {
+        Thread.detachNewThread {
+            while true {
+                switch self.accepted() {
+                case .client(let client, let generation):
+                    Thread.detachNewThread { self.serve(client, generation) }
+                case .unwanted: continue
+                case .end: return
+                }
+            }
+        }
+    }
+
+    private enum Arrival {
+        case client(Int32, generation: Int)
+        case unwanted
+        case end
+    }
+
+    private func accepted() -> Arrival {
+        let descriptor = accept(listener, nil, nil)
+        guard descriptor >= 0 else { return .end }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        lock.lock()
+        defer { lock.unlock() }
+        if isStopped || conduct == .closed {
+            close(descriptor)
+            return isStopped ? .end : .unwanted
+        }
+        return .client(descriptor, generation: generation)
+    }
+
+    /// What to do with a connection of a generation now.
+    private func conduct(of generation: Int) -> Relay.Conduct {
+        lock.withLock { isStopped || generation != self.generation ? .closed : conduct }
+    }
+
+    private func serve(_ client: Int32, _ generation: Int) {
+        defer { close(client) }
+        guard let server = LoopbackSocket.connect(to: lock.withLock { target }) else { return }
+        defer { close(server) }
+        var losesAnswer = false
+        while true {
+            let conduct = conduct(of: generation)
+            if conduct == .closed { return }
+            // Short waits, because a change of conduct must be noticed too.
+            guard conduct == .pass else {
+                _ = poll(nil, 0, 5)
+                continue
+            }
+            var watched = [client, server].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            guard poll(&watched, 2, 5) > 0 else { continue }
+            if watched[0].revents != 0 {
+                guard let bytes = LoopbackSocket.receive(from: client) else { return }
+                if takesAnswer(of: bytes) { losesAnswer = true }
+                guard LoopbackSocket.send(bytes, to: server) else { return }
+            }
+            if watched[1].revents != 0 {
+                guard let bytes = LoopbackSocket.receive(from: server) else { return }
+                if losesAnswer { return loseAnswer() }
+                guard LoopbackSocket.send(bytes, to: client) else { return }
+            }
+        }
+    }
+
+    private func loseAnswer() {
+        lock.withLock {
+            lost += 1
+            conduct = loss.next
+        }
+    }
+
+    private func takesAnswer(of bytes: [UInt8]) -> Bool {
+        lock.withLock {
+            guard loss.count > 0, bytes.firstRange(of: loss.text) != nil else { return false }
+            loss.seen += 1
+            guard loss.seen.isMultiple(of: loss.period) else { return false }
+            loss.count -= 1
+            return true
+        }
+    }
+}
+
+/// Sockets on 127.0.0.1.
+private enum LoopbackSocket {
+    static func listen() throws -> (descriptor: Int32, port: UInt16) {
+        let descriptor = make()
+        var address = address(0)
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isListening = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+                bind(descriptor, generic, length) == 0 && getsockname(descriptor, generic, &length) == 0
+                    && Glibc.listen(descriptor, 64) == 0
+            }
+        }
+        guard isListening else {
+            close(descriptor)
+            throw TestSupportError("could not listen on a loopback port")
+        }
+        return (descriptor, UInt16(bigEndian: address.sin_port))
+    }
+
+    static func connect(to port: UInt16) -> Int32? {
+        let descriptor = make()
+        var address = address(port)
+        let isConnected = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+                Glibc.connect(descriptor, generic, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+        guard isConnected else {
+            close(descriptor)
+            return nil
+        }
+        return descriptor
+    }
+
+    static func receive(from descriptor: Int32) -> [UInt8]? {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        let count = recv(descriptor, &buffer, buffer.count, 0)
+        return count > 0 ? Array(buffer[..<count]) : nil
+    }
+
+    static func send(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes[sent...].withUnsafeBytes {
+                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { return false }
+            sent += count
+        }
+        return true
+    }
+
+    private static func make() -> Int32 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        var enabled: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &enabled, socklen_t(MemoryLayout<Int32>.size))
+        return descriptor
+    }
+
+    private static func address(_ port: UInt16) -> sockaddr_in {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        address.sin_port = port.bigEndian
+        return address
+    }
+}
