@@ -37,7 +37,7 @@ package struct ExampleTable: Sendable {
             guard let row = try Self.row(columns) else { return }
             change.move(extractor.features(of: row.example), from: nil, to: row.state)
         }
-        return CountBatch(stamp: try stamp(on: connection), change: change)
+        return CountBatch(stamp: try stamp(on: connection), previous: 0, change: change)
     }
 
     /// What the counts must contain by now.

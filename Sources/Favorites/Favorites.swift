@@ -13,18 +13,27 @@ package struct Favorites: Sendable {
     package let configuration: FavoriteConfiguration
     private let examples: ExampleTable
     private let counts: any CountStore
+    private let onStep: @Sendable (LearningStep) -> Void
     private let turnstile = Turnstile()
 
     /// The number of events that share a transaction and a number.
     private static let batch = 1_000
 
+    /// - Parameters:
+    ///   - storage: Where the examples are.
+    ///   - mirror: Whose examples.
+    ///   - counts: Where their counts are.
+    ///   - extractor: Finds the features of a post.
+    ///   - configuration: How much is kept, and what is a favorite.
+    ///   - onStep: Told how far each change of the examples got.
     package init(
         storage: any StorageEngine, mirror: String, counts: any CountStore, extractor: FeatureExtractor,
-        configuration: FavoriteConfiguration
+        configuration: FavoriteConfiguration, onStep: @escaping @Sendable (LearningStep) -> Void = { _ in }
     ) {
         self.examples = ExampleTable(storage: storage, mirror: mirror, extractor: extractor)
         self.counts = counts
         self.configuration = configuration
+        self.onStep = onStep
     }
 
     private var storage: any StorageEngine { examples.storage }
@@ -125,23 +134,28 @@ package struct Favorites: Sendable {
         _ events: @escaping @Sendable (any StorageConnection) throws -> ([FavoriteEvent], (Example) -> FeatureSet?)
     ) async throws -> LearnSummary {
         let result = try await storage.transaction { [examples, counts] connection in
-            let sequence = try examples.lockSequence(on: connection) + 1
+            let previous = try examples.lockSequence(on: connection)
+            let sequence = CountStamp.sequence(after: previous)
             let (events, known) = try events(connection)
             let stored = try examples.rows(of: events.map(\.id), on: connection)
             let lesson = Lesson(events, stored: stored) { known($0) ?? examples.extractor.features(of: $0) }
-            guard !lesson.isEmpty else { return Change(summary: lesson.summary, pending: nil) }
+            guard !lesson.isEmpty else { return Change(summary: lesson.summary, isStored: false, pending: nil) }
             try examples.write(lesson.written, decidedAt: now, sequence: sequence, on: connection)
             try examples.delete(lesson.deleted, on: connection)
             try examples.setSequence(sequence, on: connection)
             let stamp = CountStamp(sequence: sequence, extraction: examples.extractor.fingerprint)
-            let batch = CountBatch(stamp: stamp, change: lesson.change)
+            let batch = CountBatch(stamp: stamp, previous: previous, change: lesson.change)
             let isRecorded = try counts.record(batch, on: connection)
-            return Change(summary: lesson.summary, pending: isRecorded ? nil : batch)
+            return Change(summary: lesson.summary, isStored: true, pending: isRecorded ? nil : batch)
         }
         var summary = result.summary
-        guard let batch = result.pending else { return summary }
+        guard result.isStored else { return summary }
+        onStep(.examplesStored)
         do {
-            if try await !counts.apply(batch) { try await counts.rebuild(from: examples) }
+            if let batch = result.pending, try await !counts.apply(batch) {
+                try await counts.rebuild(from: examples)
+            }
+            onStep(.countsApplied)
         } catch let error as FavoritesError {
             summary.countsError = error
         }
@@ -150,6 +164,7 @@ package struct Favorites: Sendable {
 
     private struct Change: Sendable {
         let summary: LearnSummary
+        let isStored: Bool
         /// What the counts do not contain yet.
         let pending: CountBatch?
     }
@@ -263,7 +278,7 @@ package struct Favorites: Sendable {
                 let sequence = try examples.lockSequence(on: connection)
                 try examples.deleteAll(on: connection)
                 try embedded.deleteAll(on: connection)
-                try examples.setSequence(sequence + 1, on: connection)
+                try examples.setSequence(CountStamp.sequence(after: sequence), on: connection)
             }
             try await counts.clear()
         }

@@ -54,15 +54,38 @@ package struct RedisError: Error, Sendable, CustomStringConvertible {
             case "LOADING", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "BUSY", "DENIED": .unavailable
             default: .server
             }
-        self.init(code, serverCode: word, message: "the server answered \(word)")
+        let advice = Self.advice[word].map { "; \($0)" } ?? ""
+        self.init(code, serverCode: word, message: "the server answered \(word)\(advice)")
+    }
+
+    /// What a person can do about it, where the server's word does not say.
+    private static let advice = [
+        "LOADING": "it is still reading its data",
+        "MISCONF": "it cannot save its data: make room on its disk",
+        "NOAUTH": "REDIS_URL needs a password",
+        "NOPERM": "its user may not do that",
+        "OOM": "its memory is full: raise maxmemory",
+        "READONLY": "it is a replica, which takes no changes",
+    ]
+
+    /// Whether another connection may lead to a server that answers otherwise: after a failover the name of a server
+    /// belongs to another one, while the old one goes on answering.
+    var isOfWrongServer: Bool {
+        ["READONLY", "MASTERDOWN", "LOADING", "CLUSTERDOWN", "NOAUTH"].contains(serverCode)
     }
 
     /// One line for people.
     package var description: String { "could not use Redis: \(message)" }
 
     /// The first word of an error reply if it is one of the protocol's, which are upper case; else `ERR`.
+    ///
+    /// Before version 7 the error of a command in a script came as `ERR`, with its own word within.
     private static func codeWord(of reply: String) -> String {
         let word = reply.prefix { $0 != " " }
+        if word == "ERR", let inner = advice.keys.sorted().first(where: { reply.contains(": -\($0) ") }) {
+            return inner
+        }
+        if word == "ERR", reply.contains(": OOM command not allowed") { return "OOM" }
         let isCode = !word.isEmpty && word.utf8.count <= 32 && word.utf8.allSatisfy { (0x41...0x5a).contains($0) }
         return isCode ? String(word) : "ERR"
     }

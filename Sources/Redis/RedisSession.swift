@@ -25,7 +25,10 @@ final class RedisSession: @unchecked Sendable {
         do {
             let replies = try connection.exchange(
                 commands, count: count, deadline: .now + configuration.commandTimeout, interruption: interruption)
-            self.connection = connection
+            let isMisled = replies.contains { reply in
+                if case .error(let text) = reply { RedisError(reply: text).isOfWrongServer } else { false }
+            }
+            self.connection = isMisled ? nil : connection
             return replies
         } catch {
             self.connection = nil

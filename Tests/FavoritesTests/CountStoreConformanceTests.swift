@@ -13,6 +13,30 @@ import Testing
         return try #require(try await favorites.classify([post]).first).logRate
     }
 
+    @Test(arguments: CountStoreKind.allCases) func tellsHowFarItGot(_ kind: CountStoreKind) async throws {
+        try await Fixture.with(kind) { fixture in
+            let steps = Steps()
+            let favorites = try fixture.favorites { steps.add($0) }
+            _ = try await favorites.learn(Corpus.events, at: Fixture.now)
+            #expect(steps.all == [.examplesStored, .countsApplied])
+            // Nothing new, nothing stored.
+            _ = try await favorites.learn(Corpus.events, at: Fixture.now)
+            #expect(steps.all.count == 2)
+        }
+    }
+
+    @Test func tellsNothingOfCountsThatCannotBeReached() async throws {
+        let server = try await RedisServer.start()
+        try await Fixture.with(.redis, redis: server.url) { fixture in
+            await server.stop()
+            let steps = Steps()
+            let favorites = try fixture.favorites { steps.add($0) }
+            let summary = try await favorites.learn(Corpus.events, at: Fixture.now)
+            #expect(summary.countsError != nil)
+            #expect(steps.all == [.examplesStored])
+        }
+    }
+
     @Test(arguments: CountStoreKind.allCases) func learnsTheReferenceCorpus(_ kind: CountStoreKind) async throws {
         try await Fixture.with(kind) { fixture in
             let favorites = try fixture.favorites()
@@ -276,4 +300,15 @@ struct SplitMix: RandomNumberGenerator {
         mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
         return mixed ^ (mixed >> 31)
     }
+}
+
+/// The steps of learning in their order.
+private final class Steps: @unchecked Sendable {
+    // Sendable because `steps` is only touched under `lock`.
+    private let lock = NSLock()
+    private var steps: [LearningStep] = []
+
+    var all: [LearningStep] { lock.withLock { steps } }
+
+    func add(_ step: LearningStep) { lock.withLock { steps.append(step) } }
 }

@@ -87,6 +87,14 @@ final class Fixture: Sendable {
         try favorites(configuration, counts: counts)
     }
 
+    /// The same mirror, told how far it gets.
+    func favorites(onStep: @escaping @Sendable (LearningStep) -> Void) throws -> Favorites {
+        Favorites(
+            storage: storage, mirror: mirror, counts: counts,
+            extractor: FeatureExtractor(tokenizer: try Tokenizer(), words: .nouns),
+            configuration: try FavoriteConfiguration(minimumPerCategory: 0), onStep: onStep)
+    }
+
     func favorites(counts: any CountStore) throws -> Favorites {
         try favorites(FavoriteConfiguration(minimumPerCategory: 0), counts: counts)
     }

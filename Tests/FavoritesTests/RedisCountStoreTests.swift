@@ -154,6 +154,82 @@ import Testing
         }
     }
 
+    @Test func countsOfALostHistoryAreNotBelieved() async throws {
+        try await Fixture.with(.redis) { fixture in
+            let favorites = try fixture.favorites()
+            _ = try await favorites.learn(Corpus.events, at: Fixture.now)
+            let stamp = try #require(
+                try await fixture.storage.query(
+                    "SELECT value FROM counters WHERE mirror = \(fixture.mirror) AND name = 'examples.sequence'"
+                ).first?.integer("value"))
+            _ = try await favorites.learn([.seen(Corpus.example(20, "猫", "mallory"))], at: Fixture.now)
+            // A standby took over that had not got the last batch; the next one is another.
+            try await fixture.storage.execute(
+                "DELETE FROM examples WHERE mirror = \(fixture.mirror) AND post_id = \(Corpus.id(20).value)")
+            try await fixture.storage.execute(
+                "UPDATE counters SET value = \(stamp) WHERE mirror = \(fixture.mirror) AND name = 'examples.sequence'")
+            _ = try await favorites.learn([.seen(Corpus.example(21, "猫", "trent"))], at: Fixture.now)
+            _ = try await favorites.classify([Self.post])
+            let counts = try await fixture.dump()
+            #expect(counts["normal @mallory"] == nil)
+            #expect(counts["normal @trent"] == 1)
+            #expect(try await favorites.status().countsMatch)
+        }
+    }
+
+    @Test func aFullMemoryPausesFavoritesUntilThereIsRoom() async throws {
+        let server = try await RedisServer.start(arguments: ["--maxmemory-policy", "noeviction"])
+        try await Fixture.with(.redis, redis: server.url) { fixture in
+            let favorites = try fixture.favorites()
+            _ = try await favorites.learn(Array(Corpus.events.prefix(5)), at: Fixture.now)
+            try await server.run("CONFIG", "SET", "maxmemory", "1")
+            let summary = try await favorites.learn(Array(Corpus.events.dropFirst(5)), at: Fixture.now)
+            #expect(summary.learned == 2)
+            #expect(summary.countsError?.description.contains("raise maxmemory") == true)
+            let error = await #expect(throws: FavoritesError.self) { try await favorites.classify([Self.post]) }
+            #expect(error?.code == .countsUnavailable)
+            try await server.run("CONFIG", "SET", "maxmemory", "0")
+            let answer = try #require(try await favorites.classify([Self.post]).first)
+            #expect(abs(answer.logRate - 0.590985271875) < 1e-11)
+            #expect(try await fixture.dump() == Corpus.counts)
+            #expect(try await fixture.redisKeys().count == 3)
+        }
+        await server.stop()
+    }
+
+    @Test func aReplicaPausesFavoritesUntilItTakesChangesAgain() async throws {
+        let server = try await RedisServer.start()
+        try await Fixture.with(.redis, redis: server.url) { fixture in
+            let favorites = try fixture.favorites()
+            _ = try await favorites.learn(Array(Corpus.events.prefix(5)), at: Fixture.now)
+            try await server.run("REPLICAOF", "127.0.0.1", "1")
+            let summary = try await favorites.learn(Array(Corpus.events.dropFirst(5)), at: Fixture.now)
+            #expect(summary.countsError?.description.contains("replica") == true)
+            let error = await #expect(throws: FavoritesError.self) { try await favorites.classify([Self.post]) }
+            #expect(error?.code == .countsUnavailable)
+            try await server.run("REPLICAOF", "NO", "ONE")
+            _ = try await favorites.classify([Self.post])
+            #expect(try await fixture.dump() == Corpus.counts)
+        }
+        await server.stop()
+    }
+
+    @Test func aServerThatCannotCountSaysSo() async throws {
+        try await Fixture.with(.redis) { fixture in
+            let favorites = try fixture.favorites()
+            _ = try await favorites.learn(Corpus.events, at: Fixture.now)
+            let silent = try LoopbackServer(steps: [
+                .awaitText("PING"), .send(Array("+PONG\r\n".utf8)), .awaitText("HLEN"), .awaitText("HLEN"),
+                .send(Array("-LOADING Redis is loading\r\n-LOADING Redis is loading\r\n".utf8)), .hang,
+            ])
+            let client = RedisClient(configuration: try RedisConfiguration(url: "redis://127.0.0.1:\(silent.port)"))
+            let counts = RedisCountStore(client: client, mirror: fixture.mirror)
+            let error = await #expect(throws: FavoritesError.self) { try await counts.size() }
+            #expect(error?.code == .countsUnavailable)
+            await client.close()
+        }
+    }
+
     @Test func countsThatCouldNotBeClearedAreNotBelieved() async throws {
         try await Fixture.with(.redis) { fixture in
             let favorites = try fixture.favorites()

@@ -5,9 +5,11 @@ enum CountScripts {
     /// Applies a batch if the counts contain exactly the batches before it.
     ///
     /// Keys: categories, favorite features, normal features. Arguments: the
-    /// stamp's field, sequence, extraction; then for each key the number of
-    /// changes and that many pairs of field and amount. Answers `applied`,
-    /// `known` if the batch was applied before, or `rebuild`. A script is not
+    /// stamp's field, sequence, extraction, the sequence before; then for each
+    /// key the number of changes and that many pairs of field and amount.
+    /// Answers `applied`, `known` if the counts are as new or newer, or
+    /// `rebuild`. Newer ones of a history that was lost are called known too:
+    /// readers see that their stamp is not the examples'. A script is not
     /// rolled back, so where an amount meets something that is no count, all
     /// stamps are removed: the counts then are nobody's until they are rebuilt.
     static let apply = RedisScript(
@@ -22,12 +24,11 @@ enum CountScripts {
         end
         local sequence, extraction = string.match(stamp, '^(%d+):(%d+)$')
         if not sequence or extraction ~= ARGV[3] then return 'rebuild' end
-        local behind = tonumber(ARGV[2]) - tonumber(sequence)
-        if behind <= 0 then return 'known' end
-        if behind > 1 then return 'rebuild' end
+        if tonumber(sequence) >= tonumber(ARGV[2]) then return 'known' end
+        if sequence ~= ARGV[4] then return 'rebuild' end
 
         local damaged = false
-        local position = 4
+        local position = 5
         for index = 1, 3 do
             local pairs_end = position + 2 * tonumber(ARGV[position])
             for pair = position + 1, pairs_end, 2 do

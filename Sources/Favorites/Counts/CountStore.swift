@@ -11,16 +11,31 @@ package struct CountStamp: Equatable, Sendable {
         self.sequence = sequence
         self.extraction = extraction
     }
+
+    /// A number for the batch after the one with the number `previous`.
+    ///
+    /// Numbers grow, but by an amount that nobody can guess: where a database
+    /// lost its last batches, restored from a copy or taken over by a standby,
+    /// the next ones get numbers that the lost ones did not have, so that
+    /// counts which contain those are not taken for current ones.
+    static func sequence(after previous: Int64) -> Int64 {
+        // The scripts count in Lua's numbers, which are exact up to 2^53.
+        guard previous < 1 << 52 else { return previous &+ 1 }
+        return previous + Int64.random(in: 1...1 << 20)
+    }
 }
 
 /// A change of the counts, applied to counts that contain exactly the batches before it.
 package struct CountBatch: Equatable, Sendable {
     /// What the counts contain afterwards.
     package let stamp: CountStamp
+    /// The number of the batch before, which the counts must contain.
+    package let previous: Int64
     package let change: CountChange
 
-    package init(stamp: CountStamp, change: CountChange) {
+    package init(stamp: CountStamp, previous: Int64, change: CountChange) {
         self.stamp = stamp
+        self.previous = previous
         self.change = change
     }
 }

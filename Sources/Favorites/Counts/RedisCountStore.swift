@@ -34,7 +34,7 @@ package struct RedisCountStore: CountStore {
         ].filter { $1 != 0 }
         var arguments = [
             RedisArgument(CountKeys.stampField), RedisArgument(batch.stamp.sequence),
-            RedisArgument(batch.stamp.extraction),
+            RedisArgument(batch.stamp.extraction), RedisArgument(batch.previous),
         ]
         let features = [change.features[.favorite] ?? [:], change.features[.normal] ?? [:]].map { Array($0) }
         for pairs in [categories] + features.map({ $0.map { ($0.key, $0.value) } }) {
@@ -64,11 +64,7 @@ package struct RedisCountStore: CountStore {
         let replies = try await reaching("read the counts") {
             let replies = try await client.pipeline(commands)
             for reply in replies { _ = try reply.orThrow() }
-            return try (replies.last?.array ?? []).map { reply in
-                // A key that is no hash is damage, which a rebuild repairs; other errors are the server's.
-                if case .error(let text) = reply, text.hasPrefix("WRONGTYPE") { return RedisReply.null }
-                return try reply.orThrow()
-            }
+            return try (replies.last?.array ?? []).map(Self.undamaged)
         }
         return Self.snapshot(replies.map(\.array), features)
     }
@@ -77,7 +73,7 @@ package struct RedisCountStore: CountStore {
         let replies = try await reaching("read the counts") {
             try await client.pipeline([
                 RedisCommand("HLEN", keys.favoriteFeatures), RedisCommand("HLEN", keys.normalFeatures),
-            ])
+            ]).map(Self.undamaged)
         }
         // One field of each hash is the stamp.
         return replies.reduce(0) { $0 + max(0, Int(clamping: $1.integer ?? 0) - 1) }
@@ -96,6 +92,12 @@ package struct RedisCountStore: CountStore {
     }
 
     // MARK: - Reading
+
+    /// A key that is no hash is damage, which a rebuild repairs; other errors are the server's.
+    private static func undamaged(_ reply: RedisReply) throws(RedisError) -> RedisReply {
+        if case .error(let text) = reply, text.hasPrefix("WRONGTYPE") { return .null }
+        return try reply.orThrow()
+    }
 
     /// Nil if anything is missing that must be there, or is no count.
     private static func snapshot(_ replies: [[RedisReply]?], _ features: [String]) -> CountSnapshot? {
@@ -193,9 +195,9 @@ package struct RedisCountStore: CountStore {
         do {
             return try await body()
         } catch let error as RedisError {
-            throw FavoritesError(
-                .countsUnavailable,
-                "could not \(operation): \(error.description); check REDIS_URL and that the server runs")
+            // A server that answers runs; what it answered says what to do.
+            let advice = error.code == .server ? "" : "; check REDIS_URL and that the server runs"
+            throw FavoritesError(.countsUnavailable, "could not \(operation): \(error.description)\(advice)")
         }
     }
 }

@@ -25,7 +25,7 @@ package struct SQLCountStore: CountStore {
     package func record(_ batch: CountBatch, on connection: any StorageConnection) throws -> Bool {
         let numbers = try numbers(on: connection)
         guard let stamp = Self.stamp(numbers), stamp.extraction == batch.stamp.extraction,
-            stamp.sequence + 1 == batch.stamp.sequence
+            stamp.sequence == batch.previous
         else { return false }
         let change = batch.change
         let sums: [(Number, Int64)] = [

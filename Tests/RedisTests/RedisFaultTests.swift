@@ -1,0 +1,122 @@
+import Foundation
+import Redis
+import TestSupport
+import Testing
+
+/// Servers that answer, but not as they should.
+@Suite(.timeLimit(.minutes(2))) struct RedisFaultTests {
+    private func client(_ url: String) throws -> RedisClient {
+        var configuration = try RedisConfiguration(url: url)
+        configuration.connectTimeout = .milliseconds(500)
+        configuration.commandTimeout = .milliseconds(500)
+        return RedisClient(configuration: configuration)
+    }
+
+    @Test func afterAFailoverTheNewServerIsFound() async throws {
+        let (old, new) = (try await RedisServer.start(), try await RedisServer.start())
+        let relay = try Relay(to: old.port)
+        let client = try client("redis://127.0.0.1:\(relay.port)")
+        #expect(try await client.command(RedisCommand("INCR", "count")) == .integer(1))
+        // The old server lives on as a replica, under its open connections.
+        try await old.run("REPLICAOF", "127.0.0.1", "1")
+        relay.lead(to: new.port)
+        let error = try await failure { try await client.command(RedisCommand("INCR", "count")) }
+        #expect(error.serverCode == "READONLY")
+        #expect(error.description.contains("replica"))
+        #expect(try await client.command(RedisCommand("INCRBY", "count", "7")) == .integer(7))
+    }
+
+    @Test func aScriptOnAReplicaLeadsToTheNewServerToo() async throws {
+        let (old, new) = (try await RedisServer.start(), try await RedisServer.start())
+        let relay = try Relay(to: old.port)
+        let client = try client("redis://127.0.0.1:\(relay.port)")
+        let script = RedisScript("return redis.call('INCR', KEYS[1])")
+        #expect(try await client.script(script, keys: ["count"]) == .integer(1))
+        try await old.run("REPLICAOF", "127.0.0.1", "1")
+        relay.lead(to: new.port)
+        let error = try await failure { try await client.script(script, keys: ["count"]) }
+        #expect(error.serverCode == "READONLY")
+        #expect(try await client.script(script, keys: ["count"]) == .integer(1))
+    }
+
+    @Test func aFullMemoryIsNamed() async throws {
+        let server = try await RedisServer.start(arguments: ["--maxmemory-policy", "noeviction"])
+        let client = try client(server.url)
+        #expect(try await client.command(RedisCommand("SET", "key", "value")) == .status("OK"))
+        try await server.run("CONFIG", "SET", "maxmemory", "1")
+        let error = try await failure { try await client.command(RedisCommand("SET", "key", "other")) }
+        #expect(error.serverCode == "OOM")
+        #expect(error.description.contains("raise maxmemory"))
+        #expect(try await client.command(RedisCommand("GET", "key")).string == "value")
+        try await server.run("CONFIG", "SET", "maxmemory", "0")
+        #expect(try await client.command(RedisCommand("SET", "key", "other")) == .status("OK"))
+    }
+
+    @Test func aServerThatHangsIsGivenUpAndFoundAgain() async throws {
+        let server = try await RedisServer.start()
+        let relay = try Relay(to: server.port)
+        let client = try client("redis://127.0.0.1:\(relay.port)")
+        #expect(try await client.command(RedisCommand("INCR", "count")) == .integer(1))
+        relay.behave(.silent)
+        let first = try await failure { try await client.command(RedisCommand("INCR", "count")) }
+        #expect(first.code == .timeout && first.mayHaveRun)
+        // Nor does it get a connection that speaks.
+        let second = try await failure { try await client.command(RedisCommand("INCR", "count")) }
+        #expect(second.code == .timeout && !second.mayHaveRun)
+        relay.behave(.pass)
+        // The first one may yet arrive; neither was repeated.
+        let count = try #require(try await client.command(RedisCommand("INCR", "count")).integer)
+        #expect((2...3).contains(count))
+    }
+
+    @Test func aServerThatIsCrashedComesBackEmpty() async throws {
+        let server = try await RedisServer.start()
+        let client = try client(server.url)
+        #expect(try await client.command(RedisCommand("INCR", "count")) == .integer(1))
+        await server.kill()
+        let error = try await failure { try await client.command(RedisCommand("INCR", "count")) }
+        #expect(error.code == .unavailable)
+        try await server.restart()
+        #expect(try await client.command(RedisCommand("INCR", "count")) == .integer(1))
+    }
+
+    @Test func anAnswerThatWasLostMayHaveRunAndIsNotRepeated() async throws {
+        let server = try await RedisServer.start()
+        let relay = try Relay(to: server.port)
+        let client = try client("redis://127.0.0.1:\(relay.port)")
+        #expect(try await client.command(RedisCommand("PING")) == .status("PONG"))
+        relay.loseAnswers(to: "INCR")
+        let error = try await failure { try await client.command(RedisCommand("INCR", "count")) }
+        #expect(error.mayHaveRun)
+        #expect(try await client.command(RedisCommand("GET", "count")).integer == 1)
+    }
+
+    @Test(arguments: [
+        ("LOADING Redis is loading the dataset in memory", "LOADING", "still reading"),
+        ("NOAUTH Authentication required.", "NOAUTH", "needs a password"),
+        ("MISCONF Redis is configured to save RDB snapshots", "MISCONF", "room on its disk"),
+        ("ERR Error running script (call to f_1): @user_script:1: OOM command not allowed", "OOM", "maxmemory"),
+        ("ERR Error running script: @user_script: 1: -READONLY You can't write", "READONLY", "replica"),
+        ("ERR unknown command 's3cret'", "ERR", "ERR"),
+    ])
+    func theServersWordSaysWhatToDo(_ reply: String, _ word: String, _ advice: String) {
+        let error = RedisError(reply: reply)
+        #expect(error.serverCode == word)
+        #expect(error.description.contains(advice))
+        #expect(!error.description.contains("s3cret"))
+    }
+
+    @Test func aServerThatLoadsItsDataIsAskedAgainOnANewConnection() async throws {
+        let loading = Array("-LOADING Redis is loading the dataset in memory\r\n".utf8)
+        let server = try LoopbackServer(steps: [
+            .awaitText("PING"), .send(Array("+PONG\r\n".utf8)), .awaitText("GET"), .send(loading), .hang,
+        ])
+        let client = try client("redis://127.0.0.1:\(server.port)")
+        for _ in 0..<2 {
+            let error = try await failure { try await client.command(RedisCommand("GET", "count")) }
+            #expect(error.code == .unavailable)
+            #expect(error.serverCode == "LOADING")
+        }
+        #expect(server.connectionCount == 2)
+    }
+}
