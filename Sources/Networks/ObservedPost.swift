@@ -50,6 +50,10 @@ package struct Draft: Sendable, Equatable {
     package var text: String
     /// The ``ObservedPost/address`` of the post to answer.
     package var replyTo: String?
+    /// Whom the answered post names besides its author and the account itself: the answer is not for them.
+    ///
+    /// Only X, which would tell them of it, is told their names.
+    package var bystanders: [AccountID]
     package var visibility: Visibility
     /// A BCP 47 language tag; nil where the language is not known.
     package var language: String?
@@ -60,11 +64,12 @@ package struct Draft: Sendable, Equatable {
     package var createdAt: Date
 
     package init(
-        text: String, replyTo: String? = nil, visibility: Visibility = .unlisted, language: String? = nil,
-        key: String, createdAt: Date
+        text: String, replyTo: String? = nil, bystanders: [AccountID] = [], visibility: Visibility = .unlisted,
+        language: String? = nil, key: String, createdAt: Date
     ) {
         self.text = text
         self.replyTo = replyTo
+        self.bystanders = bystanders
         self.visibility = visibility
         self.language = language
         self.key = key

@@ -52,6 +52,10 @@ package struct Action: Equatable, Identifiable, Sendable {
     package var targetAuthor: AccountID?
     /// What calls to the bot's server need to name the target.
     package var targetAddress: String?
+    /// Whom else the answered post names; the answer is not for them and must not notify them.
+    ///
+    /// Only people on the network of ``targetAuthor`` are kept.
+    package var bystanders: [AccountID] = []
     /// What the replies of one conversation share: the mention that began it.
     package var thread: String?
     package var visibility: Visibility?
@@ -62,7 +66,12 @@ package struct Action: Equatable, Identifiable, Sendable {
     package var sending: Date?
     package var remoteID: String?
     package var remoteAddress: String?
+    /// How many requests were made, those that certainly did nothing included: what the waits grow with.
     package var attempts: Int
+    /// How many requests may have acted since it was last certain that none did: what limits sending again.
+    package var sends = 0
+    /// The next thing to do: while planned another request, while sending a look-up, after failing unconfirmed another
+    /// look for what may have arrived all the same.
     package var nextAttempt: Date?
     /// A stable kebab-case code of why the action ended or waits.
     package var reason: String?
@@ -70,6 +79,23 @@ package struct Action: Equatable, Identifiable, Sendable {
     package var explanation: String?
     package var created: Date
     package var updated: Date
+}
+
+extension Action {
+    /// The reasons that the outbox itself gives; others are codes of rules and networks.
+    package enum Reason {
+        /// A request may have acted, and nothing of it was found in time.
+        package static let unconfirmed = "unconfirmed"
+        /// The network said that the text was published before.
+        package static let duplicate = "duplicate"
+        /// Its time passed before it could be sent.
+        package static let tooLate = "too-late"
+        /// Nobody decided about the suggestion in time.
+        package static let undecided = "undecided"
+    }
+
+    /// Whether it ended without anybody knowing if it happened.
+    package var isUnconfirmed: Bool { state == .failed && reason == Reason.unconfirmed }
 }
 
 /// Something the mirror decided to do, or not to do, before it is stored.
@@ -83,6 +109,8 @@ package struct Intent: Sendable {
     package var targetPost: String?
     package var targetAuthor: AccountID?
     package var targetAddress: String?
+    /// Whom else the answered post names, as ``Action/bystanders``.
+    package var bystanders: [AccountID]
     package var thread: String?
     package var visibility: Visibility?
     package var language: String?
@@ -93,8 +121,9 @@ package struct Intent: Sendable {
     package init(
         kind: ActionKind, subject: String, state: ActionState = .planned, due: Date, expires: Date,
         sourcePost: PostID? = nil, targetPost: String? = nil, targetAuthor: AccountID? = nil,
-        targetAddress: String? = nil, thread: String? = nil, visibility: Visibility? = nil, language: String? = nil,
-        text: String? = nil, reason: String? = nil, explanation: String? = nil
+        targetAddress: String? = nil, bystanders: [AccountID] = [], thread: String? = nil,
+        visibility: Visibility? = nil, language: String? = nil, text: String? = nil, reason: String? = nil,
+        explanation: String? = nil
     ) {
         self.kind = kind
         self.subject = subject
@@ -105,6 +134,7 @@ package struct Intent: Sendable {
         self.targetPost = targetPost
         self.targetAuthor = targetAuthor
         self.targetAddress = targetAddress
+        self.bystanders = bystanders
         self.thread = thread
         self.visibility = visibility
         self.language = language

@@ -1,66 +1,54 @@
 package import Foundation
 
-/// What became of one request.
-package enum DeliveryOutcome: Sendable {
-    /// The network confirmed it.
-    case delivered(remoteID: String?, remoteAddress: String?)
-    /// Nothing happened at the network, and trying again may help.
-    case notSent(reason: String, retryAfter: Date?)
-    /// The network refused it for good.
-    case refused(reason: String)
-    /// The network says that this text was published already; true only if a look-up finds it.
-    case duplicate
-    /// The answer was lost: it may or may not have happened.
-    case unknown(reason: String)
-}
-
-/// What looking an action up at the network found.
-package enum LookUpOutcome: Sendable {
-    case found(remoteID: String?, remoteAddress: String?)
-    case absent
-    /// The network could not be asked; ask again later.
-    case unavailable(reason: String, retryAfter: Date?)
-}
-
-/// The side of a network that delivery needs.
-package protocol Deliverer: Sendable {
-    /// Sends the action once. Never throws: a lost answer is an outcome.
-    func send(_ action: Action) async -> DeliveryOutcome
-    /// Reads the bot's own posts (or the favorite) back to before `action.sending`.
-    func lookUp(_ action: Action) async -> LookUpOutcome
-    /// How long a request may take before its answer counts as lost.
-    var requestDeadline: Duration { get }
-    /// How long after the first attempt the network still recognises the same key; nil if a text must never be sent twice.
-    var resendWindow: Duration? { get }
-}
-
-/// What an action looks like right before it is sent.
-package enum Preparation: Sendable {
-    /// Send this, with its final text.
-    case ready(Action)
-    /// Do not send, for this reason.
-    case skip(reason: String)
-}
-
 /// Delivers actions exactly once, as far as the network allows.
 ///
 /// The row with the final text is committed as `sending` before a request
 /// leaves. A lost answer is settled by looking the action up after the
-/// request's deadline and a margin; only then may the same key be sent again.
+/// request's deadline and a margin; only then may the same key be sent again,
+/// while the network still knows it.
+///
+/// What the database does not take is kept in memory and written before
+/// anything else is done: that a request never left, or what became of it.
+/// One delivery belongs to one lease, and its calls do not overlap.
 package struct Delivery: Sendable {
     /// Added to the request's deadline before a lost answer is looked up.
     package static let lookUpMargin: Duration = .seconds(60)
-    /// Attempts to look an action up before it is given up as unconfirmed.
+    /// How long a network that cannot be asked is waited for before an action is given up as unconfirmed, in seconds.
     static let lookUpLimit: TimeInterval = 24 * 3_600
+    /// How many requests of one action may have acted before it is given up.
+    ///
+    /// All have the same key, and each leaves only after a look that found nothing: a network that knows the key makes
+    /// one thing of them all. More than two are needed where a crash or a lost answer meets the second one as well.
+    static let sendsAtMost = 5
+    /// How far the clocks of two workers, or one clock before and after it was set, may be apart, in seconds: what the
+    /// networks' windows for sending again leave free.
+    static let clockMargin: TimeInterval = 600
+    /// A worker that stood still for longer than this between a commit and its request asks whether it still holds the
+    /// lease.
+    static let standstill: TimeInterval = 5
 
-    private let store: OutboxStore
-    private let deliverer: any Deliverer
-    private let retry: RetryPolicy
+    let store: OutboxStore
+    let deliverer: any Deliverer
+    let retry: RetryPolicy
+    let memory: DeliveryMemory
+    let onStep: @Sendable (DeliveryStep) -> Void
 
-    package init(store: OutboxStore, deliverer: any Deliverer, retry: RetryPolicy = RetryPolicy()) {
+    /// - Parameters:
+    ///   - store: The table, with the worker's lease.
+    ///   - deliverer: The network.
+    ///   - retry: How long to wait.
+    ///   - onStep: Told how far a delivery got.
+    ///   - uptime: Reads a clock that nobody sets.
+    package init(
+        store: OutboxStore, deliverer: any Deliverer, retry: RetryPolicy = RetryPolicy(),
+        onStep: @escaping @Sendable (DeliveryStep) -> Void = { _ in },
+        uptime: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
         self.store = store
         self.deliverer = deliverer
         self.retry = retry
+        self.onStep = onStep
+        memory = DeliveryMemory(uptime: uptime)
     }
 
     /// Claims, prepares and sends one action and returns it as it is stored then.
@@ -72,96 +60,178 @@ package struct Delivery: Sendable {
     /// - Returns: The action in its new state.
     /// - Throws: ``OutboxError`` if the lease is lost or the action changed meanwhile; the store's error.
     package func deliver(
-        _ action: Action, now: @Sendable () -> Date, prepare: @Sendable (Action) async throws -> Preparation
+        _ action: Action, now: @escaping @Sendable () -> Date,
+        prepare: @Sendable (Action) async throws -> Preparation
     ) async throws -> Action {
+        _ = try await payDebts()
         let claimed = try await store.claim(action, now: now())
+        onStep(.claimed)
         switch try await prepare(claimed) {
         case .skip(let reason):
             return try await store.end(claimed, as: .skipped, reason: reason, now: now())
         case .ready(let final):
-            let sending = try await store.beginSending(final, now: now())
+            onStep(.prepared)
+            guard now() <= final.expires else {
+                return try await store.end(claimed, as: .expired, reason: Action.Reason.tooLate, now: now())
+            }
+            let sending = try await beginSending(final, claimed: claimed, now: now)
             return try await send(sending, now: now)
         }
     }
 
-    /// Settles the actions whose answer was lost and whose time to look has come.
-    ///
-    /// - Returns: The actions whose state changed.
-    package func reconcile(now: @Sendable () -> Date) async throws -> [Action] {
-        var settled: [Action] = []
-        for action in try await store.unresolved() where lookUpTime(of: action) <= now() {
-            settled.append(try await settle(action, now: now))
-        }
-        return settled
-    }
+    /// How long after a request its lost answer is looked up, in seconds.
+    var lookUpWait: TimeInterval { (deliverer.requestDeadline + Self.lookUpMargin).timeInterval }
 
-    /// When the next unresolved action wants to be looked up.
-    package func nextLookUp() async throws -> Date? {
-        try await store.unresolved().map(lookUpTime(of:)).min()
-    }
+    // MARK: Sending
 
-    /// How long after an attempt its lost answer is looked up, in seconds.
-    private var lookUpWait: TimeInterval { (deliverer.requestDeadline + Self.lookUpMargin).timeInterval }
-
-    private func lookUpTime(of action: Action) -> Date {
-        max((action.sending ?? action.updated) + lookUpWait, action.nextAttempt ?? .distantPast)
-    }
-
-    /// Sends once and stores what came of it; with `mayHaveActed` an earlier request of the same action may have acted.
-    private func send(
-        _ action: Action, mayHaveActed: Bool = false, now: @Sendable () -> Date
+    /// Commits the row as being sent, and sees to it that it is not if no request leaves.
+    private func beginSending(
+        _ final: Action, claimed: Action, now: @escaping @Sendable () -> Date
     ) async throws -> Action {
+        let withdraw: DeliveryMemory.Change = { [store] in try await store.withdraw(claimed, now: now()) }
+        let sending = try await departing(claimed.id, orElse: withdraw) { [store, lookUpWait] in
+            let time = now()
+            return try await store.beginSending(final, lookUp: time + lookUpWait, now: time)
+        } then: {
+            onStep(.sendingStored)
+        }
+        memory.leaves(sending.id)
+        return sending
+    }
+
+    /// Records that a request leaves; if it is not certain that this is recorded, or the worker is to end, none leaves.
+    ///
+    /// - Parameters:
+    ///   - id: The action's.
+    ///   - withdraw: Takes the record back.
+    ///   - record: Makes the record.
+    ///   - then: Called when it is made.
+    /// - Returns: The action as it is stored.
+    /// - Throws: The store's error; ``OutboxError``; `CancellationError`.
+    func departing(
+        _ id: String, orElse withdraw: @escaping DeliveryMemory.Change, record: @escaping DeliveryMemory.Change,
+        then: () -> Void
+    ) async throws -> Action {
+        try Task.checkCancellation()
+        let began = memory.instant
+        let recorded: Action
+        do {
+            recorded = try await uncancelled(record)
+            then()
+            // Whoever stood still here may have been replaced, and its request must not leave.
+            if began.duration(to: memory.instant).timeInterval > Self.standstill {
+                try await uncancelled { [store] in try await store.requireLease() }
+            }
+        } catch let error as OutboxError {
+            throw error
+        } catch {
+            memory.owe(id, withdraw)
+            throw error
+        }
+        guard !Task.isCancelled else {
+            _ = try await store(id, withdraw)
+            throw CancellationError()
+        }
+        return recorded
+    }
+
+    /// Sends once and stores what came of it.
+    func send(_ action: Action, now: @escaping @Sendable () -> Date) async throws -> Action {
         let outcome = await deliverer.send(action)
-        let time = now()
+        onStep(.answered)
+        let change = change(for: outcome, of: action, at: now())
+        let stored = try await store(action.id, change)
+        if stored.state != .sending { memory.forget(action.id) }
+        onStep(.outcomeStored)
+        return stored
+    }
+
+    /// What an outcome means for an action, ready to be stored.
+    private func change(
+        for outcome: DeliveryOutcome, of action: Action, at time: Date
+    ) -> DeliveryMemory.Change {
+        let store = store
         switch outcome {
         case .delivered(let remoteID, let remoteAddress):
-            return try await store.confirm(action, remoteID: remoteID, remoteAddress: remoteAddress, now: time)
-        case .notSent(let reason, let after):
-            let until = max(after ?? .distantPast, retry.nextAttempt(after: action.attempts, id: action.id, now: time))
-            return mayHaveActed
-                ? try await store.takeBackResend(action, at: until, reason: reason, now: time)
-                : try await store.postpone(action, until: until, reason: reason, now: time)
-        case .refused(let reason):
-            return try await store.end(action, as: .failed, reason: reason, now: time)
-        case .duplicate:
-            return try await store.awaitLookUp(action, at: time, reason: "duplicate", now: time)
-        case .unknown(let reason):
-            return try await store.awaitLookUp(action, at: lookUpTime(of: action), reason: reason, now: time)
-        }
-    }
-
-    private func settle(_ action: Action, now: @Sendable () -> Date) async throws -> Action {
-        let outcome = await deliverer.lookUp(action)
-        let time = now()
-        switch outcome {
-        case .found(let remoteID, let remoteAddress):
-            return try await store.confirm(action, remoteID: remoteID, remoteAddress: remoteAddress, now: time)
-        case .unavailable(let reason, let after):
-            guard time.timeIntervalSince(action.sending ?? action.updated) < Self.lookUpLimit else {
-                return try await store.end(action, as: .failed, reason: "unconfirmed", now: time)
+            return { try await store.confirm(action, remoteID: remoteID, remoteAddress: remoteAddress, now: time) }
+        case .notSent(let reason, let cause, let asked):
+            let until = retry.nextAttempt(
+                after: cause, attempts: action.attempts, asked: asked, id: action.id, now: time)
+            guard action.sends > 1 else {
+                return { try await store.postpone(action, until: until, reason: reason, now: time) }
             }
-            let again = max(after ?? .distantPast, retry.nextAttempt(after: action.attempts, id: action.id, now: time))
-            return try await store.awaitLookUp(action, at: again, reason: reason, now: time)
-        case .absent where mayResend(action, at: time):
-            let resent = try await store.resend(action, lookUp: time + lookUpWait, now: time)
-            return try await send(resent, mayHaveActed: true, now: now)
-        case .absent:
-            return try await store.end(action, as: .failed, reason: "unconfirmed", now: time)
+            var before = action
+            before.sends -= 1
+            return { [before] in
+                try await store.takeBackResend(before, at: until, reason: reason, now: time)
+            }
+        case .refused(let reason, let detail):
+            guard action.sends > 1 else {
+                return {
+                    try await store.end(
+                        action, as: .failed, reason: reason, explanation: detail ?? reason, now: time)
+                }
+            }
+            // Only this request is refused; the one before may have acted.
+            return giveUp(action, "the answer to the first request was lost; sent again: \(detail ?? reason)", at: time)
+        case .duplicate:
+            return { [lookUpWait] in
+                try await store.awaitLookUp(action, at: time + lookUpWait, reason: Action.Reason.duplicate, now: time)
+            }
+        case .unknown(let reason):
+            let lookUp = max(action.nextAttempt ?? time + lookUpWait, time + Self.lookUpMargin.timeInterval)
+            return { try await store.awaitLookUp(action, at: lookUp, reason: reason, now: time) }
         }
     }
 
-    /// A second attempt, with the same key, is allowed once, while the network
-    /// still knows the key and the action has not expired.
-    private func mayResend(_ action: Action, at time: Date) -> Bool {
-        guard let window = deliverer.resendWindow, let sending = action.sending else { return false }
-        return action.attempts < 2 && action.reason != "duplicate" && time <= action.expires
-            && time.timeIntervalSince(sending) < window.timeInterval
+    /// Ends an action of which nobody knows whether it happened.
+    func giveUp(_ action: Action, _ explanation: String?, at time: Date) -> DeliveryMemory.Change {
+        // A text that was refused because the network has it already was not sent by that request.
+        let isDuplicate = action.reason == Action.Reason.duplicate && action.sends < 2
+        let reason = isDuplicate ? Action.Reason.duplicate : Action.Reason.unconfirmed
+        let sighting = Sightings.next(sending: action.sending ?? time, now: time, wasAsked: false)
+        return { [store] in
+            try await store.fail(action, reason: reason, explanation: explanation, sighting: sighting, now: time)
+        }
     }
-}
 
-extension Duration {
-    /// The duration in seconds.
-    package var timeInterval: TimeInterval {
-        Double(components.seconds) + Double(components.attoseconds) / 1e18
+    // MARK: Storing
+
+    /// Stores what is known about an action, or remembers it until the database answers again.
+    func store(_ id: String, _ change: @escaping DeliveryMemory.Change) async throws -> Action {
+        do {
+            return try await uncancelled(change)
+        } catch let error as OutboxError {
+            throw error
+        } catch {
+            memory.owe(id, change)
+            throw error
+        }
+    }
+
+    /// Stores what could not be stored before.
+    ///
+    /// - Returns: The actions that changed.
+    /// - Throws: ``OutboxError`` if the lease is lost; the store's error while it still fails.
+    func payDebts() async throws -> [Action] {
+        var paid: [Action] = []
+        while let debt = memory.debt {
+            do {
+                let stored = try await uncancelled(debt.change)
+                if stored.state != .sending { memory.forget(debt.id) }
+                paid.append(stored)
+            } catch let error as OutboxError where error.code == .stateChanged {
+                // It was stored after all; only the answer of the database was lost.
+            }
+            memory.settled(debt.id)
+        }
+        return paid
+    }
+
+    /// Lets a change be stored although the worker is to end: what is known must not get lost.
+    private func uncancelled<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws
+        -> Value
+    {
+        try await Task { try await work() }.value
     }
 }

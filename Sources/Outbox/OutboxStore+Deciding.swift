@@ -57,9 +57,10 @@ extension OutboxStore {
                 \(intent.subject), \(intent.state.rawValue), \(intent.due.milliseconds),
                 \(intent.expires.milliseconds), FALSE, \(intent.sourcePost?.network.rawValue),
                 \(intent.sourcePost?.value), \(intent.targetPost), \(intent.targetAuthor?.network.rawValue),
-                \(intent.targetAuthor?.value), \(intent.targetAddress), \(intent.thread),
-                \(intent.visibility?.rawValue), \(intent.language), \(intent.text), \(key), \(SQLValue.null), \(SQLValue.null), \(SQLValue.null), 0,
-                \(SQLValue.null), \(intent.reason), \(intent.explanation), \(now.milliseconds), \(now.milliseconds))
+                \(intent.targetAuthor?.value), \(intent.targetAddress), \(intent.storedBystanders), \(intent.thread),
+                \(intent.visibility?.rawValue), \(intent.language), \(intent.text), \(key), \(SQLValue.null),
+                \(SQLValue.null), \(SQLValue.null), 0, 0, \(SQLValue.null), \(intent.reason), \(intent.explanation),
+                \(now.milliseconds), \(now.milliseconds))
             ON CONFLICT (mirror, kind, subject) DO NOTHING
             """)
         return inserted == 1

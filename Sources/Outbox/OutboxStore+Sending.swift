@@ -3,48 +3,10 @@ import Posts
 import Storage
 
 /// Moving an action from planned to its end.
+///
+/// Every change says what the row shall hold, never by how much it shall change: one whose `COMMIT` got no answer can
+/// be made again.
 extension OutboxStore {
-    /// The planned actions whose time has come, oldest first; expired ones are marked and left out.
-    ///
-    /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
-    package func due(_ kinds: [ActionKind], now: Date, limit: Int = 20) async throws -> [Action] {
-        let (mirror, lease) = (mirror, lease)
-        let names = kinds.map(\.rawValue)
-        return try await storage.transaction { connection in
-            let condition: SQL = """
-                state IN ('planned', 'claimed') AND kind IN \(list: names) AND due_ms <= \(now.milliseconds)
-                """
-            // What has to wait leaves its place to what can be sent.
-            let ripe: SQL = """
-                \(condition) AND (COALESCE(next_attempt_ms, 0) <= \(now.milliseconds) OR expires_ms < \(now.milliseconds))
-                """
-            let candidates = try Self.actions(mirror, ripe, "due_ms ASC, id ASC", limit, connection)
-            guard !candidates.isEmpty else { return [] }
-            try Self.requireLease(lease, mirror, connection)
-            try connection.execute(
-                """
-                UPDATE actions SET state = 'expired', reason = COALESCE(reason, 'too-late'),
-                    updated_ms = \(now.milliseconds)
-                WHERE mirror = \(mirror) AND \(condition) AND expires_ms < \(now.milliseconds)
-                """)
-            return candidates.filter { $0.expires >= now }
-        }
-    }
-
-    /// When the next planned action of these kinds wants attention.
-    package func nextDue(_ kinds: [ActionKind]) async throws -> Date? {
-        let mirror = mirror
-        let names = kinds.map(\.rawValue)
-        return try await storage.read { connection in
-            let rows = try connection.query(
-                """
-                SELECT MIN(CASE WHEN next_attempt_ms > due_ms THEN next_attempt_ms ELSE due_ms END) AS next_ms
-                FROM actions WHERE mirror = \(mirror) AND state = 'planned' AND kind IN \(list: names)
-                """)
-            return try rows.first?.optionalDate("next_ms")
-        }
-    }
-
     /// Takes a planned action, or one this mirror's earlier worker had taken without sending.
     package func claim(_ action: Action, now: Date) async throws -> Action {
         try await change(action, from: [.planned, .claimed], to: .claimed, now: now) { _ in
@@ -55,12 +17,36 @@ extension OutboxStore {
     /// Commits the final text before the request leaves.
     ///
     /// After this the action counts as sent until the contrary is known.
-    package func beginSending(_ action: Action, now: Date) async throws -> Action {
-        try await change(action, from: [.claimed], to: .sending, now: now) { _ in
+    ///
+    /// - Parameters:
+    ///   - action: A claimed action with its final text.
+    ///   - lookUp: When to look for it, should its answer be lost.
+    ///   - now: Recorded as the time of the first request.
+    /// - Returns: The action as it is stored now.
+    /// - Throws: ``OutboxError`` if the lease is lost or the action changed meanwhile; the store's error.
+    package func beginSending(_ action: Action, lookUp: Date, now: Date) async throws -> Action {
+        try await change(action, from: [.claimed], to: .sending, now: now) { action in
             """
             text = \(action.text), language = \(action.language), visibility = \(action.visibility?.rawValue),
             source_network = \(action.sourcePost?.network.rawValue), source_post_id = \(action.sourcePost?.value),
-            explanation = \(action.explanation), sending_ms = \(now.milliseconds), attempts = attempts + 1
+            explanation = \(action.explanation), sending_ms = \(now.milliseconds),
+            next_attempt_ms = \(lookUp.milliseconds), attempts = \(action.attempts + 1), sends = \(action.sends + 1)
+            """
+        }
+    }
+
+    /// Puts an action back in line whose request never left, whether or not the table says that it is being sent.
+    ///
+    /// - Parameters:
+    ///   - action: As it was claimed.
+    ///   - now: Recorded with the change.
+    /// - Returns: The action as it is stored now.
+    /// - Throws: ``OutboxError`` if the lease is lost or the action changed meanwhile; the store's error.
+    package func withdraw(_ action: Action, now: Date) async throws -> Action {
+        try await change(action, from: [.claimed, .sending], to: .planned, now: now) { action in
+            """
+            sending_ms = \(SQLValue.null), next_attempt_ms = \(SQLValue.null), attempts = \(action.attempts),
+            sends = \(action.sends), reason = \(action.reason)
             """
         }
     }
@@ -76,75 +62,116 @@ extension OutboxStore {
     /// - Returns: The action as it is stored now.
     /// - Throws: ``OutboxError`` if the lease is lost or the action changed meanwhile; the store's error.
     package func resend(_ action: Action, lookUp: Date, now: Date) async throws -> Action {
-        try await change(action, from: [.sending], to: .sending, now: now) { _ in
-            "next_attempt_ms = \(lookUp.milliseconds), attempts = attempts + 1"
+        try await change(action, from: [.sending], to: .sending, now: now) { action in
+            """
+            next_attempt_ms = \(lookUp.milliseconds), attempts = \(action.attempts + 1), sends = \(action.sends + 1)
+            """
         }
     }
 
     /// Keeps an action whose second request certainly did not act in `sending`, for the first one still may have.
     ///
-    /// The second request does not count: it may be made again after another look.
+    /// The second request does not count as sent: it may be made again after another look.
     ///
     /// - Parameters:
-    ///   - action: An action that was sent again.
+    ///   - action: As it was before it was sent again, with the attempts to record.
     ///   - at: When to look for it again.
     ///   - reason: Why it waits.
     ///   - now: Recorded with the change.
     /// - Returns: The action as it is stored now.
     /// - Throws: ``OutboxError`` if the lease is lost or the action changed meanwhile; the store's error.
-    package func takeBackResend(_ action: Action, at: Date, reason: String, now: Date) async throws -> Action {
-        try await change(action, from: [.sending], to: .sending, now: now) { _ in
-            "next_attempt_ms = \(at.milliseconds), reason = \(reason), attempts = attempts - 1"
+    package func takeBackResend(_ action: Action, at: Date, reason: String?, now: Date) async throws -> Action {
+        try await change(action, from: [.sending], to: .sending, now: now) { action in
+            """
+            next_attempt_ms = \(at.milliseconds), reason = \(reason), attempts = \(action.attempts),
+            sends = \(action.sends)
+            """
         }
     }
 
     /// Records what the network called the post or that the favorite stands.
+    ///
+    /// An action that had ended without anybody knowing may be confirmed too.
     package func confirm(_ action: Action, remoteID: String?, remoteAddress: String?, now: Date) async throws -> Action
     {
-        try await change(action, from: [.sending], to: .done, now: now) { _ in
-            "remote_id = \(remoteID), remote_address = \(remoteAddress), reason = \(SQLValue.null)"
-        }
+        let assignments: SQL = """
+            remote_id = \(remoteID), remote_address = \(remoteAddress), reason = \(SQLValue.null),
+            next_attempt_ms = \(SQLValue.null)
+            """
+        return try await change(action, from: [.sending], orUnsettled: true, to: .done, now: now) { _ in assignments }
     }
 
     /// Puts an action whose request certainly did not act back in line.
     package func postpone(_ action: Action, until: Date, reason: String, now: Date) async throws -> Action {
         try await change(action, from: [.claimed, .sending], to: .planned, now: now) { _ in
-            "next_attempt_ms = \(until.milliseconds), sending_ms = \(SQLValue.null), reason = \(reason)"
+            """
+            next_attempt_ms = \(until.milliseconds), sending_ms = \(SQLValue.null), sends = 0, reason = \(reason)
+            """
         }
     }
 
     /// Keeps an action whose outcome is unknown in `sending` until it can be looked up.
-    package func awaitLookUp(_ action: Action, at: Date, reason: String, now: Date) async throws -> Action {
-        try await change(action, from: [.sending], to: .sending, now: now) { _ in
-            "next_attempt_ms = \(at.milliseconds), reason = \(reason)"
+    package func awaitLookUp(_ action: Action, at: Date, reason: String?, now: Date) async throws -> Action {
+        try await change(action, from: [.sending], to: .sending, now: now) { action in
+            "next_attempt_ms = \(at.milliseconds), reason = \(reason), sends = \(action.sends)"
         }
     }
 
     /// Ends an action for good.
+    ///
+    /// - Parameters:
+    ///   - action: An action that has not ended.
+    ///   - state: How it ends.
+    ///   - reason: The code of why.
+    ///   - explanation: Added to why it was decided, for people.
+    ///   - now: Recorded with the change.
+    /// - Returns: The action as it is stored now.
+    /// - Throws: ``OutboxError`` if the lease is lost or the action changed meanwhile; the store's error.
     package func end(
-        _ action: Action, as state: ActionState, reason: String, now: Date
+        _ action: Action, as state: ActionState, reason: String, explanation: String? = nil, now: Date
+    ) async throws -> Action {
+        try await end(action, as: state, reason: reason, explanation: explanation, sighting: nil, now: now)
+    }
+
+    /// Ends an action as failed of which nobody knows whether it happened, to be looked for again at `sighting`.
+    func fail(
+        _ action: Action, reason: String, explanation: String?, sighting: Date?, now: Date
+    ) async throws -> Action {
+        try await end(
+            action, as: .failed, reason: reason, explanation: explanation, sighting: sighting, now: now)
+    }
+
+    private func end(
+        _ action: Action, as state: ActionState, reason: String, explanation: String?, sighting: Date?, now: Date
     ) async throws -> Action {
         let sources: [ActionState] = [.planned, .claimed, .sending, .suggested]
-        return try await change(action, from: sources, to: state, now: now) { _ in "reason = \(reason)" }
+        let told = ActionExplanation.adding(explanation, to: action.explanation)
+        return try await change(action, from: sources, to: state, now: now) { _ in
+            "reason = \(reason), explanation = \(told), next_attempt_ms = \(sighting?.milliseconds)"
+        }
     }
 
-    /// The actions whose request left without a known outcome.
-    package func unresolved() async throws -> [Action] {
-        try await actions(where: "state = 'sending'", order: "sending_ms ASC, id ASC", limit: 1_000)
+    /// Fails unless this worker still holds the lease; for whoever may have stood still since the last change.
+    package func requireLease() async throws {
+        let (mirror, lease) = (mirror, lease)
+        try await storage.transaction { connection in try Self.requireLease(lease, mirror, connection) }
     }
 
-    private func change(
-        _ action: Action, from states: [ActionState], to state: ActionState, now: Date,
+    func change(
+        _ action: Action, from states: [ActionState], orUnsettled: Bool = false, to state: ActionState, now: Date,
         _ assignments: @escaping @Sendable (Action) -> SQL
     ) async throws -> Action {
         let (mirror, lease) = (mirror, lease)
+        var allowed: SQL = "state IN \(list: states.map(\.rawValue))"
+        if orUnsettled { allowed = "(\(allowed) OR \(Self.unsettled))" }
+        let condition = allowed
         return try await storage.transaction { connection in
             try Self.requireLease(lease, mirror, connection)
             let updated = try connection.execute(
                 """
                 UPDATE actions SET state = \(state.rawValue), updated_ms = \(now.milliseconds),
                     \(assignments(action))
-                WHERE mirror = \(mirror) AND id = \(action.id) AND state IN \(list: states.map(\.rawValue))
+                WHERE mirror = \(mirror) AND id = \(action.id) AND \(condition)
                 """)
             guard updated == 1,
                 let stored = try Self.actions(mirror, "id = \(action.id)", "id ASC", 1, connection).first

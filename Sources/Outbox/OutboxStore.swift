@@ -67,14 +67,14 @@ package struct OutboxStore: Sendable {
         }
     }
 
-    /// Actions of one kind that were sent, or may yet be, changed since `since`.
+    /// Actions of one kind that were sent, may have been, or may yet be, due since `since`.
     ///
-    /// For caps and for never using a text twice: rows that ended without
-    /// sending do not count.
+    /// For caps: rows that ended without sending do not count.
     package func active(_ kind: ActionKind, since: Date) async throws -> [Action] {
         try await actions(
             where: """
-                kind = \(kind.rawValue) AND state IN ('planned', 'claimed', 'sending', 'done', 'suggested')
+                kind = \(kind.rawValue) AND (state IN ('planned', 'claimed', 'sending', 'done', 'suggested')
+                    OR (state = 'failed' AND reason = \(Action.Reason.unconfirmed)))
                 AND due_ms >= \(since.milliseconds)
                 """,
             order: "due_ms DESC, id ASC", limit: 100_000)

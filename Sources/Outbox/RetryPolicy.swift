@@ -1,23 +1,100 @@
 package import Foundation
 
-/// How long an action waits after a request that certainly did nothing.
+/// How long an action waits after a request that certainly did nothing, or a look-up that told nothing.
+///
+/// | cause | first wait | factor | longest wait | a server's own wish is heard up to |
+/// | --- | --- | --- | --- | --- |
+/// | `tooBusy`: 429, with or without a time | 60 s | 2 | 15 min | 1 h |
+/// | `serverTrouble`: 5xx, an answer of another form | 30 s | 2 | 15 min | 1 h |
+/// | `unreachable`: DNS, connect, TLS | 15 s | 2 | 5 min | 1 h |
+/// | `limit`: budget, credits or cap used up | 15 min | 2 | 6 h | 1 day |
+/// | `conflict`: the same request is under way | 5 s | 2 | 60 s | 5 min |
+/// | `credentials`: refused; the worker ends | 30 s | 2 | 15 min | 1 h |
+/// | `other` | 30 s | 2 | 15 min | 1 h |
+///
+/// A wish is never followed to less than our own wait. Each wait is longer by up to a quarter, depending on the
+/// action's id, so that many actions do not return at the same instant and a restart changes nothing. Whatever the
+/// wait, an action ends when it expires.
 package struct RetryPolicy: Sendable {
-    /// The wait after the first attempt, in seconds; it doubles with each further one.
-    package var firstWait: TimeInterval = 30
-    /// The longest wait, in seconds.
-    package var longestWait: TimeInterval = 900
+    /// Why a request did nothing.
+    package enum Cause: String, CaseIterable, Sendable {
+        case tooBusy = "too-busy"
+        case serverTrouble = "server-trouble"
+        case unreachable
+        case limit
+        case conflict
+        case credentials
+        case other
+    }
+
+    /// One row of the table, in seconds.
+    package struct Rule: Equatable, Sendable {
+        package var first: TimeInterval
+        package var factor: Double
+        package var longest: TimeInterval
+        /// How far ahead a server may put the next attempt.
+        package var longestAsked: TimeInterval
+    }
+
+    /// By how much a wait may be longer, as a share of it.
+    static let spread = 0.25
 
     package init() {}
 
-    /// When to try again.
+    /// The table.
+    package func rule(for cause: Cause) -> Rule {
+        switch cause {
+        case .tooBusy: Rule(first: 60, factor: 2, longest: 900, longestAsked: 3_600)
+        case .serverTrouble: Rule(first: 30, factor: 2, longest: 900, longestAsked: 3_600)
+        case .unreachable: Rule(first: 15, factor: 2, longest: 300, longestAsked: 3_600)
+        case .limit: Rule(first: 900, factor: 2, longest: 21_600, longestAsked: 86_400)
+        case .conflict: Rule(first: 5, factor: 2, longest: 60, longestAsked: 300)
+        case .credentials: Rule(first: 30, factor: 2, longest: 900, longestAsked: 3_600)
+        case .other: Rule(first: 30, factor: 2, longest: 900, longestAsked: 3_600)
+        }
+    }
+
+    /// When to send again what certainly did not act.
     ///
-    /// The wait is spread by up to a quarter, from the action's id, so that
-    /// many actions do not return at the same instant and a restart changes
-    /// nothing.
-    func nextAttempt(after attempts: Int, id: String, now: Date) -> Date {
-        let doublings = min(max(attempts - 1, 0), 10)
-        let wait = min(firstWait * Double(1 << doublings), longestWait)
-        let spread = Double(id.utf8.reduce(UInt32(0)) { $0 &* 31 &+ UInt32($1) } % 1_000) / 4_000
-        return now + wait * (1 + spread)
+    /// - Parameters:
+    ///   - cause: Why it did not.
+    ///   - attempts: How many requests were made so far.
+    ///   - asked: When the server wants to be asked again; believed within reason.
+    ///   - id: The action's, which decides the spread.
+    ///   - now: The present.
+    /// - Returns: The time of the next attempt.
+    package func nextAttempt(
+        after cause: Cause, attempts: Int, asked: Date? = nil, id: String, now: Date
+    ) -> Date {
+        let rule = rule(for: cause)
+        let steps = Double(min(max(attempts, 1), 40) - 1)
+        return next(after: min(rule.first * pow(rule.factor, steps), rule.longest), rule, asked, id, now)
+    }
+
+    /// When to ask again what became of an action.
+    ///
+    /// The wait grows with the time since the request, by half of it, so that nothing has to be counted.
+    ///
+    /// - Parameters:
+    ///   - cause: Why the network could not tell.
+    ///   - age: Seconds since the request.
+    ///   - asked: When the server wants to be asked again; believed within reason.
+    ///   - id: The action's, which decides the spread.
+    ///   - now: The present.
+    /// - Returns: The time of the next look-up.
+    package func nextLookUp(
+        after cause: Cause, age: TimeInterval, asked: Date? = nil, id: String, now: Date
+    ) -> Date {
+        let rule = rule(for: cause)
+        return next(after: min(max(age / 2, rule.first), rule.longest), rule, asked, id, now)
+    }
+
+    private func next(
+        after wait: TimeInterval, _ rule: Rule, _ asked: Date?, _ id: String, _ now: Date
+    ) -> Date {
+        let share = Double(id.utf8.reduce(UInt32(0)) { $0 &* 31 &+ UInt32($1) } % 1_000) / 1_000
+        let ours = now + wait * (1 + share * Self.spread)
+        guard let asked else { return ours }
+        return max(ours, min(asked, now + rule.longestAsked))
     }
 }

@@ -6,7 +6,8 @@
 package enum Migrations {
     /// Every step this program knows.
     static let all = [
-        Migration(id: "0001_tables", source: PackageResources._001_tables_sql)
+        Migration(id: "0001_tables", source: PackageResources._001_tables_sql),
+        Migration(id: "0002_deliveries", source: PackageResources._002_deliveries_sql),
     ]
 
     /// Applies the steps that the database does not have, in one transaction.

@@ -133,6 +133,24 @@ import Testing
         let loopback = try XLoopback { $0.path == "/2/users/me" ? nil : Answer(status: status) }
         _ = try await XLoopback.failure(of: loopback.network, .readMentions)
         _ = try await XLoopback.failure(of: loopback.network, .readMentions)
-        #expect(loopback.requests.count == 2)
+        // A read that was not let in is signed anew and asked once more.
+        #expect(loopback.requests.count == (status == 401 ? 4 : 2))
+    }
+
+    /// The transport repeats a read whose connection died with the same nonce, which X may refuse.
+    @Test func aReadThatWasNotLetInIsAskedOnceMoreWithANewSignature() async throws {
+        let loopback = try XLoopback { $0.path == "/2/users/me" ? nil : Answer(status: 401) }
+        let error = try await XLoopback.failure(of: loopback.network, .readMentions)
+        #expect(error.code == .unauthorized)
+        let signatures = loopback.requests.compactMap { $0.header("authorization") }
+        #expect(signatures.count == 2 && Set(signatures).count == 2)
+    }
+
+    /// A write could act twice.
+    @Test func aWriteThatWasNotLetInIsNotSentAgain() async throws {
+        let loopback = try XLoopback { $0.path == "/2/users/me" ? nil : Answer(status: 401) }
+        let error = try await XLoopback.failure(of: loopback.network, .publish)
+        #expect(error.code == .unauthorized)
+        #expect(loopback.requests.count == 1)
     }
 }

@@ -37,25 +37,23 @@ import Testing
     }
 
     /// An answer is for who asked, and not for everybody whom the question names.
+    ///
+    /// The draft says who that is, and not what was read before: a process that has just begun knows it too.
     @Test func anAnswerTellsNobodyElse() async throws {
-        let mention = XWire.post(
-            "4",
-            [
-                "entities":
-                    #"{"mentions":[{"id":"42","username":"mirror"},{"id":"8","username":"bob"},{"id":"7","username":"ann"}]}"#
-            ])
-        let loopback = try XLoopback { request in
-            switch request.path {
-            case "/2/tweets": Self.created()
-            case "/2/users/42/mentions": .json(XWire.list([mention]))
-            default: nil
-            }
-        }
-        _ = try await loopback.network.page(.mentions, .newest)
-        _ = try await loopback.network.publish(draft("answer", replyTo: "4"))
+        let loopback = try XLoopback { $0.path == "/2/tweets" ? Self.created() : nil }
+        let me = try await loopback.network.verifyAccount().id
+        var draft = draft("answer", replyTo: "4")
+        draft.bystanders =
+            [me, AccountID(network: .bluesky, value: "did:plc:1")]
+            + ["8", "ann", "", "9"].map { AccountID(network: .x, value: $0) }
+        _ = try await loopback.network.publish(draft)
         #expect(
             loopback.requests.last.map { String(decoding: $0.body, as: UTF8.self) }
-                == #"{"reply":{"exclude_reply_user_ids":["8"],"in_reply_to_tweet_id":"4"},"text":"answer"}"#)
+                == #"{"reply":{"exclude_reply_user_ids":["8","9"],"in_reply_to_tweet_id":"4"},"text":"answer"}"#)
+        // What answers nobody has nobody to leave out.
+        draft.replyTo = nil
+        _ = try await loopback.network.publish(draft)
+        #expect(loopback.requests.last.map { String(decoding: $0.body, as: UTF8.self) } == #"{"text":"answer"}"#)
     }
 
     @Test(arguments: ["edit_history_tweet_ids", "edit_history_post_ids"])

@@ -89,25 +89,26 @@ import Testing
         #expect(lost.state == .sending)
         let delivery = Delivery(store: outbox.store, deliverer: network)
         #expect(try await delivery.nextLookUp() == Self.now + 90)
-        #expect(try await delivery.reconcile(now: { Self.now + 89 }).isEmpty)
-        let settled = try await delivery.reconcile(now: { Self.afterLookUp })
+        #expect(try await delivery.reconcile(at: Self.now + 89).isEmpty)
+        let settled = try await delivery.reconcile(at: Self.afterLookUp)
         #expect(settled.map(\.state) == [.done])
         #expect(settled.first?.remoteAddress == "7")
         #expect(await network.sent.count == 1)
     }
 
-    @Test func sendsOnceMoreWithTheSameKeyWhatIsAbsent() async throws {
+    @Test func sendsAFewTimesMoreWithTheSameKeyWhatIsAbsent() async throws {
         let outbox = try await OutboxFixture()
-        let network = ScriptedDeliverer(
-            outcomes: [.unknown(reason: "timeout"), .unknown(reason: "timeout"), .unknown(reason: "timeout")])
+        let network = ScriptedDeliverer(outcomes: Array(repeating: .unknown(reason: "timeout"), count: 9))
         let lost = try await deliver("a", outbox, network)
         let delivery = Delivery(store: outbox.store, deliverer: network)
-        let again = try await delivery.reconcile(now: { Self.afterLookUp })
-        #expect(again.map(\.state) == [.sending])
-        let ended = try await delivery.reconcile(now: { Self.afterLookUp + 91 })
-        #expect(ended.map(\.state) == [.failed])
-        #expect(ended.first?.reason == "unconfirmed")
-        #expect(await network.sent.map(\.key) == [lost.key, lost.key])
+        var states: [ActionState] = []
+        for look in 0..<6 {
+            states += try await delivery.reconcile(at: Self.afterLookUp + Double(91 * look)).map(\.state)
+        }
+        #expect(states == [.sending, .sending, .sending, .sending, .failed])
+        let ended = try await outbox.store.recent(1).first
+        #expect(ended?.reason == "unconfirmed")
+        #expect(await network.sent.map(\.key) == Array(repeating: lost.key, count: 5))
     }
 
     /// A network where the author dates a post must get the same bytes again, and the server's window for the key began
@@ -122,14 +123,15 @@ import Testing
             ])
         let lost = try await deliver("a", outbox, network)
         let delivery = Delivery(store: outbox.store, deliverer: network)
-        let second = try #require(try await delivery.reconcile(now: { Self.afterLookUp }).first)
-        #expect(second.state == .sending && second.reason == "transport" && second.attempts == 1)
+        let second = try #require(try await delivery.reconcile(at: Self.afterLookUp).first)
+        #expect(second.state == .sending && second.reason == "transport")
+        #expect(second.attempts == 2 && second.sends == 1)
         #expect(second.sending == lost.sending)
-        let third = try #require(try await delivery.reconcile(now: { Self.afterLookUp + 80 }).first)
+        let third = try #require(try await delivery.reconcile(at: Self.afterLookUp + 80).first)
         #expect(third.state == .sending && third.sending == lost.sending)
         #expect(try await delivery.nextLookUp() == Self.now + 600)
-        let done = try #require(try await delivery.reconcile(now: { Self.now + 600 }).first)
-        #expect(done.state == .done && done.attempts == 2)
+        let done = try #require(try await delivery.reconcile(at: Self.now + 600).first)
+        #expect(done.state == .done && done.attempts == 4 && done.sends == 2)
         let sent = await network.sent
         #expect(sent.count == 4)
         #expect(Set(sent.map(\.key)) == [lost.key])
@@ -144,8 +146,8 @@ import Testing
             sightings: [.absent, .found(remoteID: "u", remoteAddress: "7")])
         _ = try await deliver("a", outbox, network)
         let delivery = Delivery(store: outbox.store, deliverer: network)
-        _ = try await delivery.reconcile(now: { Self.afterLookUp })
-        #expect(try await delivery.reconcile(now: { Self.afterLookUp + 80 }).map(\.state) == [.done])
+        _ = try await delivery.reconcile(at: Self.afterLookUp)
+        #expect(try await delivery.reconcile(at: Self.afterLookUp + 80).map(\.state) == [.done])
         #expect(await network.sent.count == 2)
     }
 
@@ -167,7 +169,7 @@ import Testing
         let network = ScriptedDeliverer(outcomes: [.unknown(reason: "timeout")], resendWindow: window)
         _ = try await deliver("a", outbox, network)
         let delivery = Delivery(store: outbox.store, deliverer: network)
-        let ended = try await delivery.reconcile(now: { Self.afterLookUp })
+        let ended = try await delivery.reconcile(at: Self.afterLookUp)
         #expect(ended.map(\.reason) == ["unconfirmed"])
         #expect(await network.sent.count == 1)
     }
@@ -178,7 +180,7 @@ import Testing
         let action = try await outbox.store.propose(OutboxFixture.reply("a", expires: 60), now: Self.now).action
         let delivery = Delivery(store: outbox.store, deliverer: network)
         _ = try await delivery.deliver(action, now: { Self.now }) { .ready($0) }
-        #expect(try await delivery.reconcile(now: { Self.afterLookUp }).map(\.reason) == ["unconfirmed"])
+        #expect(try await delivery.reconcile(at: Self.afterLookUp).map(\.reason) == ["unconfirmed"])
         #expect(await network.sent.count == 1)
     }
 
@@ -188,9 +190,11 @@ import Testing
             outcomes: [.duplicate, .duplicate], sightings: [.found(remoteID: "uri", remoteAddress: nil), .absent])
         let delivery = Delivery(store: outbox.store, deliverer: network)
         _ = try await deliver("a", outbox, network)
-        #expect(try await delivery.reconcile(now: { Self.afterLookUp }).map(\.state) == [.done])
+        #expect(try await delivery.reconcile(at: Self.afterLookUp).map(\.state) == [.done])
         _ = try await deliver("b", outbox, network)
-        #expect(try await delivery.reconcile(now: { Self.afterLookUp }).map(\.state) == [.failed])
+        let refused = try await delivery.reconcile(at: Self.afterLookUp)
+        #expect(refused.map(\.state) == [.failed])
+        #expect(refused.map(\.reason) == [Action.Reason.duplicate])
         #expect(await network.sent.count == 2)
     }
 
@@ -203,9 +207,9 @@ import Testing
             ])
         _ = try await deliver("a", outbox, network)
         let delivery = Delivery(store: outbox.store, deliverer: network)
-        #expect(try await delivery.reconcile(now: { Self.afterLookUp }).map(\.state) == [.sending])
-        #expect(try await delivery.reconcile(now: { Self.afterLookUp + 1 }).isEmpty)
-        #expect(try await delivery.reconcile(now: { Self.afterLookUp + 100 }).map(\.state) == [.done])
+        #expect(try await delivery.reconcile(at: Self.afterLookUp).map(\.state) == [.sending])
+        #expect(try await delivery.reconcile(at: Self.afterLookUp + 1).isEmpty)
+        #expect(try await delivery.reconcile(at: Self.afterLookUp + 100).map(\.state) == [.done])
     }
 
     @Test func takesOverWhatAnotherWorkerLeftHalfDone() async throws {

@@ -34,6 +34,14 @@ struct OutboxFixture {
             thread: "thread", visibility: .unlisted, language: "ja", text: text)
     }
 
+    /// Proposes a reply and lets it be delivered.
+    func deliver(
+        _ subject: String, by delivery: Delivery, expires: TimeInterval = 86_400, at time: Date = Self.start
+    ) async throws -> Action {
+        let action = try await store.propose(Self.reply(subject, expires: expires), now: time).action
+        return try await delivery.deliver(action, now: { time }) { .ready($0) }
+    }
+
     static func slot(_ number: Int, due: Date = start) -> Intent {
         Intent(
             kind: .post, subject: StoredPlan.subject(day: day, slot: number), due: due, expires: due + 900,
@@ -52,6 +60,7 @@ actor ScriptedDeliverer: Deliverer {
     private var outcomes: [DeliveryOutcome]
     private var sightings: [LookUpOutcome]
     private(set) var sent: [Action] = []
+    private(set) var lookUps = 0
 
     init(outcomes: [DeliveryOutcome], sightings: [LookUpOutcome] = [], resendWindow: Duration? = .seconds(3_000)) {
         self.outcomes = outcomes
@@ -65,6 +74,52 @@ actor ScriptedDeliverer: Deliverer {
     }
 
     func lookUp(_ action: Action) async -> LookUpOutcome {
-        sightings.isEmpty ? .absent : sightings.removeFirst()
+        lookUps += 1
+        return sightings.isEmpty ? .absent : sightings.removeFirst()
+    }
+}
+
+/// A wall clock that only the test moves, and a clock beside it that nobody sets.
+final class SteppingClock: @unchecked Sendable {
+    // Sendable because every access to a variable holds the lock.
+    private let lock = NSLock()
+    private var wall: Date
+    private var real = ContinuousClock.now
+
+    init(_ start: Date = OutboxFixture.start) { wall = start }
+
+    var now: Date { lock.withLock { wall } }
+
+    var instant: ContinuousClock.Instant { lock.withLock { real } }
+
+    /// Lets time pass.
+    func advance(_ seconds: TimeInterval) {
+        lock.withLock {
+            wall += seconds
+            real += .milliseconds(Int64(seconds * 1_000))
+        }
+    }
+
+    /// Sets the wall clock, forward or back; no time passes.
+    func set(by seconds: TimeInterval) { lock.withLock { wall += seconds } }
+}
+
+/// Values in the order in which they came.
+final class Recorded<Value: Sendable>: @unchecked Sendable {
+    // Sendable because every access to `recorded` holds the lock.
+    private let lock = NSLock()
+    private var recorded: [Value] = []
+
+    var values: [Value] { lock.withLock { recorded } }
+
+    func add(_ value: Value) { lock.withLock { recorded.append(value) } }
+}
+
+extension Delivery {
+    /// Settles what can be settled while the clock stands still.
+    func reconcile(
+        at time: Date, allows: @Sendable (Action) async throws -> Bool = { _ in true }
+    ) async throws -> [Action] {
+        try await reconcile(now: { time }, allows: allows)
     }
 }

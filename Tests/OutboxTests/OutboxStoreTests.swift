@@ -22,6 +22,24 @@ import Testing
         #expect(action.key.count == 32)
     }
 
+    @Test func keepsWhomATextMustNotNotify() async throws {
+        let outbox = try await OutboxFixture()
+        func person(_ name: String, on network: NetworkName = .mastodon) -> AccountID {
+            AccountID(network: network, value: name)
+        }
+        var intent = OutboxFixture.reply("a")
+        intent.bystanders = [
+            person("ann@example.com"), person("7", on: .x), person("two words"), person(""), person("bob@example.org"),
+        ]
+        let stored = try await outbox.store.propose(intent, now: OutboxFixture.start).action
+        #expect(stored.bystanders == [person("ann@example.com"), person("bob@example.org")])
+        let claimed = try await outbox.store.claim(stored, now: OutboxFixture.start)
+        #expect(claimed.bystanders == stored.bystanders)
+        var post = OutboxFixture.slot(1)
+        post.bystanders = intent.bystanders
+        #expect(try await outbox.store.propose(post, now: OutboxFixture.start).action.bystanders.isEmpty)
+    }
+
     @Test func decidesAboutASubjectOnce() async throws {
         let outbox = try await OutboxFixture()
         let first = try await outbox.store.propose(OutboxFixture.reply("a", text: "first"), now: OutboxFixture.start)
@@ -82,6 +100,80 @@ import Testing
         #expect(try await outbox.store.action(.reply, subject: "slow-1")?.state == .planned)
         let ripe = try await outbox.store.due([.reply], now: later, limit: 3)
         #expect(ripe.map(\.subject) == ["slow-1", "slow-2", "fresh"])
+    }
+
+    @Test func wakesForWhatExpiresWhileItWaits() async throws {
+        let outbox = try await OutboxFixture()
+        let stored = try await outbox.store.propose(
+            OutboxFixture.reply("a", expires: 600), now: OutboxFixture.start
+        ).action
+        let claimed = try await outbox.store.claim(stored, now: OutboxFixture.start)
+        #expect(try await outbox.store.nextDue([.reply]) == OutboxFixture.start)
+        _ = try await outbox.store.postpone(
+            claimed, until: OutboxFixture.start + 3_600, reason: "rate-limited", now: OutboxFixture.start)
+        let attention = try #require(try await outbox.store.nextDue([.reply]))
+        #expect(attention > OutboxFixture.start + 600 && attention < OutboxFixture.start + 601)
+        #expect(try await outbox.store.nextDue([.post]) == nil)
+        #expect(try await outbox.store.expire(now: OutboxFixture.start + 600).isEmpty)
+        let expired = try await outbox.store.expire(now: attention)
+        let now = try #require(try await outbox.store.action(.reply, subject: "a"))
+        #expect(expired == [now])
+        #expect(now.state == .expired && now.reason == "rate-limited" && now.nextAttempt == nil)
+        #expect(try await outbox.store.nextDue([.reply]) == nil)
+    }
+
+    @Test func marksSuggestionsThatNobodyDecidedAbout() async throws {
+        let outbox = try await OutboxFixture()
+        var intent = OutboxFixture.reply("a", expires: 600)
+        intent.state = .suggested
+        let suggestion = try await outbox.store.propose(intent, now: OutboxFixture.start).action
+        let attention = try #require(try await outbox.store.nextDue([.reply]))
+        #expect(attention > suggestion.expires && attention < suggestion.expires + 1)
+        #expect(try await outbox.store.due([.reply], now: OutboxFixture.start + 600).isEmpty)
+        #expect(try await outbox.store.suggestions(limit: 9) == [suggestion])
+        // Whatever is asked for, what is over is over.
+        #expect(try await outbox.store.due([.favorite], now: OutboxFixture.start + 601).isEmpty)
+        #expect(try await outbox.store.suggestions(limit: 9).isEmpty)
+        let expired = try #require(try await outbox.store.action(.reply, subject: "a"))
+        #expect(expired.state == .expired && expired.reason == Action.Reason.undecided)
+        let isApproved = try await outbox.store.approve(
+            suggestion.id, now: OutboxFixture.start + 602, expires: OutboxFixture.start + 900)
+        #expect(!isApproved)
+    }
+
+    @Test func marksWhatIsTooLateOnlyUnderTheLease() async throws {
+        let outbox = try await OutboxFixture()
+        _ = try await outbox.store.propose(OutboxFixture.reply("a", expires: 60), now: OutboxFixture.start)
+        let record = try #require(try await outbox.leases.record())
+        #expect(try await outbox.leases.take(owner: "second", after: record, now: 1) != nil)
+        await #expect(throws: OutboxError.self) { try await outbox.store.expire(now: OutboxFixture.start + 61) }
+        #expect(try await outbox.store.action(.reply, subject: "a")?.state == .planned)
+    }
+
+    /// A text that may have been published is not chosen again, and counts towards what is allowed a day.
+    @Test func whatIsUnconfirmedCountsAsSent() async throws {
+        let outbox = try await OutboxFixture()
+        let network = ScriptedDeliverer(
+            outcomes: [.unknown(reason: "timeout"), .refused(reason: "rejected")], resendWindow: nil)
+        let delivery = Delivery(store: outbox.store, deliverer: network)
+        _ = try await outbox.deliver("a", by: delivery)
+        _ = try await delivery.reconcile(at: OutboxFixture.start + 91)
+        let unconfirmed = try #require(try await outbox.store.action(.reply, subject: "a"))
+        #expect(unconfirmed.isUnconfirmed)
+        let refused = try await outbox.deliver("b", by: delivery)
+        #expect(refused.state == .failed && !refused.isUnconfirmed)
+        let author = try #require(unconfirmed.targetAuthor)
+        let since = OutboxFixture.start - 1
+        #expect(try await outbox.store.active(.reply, since: since).map(\.subject) == ["a"])
+        #expect(try await outbox.store.replies(to: author).map(\.subject).contains("a"))
+        #expect(try await outbox.store.store(OutboxFixture.plan, slots: [OutboxFixture.slot(1)]))
+        let slot = try #require(try await outbox.store.slots(of: OutboxFixture.day).first)
+        let lost = ScriptedDeliverer(outcomes: [.unknown(reason: "timeout")], resendWindow: nil)
+        let second = Delivery(store: outbox.store, deliverer: lost)
+        _ = try await second.deliver(slot, now: { OutboxFixture.start }) { .ready($0) }
+        _ = try await second.reconcile(at: OutboxFixture.start + 91)
+        let uses = try await outbox.store.lastUses()
+        #expect(uses == [PostID(network: .mastodon, value: "post-1"): OutboxFixture.start])
     }
 
     @Test func refusesEveryChangeWithoutTheLease() async throws {

@@ -33,8 +33,10 @@ struct MentionDecider: Sendable {
         let subject = mention.post.id.value
         if let known = try await store.action(.reply, subject: subject) { return (known, false) }
         var intent = Intent(
-            kind: .reply, subject: subject, due: now, expires: mention.post.createdAt + rules.maximumAge.timeInterval,
-            targetPost: subject, targetAuthor: mention.author.id, targetAddress: mention.address)
+            kind: .reply, subject: subject, due: max(now, mention.post.createdAt),
+            expires: mention.post.createdAt + rules.maximumAge.timeInterval,
+            targetPost: subject, targetAuthor: mention.author.id, targetAddress: mention.address,
+            bystanders: bystanders(of: mention))
         intent.thread = try await thread(of: mention) ?? subject
         if let refusal = try await refusal(for: mention, thread: intent.thread ?? subject, now: now) {
             if refusal.reason == .askedToStop {
@@ -44,6 +46,12 @@ struct MentionDecider: Sendable {
             return try await store.propose(intent.skipped(refusal), now: now)
         }
         return try await store.propose(try await answered(intent, mention, now: now), now: now)
+    }
+
+    /// Whom the mention names besides, each once: an answer to its author is not for them.
+    private func bystanders(of mention: ObservedPost) -> [AccountID] {
+        var seen: Set<AccountID> = [mention.author.id, bot]
+        return mention.post.mentions.filter { seen.insert($0).inserted }
     }
 
     private func visibility(of mention: ObservedPost) -> Visibility {

@@ -17,10 +17,8 @@ package actor Courier {
     private let planner: PlanMaker
     private let archive: Archive
     private let people: People
-    /// What the bot's network lets it do.
-    private let capabilities: Capabilities
+    private let bot: GuardedNetwork
     private let human: (any SocialNetwork)?
-    private let refusal: RefusedCredentials
     private let clock: any WallClock
     private let logger: Logger
     private var isBusy = false
@@ -28,36 +26,39 @@ package actor Courier {
 
     init(
         delivery: Delivery, store: OutboxStore, planner: PlanMaker, archive: Archive, people: People,
-        capabilities: Capabilities, human: (any SocialNetwork)?, refusal: RefusedCredentials, clock: any WallClock,
-        logger: Logger
+        bot: GuardedNetwork, human: (any SocialNetwork)?, clock: any WallClock, logger: Logger
     ) {
         self.delivery = delivery
         self.store = store
         self.planner = planner
         self.archive = archive
         self.people = people
-        self.capabilities = capabilities
+        self.bot = bot
         self.human = human
-        self.refusal = refusal
         self.clock = clock
         self.logger = logger
     }
 
-    /// Settles lost answers, then sends what is due of these kinds.
+    /// Settles lost answers, marks what is too late, then sends what is due of these kinds.
     ///
     /// At most one post leaves a call: after an outage the missed slots do not
     /// come in a burst.
     ///
-    /// - Throws: ``NetworkError`` once the bot's network refuses the credentials; the store's error.
+    /// While the bot's network refuses its credentials nothing leaves; what cannot wait expires.
+    ///
+    /// - Throws: ``UnusableAccount`` once the bot's credentials are given up; the store's error.
     func deliverDue(_ kinds: [ActionKind]) async throws {
         await enter()
         defer { leave() }
-        for action in try await delivery.reconcile(now: { [clock] in clock.now }) { log(action) }
-        try refusal.check()
+        for action in try await store.expire(now: clock.now) { log(action) }
+        guard try await bot.isOpen() else { return }
+        for action in try await delivery.reconcile(now: { [clock] in clock.now }, allows: isAllowed) { log(action) }
+        try bot.standing.check()
         var postsLeft = 1
         for action in try await store.due(kinds, now: clock.now) {
             // What is not begun is left to the next worker.
             if Task.isCancelled || Task.isShuttingDownGracefully { return }
+            if bot.standing.pause(at: clock.now) != nil { return }
             if action.kind == .post {
                 guard postsLeft > 0 else { continue }
                 postsLeft -= 1
@@ -68,7 +69,7 @@ package actor Courier {
                 // Somebody else settled it; nothing was sent from here.
                 logger.debug("Action changed meanwhile", metadata: [LogKeys.action: "\(action.id)"])
             }
-            try refusal.check()
+            try bot.standing.check()
         }
     }
 
@@ -76,6 +77,12 @@ package actor Courier {
     func nextAttention(_ kinds: [ActionKind]) async throws -> Date? {
         let dates = [try await store.nextDue(kinds), try await delivery.nextLookUp()].compactMap(\.self)
         return dates.min()
+    }
+
+    /// Whether what was sent once, and left no trace, may be sent again.
+    private func isAllowed(_ action: Action) async throws -> Bool {
+        if let author = action.targetAuthor, try await people.stance(of: author) == .deny { return false }
+        return action.kind == .favorite ? bot.capabilities.canFavorite : bot.capabilities.canPublish
     }
 
     /// Checks right before sending that the action may still happen.
@@ -86,10 +93,12 @@ package actor Courier {
         switch action.kind {
         case .favorite:
             // A person may have agreed to what the network then refuses.
-            return capabilities.canFavorite ? .ready(action) : .skip(reason: Refusal.Reason.byHand.rawValue)
+            return bot.capabilities.canFavorite ? .ready(action) : .skip(reason: Refusal.Reason.byHand.rawValue)
         case .post, .reply:
             // Asked here and not when the plan is made, so that the rest of a day goes on once the operator agrees.
-            guard capabilities.canPublish else { return .skip(reason: Refusal.Reason.policyNotAcknowledged.rawValue) }
+            guard bot.capabilities.canPublish else {
+                return .skip(reason: Refusal.Reason.policyNotAcknowledged.rawValue)
+            }
             return action.kind == .reply ? try await prepareReply(action) : try await preparePost(action)
         }
     }
@@ -126,19 +135,21 @@ package actor Courier {
             if let found = try await human.lookUp(address) { return found.post.visibility.isOpen }
             try await archive.forget([id])
             return false
-        } catch let error as NetworkError where !error.stopsActor {
-            // The human's server does not answer; the archive is the best knowledge there is.
+        } catch is NetworkError {
+            // The human's server does not answer, or not this account; the archive is the best knowledge there is.
             return true
         }
     }
 
+    /// What failed for good, or may have, is a warning that says what the network answered.
     private func log(_ action: Action) {
-        logger.info(
-            "Action changed",
-            metadata: [
-                LogKeys.action: "\(action.id)", LogKeys.kind: "\(action.kind.rawValue)",
-                LogKeys.state: "\(action.state.rawValue)", LogKeys.reason: "\(action.reason ?? "-")",
-            ])
+        var metadata: Logger.Metadata = [
+            LogKeys.action: "\(action.id)", LogKeys.kind: "\(action.kind.rawValue)",
+            LogKeys.state: "\(action.state.rawValue)", LogKeys.reason: "\(action.reason ?? "-")",
+        ]
+        guard action.state == .failed else { return logger.info("Action changed", metadata: metadata) }
+        if let outcome = Explanation(json: action.explanation)?.outcome { metadata[LogKeys.error] = "\(outcome)" }
+        logger.warning("Action failed", metadata: metadata)
     }
 
     private func enter() async {

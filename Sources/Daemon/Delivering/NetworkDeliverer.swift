@@ -9,23 +9,20 @@ import Posts
 package struct NetworkDeliverer: Deliverer {
     /// How far back before sending the bot's own posts are read, to allow for clocks that differ.
     private static let clockMargin: TimeInterval = 3_600
+    /// The reason of what ended with the worker, before the network answered.
+    private static let interrupted = "interrupted"
 
     let network: any SocialNetwork
-    /// Told of refused credentials, which end the worker.
-    let onRefusedCredentials: @Sendable (NetworkError) -> Void
     let logger: Logger
 
     /// - Parameters:
     ///   - network: The bot's network, with the bot's credentials.
     ///   - logger: Told of what arrived otherwise than it was meant.
-    ///   - onRefusedCredentials: Told when the network no longer accepts the bot's token.
     package init(
-        network: any SocialNetwork, logger: Logger = Logger(label: "mirror-bot"),
-        onRefusedCredentials: @escaping @Sendable (NetworkError) -> Void = { _ in }
+        network: any SocialNetwork, logger: Logger = Logger(label: "mirror-bot")
     ) {
         self.network = network
         self.logger = logger
-        self.onRefusedCredentials = onRefusedCredentials
     }
 
     package var requestDeadline: Duration { network.capabilities.requestDeadline }
@@ -52,7 +49,7 @@ package struct NetworkDeliverer: Deliverer {
         } catch let error as NetworkError {
             return outcome(of: error)
         } catch {
-            return .unknown(reason: "interrupted")
+            return .unknown(reason: Self.interrupted)
         }
     }
 
@@ -67,10 +64,9 @@ package struct NetworkDeliverer: Deliverer {
             guard let match else { return .absent }
             return .found(remoteID: match.post.id.value, remoteAddress: match.address)
         } catch let error as NetworkError {
-            if error.stopsActor { onRefusedCredentials(error) }
-            return .unavailable(reason: error.code.rawValue, retryAfter: error.retryAfter)
+            return .unavailable(reason: error.code.rawValue, cause: error.retryCause, retryAfter: error.retryAfter)
         } catch {
-            return .unavailable(reason: "interrupted", retryAfter: nil)
+            return .unavailable(reason: Self.interrupted, retryAfter: nil)
         }
     }
 
@@ -97,24 +93,37 @@ package struct NetworkDeliverer: Deliverer {
 
     private func draft(of action: Action) -> Draft {
         Draft(
-            text: action.text ?? "", replyTo: action.targetAddress, visibility: action.visibility ?? .unlisted,
-            language: action.language, key: action.key, createdAt: action.sending ?? action.due)
+            text: action.text ?? "", replyTo: action.targetAddress, bystanders: action.bystanders,
+            visibility: action.visibility ?? .unlisted, language: action.language, key: action.key,
+            createdAt: action.sending ?? action.due)
     }
 
     private func outcome(of error: NetworkError) -> DeliveryOutcome {
-        if error.stopsActor {
-            onRefusedCredentials(error)
-            return .notSent(reason: error.code.rawValue, retryAfter: error.retryAfter)
-        }
+        let notSent = DeliveryOutcome.notSent(
+            reason: error.code.rawValue, cause: error.retryCause, retryAfter: error.retryAfter)
+        let refused = DeliveryOutcome.refused(reason: error.code.rawValue, detail: error.description)
+        if error.stopsActor { return notSent }
         switch error.outcome {
         // What we ourselves hold back for good is refused as well.
-        case .notSent where error.isPermanent: return .refused(reason: error.code.rawValue)
-        case .notSent: return .notSent(reason: error.code.rawValue, retryAfter: error.retryAfter)
+        case .notSent: return error.isPermanent ? refused : notSent
         case .unknown: return .unknown(reason: error.code.rawValue)
         case .refused where error.code == .duplicate: return .duplicate
-        case .refused where !error.isPermanent:
-            return .notSent(reason: error.code.rawValue, retryAfter: error.retryAfter)
-        case .refused: return .refused(reason: error.code.rawValue)
+        case .refused: return error.isPermanent ? refused : notSent
+        }
+    }
+}
+
+extension NetworkError {
+    /// Which row of the table of ``RetryPolicy`` the error belongs to.
+    var retryCause: RetryPolicy.Cause {
+        if stopsActor { return .credentials }
+        switch code {
+        case .rateLimited: return .tooBusy
+        case .unavailable, .malformedResponse: return .serverTrouble
+        case .transport: return .unreachable
+        case .overBudget, .capReached, .creditsDepleted: return .limit
+        case .conflict: return .conflict
+        default: return .other
         }
     }
 }

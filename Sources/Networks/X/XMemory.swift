@@ -13,18 +13,15 @@ final class XMemory: @unchecked Sendable {
     private static let maximumBought = 200_000
     /// More lost reads than this are not remembered, and stay paid.
     private static let maximumLost = 200
-    /// The most posts whose mentions are remembered.
-    private static let maximumCompanies = 2_000
 
     // Sendable: every access to a variable holds the lock.
     private let lock = NSLock()
     private var verified: (account: Account, isProtected: Bool?)?
     private var level: String?
-    private var pauses: [Scope: NetworkError] = [:]
+    private var pauses: [Scope: (error: NetworkError, since: Date)] = [:]
     private var boughtDay = 0
     private var bought: [String: Money] = [:]
     private var lost: [String: XPurse.Reservation] = [:]
-    private var companies: [String: [String]] = [:]
 
     /// The account that the credentials belong to; nil before it is known.
     var account: Account? { lock.withLock { verified?.account } }
@@ -45,15 +42,18 @@ final class XMemory: @unchecked Sendable {
     // MARK: Pauses
 
     /// Lets no call of a kind be made before the error's ``NetworkError/retryAfter``.
-    func pause(_ scope: Scope, for error: NetworkError) {
-        lock.withLock { pauses[scope] = error }
+    func pause(_ scope: Scope, for error: NetworkError, at now: Date) {
+        lock.withLock { pauses[scope] = (error, now) }
     }
 
     /// Why no call may be made now; nil if one may.
     func pause(of endpoint: XCall.Endpoint, at now: Date) -> NetworkError? {
         lock.withLock {
-            pauses = pauses.filter { $0.value.retryAfter.map { now < $0 } ?? false }
-            return pauses[.everything] ?? pauses[.endpoint(endpoint)]
+            // A clock that was set back ends every pause: how long it still is would be anybody's guess.
+            pauses = pauses.filter { _, pause in
+                now >= pause.since && pause.error.retryAfter.map { now < $0 } ?? false
+            }
+            return (pauses[.everything] ?? pauses[.endpoint(endpoint)])?.error
         }
     }
 
@@ -104,22 +104,5 @@ final class XMemory: @unchecked Sendable {
     /// What was taken for the same read when its answer was lost; it is no longer remembered.
     func find(_ call: XCall) -> XPurse.Reservation? {
         lock.withLock { lost.removeValue(forKey: call.reading) }
-    }
-
-    // MARK: Company
-
-    /// Remembers whom posts name.
-    func keep(_ posts: [ObservedPost]) {
-        lock.withLock {
-            if companies.count + posts.count > Self.maximumCompanies { companies = [:] }
-            for post in posts where !post.post.mentions.isEmpty {
-                companies[post.address] = post.post.mentions.map(\.value).filter { $0 != post.author.id.value }
-            }
-        }
-    }
-
-    /// Whom else but its author and the account itself a post names, as far as it was read.
-    func company(of address: String) -> [String] {
-        lock.withLock { (companies[address] ?? []).filter { $0 != verified?.account.id.value } }
     }
 }

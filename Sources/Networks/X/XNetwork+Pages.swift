@@ -89,9 +89,7 @@ extension XNetwork {
     package static func smallestPage(of feed: Feed) -> Int { feed == .home ? 1 : 5 }
 
     func page(of list: XList, in feed: Feed) async throws -> FeedPage {
-        let page = list.page(of: feed, with: translator(own: try await account(), users: list.users))
-        if feed == .mentions { memory.keep(page.items) }
-        return page
+        list.page(of: feed, with: translator(own: try await account(), users: list.users))
     }
 
     private func call(for feed: Feed) async throws -> XCall {

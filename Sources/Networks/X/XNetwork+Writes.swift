@@ -15,7 +15,7 @@ extension XNetwork {
         var call = XCall(operation: .publish, endpoint: .publish, method: .post, path: ["2", "tweets"])
         let parent = try draft.replyTo.map { try id($0, .publish) }
         call.body = try JSONBody.encoded(
-            XDraft(text: draft.text, reply: parent.map { XDraft.Reply(parent: $0, excluded: memory.company(of: $0)) }))
+            XDraft(text: draft.text, reply: parent.map { XDraft.Reply(parent: $0, excluded: bystanders(of: draft)) }))
         let price = prices.price(ofPublishing: draft.text, isReply: parent != nil)
         let (written, response) = try await paid(call, atMost: price) { written in
             guard let text = written.text else { return price }
@@ -29,6 +29,11 @@ extension XNetwork {
         return PublishedPost(
             id: PostID(network: .x, value: identity), address: address,
             createdAt: client.now())
+    }
+
+    /// The ids of those whom X must not tell of an answer; one that is no id would make X refuse it all.
+    private func bystanders(of draft: Draft) -> [String] {
+        draft.bystanders.filter { $0.network == .x && $0 != memory.account?.id && XID.isUsable($0.value) }.map(\.value)
     }
 
     package func favorite(_ favorite: FavoriteDraft) async throws {

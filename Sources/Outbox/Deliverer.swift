@@ -1,0 +1,50 @@
+package import Foundation
+
+/// What became of one request.
+package enum DeliveryOutcome: Sendable {
+    /// The network confirmed it.
+    case delivered(remoteID: String?, remoteAddress: String?)
+    /// Nothing happened at the network, and trying again may help.
+    case notSent(reason: String, cause: RetryPolicy.Cause = .other, retryAfter: Date?)
+    /// The network refused it for good; the detail is for people.
+    case refused(reason: String, detail: String? = nil)
+    /// The network says that this text was published already; true only if a look-up finds it.
+    case duplicate
+    /// The answer was lost: it may or may not have happened.
+    case unknown(reason: String)
+}
+
+/// What looking an action up at the network found.
+package enum LookUpOutcome: Sendable {
+    case found(remoteID: String?, remoteAddress: String?)
+    case absent
+    /// The network could not be asked; ask again later.
+    case unavailable(reason: String, cause: RetryPolicy.Cause = .other, retryAfter: Date?)
+}
+
+/// The side of a network that delivery needs.
+package protocol Deliverer: Sendable {
+    /// Sends the action once. Never throws: a lost answer is an outcome.
+    func send(_ action: Action) async -> DeliveryOutcome
+    /// Reads the bot's own posts (or the favorite) back to before `action.sending`.
+    func lookUp(_ action: Action) async -> LookUpOutcome
+    /// How long a request may take before its answer counts as lost.
+    var requestDeadline: Duration { get }
+    /// How long after the first attempt the network still recognises the same key; nil if a text must never be sent twice.
+    var resendWindow: Duration? { get }
+}
+
+/// What an action looks like right before it is sent.
+package enum Preparation: Sendable {
+    /// Send this, with its final text.
+    case ready(Action)
+    /// Do not send, for this reason.
+    case skip(reason: String)
+}
+
+extension Duration {
+    /// The duration in seconds.
+    package var timeInterval: TimeInterval {
+        Double(components.seconds) + Double(components.attoseconds) / 1e18
+    }
+}

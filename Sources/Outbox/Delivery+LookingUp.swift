@@ -1,0 +1,169 @@
+package import Foundation
+
+/// Settling what became of actions whose answer was lost.
+extension Delivery {
+    /// Settles the actions whose answer was lost and whose time to look has come.
+    ///
+    /// What could not be stored before is stored first. Actions that ended unconfirmed are looked for a few times more.
+    ///
+    /// - Parameters:
+    ///   - now: Reads the wall clock.
+    ///   - allows: Whether an action may still be sent a second time.
+    /// - Returns: The actions that changed.
+    /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
+    package func reconcile(
+        now: @escaping @Sendable () -> Date,
+        allows: @Sendable (Action) async throws -> Bool = { _ in true }
+    ) async throws -> [Action] {
+        var changed = try await payDebts()
+        _ = memory.steady(now())
+        for action in try await store.unresolved() {
+            do {
+                if let settled = try await settleIfRipe(action, now: now, allows: allows) { changed.append(settled) }
+            } catch let error as OutboxError where error.code == .stateChanged {
+                // Somebody else settled it.
+            }
+        }
+        for action in try await store.unsighted(now: now()) {
+            do {
+                if let sighted = try await sight(action, now: now) { changed.append(sighted) }
+            } catch let error as OutboxError where error.code == .stateChanged {
+                // Somebody else settled it.
+            }
+        }
+        return changed
+    }
+
+    /// When the next action wants to be looked up.
+    package func nextLookUp() async throws -> Date? {
+        let unresolved = try await store.unresolved().map(lookUpTime(of:)).min()
+        return [unresolved, try await store.nextSighting()].compactMap(\.self).min()
+    }
+
+    private func lookUpTime(of action: Action) -> Date {
+        action.nextAttempt ?? (action.sending ?? action.updated) + lookUpWait
+    }
+
+    private func settleIfRipe(
+        _ action: Action, now: @escaping @Sendable () -> Date, allows: @Sendable (Action) async throws -> Bool
+    ) async throws -> Action? {
+        let time = now()
+        if action.updated > time { return try await reschedule(action, at: time) }
+        guard lookUpTime(of: action) <= time else { return nil }
+        return try await settle(action, now: now, allows: allows)
+    }
+
+    /// Moves a look-up that was planned by a clock that showed a later time.
+    ///
+    /// The clock was set back, or another worker's is ahead. The wait stays as long as it was meant to be. If nobody can
+    /// tell how old the first request is, another one is no longer possible, and that is recorded before the
+    /// evidence is overwritten.
+    private func reschedule(_ action: Action, at time: Date) async throws -> Action {
+        var known = action
+        if try await age(of: action, at: time) == nil { known.sends = max(known.sends, Self.sendsAtMost) }
+        let lookUp = lookUpTime(of: action) - action.updated.timeIntervalSince(time)
+        return try await store.awaitLookUp(known, at: lookUp, reason: action.reason, now: time)
+    }
+
+    private func settle(
+        _ action: Action, now: @escaping @Sendable () -> Date, allows: @Sendable (Action) async throws -> Bool
+    ) async throws -> Action {
+        let outcome = await deliverer.lookUp(action)
+        onStep(.lookedUp)
+        let time = now()
+        switch outcome {
+        case .found(let remoteID, let remoteAddress):
+            return try await finish(action) { [store] in
+                try await store.confirm(action, remoteID: remoteID, remoteAddress: remoteAddress, now: time)
+            }
+        case .unavailable(let reason, let cause, let asked):
+            let sending = action.sending ?? action.updated
+            let age = time.timeIntervalSince(sending)
+            guard age < Self.lookUpLimit else {
+                return try await finish(action, giveUp(action, "the network could not be asked for a day", at: time))
+            }
+            let again = min(
+                retry.nextLookUp(after: cause, age: age, asked: asked, id: action.id, now: time),
+                max(sending + Self.lookUpLimit, time + 1))
+            // A duplicate stays one, however long it takes to ask.
+            let kept = action.reason == Action.Reason.duplicate ? Action.Reason.duplicate : reason
+            return try await finish(action) { [store] in
+                try await store.awaitLookUp(action, at: again, reason: kept, now: time)
+            }
+        case .absent:
+            guard try await mayResend(action, at: time), try await allows(action) else {
+                return try await finish(
+                    action, giveUp(action, "no answer came, and the network does not show it", at: time))
+            }
+            return try await resend(action, now: now)
+        }
+    }
+
+    /// Stores what became of an action that was looked up.
+    private func finish(_ action: Action, _ change: @escaping DeliveryMemory.Change) async throws -> Action {
+        let stored = try await store(action.id, change)
+        if stored.state != .sending { memory.forget(action.id) }
+        onStep(.outcomeStored)
+        return stored
+    }
+
+    /// Looks once more for an action that ended unconfirmed.
+    ///
+    /// - Returns: The action if it was found.
+    private func sight(_ action: Action, now: @escaping @Sendable () -> Date) async throws -> Action? {
+        let outcome = await deliverer.lookUp(action)
+        onStep(.lookedUp)
+        let time = now()
+        let wasAsked: Bool
+        switch outcome {
+        case .found(let remoteID, let remoteAddress):
+            return try await finish(action) { [store] in
+                try await store.confirm(action, remoteID: remoteID, remoteAddress: remoteAddress, now: time)
+            }
+        case .absent: wasAsked = true
+        case .unavailable: wasAsked = false
+        }
+        let next = Sightings.next(sending: action.sending ?? action.updated, now: time, wasAsked: wasAsked)
+        try await store.lookAgain(action, at: next)
+        return nil
+    }
+
+    // MARK: Sending again
+
+    private func resend(_ action: Action, now: @escaping @Sendable () -> Date) async throws -> Action {
+        let withdraw: DeliveryMemory.Change = { [store] in
+            let time = now()
+            return try await store.takeBackResend(action, at: time, reason: action.reason, now: time)
+        }
+        let resent = try await departing(action.id, orElse: withdraw) { [store, lookUpWait] in
+            let time = now()
+            return try await store.resend(action, lookUp: time + lookUpWait, now: time)
+        } then: {
+            onStep(.resendStored)
+        }
+        return try await send(resent, now: now)
+    }
+
+    /// Another attempt, with the same key, is allowed a few times, while the network
+    /// still knows the key and the action has not expired.
+    private func mayResend(_ action: Action, at time: Date) async throws -> Bool {
+        guard let window = deliverer.resendWindow, action.sends < Self.sendsAtMost,
+            action.reason != Action.Reason.duplicate,
+            time <= action.expires, let age = try await age(of: action, at: time)
+        else { return false }
+        return age < window.timeInterval
+    }
+
+    /// How old the first request is at least; nil if a clock that was set makes that anybody's guess.
+    ///
+    /// A request of this worker is timed by a clock that nobody sets as well, and the longer time counts. For one of an
+    /// earlier worker the table has to do: no row can be newer than now, save by what two clocks may differ.
+    private func age(of action: Action, at time: Date) async throws -> TimeInterval? {
+        let sending = action.sending ?? action.updated
+        let shown = time.timeIntervalSince(sending)
+        if let own = memory.age(of: action.id) { return max(shown, own) }
+        let newest = max(try await store.newestChange() ?? sending, memory.steady(time), sending)
+        guard newest.timeIntervalSince(time) <= Self.clockMargin else { return nil }
+        return newest.timeIntervalSince(sending)
+    }
+}

@@ -1,0 +1,147 @@
+import Foundation
+import Outbox
+import Posts
+import Testing
+
+/// A wall clock that is set while an answer is lost.
+///
+/// The network forgets keys after an hour, so nothing may be sent again when fifty minutes may have passed.
+@Suite struct ClockTests {
+    private let clock = SteppingClock()
+
+    private func delivery(
+        _ outbox: OutboxFixture, _ network: ScriptedDeliverer
+    ) -> Delivery {
+        Delivery(store: outbox.store, deliverer: network, uptime: { [clock] in clock.instant })
+    }
+
+    private func lose(_ outbox: OutboxFixture, by delivery: Delivery, expires: TimeInterval = 86_400) async throws {
+        let lost = try await outbox.deliver("a", by: delivery, expires: expires, at: clock.now)
+        #expect(lost.state == .sending)
+    }
+
+    private func reconcile(_ delivery: Delivery) async throws -> [Action] {
+        try await delivery.reconcile(now: { [clock] in clock.now })
+    }
+
+    private static let lost = [
+        DeliveryOutcome.unknown(reason: "timeout"), .delivered(remoteID: "u", remoteAddress: nil),
+    ]
+
+    @Test(arguments: [-30, -3_600, -86_400])
+    func aClockSetBackDoesNotHoldUpTheLookUp(seconds: Double) async throws {
+        let outbox = try await OutboxFixture()
+        let network = ScriptedDeliverer(outcomes: Self.lost)
+        let delivery = delivery(outbox, network)
+        try await lose(outbox, by: delivery)
+        clock.advance(10)
+        clock.set(by: seconds)
+        #expect(try await reconcile(delivery).map(\.state) == [.sending])
+        #expect(await network.lookUps == 0)
+        // The wait is as long as it was meant to be, from when the change was noticed.
+        clock.advance(91)
+        #expect(try await reconcile(delivery).map(\.state) == [.done])
+        #expect(await network.sent.count == 2)
+    }
+
+    /// The worker that sent knows by another clock how long ago that was.
+    @Test(arguments: [(2_900.0, 2), (3_100.0, 1)])
+    func aClockSetBackDoesNotMakeAKeyYoung(real: Double, requests: Int) async throws {
+        let outbox = try await OutboxFixture()
+        let down = LookUpOutcome.unavailable(reason: "unavailable", retryAfter: nil)
+        let network = ScriptedDeliverer(outcomes: Self.lost, sightings: [down])
+        let delivery = delivery(outbox, network)
+        try await lose(outbox, by: delivery)
+        clock.advance(91)
+        _ = try await reconcile(delivery)
+        clock.advance(real - 91)
+        // The wall clock shows three minutes since the request.
+        clock.set(by: 180 - real)
+        let settled = try await reconcile(delivery)
+        #expect(settled.map(\.state) == [requests == 2 ? .done : .failed])
+        #expect(await network.sent.count == requests)
+    }
+
+    /// Another process cannot know, so it does not send.
+    @Test func aClockSetBackAcrossARestartForbidsTheResend() async throws {
+        let outbox = try await OutboxFixture()
+        let network = ScriptedDeliverer(outcomes: Self.lost)
+        try await lose(outbox, by: delivery(outbox, network))
+        clock.advance(4_000)
+        clock.set(by: -3_950)
+        // Something else changed shortly before the clock was set.
+        _ = try await outbox.store.propose(OutboxFixture.reply("b"), now: clock.now + 3_940)
+        let restarted = Delivery(store: outbox.store, deliverer: network)
+        clock.advance(60)
+        #expect(try await reconcile(restarted).map(\.isUnconfirmed) == [true])
+        #expect(await network.sent.count == 1)
+    }
+
+    /// The evidence is in the row itself, and would be overwritten when its look-up is moved.
+    @Test func theDoubtOutlivesTheLookUpsThatCouldNotBeMade() async throws {
+        let outbox = try await OutboxFixture()
+        let down = LookUpOutcome.unavailable(reason: "unavailable", retryAfter: nil)
+        let network = ScriptedDeliverer(outcomes: Self.lost, sightings: [down, down])
+        let first = delivery(outbox, network)
+        try await lose(outbox, by: first)
+        clock.advance(3_500)
+        _ = try await reconcile(first)
+        clock.set(by: -3_300)
+        let second = Delivery(store: outbox.store, deliverer: network)
+        let moved = try await reconcile(second)
+        #expect(moved.map(\.sends) == [2])
+        let lookUp = try #require(try await second.nextLookUp())
+        #expect(lookUp > clock.now && lookUp < clock.now + 1_200)
+        // Hours later no row is newer than the clock any more.
+        let third = Delivery(store: outbox.store, deliverer: network)
+        clock.advance(1_200)
+        _ = try await reconcile(third)
+        clock.advance(1_200)
+        _ = try await reconcile(third)
+        let ended = try #require(try await outbox.store.action(.reply, subject: "a"))
+        #expect(ended.isUnconfirmed)
+        #expect(await network.sent.count == 1)
+    }
+
+    /// Two machines whose clocks are minutes apart are no reason to give an action up.
+    @Test(arguments: [-300.0, -120, 120, 300])
+    func minutesBetweenTwoWorkersDoNotMatter(skew: Double) async throws {
+        let outbox = try await OutboxFixture()
+        let network = ScriptedDeliverer(outcomes: Self.lost)
+        try await lose(outbox, by: delivery(outbox, network))
+        clock.advance(40)
+        clock.set(by: skew)
+        let second = Delivery(store: outbox.store, deliverer: network)
+        var settled: [Action] = []
+        for _ in 0..<20 where settled.last?.state != .done {
+            settled = try await reconcile(second)
+            clock.advance(30)
+        }
+        #expect(settled.map(\.state) == [.done])
+        #expect(await network.sent.count == 2)
+    }
+
+    @Test func aClockSetForwardADayForbidsTheResend() async throws {
+        let outbox = try await OutboxFixture()
+        let network = ScriptedDeliverer(outcomes: Self.lost)
+        let delivery = delivery(outbox, network)
+        try await lose(outbox, by: delivery, expires: 3 * 86_400)
+        clock.advance(10)
+        clock.set(by: 86_400)
+        #expect(try await reconcile(delivery).map(\.isUnconfirmed) == [true])
+        #expect(await network.sent.count == 1)
+    }
+
+    @Test func aClockThatWasWrongForAMomentForbidsNothing() async throws {
+        let outbox = try await OutboxFixture()
+        let network = ScriptedDeliverer(outcomes: Self.lost)
+        let delivery = delivery(outbox, network)
+        clock.set(by: 86_400)
+        _ = try await reconcile(delivery)
+        clock.set(by: -86_400)
+        try await lose(outbox, by: delivery)
+        clock.advance(91)
+        #expect(try await reconcile(delivery).map(\.state) == [.done])
+        #expect(await network.sent.count == 2)
+    }
+}

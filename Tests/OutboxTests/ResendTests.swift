@@ -1,0 +1,123 @@
+import Foundation
+import Outbox
+import Posts
+import Testing
+
+/// The second request with the same key, and what comes of it.
+@Suite struct ResendTests {
+    private static let now = OutboxFixture.start
+
+    /// A refusal for asking too often is certain: what follows it is a first request again.
+    @Test func aLostAnswerAfterARefusalIsSentAgainOnce() async throws {
+        let outbox = try await OutboxFixture()
+        let network = ScriptedDeliverer(outcomes: [
+            .notSent(reason: "rate-limited", cause: .tooBusy, retryAfter: nil), .unknown(reason: "timeout"),
+            .unknown(reason: "timeout"), .delivered(remoteID: "u", remoteAddress: nil),
+        ])
+        let delivery = Delivery(store: outbox.store, deliverer: network)
+        let waiting = try await outbox.deliver("a", by: delivery)
+        #expect(waiting.state == .planned && waiting.attempts == 1 && waiting.sends == 0)
+        let lost = try await delivery.deliver(waiting, now: { Self.now + 80 }) { .ready($0) }
+        #expect(lost.attempts == 2 && lost.sends == 1)
+        let again = try await delivery.reconcile(at: Self.now + 80 + 91)
+        #expect(again.map(\.sends) == [2] && again.map(\.attempts) == [3])
+        let ended = try await delivery.reconcile(at: Self.now + 80 + 182)
+        #expect(ended.map(\.reason) == [Action.Reason.unconfirmed])
+        #expect(await network.sent.count == 3)
+    }
+
+    @Test(arguments: [RetryPolicy.Cause.tooBusy, .unreachable])
+    func aResendThatDidNothingCanBeRepeated(cause: RetryPolicy.Cause) async throws {
+        let outbox = try await OutboxFixture()
+        let nothing = DeliveryOutcome.notSent(reason: "nothing", cause: cause, retryAfter: nil)
+        let network = ScriptedDeliverer(
+            outcomes: [
+                .unknown(reason: "timeout"), nothing, nothing, nothing, .delivered(remoteID: "u", remoteAddress: nil),
+            ])
+        let delivery = Delivery(store: outbox.store, deliverer: network)
+        _ = try await outbox.deliver("a", by: delivery)
+        var time = Self.now + 91
+        for attempt in 2...4 {
+            let waiting = try #require(try await delivery.reconcile(at: time).first)
+            #expect(waiting.state == .sending && waiting.sends == 1 && waiting.attempts == attempt)
+            let next = try #require(try await delivery.nextLookUp())
+            #expect(next > time)
+            time = next
+        }
+        let done = try await delivery.reconcile(at: time)
+        #expect(done.map(\.state) == [.done] && done.map(\.attempts) == [5])
+        // The server's window began with the first request.
+        #expect(Set(await network.sent.map(\.sending)) == [Self.now])
+    }
+
+    /// The refusal is about the second request only.
+    @Test func aRefusedResendLeavesTheFirstRequestUnconfirmed() async throws {
+        let outbox = try await OutboxFixture()
+        let network = ScriptedDeliverer(
+            outcomes: [.unknown(reason: "timeout"), .refused(reason: "rejected", detail: "the server answered 422")],
+            sightings: [.absent, .found(remoteID: "u", remoteAddress: "7")])
+        let delivery = Delivery(store: outbox.store, deliverer: network)
+        _ = try await outbox.deliver("a", by: delivery)
+        let failed = try #require(try await delivery.reconcile(at: Self.now + 91).first)
+        #expect(failed.state == .failed && failed.reason == Action.Reason.unconfirmed)
+        #expect(failed.explanation?.contains("the server answered 422") == true)
+        #expect(try await outbox.store.due([.reply], now: Self.now + 7_200).isEmpty)
+        let sighted = try await delivery.reconcile(at: Self.now + 600)
+        #expect(sighted.map(\.state) == [.done] && sighted.map(\.reason) == [nil])
+        #expect(await network.sent.count == 2)
+    }
+
+    @Test func aRefusalSaysWhatTheNetworkSaid() async throws {
+        let outbox = try await OutboxFixture()
+        let network = ScriptedDeliverer(outcomes: [.refused(reason: "rejected", detail: "the server answered \"no\"")])
+        let delivery = Delivery(store: outbox.store, deliverer: network)
+        var intent = OutboxFixture.reply("a")
+        intent.explanation = #"{"pool":3,"summary":"one of 3"}"#
+        let action = try await outbox.store.propose(intent, now: Self.now).action
+        let failed = try await delivery.deliver(action, now: { Self.now }) { .ready($0) }
+        #expect(failed.state == .failed && failed.reason == "rejected" && failed.nextAttempt == nil)
+        #expect(
+            failed.explanation
+                == #"{"outcome":"the server answered \"no\"","pool":3,"summary":"one of 3"}"#)
+        #expect(try await delivery.reconcile(at: Self.now + 86_400).isEmpty)
+        #expect(try await delivery.nextLookUp() == nil)
+    }
+
+    @Test func whoIsNoLongerToBeAnsweredGetsNoSecondRequest() async throws {
+        let outbox = try await OutboxFixture()
+        let network = ScriptedDeliverer(outcomes: [.unknown(reason: "timeout")])
+        let delivery = Delivery(store: outbox.store, deliverer: network)
+        _ = try await outbox.deliver("a", by: delivery)
+        let ended = try await delivery.reconcile(at: Self.now + 91, allows: { $0.subject != "a" })
+        #expect(ended.map(\.reason) == [Action.Reason.unconfirmed])
+        #expect(await network.sent.count == 1)
+    }
+
+    @Test func whatExpiresWhileItIsCheckedIsNotSent() async throws {
+        let outbox = try await OutboxFixture()
+        let network = ScriptedDeliverer(outcomes: [.delivered(remoteID: nil, remoteAddress: nil)])
+        let delivery = Delivery(store: outbox.store, deliverer: network)
+        let action = try await outbox.store.propose(OutboxFixture.reply("a", expires: 60), now: Self.now).action
+        let clock = SteppingClock(Self.now + 59)
+        let ended = try await delivery.deliver(action, now: { clock.now }) { claimed in
+            clock.advance(2)
+            return .ready(claimed)
+        }
+        #expect(ended.state == .expired && ended.reason == Action.Reason.tooLate)
+        #expect(await network.sent.isEmpty)
+    }
+
+    @Test func tellsEachStep() async throws {
+        let outbox = try await OutboxFixture()
+        let network = ScriptedDeliverer(outcomes: [
+            .unknown(reason: "timeout"), .delivered(remoteID: nil, remoteAddress: nil),
+        ])
+        let steps = Recorded<DeliveryStep>()
+        let delivery = Delivery(store: outbox.store, deliverer: network, onStep: { steps.add($0) })
+        _ = try await outbox.deliver("a", by: delivery)
+        #expect(steps.values == [.claimed, .prepared, .sendingStored, .answered, .outcomeStored])
+        _ = try await delivery.reconcile(at: Self.now + 91)
+        #expect(steps.values.dropFirst(5) == [.lookedUp, .resendStored, .answered, .outcomeStored])
+        #expect(Set(steps.values) == Set(DeliveryStep.allCases))
+    }
+}

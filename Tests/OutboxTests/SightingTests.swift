@@ -1,0 +1,96 @@
+import Foundation
+import Outbox
+import Posts
+import Testing
+
+/// What ended unconfirmed and is seen later.
+@Suite struct SightingTests {
+    private static let now = OutboxFixture.start
+
+    private func unconfirmed(
+        _ outbox: OutboxFixture, sightings: [LookUpOutcome]
+    ) async throws -> (Delivery, ScriptedDeliverer) {
+        let network = ScriptedDeliverer(
+            outcomes: [.unknown(reason: "timeout")], sightings: [.absent] + sightings, resendWindow: nil)
+        let delivery = Delivery(store: outbox.store, deliverer: network)
+        _ = try await outbox.deliver("a", by: delivery)
+        let ended = try await delivery.reconcile(at: Self.now + 91)
+        #expect(ended.map(\.isUnconfirmed) == [true])
+        return (delivery, network)
+    }
+
+    @Test func looksAFewTimesMoreWithinADay() async throws {
+        let outbox = try await OutboxFixture()
+        let (delivery, network) = try await unconfirmed(outbox, sightings: [])
+        var times: [TimeInterval] = []
+        while let next = try await delivery.nextLookUp() {
+            times.append(next.timeIntervalSince(Self.now))
+            #expect(try await delivery.reconcile(at: next - 1).isEmpty)
+            #expect(await network.lookUps == times.count)
+            #expect(try await delivery.reconcile(at: next).isEmpty)
+        }
+        #expect(times == [600, 3_600, 21_600, 86_400])
+        let left = try #require(try await outbox.store.action(.reply, subject: "a"))
+        #expect(left.isUnconfirmed && left.nextAttempt == nil)
+        // Looking changes nothing that people see.
+        #expect(left.updated == Self.now + 91)
+    }
+
+    @Test func becomesDoneWhenItIsSeenByAnotherProcess() async throws {
+        let outbox = try await OutboxFixture()
+        let (_, _) = try await unconfirmed(outbox, sightings: [])
+        let network = ScriptedDeliverer(outcomes: [], sightings: [.found(remoteID: "u", remoteAddress: "7")])
+        let later = Delivery(store: outbox.store, deliverer: network)
+        let seen = try #require(try await later.reconcile(at: Self.now + 40_000).first)
+        #expect(seen.state == .done && seen.reason == nil && seen.remoteID == "u" && seen.remoteAddress == "7")
+        #expect(seen.nextAttempt == nil)
+        #expect(try await later.nextLookUp() == nil)
+        #expect(await network.sent.isEmpty)
+    }
+
+    @Test func aNetworkThatCannotBeAskedIsAskedAgainForAWhile() async throws {
+        let outbox = try await OutboxFixture()
+        let down = LookUpOutcome.unavailable(reason: "unavailable", cause: .serverTrouble, retryAfter: nil)
+        let (delivery, network) = try await unconfirmed(outbox, sightings: Array(repeating: down, count: 100))
+        var times: [TimeInterval] = []
+        while let next = try await delivery.nextLookUp() {
+            times.append(next.timeIntervalSince(Self.now))
+            _ = try await delivery.reconcile(at: next)
+        }
+        #expect(times.starts(with: [600, 3_600, 21_600, 86_400, 90_000]))
+        #expect(times.last.map { (172_800...176_400).contains($0) } == true)
+        #expect(await network.lookUps == times.count + 1)
+    }
+
+    /// A day in which the network could not be asked at all ends the waiting, not the looking.
+    @Test func whatCouldNotBeLookedUpForADayIsLookedForOnceMore() async throws {
+        let outbox = try await OutboxFixture()
+        let down = LookUpOutcome.unavailable(reason: "unavailable", cause: .serverTrouble, retryAfter: nil)
+        let network = ScriptedDeliverer(
+            outcomes: [.unknown(reason: "timeout")], sightings: Array(repeating: down, count: 1_000))
+        let delivery = Delivery(store: outbox.store, deliverer: network)
+        _ = try await outbox.deliver("a", by: delivery)
+        var time = Self.now
+        while let next = try await delivery.nextLookUp(), next < Self.now + 86_400 + 1 {
+            time = next
+            let waiting = try #require(try await delivery.reconcile(at: next).first)
+            guard waiting.state == .sending else { break }
+        }
+        let ended = try #require(try await outbox.store.action(.reply, subject: "a"))
+        #expect(ended.isUnconfirmed && time == Self.now + 86_400)
+        #expect(await network.lookUps < 120)
+        #expect(try await delivery.nextLookUp() == Self.now + 86_400 + 3_600)
+        #expect(await network.sent.count == 1)
+    }
+
+    @Test func whatTheNetworkRefusedAsADuplicateIsLookedForToo() async throws {
+        let outbox = try await OutboxFixture()
+        let network = ScriptedDeliverer(
+            outcomes: [.duplicate], sightings: [.absent, .found(remoteID: "u", remoteAddress: nil)])
+        let delivery = Delivery(store: outbox.store, deliverer: network)
+        _ = try await outbox.deliver("a", by: delivery)
+        let ended = try await delivery.reconcile(at: Self.now + 91)
+        #expect(ended.map(\.reason) == [Action.Reason.duplicate])
+        #expect(try await delivery.reconcile(at: Self.now + 600).map(\.state) == [.done])
+    }
+}
