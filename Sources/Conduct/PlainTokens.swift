@@ -14,6 +14,8 @@ struct PlainTokens {
         case mention(name: ArraySlice<Unicode.Scalar>)
     }
 
+    private static let schemes = ["https://", "http://"].map { Array($0.unicodeScalars) }
+
     private(set) var tokens: [Token] = []
 
     init(_ text: String) {
@@ -53,7 +55,6 @@ struct PlainTokens {
     /// on; only a host that begins with other letters has them.
     private static func linkEnd(at position: Int, in scalars: [Unicode.Scalar]) -> Int? {
         guard scalars[position] == "h" || scalars[position] == "H" else { return nil }
-        let schemes = ["https://", "http://"].map { Array($0.unicodeScalars) }
         let rest = scalars[position...]
         guard let scheme = schemes.first(where: { rest.starts(with: $0) { $0.lowercaseASCII == $1 } }) else {
             return nil
@@ -62,7 +63,9 @@ struct PlainTokens {
         guard end < scalars.count, scalars[end].isWord else { return nil }
         if !scalars[end].isASCII { end = hostEnd(at: end, in: scalars) }
         while end < scalars.count, scalars[end].isLinkScalar { end += 1 }
-        while let last = scalars[position..<end].last, closes(last, scalars[position..<end]) { end -= 1 }
+        let brackets = (round: scalars[position..<end].contains("("), square: scalars[position..<end].contains("["))
+        // An opening bracket ends nothing, so what was found above is still there.
+        while end > position, closes(scalars[end - 1], brackets) { end -= 1 }
         return end
     }
 
@@ -73,11 +76,12 @@ struct PlainTokens {
         return isWhole && host.dropFirst().dropLast().contains(".")
     }
 
-    private static func closes(_ last: Unicode.Scalar, _ link: ArraySlice<Unicode.Scalar>) -> Bool {
+    /// Whether a link with or without opening brackets in it does not end in `last`.
+    private static func closes(_ last: Unicode.Scalar, _ brackets: (round: Bool, square: Bool)) -> Bool {
         switch last {
         case ".", ",", ";", ":", "!", "?", "'", "*", "@": true
-        case ")": !link.contains("(")
-        case "]": !link.contains("[")
+        case ")": !brackets.round
+        case "]": !brackets.square
         default: false
         }
     }

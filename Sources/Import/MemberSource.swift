@@ -42,7 +42,9 @@ enum MemberName {
 
     /// The name for a message: short and without control characters.
     static func shown(_ name: String) -> String {
-        let visible = name.unicodeScalars.filter { !$0.properties.isDefaultIgnorableCodePoint && $0.value >= 0x20 }
+        let visible = name.unicodeScalars.filter {
+            !$0.properties.isDefaultIgnorableCodePoint && $0.properties.generalCategory != .control
+        }
         return String(String.UnicodeScalarView(visible.prefix(80)))
     }
 }

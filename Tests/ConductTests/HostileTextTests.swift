@@ -1,7 +1,8 @@
-import Conduct
 import Foundation
 import Posts
 import Testing
+
+@testable import Conduct
 
 /// Random texts made to hide mentions; every seed is one text of the same kind on every machine.
 @Suite struct HostileTextTests {
@@ -104,6 +105,41 @@ import Testing
         }
         // Quadratic time would be minutes.
         #expect(elapsed < .seconds(20))
+    }
+
+    /// Whether such a bracket belongs to the link is asked once, not for each of them.
+    @Test(arguments: [")", "]", ")]", "])."])
+    func bracketsBehindALinkCostTimeInProportion(closing: String) {
+        func seconds(_ count: Int) -> Double {
+            let text = "see https://a.example/" + String(repeating: closing, count: count / closing.utf8.count)
+            return (0..<2).map { _ in processorSeconds { _ = TextShape.wordCharacters(in: text) } }.min() ?? 0
+        }
+        // Eight times the input takes 64 times as long if the time is quadratic.
+        #expect(seconds(1 << 15) < seconds(1 << 12) * 30 + 0.1)
+    }
+
+    @Test(arguments: [
+        ("https://a.example/b)", "https://a.example/b"), ("https://a.example/(b)", "https://a.example/(b)"),
+        ("https://a.example/(b))", "https://a.example/(b))"), ("https://a.example/b])].", "https://a.example/b"),
+        ("https://a.example/[b])", "https://a.example/[b]"),
+    ])
+    func aLinkEndsBeforeBracketsThatItDoesNotOpen(text: String, expected: String) {
+        let links = PlainTokens(text).tokens.compactMap { token in
+            if case .link(let link, _) = token { String(String.UnicodeScalarView(link)) } else { nil }
+        }
+        #expect(links == [expected])
+    }
+
+    /// The time that the calling thread computes, whatever else the machine does.
+    private func processorSeconds(_ body: () -> Void) -> Double {
+        func now() -> Double {
+            var time = timespec()
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+            return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+        }
+        let start = now()
+        body()
+        return now() - start
     }
 
     private struct Generator: RandomNumberGenerator {

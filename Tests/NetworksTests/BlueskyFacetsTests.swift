@@ -65,6 +65,12 @@ import Testing
         #expect(parts(of: "#" + accented).isEmpty)
     }
 
+    @Test func unpairedBracketsBehindALinkAreLeftOut() {
+        let link = "https://a.example/(b)"
+        #expect(parts(of: link + String(repeating: ")", count: 20_000)) == ["link \(link) \(link)"])
+        #expect(parts(of: "https://a.example/[(]))") == ["link https://a.example/[(]) https://a.example/[(])"])
+    }
+
     /// Whatever the text, parts lie inside it, whole characters each, from left to right.
     @Test func partsAreAlwaysInside() {
         var generator = SeededNumbers(seed: 7)

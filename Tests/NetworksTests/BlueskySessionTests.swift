@@ -246,8 +246,9 @@ import Transport
         ("AccountTakedown", "Account has been taken down", 401, "account-disabled"),
         ("AccountDeactivated", "", 403, "account-disabled"),
     ])
-    func aFinalNoIsNotAskedForAgain(name: String, message: String, status: Int, code: String) async throws {
-        let loopback = try BlueskyLoopback { request in
+    func aFinalNoIsNotAskedForAgainAtOnce(name: String, message: String, status: Int, code: String) async throws {
+        let clock = Box(BlueskyLoopback.start)
+        let loopback = try BlueskyLoopback(now: { clock.value }) { request in
             request.method(Self.createSession) ? .xrpc(name, message, status: status) : nil
         }
         for _ in 0..<3 {
@@ -259,6 +260,14 @@ import Transport
             #expect(error.serverCode?.hasPrefix(name) == true)
         }
         #expect(loopback.server.requests.count == 1)
+        // The server may have been mistaken.
+        clock.value += 30
+        _ = try await failure(of: loopback.network)
+        #expect(loopback.server.requests.count == 2)
+        // A clock that was set back keeps nobody waiting.
+        clock.value -= 3_600
+        _ = try await failure(of: loopback.network)
+        #expect(loopback.server.requests.count == 3)
     }
 
     @Test func theHintSaysToUseAnAppPassword() async throws {

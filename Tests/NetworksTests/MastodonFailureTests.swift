@@ -130,6 +130,11 @@ import Testing
             (#"{"error":"\#(String(repeating: "x", count: 500))"}"#, String(repeating: "x", count: 160)),
             (#"{"error":"x","pad":"\#(String(repeating: "y", count: 70_000))"}"#, nil),
             (#"{"error":"bad token \#(Loopback.token)!"}"#, "bad token <redacted>!"),
+            // One character, as a reader sees it, may be as long as the whole body.
+            (
+                #"{"error":"x\#(String(repeating: "\u{301}", count: 20_000))"}"#,
+                "x" + String(repeating: "\u{301}", count: 159)
+            ),
         ] as [(String, String?)])
     func onlyTheServersOwnFewWordsAreKept(body: String, expected: String?) async throws {
         let error = try await failure(Answer(status: 400, body: body))

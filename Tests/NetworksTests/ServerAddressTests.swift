@@ -13,6 +13,8 @@ import Testing
         ("http://127.0.0.1:3000", "http://127.0.0.1:3000", "127.0.0.1"),
         ("http://[::1]:3000", "http://[::1]:3000", "[::1]"),
         ("HTTPS://social.example", "https://social.example", "social.example"),
+        ("https://social.example.", "https://social.example.", "social.example."),
+        ("https://[2001:DB8::1]", "https://[2001:db8::1]", "[2001:db8::1]"),
     ])
     func readsAddresses(text: String, base: String, host: String) throws {
         let server = try ServerAddress(text, network: .mastodon)
@@ -25,6 +27,12 @@ import Testing
         "https://user:planted@social.example", "@ann@social.example", "https://social.example/@ann",
         "https://social.example?x=1", "https://social.example#x", "social.example/../x", "sociäl.example",
         "https://so cial.example", "https://social.example\\x", "https://%73ocial.example", "https://:443",
+        // What the transport would refuse with each request.
+        "https://[", "https://[::1", "https://[::1]x", "https://[a.example]", "https://[::1]:",
+        "https://social.example:",
+        "https://social.example:0", "https://social.example:65536", "https://social.example:99999999999999999999",
+        "https://social.example:80:80", "https://social.example:+80", "https://a!b.example", "https://a..example",
+        "https://.", "https://a.example..", "https://\(String(repeating: "a", count: 300)).example",
     ])
     func refusesWhatIsNoAddress(text: String) throws {
         let error = try #require(throws: NetworkError.self) { try ServerAddress(text, network: .mastodon) }

@@ -77,6 +77,10 @@ import Transport
             ("Sun, 06 Nov 1994 08:49:37 CET", nil), ("Sun, 31 Nov 1994 08:49:37 GMT", nil),
             ("Sun, 06 Nov 1994 24:00:00 GMT", nil), ("Sun, 06 Nov 1994 08:49 GMT", nil),
             ("Sun, 06 Nov 99999999999999999999 08:49:37 GMT", nil), ("", nil),
+            ("Sun, +6 Nov 1994 08:49:37 GMT", nil), ("Sun, 06 Nov 1994 +8:49:37 GMT", nil),
+            ("1, 06 Nov 1994 08:49:37 GMT", nil),
+            ("Sun, 0006 Nov 1994 08:49:37 GMT", nil), ("Sun, 06 Nov 01994 08:49:37 GMT", nil),
+            ("Sun, 6 Nov 1994 08:49:37 GMT", 784_111_777),
             (String(repeating: " ", count: 100), nil),
         ] as [(String, TimeInterval?)])
     func readsDatesOfHeaders(text: String, expected: TimeInterval?) {

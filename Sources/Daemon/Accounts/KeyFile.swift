@@ -27,7 +27,9 @@ struct KeyFile: Sendable {
         }
         let text = (try? file.read(upToCount: 1_024)).flatMap { String(data: $0, encoding: .utf8) } ?? ""
         let key = text.trimmingCharacters(in: .whitespacesAndNewlines)
-        guard key.utf8.count == 64, key.allSatisfy(\.isHexDigit) else { throw failure("holds no key") }
+        guard key.utf8.count == 64, key.allSatisfy({ $0.isASCII && $0.isHexDigit }) else {
+            throw failure("holds no key")
+        }
         return Secret(key)
     }
 

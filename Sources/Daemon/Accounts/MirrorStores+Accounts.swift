@@ -83,6 +83,7 @@ extension MirrorStores {
 
     private func note(_ credentials: AccountCredentials, verifiedAs role: AccountRole, now: Date) async throws {
         try await cursors.set(credentials.fingerprint, of: Self.verification(role), now: now)
+        await RefusalNote(role: role, cursors: cursors).clear()
     }
 
     /// Where it is noted which credentials were verified last.

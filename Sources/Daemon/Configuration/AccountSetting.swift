@@ -133,10 +133,28 @@ package enum ServerURL {
             parts.path.isEmpty || parts.path == "/"
         else { throw ConfigurationError(setting, "is not of the form https://host") }
         if host.hasSuffix(".") { host.removeLast() }
-        guard !host.isEmpty else { throw ConfigurationError(setting, "is not of the form https://host") }
+        guard isHost(host), (1...65_535).contains(parts.port ?? 1) else {
+            throw ConfigurationError(setting, "is not of the form https://host")
+        }
         let usual = scheme == "https" ? 443 : 80
         let port = parts.port.flatMap { $0 == usual ? nil : ":\($0)" } ?? ""
         return "\(scheme)://\(host)\(port)"
+    }
+
+    /// Whether `text` is a name in ASCII or a number in brackets; what was written with `%` may have become anything.
+    private static func isHost(_ text: String) -> Bool {
+        if text.hasPrefix("["), text.hasSuffix("]") {
+            var address = in6_addr()
+            return inet_pton(AF_INET6, String(text.dropFirst().dropLast()), &address) == 1
+        }
+        let labels = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        return text.utf8.count <= 253
+            && labels.allSatisfy { label in
+                !label.isEmpty
+                    && label.allSatisfy { byte in
+                        (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte) || byte == 0x2D || byte == 0x5F
+                    }
+            }
     }
 }
 

@@ -57,7 +57,9 @@ enum BlueskyFacets {
     private static func link(in word: [Unicode.Scalar], at offset: Int) -> Facet? {
         let start = word.prefix { openings.contains($0) }.count
         var link = Array(word[start...].prefix { !closings.contains($0) })
-        while let last = link.last, ".,;:!?'*_~".unicodeScalars.contains(last) || isUnpaired(last, in: link) {
+        var brackets = Brackets(link)
+        while let last = link.last, ".,;:!?'*_~".unicodeScalars.contains(last) || brackets.isUnpaired(last) {
+            brackets.remove(last)
             link.removeLast()
         }
         let text = text(of: link)
@@ -70,11 +72,27 @@ enum BlueskyFacets {
         return Facet(features: [feature], index: range(of: link, at: offset + length(of: word[..<start])))
     }
 
-    /// Brackets belong to a link only in pairs, as those of an encyclopedia's titles do.
-    private static func isUnpaired(_ last: Unicode.Scalar, in link: [Unicode.Scalar]) -> Bool {
-        let pairs: [Unicode.Scalar: Unicode.Scalar] = [")": "(", "]": "[", "}": "{"]
-        guard let opening = pairs[last] else { return false }
-        return link.count { $0 == last } > link.count { $0 == opening }
+    /// The brackets of a link, to which they belong only in pairs, as those of an encyclopedia's titles do.
+    private struct Brackets {
+        private static let openings: [Unicode.Scalar: Unicode.Scalar] = [")": "(", "]": "[", "}": "{"]
+
+        /// How many more are closed than opened, by the closing one.
+        private var surplus: [Unicode.Scalar: Int] = [:]
+
+        init(_ link: [Unicode.Scalar]) {
+            for scalar in link { count(scalar, by: 1) }
+        }
+
+        func isUnpaired(_ last: Unicode.Scalar) -> Bool { surplus[last, default: 0] > 0 }
+
+        mutating func remove(_ last: Unicode.Scalar) { count(last, by: -1) }
+
+        private mutating func count(_ scalar: Unicode.Scalar, by number: Int) {
+            for (closing, opening) in Self.openings {
+                if scalar == closing { surplus[closing, default: 0] += number }
+                if scalar == opening { surplus[closing, default: 0] -= number }
+            }
+        }
     }
 
     private static func tag(in word: [Unicode.Scalar], at offset: Int) -> Facet? {

@@ -47,15 +47,14 @@ extension BlueskyNetwork {
         let start = since.addingTimeInterval(-Self.clockMargin)
         var found: [ObservedPost] = []
         var seen: Set<BlueskyMark> = []
+        var names: Set<PostID> = []
         var place: String?
         for _ in 0..<Self.maximumOwnPages {
             let slice = try await slice(.ownPosts, place)
             let page = try await page(of: slice, .ownPosts)
             guard page.skipped == 0 else { throw incomplete("a post of the account cannot be read") }
             let fresh = slice.entries.filter { seen.insert($0.mark).inserted }
-            found += page.items.filter { item in
-                !found.contains { $0.post.id == item.post.id } && isPossiblySince(start, item)
-            }
+            found += page.items.filter { names.insert($0.post.id).inserted && isPossiblySince(start, $0) }
             if fresh.isEmpty, !slice.entries.isEmpty { break }
             guard let next = slice.place, next != place else { return found }
             // What this program writes has a key of its own time: nothing of it lies deeper than this.

@@ -47,14 +47,15 @@ struct BlueskyTranslator {
     ) -> ObservedPost {
         let address = reference.address
         let time = time(of: record, address, noticedAt: noticedAt)
-        let mentions = record.facets.flatMap(\.mentions).map { AccountID(network: .bluesky, value: $0) }
+        var named: Set<String> = []
+        let mentions = record.facets.flatMap(\.mentions).filter { named.insert($0).inserted }
         let post = Post(
             id: PostID(network: .bluesky, value: address.uri), author: author.id, text: text(of: record),
             createdAt: time.date, isTimeTrusted: time.isTrusted,
             replyTo: replyTarget(of: record),
             visibility: visibility, language: record.languages.first(where: LanguageTag.isWellFormed),
             hasMedia: record.hasMedia, isSensitive: record.isSensitive,
-            mentions: mentions.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }, address: reference.text)
+            mentions: mentions.map { AccountID(network: .bluesky, value: $0) }, address: reference.text)
         return ObservedPost(
             post: post, author: author, address: reference.text, replyToAddress: record.reply?.parent.text,
             conversation: record.isReply ? record.reply?.root.address.uri : address.uri)

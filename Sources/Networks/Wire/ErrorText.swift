@@ -6,7 +6,7 @@ import Transport
 enum ErrorText {
     /// A larger body is not looked at for an error message, in bytes.
     static let maximumBody = 65_536
-    /// The most of a server's own words that is kept, in characters.
+    /// The most of a server's own words that is kept, in code points: a character may consist of any number of them.
     private static let maximumLength = 160
 
     /// The words that a server put where its interface says.
@@ -17,7 +17,7 @@ enum ErrorText {
     /// - Returns: The words as they may be printed; nil if there are none.
     static func words(_ text: String, redact: (String) -> String) -> String? {
         let safe = redact(PlainText.cleaned(text).split(whereSeparator: \.isWhitespace).joined(separator: " "))
-        return safe.isEmpty ? nil : String(safe.prefix(maximumLength))
+        return safe.isEmpty ? nil : String(String.UnicodeScalarView(safe.unicodeScalars.prefix(maximumLength)))
     }
 
     /// How a server calls a request; nil for what is no short plain word.

@@ -28,17 +28,40 @@ struct ServerAddress: Sendable, Equatable {
         guard !authority.contains("@") else { throw error("it holds a user name; leave that out") }
         let isPlain = authority.isVisibleASCII
         guard isPlain else { throw error("it has a character that is not ASCII; write the xn-- form of the host") }
-        guard !authority.isEmpty, !authority.contains(where: { "/?#\\<>\"%".contains($0) }) else {
+        guard let host = Self.host(of: authority) else {
             throw error("it is not a host; expected https://social.example")
         }
-        let host = Self.withoutPort(authority).lowercased()
-        guard !host.isEmpty else { throw error("it is not a host; expected https://social.example") }
         self.base = "\(scheme)://\(authority.lowercased())"
-        self.host = host
+        self.host = host.lowercased()
     }
 
-    private static func withoutPort(_ authority: Substring) -> Substring {
-        if authority.hasPrefix("["), let end = authority.firstIndex(of: "]") { return authority[...end] }
-        return authority.prefix { $0 != ":" }
+    /// The part before the port; nil unless it is a host name or an address, and the port is one.
+    private static func host(of authority: Substring) -> Substring? {
+        let end =
+            authority.hasPrefix("[")
+            ? authority.firstIndex(of: "]").map(authority.index(after:))
+            : authority.firstIndex(of: ":") ?? authority.endIndex
+        guard let end, isHost(authority[..<end]) else { return nil }
+        let port = authority[end...]
+        guard !port.isEmpty else { return authority }
+        let digits = port.dropFirst()
+        let isPort =
+            port.hasPrefix(":") && digits.utf8.count <= 5 && digits.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        return isPort && (1...65_535).contains(Int(digits) ?? 0) ? authority[..<end] : nil
+    }
+
+    private static func isHost(_ text: Substring) -> Bool {
+        if text.hasPrefix("[") {
+            var address = in6_addr()
+            return inet_pton(AF_INET6, String(text.dropFirst().dropLast()), &address) == 1
+        }
+        let labels = text.split(separator: ".", omittingEmptySubsequences: false)
+        let isName = text.utf8.allSatisfy { byte in
+            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")
+        }
+        // One dot may stand at the end.
+        let isWhole = !(labels.last?.isEmpty == true ? labels.dropLast() : labels[...]).contains(where: \.isEmpty)
+        return isName && isWhole && (1...253).contains(text.utf8.count)
     }
 }
