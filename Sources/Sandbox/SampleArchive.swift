@@ -16,15 +16,23 @@ package struct SampleArchive: Sendable {
     /// How many favorites and how many normals an archive holds.
     package static let exampleCount = 600
 
+    /// How many answers to each acquaintance an archive holds.
+    package static let repliesPerAcquaintance = 40
+
     /// Composes the archive.
     ///
     /// - Parameters:
     ///   - end: The archive holds the 365 local days before the local day of this instant.
     ///   - seed: Another seed makes another year of the same person.
-    package init(endingAt end: Date, seed: UInt64 = 2026) {
+    ///   - people: How many people the human has answered. Those beyond the sample's own are acquaintances; answers to
+    ///     them come on top of everything else, which stays as it is.
+    package init(endingAt end: Date, seed: UInt64 = 2026, people: Int = SamplePeople.answered.count) {
         var generator = SampleGenerator(seed: seed)
         let today = LocalDay(ordinal: Int(((end.timeIntervalSince1970 + Self.offset) / 86_400).rounded(.down)))
-        posts = Self.posts(before: today, generator: &generator)
+        let own = Self.posts(before: today, generator: &generator)
+        let acquaintances = SamplePeople.acquaintances(people - SamplePeople.answered.count)
+        posts = (own + Self.replies(to: acquaintances, before: today, seed: seed))
+            .sorted { $0.createdAt < $1.createdAt }
         (favorites, normals) = Self.examples(before: today, generator: &generator)
     }
 
@@ -96,6 +104,29 @@ package struct SampleArchive: Sendable {
             friends.swapAt(index, generator.number(below: index + 1))
         }
         return friends
+    }
+
+    /// Answers to acquaintances, spread over the year; no two of them have the same words.
+    private static func replies(to people: [SamplePerson], before today: LocalDay, seed: UInt64) -> [SamplePost] {
+        var generator = SampleGenerator(seed: seed ^ 0x61_63_71)
+        var texts = UniqueTexts()
+        var posts: [SamplePost] = []
+        for person in people {
+            for _ in 0..<repliesPerAcquaintance {
+                let words = texts.next {
+                    SampleOwn.longReply(language: person.language, generator: &generator)
+                }
+                let date = date(
+                    today.advanced(by: -1 - generator.number(below: 365)),
+                    second: 25_200 + generator.number(below: 57_600), millisecond: generator.number(below: 1_000))
+                posts.append(
+                    SamplePost(
+                        id: SamplePost.id(at: date, sequence: 0), author: SamplePeople.human,
+                        text: "@\(person.handle) \(words)", createdAt: date, language: person.language,
+                        replyTo: person, visibility: generator.chance(0.05) ? .unlisted : .public))
+            }
+        }
+        return posts
     }
 
     // MARK: Posts of others

@@ -15,6 +15,11 @@ package enum SampleOwn {
         SampleReplies.book(language).phrase("reply", generator: &generator)
     }
 
+    /// An answer to an acquaintance: of three parts, so that there are enough of them for everybody.
+    static func longReply(language: SampleLanguage, generator: inout SampleGenerator) -> String {
+        SampleReplies.book(language).phrase("longReply", generator: &generator)
+    }
+
     static func book(_ language: SampleLanguage) -> PhraseBook {
         switch language {
         case .japanese: japanese

@@ -21,7 +21,15 @@ enum SampleReplies {
             {mugi}{wish}
             {thanks}こちらは{weather}です。
             {feeling}こちらは{weather}、{wish}
-            """
+            """,
+            "longReply": """
+            {feeling}{thanks}{wish}
+            {thanks}{mugi}{wish}
+            {feeling}{mugi}{wish}
+            {feeling}{thanks}{mugi}
+            {thanks}こちらは{weather}です。{wish}
+            {feeling}{thanks}こちらは{weather}です。{wish}
+            """,
         ],
         words: [
             "thanks": """
@@ -80,7 +88,15 @@ enum SampleReplies {
             {mugi} {wish}
             {thanks} It is {weather} here.
             {feeling} It is {weather} here. {wish}
-            """
+            """,
+            "longReply": """
+            {feeling} {thanks} {wish}
+            {thanks} {mugi} {wish}
+            {feeling} {mugi} {wish}
+            {feeling} {thanks} {mugi}
+            {thanks} It is {weather} here. {wish}
+            {feeling} {thanks} It is {weather} here. {wish}
+            """,
         ],
         words: [
             "thanks": """

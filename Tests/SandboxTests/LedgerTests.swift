@@ -181,7 +181,8 @@ import Testing
         for (number, isLoved) in [true, true, true, false].enumerated() {
             ledger.favorites.append(
                 .init(
-                    postID: String(number), author: "a@b.example", date: SandboxFixture.origin, isLoved: isLoved,
+                    postID: String(number), identity: String(number), author: "a@b.example",
+                    date: SandboxFixture.origin, isLoved: isLoved,
                     objection: nil))
         }
         ledger.eligiblePosts = 10

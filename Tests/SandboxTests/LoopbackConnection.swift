@@ -25,7 +25,7 @@ final class LoopbackConnection: @unchecked Sendable {
             close(descriptor)
             throw Failure(description: "could not connect to port \(port)")
         }
-        var patience = timeval(tv_sec: 20, tv_usec: 0)
+        var patience = timeval(tv_sec: 60, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         var enabled: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &enabled, socklen_t(MemoryLayout<Int32>.size))
@@ -59,6 +59,34 @@ final class LoopbackConnection: @unchecked Sendable {
         }
     }
 
+    /// How a server ends a connection.
+    enum Ending: Sendable {
+        case closed
+        case reset
+    }
+
+    /// Everything that comes until the connection ends, or so many bytes of it; then the ending is nil.
+    func drain(upTo limit: Int = .max) throws -> (bytes: [UInt8], ending: Ending?) {
+        var bytes = unread
+        unread = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while bytes.count < limit {
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            if count == 0 { return (bytes, .closed) }
+            if count < 0 {
+                guard errno == ECONNRESET else {
+                    throw Failure(description: "nothing came in a minute, after \(bytes.count) bytes")
+                }
+                return (bytes, .reset)
+            }
+            bytes += buffer[..<count]
+        }
+        return (bytes, nil)
+    }
+
+    /// Tells the server that nothing more will come, as a client does that ends, and goes on listening.
+    func leave() { shutdown(descriptor, Int32(SHUT_WR)) }
+
     private func reply(head: String) throws -> Reply {
         let lines = head.components(separatedBy: "\r\n")
         guard let status = lines[0].split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else {
@@ -83,7 +111,7 @@ final class LoopbackConnection: @unchecked Sendable {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = recv(descriptor, &buffer, buffer.count, 0)
         if count > 0 { unread += buffer[..<count] }
-        if count < 0, errno == EAGAIN { throw Failure(description: "the server did not answer in 20 s") }
+        if count < 0, errno == EAGAIN { throw Failure(description: "the server did not answer in a minute") }
         return count > 0
     }
 }

@@ -32,11 +32,13 @@ struct SandboxFixture {
     let clock: TestClock
 
     static func world(
-        seed: UInt64 = 7, days: Int = 3, origin: Date = origin, friends: [String]? = nil, humanPosts: [Post]? = nil
+        seed: UInt64 = 7, days: Int = 3, origin: Date = origin, friends: [String]? = nil, humanPosts: [Post]? = nil,
+        bot: NetworkName = .mastodon
     ) -> SandboxWorld {
         var configuration = SandboxWorld.Configuration(
             seed: seed, origin: origin, days: days, timeZone: tokyo, humanPosts: humanPosts)
         if let friends { configuration.friends = friends }
+        configuration.botNetwork = bot
         return SandboxWorld(configuration: configuration)
     }
 

@@ -64,9 +64,10 @@ enum BlueskyRecords {
             collection: target.collection, key: key ?? wire.repository.freshKey(at: call.now),
             record: try call.requiredField("record"), by: target.person)
         if wire.repository.entry(at: write.key, write.collection, of: write.person, in: state) != nil {
+            // Who asks again because no answer came cannot know that the record is there.
             throw call.habits.refusesUsedKeyAs400
-                ? .invalid("Record already exists")
-                : BlueskyRefusal(500, "InternalServerError", "Internal Server Error")
+                ? .invalid("Record already exists", isExpected: true)
+                : BlueskyRefusal(500, "InternalServerError", "Internal Server Error", isExpected: true)
         }
         write.replacesLikes = true
         return try commit(write, &wire, &state, call)
@@ -82,6 +83,7 @@ enum BlueskyRecords {
         let current = wire.repository.entry(at: write.key, write.collection, of: write.person, in: state)
         if let current, current.cid == ContentID(of: write.record).text {
             // The same once more is no change, whatever the swap demands.
+            state.made = wire.repository.post(of: write, in: state).map { (.repeated, $0) }
             return .json(answer(current))
         }
         try checkSwap(call, current: current?.cid)
@@ -147,7 +149,7 @@ enum BlueskyRecords {
     private static func checkSwap(_ call: BlueskyCall, current: String?) throws(BlueskyRefusal) {
         switch call.fields["swapRecord"] {
         case nil: return
-        case .null: if current != nil { throw .invalidSwap(was: current) }
+        case .null: if current != nil { throw .invalidSwap(was: current, isExpected: true) }
         case .text(let cid): if cid != current { throw .invalidSwap(was: current) }
         default: throw .invalid("Error: Input/swapRecord must be a cid string")
         }

@@ -34,8 +34,9 @@ struct BlueskyRefusal: Error, Equatable {
         BlueskyRefusal(400, "RecordNotFound", "Could not locate record: \(uri)", isExpected: true)
     }
 
-    static func invalidSwap(was cid: String?) -> BlueskyRefusal {
-        BlueskyRefusal(400, "InvalidSwap", "Record was at \(cid ?? "null")")
+    /// `isExpected` where the client demanded that there be no record: who asks again cannot know that there is one.
+    static func invalidSwap(was cid: String?, isExpected: Bool = false) -> BlueskyRefusal {
+        BlueskyRefusal(400, "InvalidSwap", "Record was at \(cid ?? "null")", isExpected: isExpected)
     }
 
     var body: WireJSON { ["error": .string(error), "message": .string(message)] }

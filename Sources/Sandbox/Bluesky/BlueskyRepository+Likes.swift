@@ -27,9 +27,7 @@ extension BlueskyRepository {
     /// The like of a post by a person: one written here before one made elsewhere.
     mutating func like(of post: Int64, by person: Int, in state: SandboxState) -> Entry? {
         guard state.isFavorited(post, by: person) else { return nil }
-        if let own = likes[person]?.values.filter({ $0.post == post }).min(by: { $0.entry.key < $1.entry.key }) {
-            return own.entry
-        }
+        if let own = likeKeys[person]?[post]?.min() { return likes[person]?[own]?.entry }
         guard let favorite = state.favorites[person]?.last(where: { $0.post == post }) else { return nil }
         return like(for: favorite, of: person, in: state)
     }
@@ -37,8 +35,7 @@ extension BlueskyRepository {
     /// The like with the key, and which post it is of.
     mutating func like(named key: String, of person: Int, in state: SandboxState) -> Like? {
         if let own = likes[person]?[key] { return own }
-        let own = Set((likes[person] ?? [:]).values.map(\.post))
-        for favorite in state.favorites[person] ?? [] where !own.contains(favorite.post) {
+        for favorite in state.favorites[person] ?? [] where !hasLike(of: favorite.post, by: person) {
             if let entry = like(for: favorite, of: person, in: state), entry.key == key {
                 return Like(post: favorite.post, entry: entry)
             }
@@ -54,13 +51,20 @@ extension BlueskyRepository {
     ) throws(BlueskyRefusal) -> Entry {
         let person = write.person
         let subject = try post(of: like.subject, called: "subject", in: state)
+        let isRewritten = likes[person]?[write.key] != nil
         deleteLike(write.key, of: person, in: &state)
         let isNew = state.addFavorite(by: person, of: subject.id, at: now)
-        if person == SandboxPopulation.bot { state.recordFavorite(of: subject, isNew: isNew, at: now) }
-        if write.replacesLikes { likes[person] = likes[person]?.filter { $0.value.post != subject.id } }
+        state.recordFavorite(
+            of: subject, by: person, isNew: isNew, from: .bluesky, recordKey: key(of: subject.id), at: now)
+        // A second record of the same post is a record more, unlike one at the same place.
+        state.made = (isRewritten ? .repeated : .created, subject.id)
+        if write.replacesLikes {
+            for key in likeKeys[person]?.removeValue(forKey: subject.id) ?? [] { likes[person]?[key] = nil }
+        }
         let entry = entry(
             RecordAddress.likes, write.key, by: person, write.record, createdAt: like.createdAt)
         likes[person, default: [:]][write.key] = Like(post: subject.id, entry: entry)
+        likeKeys[person, default: [:]][subject.id, default: []].insert(write.key)
         return entry
     }
 
@@ -68,8 +72,12 @@ extension BlueskyRepository {
     mutating func deleteLike(_ key: String, of person: Int, in state: inout SandboxState) {
         guard let like = like(named: key, of: person, in: state) else { return }
         likes[person]?[key] = nil
-        if !(likes[person] ?? [:]).values.contains(where: { $0.post == like.post }) {
-            state.removeFavorite(by: person, of: like.post)
-        }
+        likeKeys[person]?[like.post]?.remove(key)
+        if !hasLike(of: like.post, by: person) { state.removeFavorite(by: person, of: like.post) }
+    }
+
+    /// Whether the person has written a like of the post here.
+    func hasLike(of post: Int64, by person: Int) -> Bool {
+        !(likeKeys[person]?[post]?.isEmpty ?? true)
     }
 }

@@ -37,6 +37,32 @@ struct RecordBounds: Sendable {
     }
 }
 
+/// Somebody's posts in the order of their keys, kept so while new ones come.
+struct OrderedPosts: Sendable {
+    private(set) var items: [(key: String, id: Int64)] = []
+    private var deletions = 0
+
+    /// Takes in what is new.
+    ///
+    /// - Parameters:
+    ///   - ids: All posts of the person in the order of their coming.
+    ///   - deletions: How many posts were ever deleted; with another number everything is put in order anew.
+    ///   - key: The key of a post.
+    mutating func update(to ids: [Int64], deletions: Int, key: (Int64) -> String) {
+        if deletions != self.deletions {
+            self.deletions = deletions
+            items = []
+        }
+        guard items.count < ids.count else { return }
+        let new = ids[items.count...].map { (key: key($0), id: $0) }.sorted { $0.key < $1.key }
+        guard let first = new.first else { return }
+        // Nearly always everything new belongs at the end.
+        let place = items.index(below: first.key, by: \.key, orEqual: true)
+        let tail = items[place...] + new
+        items.replaceSubrange(place..., with: tail.sorted { $0.key < $1.key })
+    }
+}
+
 extension Array {
     /// The number of elements whose key is smaller than `bound`, or not greater; the keys ascend.
     fileprivate func index(below bound: String, by key: (Element) -> String, orEqual: Bool) -> Int {
@@ -66,18 +92,19 @@ extension BlueskyRepository {
     }
 
     private mutating func listPosts(of person: Int, _ bounds: RecordBounds, in state: SandboxState) -> [Entry] {
-        var ids = state.postsByAuthor[person]
-        if written[person] != nil {
-            // Keys that clients chose need not follow the order of arrival; all others do.
-            ids = ids.map { (key: key(of: $0), id: $0) }.sorted { $0.key < $1.key }.map(\.id)
+        guard written[person] != nil else {
+            return bounds.page(of: state.postsByAuthor[person], by: { key(of: $0) }, read: { entry(of: $0, in: state) })
         }
-        return bounds.page(of: ids, by: { key(of: $0) }, read: { entry(of: $0, in: state) })
+        // Keys that clients chose need not follow the order of arrival; all others do.
+        var ordered = orderedPosts.removeValue(forKey: person) ?? OrderedPosts()
+        ordered.update(to: state.postsByAuthor[person], deletions: state.deleted.count) { key(of: $0) }
+        orderedPosts[person] = ordered
+        return bounds.page(of: ordered.items, by: \.key, read: { entry(of: $0.id, in: state) })
     }
 
     private mutating func listLikes(of person: Int, _ bounds: RecordBounds, in state: SandboxState) -> [Entry] {
         var entries = (likes[person] ?? [:]).values.map(\.entry)
-        let own = Set((likes[person] ?? [:]).values.map(\.post))
-        for favorite in state.favorites[person] ?? [] where !own.contains(favorite.post) {
+        for favorite in state.favorites[person] ?? [] where !hasLike(of: favorite.post, by: person) {
             if let entry = like(for: favorite, of: person, in: state) { entries.append(entry) }
         }
         return bounds.page(of: entries.sorted { $0.key < $1.key }, by: \.key) { $0 }

@@ -63,7 +63,8 @@ extension BlueskyRepository {
             text: post.text, warning: "", isSensitive: !post.labels.isEmpty,
             // Nothing here is less public than the rest; an answer therefore counts as its parent does.
             visibility: parent?.visibility ?? .public, language: post.language, replyTo: parent?.id,
-            idempotencyKey: key, mentions: post.mentions.compactMap { people.index(of: $0) }, tellsParent: true)
+            idempotencyKey: key, network: .bluesky, mentions: post.mentions.compactMap { people.index(of: $0) },
+            tellsParent: true)
         let id = state.publish(draft, by: person, at: now).id
         let entry = entry(
             RecordAddress.posts, key, by: person, value, createdAt: post.createdAt,
@@ -93,10 +94,8 @@ extension BlueskyRepository {
         entry.cid = ContentID(of: value).text
         entry.createdAt = post.createdAt
         entries[old.id] = entry
-        let html = StatusHTML(post.text, population: state.population)
-        state.posts[old.id]?.text = post.text
-        state.posts[old.id]?.html = html
-        state.posts[old.id]?.language = post.language
+        state.rewrite(old.id, text: post.text, language: post.language)
+        state.made = (.repeated, old.id)
         return entry
     }
 

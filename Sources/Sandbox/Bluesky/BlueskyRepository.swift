@@ -44,6 +44,10 @@ struct BlueskyRepository: Sendable {
     var written: [Int: [String: Int64]] = [:]
     /// By person and key.
     var likes: [Int: [String: Like]] = [:]
+    /// The keys of `likes` by person and post.
+    var likeKeys: [Int: [Int64: Set<String>]] = [:]
+    /// The posts of those who have written here, in the order of their keys.
+    var orderedPosts: [Int: OrderedPosts] = [:]
     /// The likes of favorites that were not made here, by the number of the favorite.
     var derivedLikes: [Int64: Entry] = [:]
     var profiles: [Int: Profile] = [:]

@@ -29,8 +29,13 @@ struct BlueskyWire: SandboxWire {
         return path.hasPrefix(prefix) || path.hasPrefix("/did:") || path == "/.well-known/did.json"
     }
 
+    /// Learns once what everybody is called.
+    mutating func meet(_ population: SandboxPopulation) {
+        if repository.people.isEmpty { repository.people = BlueskyPeople(population) }
+    }
+
     mutating func answer(_ request: WireRequest, in state: inout SandboxState, at now: Date) -> WireAnswer {
-        if repository.people.isEmpty { repository.people = BlueskyPeople(state.population) }
+        meet(state.population)
         let habits = faults.bluesky
         repository.habits = habits
         guard request.path.hasPrefix(Self.prefix) else { return document(request, in: &state, at: now) }
@@ -56,7 +61,7 @@ struct BlueskyWire: SandboxWire {
     ) throws(BlueskyRefusal) -> WireAnswer {
         let route = try Self.route(of: request)
         let token = Self.token(of: request)
-        let caller = try caller(token, for: route, at: now, habits: habits)
+        let caller = try caller(token, for: route, at: request.arrival ?? now, habits: habits)
         let query = request.query
         if let unknown = query.first(where: { !route.parameters.contains($0.name) }) {
             throw .invalid("Error: unknown parameter \(unknown.name.prefix(40))")

@@ -40,6 +40,15 @@ struct RecordWrite {
 }
 
 extension BlueskyRepository {
+    /// The number of the post that is at the place, or of which there is a like; nil where neither is.
+    mutating func post(of write: RecordWrite, in state: SandboxState) -> Int64? {
+        switch write.content {
+        case .post: number(of: RecordAddress(people.dids[write.person], write.collection, write.key))
+        case .like: like(named: write.key, of: write.person, in: state)?.post
+        case .profile: nil
+        }
+    }
+
     /// The record at a place.
     mutating func entry(at key: String, _ collection: String, of person: Int, in state: SandboxState) -> Entry? {
         switch collection {

@@ -52,7 +52,7 @@ enum MastodonStatuses {
         // A repost stands for what it repeats.
         let target = asked.repostOf ?? asked.id
         let isNew = state.addFavorite(by: person, of: target, at: call.now)
-        if person == SandboxPopulation.bot { state.recordFavorite(of: asked, isNew: isNew, at: call.now) }
+        state.recordFavorite(of: asked, by: person, isNew: isNew, from: .mastodon, at: call.now)
         return status(state.posts[target] ?? asked, of: state, call)
     }
 

@@ -65,7 +65,7 @@ enum MastodonTimelines {
         _ state: inout SandboxState, _ call: MastodonCall
     ) throws(WireRefusal) -> WireAnswer {
         let favorites = state.favorites[try call.account()] ?? []
-        let page = WirePage(favorites.map(\.id), bounds: try WirePage.Bounds(call, of: .favorites))
+        let page = WirePage(favorites, by: \.id, bounds: try WirePage.Bounds(call, of: .favorites))
         let entities = MastodonEntities(state: state, call)
         let statuses = page.ids.compactMap { favorites.element(withID: $0, by: \.id) }
             .compactMap { entities.status($0.post) }
@@ -80,14 +80,14 @@ enum MastodonTimelines {
         let unwanted = Set(isFiltered ? call.parameters("exclude_types[]") : [])
         let account = call.parameter("account_id")
         let all = state.notifications[try call.account()] ?? []
-        let chosen = all.filter { item in
+        let bounds = try WirePage.Bounds(call, of: .notifications)
+        let page = WirePage(all, by: \.id, bounds: bounds) { item in
             (wanted.isEmpty || wanted.contains(item.kind.rawValue)) && !unwanted.contains(item.kind.rawValue)
                 && (account == nil || account == call.habits.ids.text(of: MastodonEntities.accountID(item.cause)))
         }
-        let page = WirePage(chosen.map(\.id), bounds: try WirePage.Bounds(call, of: .notifications))
         let entities = MastodonEntities(state: state, call)
         return answer(
-            page.ids.compactMap { chosen.element(withID: $0, by: \.id) }.map(entities.notification), page,
+            page.ids.compactMap { all.element(withID: $0, by: \.id) }.map(entities.notification), page,
             .notifications, call)
     }
 

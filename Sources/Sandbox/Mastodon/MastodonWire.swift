@@ -12,7 +12,9 @@ struct MastodonWire: SandboxWire {
     private var keys: [String: (post: Int64, date: Date)] = [:]
     private var requests = 0
     var logins: MastodonLogins
-    private let faults: SandboxFaults
+    /// Until when requests with a key are under way, by token and key.
+    var heldKeys: [String: Date] = [:]
+    let faults: SandboxFaults
 
     init(access: SandboxAccess, seed: UInt64, limits: SandboxRateLimits, faults: SandboxFaults) {
         self.rates = SandboxRateCounter(limits: limits)
@@ -83,7 +85,7 @@ struct MastodonWire: SandboxWire {
         }
         if let answer = try logins.answer(request, habits, at: now) { return answer }
         let (route, values) = try Self.route(request.method, Substring(request.path).split(separator: "/"))
-        let grant = try admit(token, request, to: route, habits, at: now)
+        let grant = try admit(token, request, to: route, habits, at: request.arrival ?? now)
         let query = request.query
         if let unknown = query.first(where: { !route.parameters.contains($0.name) }) {
             throw .invalid("unknown parameter \(unknown.name.prefix(40))")
@@ -110,9 +112,12 @@ struct MastodonWire: SandboxWire {
             switch call.habits.keys {
             case .failing: throw .keyFailure
             case .busy where isBusy: throw .keyConflict
-            default: return .json(status)
+            default:
+                state.made = (.repeated, known.post)
+                return .json(status)
             }
         }
+        if call.habits.keys == .busy, isHeld(call.request, at: call.now) { throw .keyConflict }
         let answer = try route.answer(&state, call)
         if let author = call.caller, let post = state.postsByAuthor[author].last {
             keys[name] = (post, call.now)

@@ -57,29 +57,33 @@ struct WirePage: Sendable {
     ///   - bounds: `max_id` and `since_id` give the newest ones between them; `min_id` gives those right above it.
     ///   - isVisible: Leaves ids out as if they were not in the list.
     init(_ ascending: [Int64], bounds: Bounds, isVisible: (Int64) -> Bool = { _ in true }) {
-        let first = Self.index(in: ascending, above: max(bounds.since ?? 0, bounds.newer ?? 0))
-        let last = bounds.older.map { Self.index(in: ascending, above: $0 - 1) } ?? ascending.count
+        self.init(ascending, by: \.self, bounds: bounds, isVisible: isVisible)
+    }
+
+    /// The same for a list of things that have ids.
+    init<Item>(
+        _ ascending: [Item], by id: (Item) -> Int64, bounds: Bounds, isVisible: (Item) -> Bool = { _ in true }
+    ) {
+        let first = ascending.firstIndex(above: max(bounds.since ?? 0, bounds.newer ?? 0), by: id)
+        let last = bounds.older.map { ascending.firstIndex(above: $0 - 1, by: id) } ?? ascending.count
         let range = first < last ? ascending[first..<last] : []
         if bounds.newer != nil {
-            ids = Self.take(range, bounds.limit, isVisible).reversed()
+            ids = Self.take(range, bounds.limit, isVisible).reversed().map(id)
         } else {
-            ids = Self.take(range.reversed(), bounds.limit, isVisible)
+            ids = Self.take(range.reversed(), bounds.limit, isVisible).map(id)
         }
         isFull = ids.count >= bounds.limit
     }
 
-    private static func take(_ ids: some Sequence<Int64>, _ limit: Int, _ isVisible: (Int64) -> Bool) -> [Int64] {
-        var taken: [Int64] = []
-        for id in ids where isVisible(id) {
+    private static func take<Item>(
+        _ items: some Sequence<Item>, _ limit: Int, _ isVisible: (Item) -> Bool
+    ) -> [Item] {
+        var taken: [Item] = []
+        for item in items {
             guard taken.count < limit else { break }
-            taken.append(id)
+            if isVisible(item) { taken.append(item) }
         }
         return taken
-    }
-
-    /// The index of the first id that is greater than `bound`.
-    private static func index(in ascending: [Int64], above bound: Int64) -> Int {
-        ascending.firstIndex(above: bound, by: \.self)
     }
 }
 

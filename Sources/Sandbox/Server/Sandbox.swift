@@ -22,7 +22,7 @@ package final class Sandbox: Sendable {
 
     private let access: SandboxAccess
     private let network: SandboxNetwork
-    private let server: Task<Void, any Error>
+    private let listener: SandboxListener
 
     /// Opens the network on a free port of 127.0.0.1.
     ///
@@ -38,25 +38,23 @@ package final class Sandbox: Sendable {
         let faults = SandboxFaults()
         let access = SandboxAccess(world: world)
         let network = SandboxNetwork(world: world, access: access, limits: rateLimits, faults: faults, now: now)
-        let (port, server) = try await SandboxListener.run(network)
-        return Sandbox(
-            world: world, port: port, access: access, faults: faults, network: network, server: server)
+        let listener = try SandboxListener(network)
+        try await listener.open()
+        return Sandbox(world: world, access: access, faults: faults, network: network, listener: listener)
     }
 
     private init(
-        world: SandboxWorld, port: Int, access: SandboxAccess, faults: SandboxFaults, network: SandboxNetwork,
-        server: Task<Void, any Error>
+        world: SandboxWorld, access: SandboxAccess, faults: SandboxFaults, network: SandboxNetwork,
+        listener: SandboxListener
     ) {
         self.world = world
-        self.port = port
-        self.url = "http://127.0.0.1:\(port)"
+        self.port = listener.port
+        self.url = "http://127.0.0.1:\(listener.port)"
         self.access = access
         self.faults = faults
         self.network = network
-        self.server = server
+        self.listener = listener
     }
-
-    deinit { server.cancel() }
 
     /// The human's access token on the Mastodon-compatible server, which can only read.
     package var humanToken: String { access.mastodonToken(.human) }
@@ -78,14 +76,22 @@ package final class Sandbox: Sendable {
         get async { await network.ledger }
     }
 
-    /// Closes the port and all connections; may be called more than once.
-    package func stop() async {
-        server.cancel()
-        _ = await server.result
-    }
+    /// Takes the server off the network: open connections end and new ones are refused.
+    ///
+    /// The port stays the sandbox's own. The world's clock goes on, and what was taken to be acted on later happens all
+    /// the same.
+    package func close() async { await listener.close() }
+
+    /// Brings the server back on the same port; does nothing while it is there.
+    ///
+    /// - Throws: ``SandboxError`` when the port cannot be opened, or after ``stop()``.
+    package func reopen() async throws { try await listener.open() }
+
+    /// Closes the port and all connections for good; may be called more than once.
+    package func stop() async { await listener.stop() }
 }
 
-/// Why a sandbox could not start.
+/// Why a sandbox could not start or come back.
 package struct SandboxError: Error, Equatable, CustomStringConvertible, Sendable {
     package let description: String
 }

@@ -1,29 +1,5 @@
 package import Foundation
 
-/// What goes wrong with a request on purpose.
-package enum SandboxFault: Equatable, Sendable {
-    /// The connection ends before the server has done anything.
-    case dropRequest
-    /// The server acts, and the connection ends before an answer.
-    case dropAnswer
-    /// An answer instead of acting.
-    case answer(status: Int, contentType: String, body: String, headers: [String: String])
-
-    /// An error page as a proxy in front of the server sends it.
-    package static func html(status: Int) -> SandboxFault {
-        .answer(
-            status: status, contentType: "text/html", body: "<html><body><h1>\(status)</h1></body></html>",
-            headers: [:])
-    }
-
-    /// An error as the server itself reports it.
-    package static func error(status: Int, message: String, headers: [String: String] = [:]) -> SandboxFault {
-        .answer(
-            status: status, contentType: "application/json; charset=utf-8",
-            body: String(decoding: (["error": .string(message)] as WireJSON).bytes, as: UTF8.self), headers: headers)
-    }
-}
-
 /// The fault switchboard of a sandbox.
 ///
 /// Everything can be switched while requests run. Faults apply to the next
@@ -43,6 +19,7 @@ package final class SandboxFaults: @unchecked Sendable {
     private var currentX = XHabits()
     private var currentBluesky = BlueskyHabits()
     private var skew: TimeInterval = 0
+    private var taken = 0
 
     package init() {}
 
@@ -70,6 +47,9 @@ package final class SandboxFaults: @unchecked Sendable {
         set { lock.withLock { skew = newValue } }
     }
 
+    /// How many planned faults have happened.
+    package var applied: Int { lock.withLock { taken } }
+
     /// Lets the next requests fail.
     ///
     /// - Parameters:
@@ -79,9 +59,13 @@ package final class SandboxFaults: @unchecked Sendable {
     ///   - path: Only requests whose path begins so.
     package func failNext(_ fault: SandboxFault, count: Int = 1, method: String? = nil, path: String = "/") {
         lock.withLock {
-            planned.append(Planned(fault: fault, method: method, path: path, remaining: max(0, count)))
+            guard count > 0 else { return }
+            planned.append(Planned(fault: fault, method: method, path: path, remaining: count))
         }
     }
+
+    /// Forgets the faults that have not happened yet; habits and the clock's skew stay.
+    package func clearPlanned() { lock.withLock { planned = [] } }
 
     /// Forgets all planned faults and habits.
     package func clear() {
@@ -98,11 +82,14 @@ package final class SandboxFaults: @unchecked Sendable {
     func take(method: String, path: String) -> SandboxFault? {
         lock.withLock {
             let index = planned.firstIndex { plan in
-                plan.remaining > 0 && plan.method ?? method == method && path.hasPrefix(plan.path)
+                plan.method ?? method == method && path.hasPrefix(plan.path)
             }
             guard let index else { return nil }
+            taken += 1
+            let fault = planned[index].fault
             planned[index].remaining -= 1
-            return planned[index].fault
+            if planned[index].remaining == 0 { planned.remove(at: index) }
+            return fault
         }
     }
 }

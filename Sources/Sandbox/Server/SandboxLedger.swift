@@ -9,6 +9,8 @@ package struct SandboxLedger: Sendable {
     /// A post of the bot.
     package struct Delivery: Equatable, Sendable {
         package var id: String
+        /// What the post is called everywhere: its URI, its id on X, or its at-uri, as it came in.
+        package var identity: String
         package var text: String
         /// The id of the answered post.
         package var replyTo: String?
@@ -25,6 +27,8 @@ package struct SandboxLedger: Sendable {
     /// A favorite by the bot.
     package struct Favorite: Equatable, Sendable {
         package var postID: String
+        /// What the post is called everywhere, on the network that the favorite came from.
+        package var identity: String
         /// The handle of the author.
         package var author: String
         package var date: Date
@@ -79,6 +83,8 @@ package struct SandboxLedger: Sendable {
     /// A mention of the bot that has happened.
     package struct Mention: Equatable, Sendable {
         package var id: String
+        /// What the post is called everywhere, on the network of ``SandboxWorld/Configuration/botNetwork``.
+        package var identity: String
         package var handle: String
         package var kind: SandboxMention.Kind
         package var date: Date
@@ -99,14 +105,33 @@ package struct SandboxLedger: Sendable {
     package internal(set) var lovedPosts = 0
     /// What X's price list asks for the requests so far, in millionths of a US dollar.
     package internal(set) var spentMicrodollars = 0
+    /// Every request to publish, reply or favorite, in the order in which the server came to it.
+    package internal(set) var writes: [Write] = []
+    /// What the server has taken by ``SandboxFault/actLate(after:)`` and will act on at its date.
+    package internal(set) var pendingWrites: [Write] = []
+    /// How many of such requests the server acted on, or will, while the client cannot have got the whole answer.
+    ///
+    /// By plan or because the client left. A request that was refused counts too: who does not hear of the refusal
+    /// cannot know of it. A request that the server never acted on does not count; see ``Write/Effect/notActed``.
+    package internal(set) var cutAnswers = 0
+
+    /// The answered posts, and the texts at their places, of `deliveries`.
+    private var answered: Set<String> = []
+    private var placed: Set<Placed> = []
+
+    private struct Placed: Hashable {
+        var text: String
+        var replyTo: String?
+    }
 
     package init() {}
 
     /// Adds a delivery, and a duplicate if the bot sent the like before.
     mutating func record(_ delivery: Delivery) {
-        if delivery.replyTo != nil, deliveries.contains(where: { $0.replyTo == delivery.replyTo }) {
+        let isNew = placed.insert(Placed(text: delivery.text, replyTo: delivery.replyTo)).inserted
+        if let parent = delivery.replyTo, !answered.insert(parent).inserted {
             duplicates.append(.init(kind: .reply, postID: delivery.id, date: delivery.date))
-        } else if deliveries.contains(where: { $0.replyTo == delivery.replyTo && $0.text == delivery.text }) {
+        } else if !isNew {
             duplicates.append(.init(kind: .text, postID: delivery.id, date: delivery.date))
         }
         deliveries.append(delivery)

@@ -1,69 +1,87 @@
-import HTTPTypes
-import Hummingbird
 import HummingbirdCore
 import Logging
 import NIOCore
 import NIOPosix
-import ServiceLifecycle
 
-/// The HTTP server in front of a ``SandboxNetwork``.
-enum SandboxListener {
-    private static let maximumBodyBytes = 1 << 20
+/// The HTTP server in front of a ``SandboxNetwork``, which can go and come back on the same port.
+///
+/// Every connection gets its task the moment it is set up. A server that first lines connections up for somebody to take
+/// would lose those in the line when it closes, and a connection that nobody has taken must not be lost.
+actor SandboxListener {
+    private struct Opening {
+        var server: any Channel
+        var connections: SandboxConnections
+    }
 
-    /// Starts listening; returns once the port is known.
-    static func run(_ network: SandboxNetwork) async throws -> (port: Int, server: Task<Void, any Error>) {
-        let (ports, bound) = AsyncStream.makeStream(of: Int.self)
-        let service = try HTTPServerBuilder.http1().buildServer(
-            configuration: ServerConfiguration(address: .hostname("127.0.0.1", port: 0)),
-            eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
-            logger: Logger(label: "sandbox") { _ in SwiftLogNoOpLogHandler() },
-            responder: { request, writer, channel in
-                try await respond(to: request, with: writer, on: channel, by: network)
-            },
-            onServerRunning: { channel in
-                if let port = channel.localAddress?.port { bound.yield(port) }
-                bound.finish()
-            })
-        let server = Task {
-            defer { bound.finish() }
-            try await service.run()
+    let port: Int
+    private let network: SandboxNetwork
+    /// Nil once the port is given back for good.
+    private var reserved: SandboxPort?
+    private var opening: Opening?
+
+    /// Nobody listens yet.
+    ///
+    /// - Throws: ``SandboxError`` when no port is free.
+    init(_ network: SandboxNetwork) throws {
+        let reserved = try SandboxPort()
+        self.port = reserved.number
+        self.reserved = reserved
+        self.network = network
+    }
+
+    deinit {
+        opening?.server.close(promise: nil)
+        opening?.connections.end()
+    }
+
+    /// Listens; does nothing if it does so already.
+    ///
+    /// - Throws: ``SandboxError`` when the port cannot be opened or was given back.
+    func open() async throws {
+        guard opening == nil else { return }
+        guard reserved != nil else {
+            throw SandboxError(description: "could not reopen port \(port): it was given back")
         }
-        guard let port = await ports.first(where: { _ in true }) else {
-            server.cancel()
-            guard case .failure(let error) = await server.result else {
-                throw SandboxError(description: "could not open a port on 127.0.0.1: the server ended")
+        let connections = SandboxConnections()
+        do {
+            let server = try await Self.bootstrap(network, connections).bind(host: "127.0.0.1", port: port).get()
+            opening = Opening(server: server, connections: connections)
+        } catch {
+            throw SandboxError(description: "could not open port \(port) on 127.0.0.1: \(error)")
+        }
+    }
+
+    /// Refuses new connections, ends those there are, and waits until nothing is under way.
+    func close() async {
+        guard let opening else { return }
+        self.opening = nil
+        // Somebody else may have closed it already; then it is closed.
+        try? await opening.server.close().get()
+        await opening.connections.close()
+    }
+
+    /// Closes for good.
+    func stop() async {
+        await close()
+        reserved = nil
+    }
+
+    private static func bootstrap(_ network: SandboxNetwork, _ connections: SandboxConnections) -> ServerBootstrap {
+        let logger = Logger(label: "sandbox") { _ in SwiftLogNoOpLogHandler() }
+        let http = HTTP1Channel(responder: { request, writer, channel in
+            try await SandboxExchange(channel: channel, network: network).respond(to: request, with: writer)
+        })
+        return ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .serverChannelOption(ChannelOptions.backlog, value: 256)
+            .serverChannelOption(ChannelOptions.socketOption(.so_reuseaddr), value: 1)
+            // A client that leaves ends the connection, even while its answer is being made.
+            .childChannelOption(ChannelOptions.allowRemoteHalfClosure, value: false)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(SandboxWitness(on: channel.eventLoop))
+                }
+                .flatMap { http.setup(channel: channel, logger: logger) }
+                .map { value in connections.serve(channel) { await http.handle(value: value, logger: logger) } }
             }
-            throw SandboxError(description: "could not open a port on 127.0.0.1: \(error)")
-        }
-        return (port, server)
-    }
-
-    private static func respond(
-        to request: Request, with writer: consuming ResponseWriter, on channel: any Channel,
-        by network: SandboxNetwork
-    ) async throws {
-        let body = try await request.body.collect(upTo: maximumBodyBytes)
-        var headers = request.headers.map { (name: $0.name.canonicalName, value: $0.value) }
-        if let authority = request.head.authority { headers.append(("host", authority)) }
-        let outcome = await network.outcome(
-            of: WireRequest(
-                method: request.method.rawValue, target: request.head.path ?? "/", headers: headers,
-                body: Array(buffer: body)))
-        switch outcome {
-        case .hangUp:
-            try await channel.close()
-        case .answer(let answer):
-            try await writer.write(
-                response: head(of: answer), body: ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body)))
-        }
-    }
-
-    private static func head(of answer: WireAnswer) -> HTTPResponse {
-        var fields = HTTPFields()
-        for header in answer.headers {
-            if let name = HTTPField.Name(header.name) { fields.append(HTTPField(name: name, value: header.value)) }
-        }
-        fields[.contentLength] = String(answer.body.count)
-        return HTTPResponse(status: .init(code: answer.status), headerFields: fields)
     }
 }

@@ -3,17 +3,40 @@ import Posts
 
 /// The network itself: lets requests in one by one and hands each to the interface that it is meant for.
 actor SandboxNetwork {
+    /// How an answer goes out.
+    enum Manner: Equatable, Sendable {
+        case whole
+        /// The connection ends without a word.
+        case nothing(isReset: Bool)
+        /// Nothing happens until the client leaves.
+        case silence
+        case truncated
+        case dripping(bytesPerSecond: Int)
+        case endless
+    }
+
     /// What becomes of a request.
-    enum Outcome: Sendable {
-        case answer(WireAnswer)
-        /// The connection ends without an answer.
-        case hangUp
+    struct Outcome: Sendable {
+        var answer = WireAnswer(status: 0)
+        var manner = Manner.whole
+        /// The place in ``SandboxLedger/writes``; nil for a request that is none of them.
+        var write: Int?
+    }
+
+    /// A request that is acted on later.
+    private struct Late: Sendable {
+        var date: Date
+        var request: WireRequest
+        /// Nil for a request that is no write.
+        var write: SandboxLedger.Write?
     }
 
     private var state: SandboxState
     private var x: XWire
     private var bluesky: BlueskyWire
     private var mastodon: MastodonWire
+    /// In the order of their dates, and of their coming where those are the same.
+    private var late: [Late] = []
     private let faults: SandboxFaults
     private let now: @Sendable () -> Date
 
@@ -31,32 +54,51 @@ actor SandboxNetwork {
 
     /// The ledger as of now.
     var ledger: SandboxLedger {
-        state.advance(to: now())
-        return state.ledger
+        advance(to: now())
+        var ledger = state.ledger
+        ledger.pendingWrites = late.compactMap(\.write)
+        return ledger
     }
 
     /// Acts on a request and says what to send back.
     func outcome(of request: WireRequest) -> Outcome {
         let now = now()
-        state.advance(to: now)
+        advance(to: now)
         let fault = faults.take(method: request.method, path: request.path)
+        var write = write(of: request, at: now)
+        write?.fault = fault
+        if write != nil, fault?.cutsAnswer ?? false { state.ledger.cutAnswers += 1 }
+        if case .actLate(let delay) = fault {
+            postpone(request, write, by: delay, at: now)
+            return Outcome(manner: .nothing(isReset: false))
+        }
+        let answer = answer(to: request, fault, at: now)
+        return Outcome(
+            answer: dated(answer ?? WireAnswer(status: 0), now), manner: Manner(fault),
+            write: write.map { note($0, answer) })
+    }
+
+    /// Notes what became of the answer to a write.
+    func close(_ write: Int, isWhole: Bool) { state.ledger.close(write, isWhole: isWhole) }
+
+    /// The answer after acting or instead of it; nil where the fault is that there is none.
+    private func answer(to request: WireRequest, _ fault: SandboxFault?, at now: Date) -> WireAnswer? {
+        state.made = nil
         switch fault {
-        case .dropRequest:
+        case .dropRequest, .resetRequest, .hang:
             state.note(request, status: 0, reason: "dropped before acting", isExpected: true, at: now)
-            return .hangUp
+            return nil
         case .answer(let status, let type, let body, let headers):
             state.note(request, status: status, reason: "injected", isExpected: true, at: now)
             let lines = [("content-type", type)] + headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-            return .answer(dated(WireAnswer(status: status, headers: lines, body: Array(body.utf8)), now))
-        case .dropAnswer:
-            _ = answer(to: request, at: now)
-            return .hangUp
-        case nil:
-            return .answer(dated(answer(to: request, at: now), now))
+            return WireAnswer(status: status, headers: lines, body: Array(body.utf8))
+        default:
+            return act(on: request, at: now)
         }
     }
 
-    private func answer(to request: WireRequest, at now: Date) -> WireAnswer {
+    private func act(on request: WireRequest, at now: Date) -> WireAnswer {
+        state.made = nil
         if XWire.owns(request) { return x.answer(request, in: &state, at: now) }
         if BlueskyWire.owns(request) { return bluesky.answer(request, in: &state, at: now) }
         return mastodon.answer(request, in: &state, at: now)
@@ -67,5 +109,78 @@ actor SandboxNetwork {
         var answer = answer
         answer.headers.append(("date", (now + faults.clockSkew).httpDate))
         return answer
+    }
+}
+
+/// Writes, and what comes late.
+extension SandboxNetwork {
+    /// What a request wants to write; nil if it is no write.
+    private func write(of request: WireRequest, at now: Date) -> SandboxLedger.Write? {
+        guard request.method == "POST" else { return nil }
+        let draft =
+            if XWire.owns(request) {
+                x.draft(of: request, in: state)
+            } else if BlueskyWire.owns(request) {
+                bluesky.draft(of: request, in: state)
+            } else {
+                mastodon.draft(of: request, in: state)
+            }
+        return draft.map { draft in
+            SandboxLedger.Write(
+                arrived: now, date: now, kind: draft.kind, key: draft.key, text: draft.text, target: draft.target,
+                effect: .notActed, isAnswered: false)
+        }
+    }
+
+    /// Puts a write into the ledger with what the server just made of it, and gives its place.
+    private func note(_ write: SandboxLedger.Write, _ answer: WireAnswer?) -> Int {
+        var write = write
+        write.status = answer?.status
+        write.postID = state.made.map { String($0.post) }
+        write.effect = state.made?.effect ?? (answer == nil || write.isInjected ? .notActed : .refused)
+        state.ledger.writes.append(write)
+        return state.ledger.writes.count - 1
+    }
+
+    private func postpone(_ request: WireRequest, _ write: SandboxLedger.Write?, by delay: TimeInterval, at now: Date) {
+        var late = Late(date: now + max(0, delay), request: request, write: write)
+        late.request.arrival = now
+        late.write?.date = late.date
+        mastodon.hold(late.request, until: late.date)
+        let place = self.late.firstIndex { $0.date > late.date } ?? self.late.count
+        self.late.insert(late, at: place)
+    }
+
+    /// Lets everything happen up to and including `now`, in the order of time.
+    private func advance(to now: Date) {
+        while let next = late.first, next.date <= now {
+            late.removeFirst()
+            state.advance(to: next.date)
+            let answer = act(on: next.request, at: next.date)
+            if let write = next.write { _ = note(write, answer) }
+        }
+        state.advance(to: now)
+    }
+}
+
+extension SandboxNetwork.Manner {
+    fileprivate init(_ fault: SandboxFault?) {
+        self =
+            switch fault {
+            case nil, .answer: .whole
+            case .dropRequest, .dropAnswer, .actLate: .nothing(isReset: false)
+            case .resetRequest, .resetAnswer: .nothing(isReset: true)
+            case .truncateAnswer: .truncated
+            case .drip(let bytesPerSecond): .dripping(bytesPerSecond: bytesPerSecond)
+            case .endlessAnswer: .endless
+            case .hang: .silence
+            }
+    }
+}
+
+extension SandboxLedger.Write {
+    /// The answer did not come from the server's acting.
+    fileprivate var isInjected: Bool {
+        if case .answer = fault { true } else { false }
     }
 }

@@ -11,7 +11,10 @@ extension SandboxState {
         var visibility: Visibility
         var language: String?
         var replyTo: Int64?
+        /// The idempotency key, on Bluesky the record key.
         var idempotencyKey: String?
+        /// Where the request came from.
+        var network = NetworkName.mastodon
         /// Whom the text names; nil where that is read from the text itself, as Mastodon-compatible servers do.
         var mentions: [Int]?
         /// The author of the answered post is told even where the text does not name them.
@@ -27,8 +30,9 @@ extension SandboxState {
             language: draft.language, replyTo: draft.replyTo)
         post.told = told(of: draft)
         insert(&post)
+        made = (.created, post.id)
         if author == SandboxPopulation.bot {
-            recordDelivery(of: post, key: draft.idempotencyKey)
+            recordDelivery(of: post, from: draft)
         }
         return post
     }
@@ -64,10 +68,32 @@ extension SandboxState {
     mutating func delete(_ id: Int64) {
         guard let post = posts.removeValue(forKey: id) else { return }
         deleted.insert(id)
+        forgetText(of: post)
         postsByAuthor[post.author].removeAll { $0 == id }
         for person in homes.keys { homes[person]?.removeAll { $0 == id } }
         for person in favorites.keys { favorites[person]?.removeAll { $0.post == id } }
         for person in notifications.keys { notifications[person]?.removeAll { $0.post == id } }
+        for person in mentions.keys { mentions[person]?.removeAll { $0 == id } }
+    }
+
+    /// Writes another text over a post; what it told people stays told.
+    mutating func rewrite(_ id: Int64, text: String, language: String?) {
+        guard var post = posts[id] else { return }
+        forgetText(of: post)
+        post.text = text
+        post.html = StatusHTML(text, population: population)
+        post.language = language
+        posts[id] = post
+        rememberText(of: post)
+    }
+
+    private mutating func rememberText(of post: SandboxPost) {
+        guard post.visibility.isOpen else { return }
+        idsByText[PersonText(post.author, post.text), default: []].append(post.id)
+    }
+
+    private mutating func forgetText(of post: SandboxPost) {
+        idsByText[PersonText(post.author, post.text)]?.removeAll { $0 == post.id }
     }
 
     mutating func insert(_ post: inout SandboxPost) {
@@ -77,6 +103,7 @@ extension SandboxState {
             answers[parent, default: []].append(post.id)
         }
         posts[post.id] = post
+        rememberText(of: post)
         postsByAuthor[post.author].append(post.id)
         for reader in [SandboxPopulation.human, SandboxPopulation.bot] where reachesHome(of: reader, post) {
             homes[reader]?.append(post.id)
@@ -92,6 +119,7 @@ extension SandboxState {
         guard person == SandboxPopulation.human || person == SandboxPopulation.bot, person != cause else { return }
         notifications[person, default: []].append(
             SandboxNotification(id: nextSerial(), kind: kind, createdAt: date, cause: cause, post: post))
+        if kind == .mention, let post { mentions[person, default: []].append(post) }
     }
 
     /// Ids follow time; an id that an archive names is kept while it is free and in order.

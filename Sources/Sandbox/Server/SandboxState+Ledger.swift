@@ -3,14 +3,27 @@ import Posts
 
 /// What the ledger notes about the bot.
 extension SandboxState {
-    mutating func recordDelivery(of post: SandboxPost, key: String?) {
+    /// What a post is called everywhere; a record key is the one that it was written at.
+    func identity(of post: SandboxPost, on network: NetworkName, recordKey: String? = nil) -> String {
+        let author = people[post.author].handle
+        guard network == .bluesky, let recordKey else {
+            return SandboxIdentity.post(post.id, by: author, on: network).value
+        }
+        return RecordAddress(
+            SandboxIdentity.account(author, on: .bluesky).value, RecordAddress.posts, recordKey
+        ).uri
+    }
+
+    mutating func recordDelivery(of post: SandboxPost, from draft: Draft) {
         let parent = post.replyTo.flatMap { posts[$0] }
         let mentioned = post.recipients.filter { $0 != post.author }
         let isHeard = parent.map { $0.mention != nil && mentioned.contains($0.author) } ?? false
         if let number = parent?.number, parent?.mention != nil { answerByNumber[number] = post.id }
         let delivery = SandboxLedger.Delivery(
-            id: String(post.id), text: post.text, replyTo: post.replyTo.map(String.init), isHeard: isHeard,
-            date: post.createdAt, visibility: post.visibility, language: post.language, idempotencyKey: key,
+            id: String(post.id),
+            identity: identity(of: post, on: draft.network, recordKey: draft.idempotencyKey), text: post.text,
+            replyTo: post.replyTo.map(String.init), isHeard: isHeard, date: post.createdAt,
+            visibility: post.visibility, language: post.language, idempotencyKey: draft.idempotencyKey,
             mentioned: mentioned.map { people[$0].handle })
         ledger.record(delivery)
         if let parent, parent.visibility.reach < post.visibility.reach { ledger.widenedReplies.append(delivery.id) }
@@ -39,15 +52,21 @@ extension SandboxState {
             toAnswering: PersonDay(person: person, day: day), thread: parent.mention?.thread)
     }
 
-    /// Records a favorite of the bot, whether or not it changed anything.
-    mutating func recordFavorite(of post: SandboxPost, isNew: Bool, at date: Date) {
+    /// Records that somebody asked for a favorite; of the bot's the ledger tells, whether or not it changed anything.
+    mutating func recordFavorite(
+        of post: SandboxPost, by person: Int, isNew: Bool, from network: NetworkName, recordKey: String? = nil,
+        at date: Date
+    ) {
+        made = (isNew ? .created : .repeated, post.id)
+        guard person == SandboxPopulation.bot else { return }
         guard isNew else {
             ledger.duplicates.append(.init(kind: .favorite, postID: String(post.id), date: date))
             return
         }
         ledger.favorites.append(
             .init(
-                postID: String(post.id), author: people[post.author].handle, date: date, isLoved: post.isLoved,
+                postID: String(post.id), identity: identity(of: post, on: network, recordKey: recordKey),
+                author: people[post.author].handle, date: date, isLoved: post.isLoved,
                 objection: objection(toFavoriting: post)))
         ledger.notifications.append(
             .init(

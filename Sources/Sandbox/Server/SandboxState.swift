@@ -19,6 +19,10 @@ struct SandboxState: Sendable {
     var homes: [Int: [Int64]] = [SandboxPopulation.human: [], SandboxPopulation.bot: []]
     /// In the order they were made, by person.
     var favorites: [Int: [SandboxFavorite]] = [SandboxPopulation.human: [], SandboxPopulation.bot: []]
+    /// Ids of the posts that told somebody of themselves, for those who have `notifications`; in their order.
+    var mentions: [Int: [Int64]] = [:]
+    /// Ids of the open posts of each person by their words, without white space around them.
+    var idsByText: [PersonText: [Int64]] = [:]
     /// The posts in `favorites`, by person.
     var favorited: [Int: Set<Int64>] = [:]
     /// In the order they were made, by person; only the human's and the bot's are kept.
@@ -35,10 +39,13 @@ struct SandboxState: Sendable {
     var botFlags: [Int: Bool] = [:]
     /// Who has asked the bot to stop.
     var stopped: Set<Int> = []
-    var conduct = SandboxConduct()
+    var conduct: SandboxConduct
+    /// What the request in hand has made or recognised; nil where it did neither.
+    var made: (effect: SandboxLedger.Write.Effect, post: Int64)?
 
     init(world: SandboxWorld) {
         self.world = world
+        self.conduct = SandboxConduct(world.configuration)
         self.postsByAuthor = Array(repeating: [], count: world.population.people.count)
     }
 
@@ -55,6 +62,17 @@ struct SandboxState: Sendable {
             case .favorite(let number): applyFavorite(number, at: event.date)
             case .follow(let person): notify(SandboxPopulation.bot, .follow, by: person, post: nil, at: event.date)
             }
+        }
+    }
+
+    /// What somebody wrote, as far as repetitions go.
+    struct PersonText: Hashable {
+        var person: Int
+        var text: String
+
+        init(_ person: Int, _ text: String) {
+            self.person = person
+            self.text = text.trimmingCharacters(in: .whitespacesAndNewlines)
         }
     }
 
@@ -88,7 +106,8 @@ extension SandboxState {
         if mention.kind == .stop { stopped.insert(post.author) }
         ledger.mentions.append(
             .init(
-                id: String(post.id), handle: people[post.author].handle, kind: mention.kind, date: post.createdAt,
+                id: String(post.id), identity: identity(of: post, on: world.configuration.botNetwork),
+                handle: people[post.author].handle, kind: mention.kind, date: post.createdAt,
                 deservesReply: mention.deservesReply))
     }
 

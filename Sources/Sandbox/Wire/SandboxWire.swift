@@ -8,6 +8,9 @@ protocol SandboxWire: Sendable {
     /// Whether the request is meant for this interface; the path decides, and where two share one the query.
     static func owns(_ request: WireRequest) -> Bool
 
+    /// What a `POST` is to publish or favorite, as far as it can be read without judging it; nil if it is neither.
+    mutating func draft(of request: WireRequest, in state: SandboxState) -> WireDraft?
+
     /// Acts on a request and says what to send back.
     ///
     /// - Parameters:
@@ -16,6 +19,15 @@ protocol SandboxWire: Sendable {
     ///   - now: The sandbox's clock.
     /// - Returns: An answer, be it a refusal.
     mutating func answer(_ request: WireRequest, in state: inout SandboxState, at now: Date) -> WireAnswer
+}
+
+/// A request to publish, reply or favorite, before anybody has looked at whether it may.
+struct WireDraft: Equatable, Sendable {
+    var kind: SandboxLedger.Write.Kind
+    var key: String?
+    var text: String?
+    /// The sandbox's own number of the answered or favorited post.
+    var target: String?
 }
 
 extension SandboxState {

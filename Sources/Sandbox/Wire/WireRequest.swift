@@ -8,6 +8,8 @@ struct WireRequest: Sendable {
     /// Names in lower case.
     var headers: [(name: String, value: String)]
     var body: [UInt8]
+    /// When it came, where that is not the moment at which it is answered.
+    var arrival: Date?
 
     /// The path without the query, percent-encoding resolved.
     var path: String { Self.unescaped(target.prefix { $0 != "?" }, plusIsSpace: false) }
@@ -24,6 +26,13 @@ struct WireRequest: Sendable {
     /// `application/json` of `application/json; charset=utf-8`.
     var mediaType: String? {
         header("content-type")?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
+    }
+
+    /// The members of the body, a JSON object or a form; empty where it is neither.
+    var members: [String: RecordValue] {
+        guard mediaType == "application/x-www-form-urlencoded" else { return RecordValue.members(ofJSON: body) ?? [:] }
+        let pairs = Self.form(String(decoding: body, as: UTF8.self))
+        return Dictionary(pairs.map { ($0.name, .text($0.value)) }, uniquingKeysWith: { $1 })
     }
 
     /// The parts of `a=1&b=2`.

@@ -3,8 +3,8 @@ import Posts
 
 extension SandboxScript {
     /// The human's posts of the sample archive, as if an importer had read them.
-    static func samplePosts(before origin: Date) -> [Post] {
-        SampleArchive(endingAt: origin).posts.map { sample in
+    static func samplePosts(before origin: Date, people: Int = SamplePeople.answered.count) -> [Post] {
+        SampleArchive(endingAt: origin, people: people).posts.map { sample in
             Post(
                 id: PostID(network: .mastodon, value: sample.uri),
                 author: AccountID(network: .mastodon, value: sample.author.handle), text: sample.text,

@@ -117,7 +117,7 @@ extension SandboxPopulation {
         guard let name = parts.first, StatusText.isUserName(name) else { return nil }
         let host = parts.count > 1 ? String(parts[1]) : SamplePeople.host
         guard StatusText.isHost(host) else { return nil }
-        if host == SamplePeople.host, let sample = SamplePeople.everyone.first(where: { $0.userName == name }) {
+        if host == SamplePeople.host, let sample = SamplePeople.person(named: String(name)) {
             return SandboxPerson(sample, isAnswered: true)
         }
         let topics = [SampleTopic.loved, SampleTopic.loved, SampleTopic.others].compactMap {

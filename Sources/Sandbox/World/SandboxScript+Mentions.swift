@@ -3,10 +3,6 @@ import Posts
 
 /// Who mentions the bot, when, and which of these mentions deserve an answer.
 extension SandboxScript {
-    /// The courtesy caps that the expected answers follow.
-    static let repliesPerPersonAndDay = 3
-    static let repliesPerThread = 5
-
     /// A stretch of daytime in which people mention the bot: never near midnight, nor near either end of the run.
     struct Window: Equatable {
         var start: Date
@@ -17,8 +13,8 @@ extension SandboxScript {
         }
     }
 
-    private static let firstMinute = 9 * 60.0
-    private static let lastMinute = 21 * 60.0 + 30
+    private var firstMinute: Double { configuration.isAwakeAtNight ? 0 : 9 * 60 }
+    private var lastMinute: Double { configuration.isAwakeAtNight ? 24 * 60 - 1 : 21 * 60 + 30 }
     private static let leadIn = 3_600.0
     private static let leadOut = 3 * 3_600.0
 
@@ -34,7 +30,12 @@ extension SandboxScript {
         writeStop(in: windows)
         for window in windows {
             // The two of the long conversation say nothing else that day: the cap of the day would come first.
-            writeChatter(in: window, without: window == group ? groupSpeakers : [])
+            let friends = population.indices(of: .friend).filter { window != group || !groupSpeakers.contains($0) }
+            if let count = configuration.mentionsPerDay {
+                writeTurns(count, by: friends, in: window)
+            } else {
+                writeChatter(by: friends, in: window)
+            }
         }
         writeQuietMentions(in: windows)
         markDeserved()
@@ -45,7 +46,7 @@ extension SandboxScript {
         let earliest = origin.addingTimeInterval(Self.leadIn)
         let latest = end.addingTimeInterval(-Self.leadOut)
         let daytimes = days(from: origin, to: end).compactMap { day -> Window? in
-            guard let morning = date(day, minute: Self.firstMinute), let evening = date(day, minute: Self.lastMinute)
+            guard let morning = date(day, minute: firstMinute), let evening = date(day, minute: lastMinute)
             else { return nil }
             let window = Window(start: max(morning, earliest), end: min(evening, latest))
             return window.end.timeIntervalSince(window.start) >= 4 * 3_600 ? window : nil
@@ -90,12 +91,12 @@ extension SandboxScript {
 
     private var groupSpeakers: [Int] { Array(population.indices(of: .friend).dropFirst().prefix(2)) }
 
-    /// Two friends take turns in one conversation; their sixth mention is one too many.
+    /// Two friends take turns in one conversation; their sixth mention is usually one too many.
     private mutating func writeGroupThread(in window: Window) {
         guard groupSpeakers.count == 2 else { return }
         let thread = thread()
         var last: Int?
-        for step in 0..<Self.repliesPerThread + 1 {
+        for step in 0..<6 {
             let (speaker, other) = (groupSpeakers[step % 2], groupSpeakers[1 - step % 2])
             last = mention(
                 by: speaker, at: window.date(at: 0.06 + 0.15 * Double(step)), kind: .friend, thread: thread,
@@ -120,19 +121,46 @@ extension SandboxScript {
     }
 
     /// What friends say to the bot on an ordinary day; some of it goes on for a few rounds.
-    private mutating func writeChatter(in window: Window, without silent: [Int]) {
-        for friend in population.indices(of: .friend) where !silent.contains(friend) {
+    private mutating func writeChatter(by friends: [Int], in window: Window) {
+        for friend in friends {
             for _ in 0..<poisson(0.6) {
-                let start = generator.uniform() * 0.9
-                let thread = thread()
-                var last: Int?
-                for round in 0...(generator.chance(0.3) ? 1 : 0) {
-                    last = mention(
-                        by: friend, at: window.date(at: start + 0.08 * Double(round)), kind: .friend, thread: thread,
-                        answering: last)
-                }
+                writeConversation(by: friend, rounds: nil, in: window)
             }
         }
+    }
+
+    /// What friends say to the bot where much is said: as often on every full day, one after the other.
+    private mutating func writeTurns(_ count: Double, by friends: [Int], in window: Window) {
+        let length = window.end.timeIntervalSince(window.start) / ((lastMinute - firstMinute) * 60)
+        // Nobody can say anything where nobody is, and more than this nobody could hear.
+        var left = friends.isEmpty ? 0 : Int(min(max(0, count * length), 10_000).rounded())
+        var waiting: [Int] = []
+        while left > 0 {
+            if waiting.isEmpty { waiting = shuffled(friends) }
+            guard let friend = waiting.popLast() else { return }
+            left -= writeConversation(by: friend, rounds: left, in: window)
+        }
+    }
+
+    /// One friend talks to the bot, once or twice, and at most as often as said; gives how often.
+    @discardableResult
+    private mutating func writeConversation(by friend: Int, rounds most: Int?, in window: Window) -> Int {
+        let start = generator.uniform() * 0.9
+        let thread = thread()
+        let rounds = min(most ?? .max, generator.chance(0.3) ? 2 : 1)
+        var last: Int?
+        for round in 0..<rounds {
+            last = mention(
+                by: friend, at: window.date(at: start + 0.08 * Double(round)), kind: .friend, thread: thread,
+                answering: last)
+        }
+        return rounds
+    }
+
+    private mutating func shuffled(_ people: [Int]) -> [Int] {
+        var people = people
+        for index in people.indices.reversed() { people.swapAt(index, generator.number(below: index + 1)) }
+        return people
     }
 
     /// Mentions by those whom the bot must not answer; at least one of each kind.
@@ -164,8 +192,8 @@ extension SandboxScript {
             guard let mention = entry.post.mention else { continue }
             let day = LocalTime(entry.date, in: configuration.timeZone).day
             let key = PersonDay(person: entry.post.author, day: day)
-            guard byPersonAndDay[key, default: 0] < Self.repliesPerPersonAndDay,
-                byThread[mention.thread, default: 0] < Self.repliesPerThread
+            guard byPersonAndDay[key, default: 0] < configuration.repliesPerPersonAndDay,
+                byThread[mention.thread, default: 0] < configuration.repliesPerThread
             else { continue }
             byPersonAndDay[key, default: 0] += 1
             byThread[mention.thread, default: 0] += 1

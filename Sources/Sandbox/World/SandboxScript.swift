@@ -21,7 +21,8 @@ struct SandboxScript {
         self.configuration = configuration
         self.generator = SampleGenerator(seed: configuration.seed)
         let archive =
-            (configuration.humanPosts ?? Self.samplePosts(before: configuration.origin))
+            (configuration.humanPosts
+            ?? Self.samplePosts(before: configuration.origin, people: configuration.friends.count))
             .filter { !$0.isRepost && $0.createdAt < configuration.origin && $0.createdAt.timeIntervalSince1970 > 0 }
             .sorted { $0.createdAt < $1.createdAt }
         self.archive = archive
@@ -105,6 +106,7 @@ struct SandboxScript {
 
     /// An instant of the person's waking hours on a local day.
     mutating func wakingInstant(on day: LocalDay) -> Date? {
+        if configuration.isAwakeAtNight { return date(day, minute: generator.uniform() * 1_440) }
         let middle = (generator.uniform() + generator.uniform()) / 2
         return date(day, minute: 7 * 60 + middle * 16.5 * 60)
     }

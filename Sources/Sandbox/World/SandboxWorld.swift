@@ -19,9 +19,21 @@ package struct SandboxWorld: Sendable {
         package var timeZone: TimeZone
         /// Where the bot lives; the people who mention it keep to what that network has.
         package var botNetwork = NetworkName.mastodon
+        /// How many mentions of the bot friends write on a full day, besides the few conversations that run into the
+        /// caps; nil for the few that each friend writes by chance.
+        ///
+        /// They take turns, so that the caps silence hardly any of them as long as there are half as many friends. Every
+        /// friend also writes three posts a day.
+        package var mentionsPerDay: Double?
+        /// People mention the bot and post at any hour, where otherwise they sleep at night.
+        package var isAwakeAtNight = false
+        /// How many answers a person may get on one day before more are too many.
+        package var repliesPerPersonAndDay = 3
+        /// How many answers a conversation may get before more are too many.
+        package var repliesPerThread = 5
         /// `user@host`, or `user` of the sandbox, of those the human has answered before.
         package var friends: [String]
-        /// The human's posts before the run; nil stands for the sample archive.
+        /// The human's posts before the run; nil stands for the sample archive of as many people as there are friends.
         ///
         /// A reply is kept where its author is the Mastodon account of somebody in the sandbox; other replies and
         /// reposts are left out. An archive of another network therefore needs its people renamed to `friends` first.
@@ -78,6 +90,33 @@ package struct SandboxWorld: Sendable {
 }
 
 extension SandboxWorld.Configuration {
+    /// A world in which much is said to the bot, at any hour.
+    ///
+    /// The human's past is `SampleArchive(endingAt: origin, people: people)`: that archive's lines are what a mirror of
+    /// this world is trained with.
+    ///
+    /// - Parameters:
+    ///   - seed: Another seed makes another world.
+    ///   - origin: When the run begins.
+    ///   - days: How long it lasts.
+    ///   - timeZone: Where the human lives.
+    ///   - network: Where the bot lives.
+    ///   - people: How many people the human has answered, those of the sample included.
+    ///   - mentionsPerDay: How often they mention the bot.
+    /// - Returns: A configuration that may be changed further.
+    package static func busy(
+        seed: UInt64, origin: Date, days: Int, timeZone: TimeZone, network: NetworkName, people: Int = 60,
+        mentionsPerDay: Double = 100
+    ) -> SandboxWorld.Configuration {
+        var configuration = SandboxWorld.Configuration(
+            seed: seed, origin: origin, days: days, timeZone: timeZone,
+            friends: SamplePeople.answered(people).map(\.handle))
+        configuration.botNetwork = network
+        configuration.mentionsPerDay = mentionsPerDay
+        configuration.isAwakeAtNight = true
+        return configuration
+    }
+
     /// When the run ends.
     package var end: Date { origin.addingTimeInterval(Double(days) * 86_400) }
 }

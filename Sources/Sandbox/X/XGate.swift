@@ -17,14 +17,14 @@ struct XGate: Sendable {
     }
 
     /// How far the timestamp may be from the server's clock, in seconds.
-    static let window = 300.0
+    var window: TimeInterval = 300
 
     let consumerKey: String
     let consumerSecret: String
     private(set) var grants: [String: Grant]
     private var revoked: Set<String> = []
-    /// Hashes of the nonces used so far; a collision is one in 2⁶⁴.
-    private var nonces: Set<UInt64> = []
+    /// Hashes of the nonces that could come again; a collision is one in 2⁶⁴.
+    private var nonces = Nonces()
 
     init(access: SandboxAccess) {
         let (human, bot) = (access.x(.human), access.x(.bot))
@@ -90,7 +90,7 @@ struct XGate: Sendable {
         guard signed.text(consumerSecret: consumerSecret, tokenSecret: tokenSecret ?? "") == signature else {
             throw .unauthorized("the signature does not match")
         }
-        guard nonces.insert(SandboxIdentity.hash("\(token ?? "") \(nonce)")).inserted else {
+        guard nonces.insert(SandboxIdentity.hash("\(token ?? "") \(nonce)"), at: clock, window: window) else {
             throw .unauthorized("the nonce was used before")
         }
         return Caller(authorization: authorization, token: token)
@@ -101,9 +101,9 @@ struct XGate: Sendable {
             throw .unauthorized("no timestamp in seconds", code: 215)
         }
         let distance = Double(stamp) - clock.timeIntervalSince1970
-        guard abs(distance) > Self.window else { return }
+        guard abs(distance) > window else { return }
         var refusal = XRefusal.unauthorized("the timestamp is not of these minutes", code: 135)
-        refusal.isExpected = abs(distance + skew) <= Self.window
+        refusal.isExpected = abs(distance + skew) <= window
         throw refusal
     }
 
@@ -118,4 +118,23 @@ struct XGate: Sendable {
     private static let revokedToken = XRefusal(
         status: 401, body: ["errors": [["code": 89, "message": "Invalid or expired token."]]],
         reason: "the token was revoked", code: 89)
+}
+
+/// The nonces of the last few minutes: older ones would come with a timestamp that is refused.
+private struct Nonces: Sendable {
+    private var older: Set<UInt64> = []
+    private var newer: Set<UInt64> = []
+    /// When `newer` was begun.
+    private var begun = Date.distantPast
+
+    /// Whether the nonce is new; from then on it is not.
+    mutating func insert(_ nonce: UInt64, at clock: Date, window: TimeInterval) -> Bool {
+        // A timestamp may be as far ahead as behind, so a nonce can come again for twice the window.
+        if clock.timeIntervalSince(begun) > 2 * window {
+            older = newer
+            newer = []
+            begun = clock
+        }
+        return !older.contains(nonce) && newer.insert(nonce).inserted
+    }
 }

@@ -42,10 +42,18 @@ package struct XHabits: Equatable, Sendable {
     package var namesTheAnswered = false
     /// Errors 401 and 429 have the form of version 1.1.
     package var oldErrors = false
+    /// A text that the account has on X already is published again: no document promises the refusal.
+    package var publishesRepeats = false
     /// Whose posts cost the price of owned reads; nil where the app belongs to neither account.
     package var appOwner: SandboxRole?
     /// Posts and people that come along in `includes` are billed too.
     package var billsIncludes = true
+
+    /// How many seconds the timestamp of a request may be from the server's clock.
+    ///
+    /// Five minutes as documented. Where the sandbox's clock runs many times faster than the real one, a moment of
+    /// delay in real time takes as long, so that a wider window may be needed.
+    package var timestampWindow: TimeInterval = 300
 
     package init() {}
 }

@@ -212,7 +212,7 @@ extension SandboxState {
     /// Ascending ids of the posts that tell the person of themselves.
     fileprivate func mentions(of person: Int) -> [Int64] {
         if person == SandboxPopulation.human || person == SandboxPopulation.bot {
-            return (notifications[person] ?? []).filter { $0.kind == .mention }.compactMap(\.post)
+            return mentions[person] ?? []
         }
         return posts.values.filter { $0.author != person && $0.recipients.contains(person) }.map(\.id).sorted()
     }

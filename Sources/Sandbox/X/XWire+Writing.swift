@@ -7,12 +7,9 @@ extension XWire {
         _ state: inout SandboxState, _ call: XCall, _ directory: XDirectory
     ) throws(XRefusal) -> WireAnswer {
         let request = try XPostRequest(call.request)
-        let objects = XObjects(state: state, directory: directory, fields: call.fields, habits: call.habits)
         var parent: SandboxPost?
-        if let id = request.replyTo {
-            parent = try answerable(id, objects, caller: call.caller)
-        }
-        try refuseRepetition(of: request, in: state, by: call.caller)
+        if let id = request.replyTo { parent = try answerable(id, state, call, directory) }
+        if !call.habits.publishesRepeats { try refuseRepetition(of: request, in: state, by: call.caller) }
         try countPost(by: call)
         let words = XText(request.text, directory: directory)
         let named = StatusText.pieces(of: request.text).compactMap { piece -> Int? in
@@ -22,7 +19,7 @@ extension XWire {
         let draft = SandboxState.Draft(
             text: request.text, warning: "", isSensitive: false,
             // X has no levels: an answer is as open as what it answers.
-            visibility: parent?.visibility ?? .public, replyTo: parent?.id,
+            visibility: parent?.visibility ?? .public, replyTo: parent?.id, network: .x,
             mentions: named.reduce(into: []) { if !$0.contains($1) { $0.append($1) } },
             tellsParent: parent.map { !request.excluded.contains(directory.ids[$0.author]) } ?? false)
         let post = state.publish(draft, by: call.caller, at: call.now)
@@ -55,14 +52,15 @@ extension XWire {
         guard let text = try XBody(call.request, known: ["tweet_id"]).text("tweet_id"), let id = Int64(text) else {
             throw .invalidBody("$.tweet_id: must be the id of a post")
         }
-        let objects = XObjects(state: state, directory: directory, fields: call.fields, habits: call.habits)
-        guard let asked = objects.visible(id) else {
+        // Nothing may keep a copy of the state while it changes: all of it would be copied.
+        let asked = XObjects(state: state, directory: directory, fields: call.fields, habits: call.habits).visible(id)
+        guard let asked else {
             throw .problem(
                 404, "Not Found Error", "Could not find tweet with id: [\(id)].", type: "resource-not-found",
                 code: 144, isExpected: state.deleted.contains(id))
         }
         let isNew = state.addFavorite(by: call.caller, of: asked.repostOf ?? id, at: call.now)
-        if call.caller == SandboxPopulation.bot { state.recordFavorite(of: asked, isNew: isNew, at: call.now) }
+        state.recordFavorite(of: asked, by: call.caller, isNew: isNew, from: .x, at: call.now)
         state.ledger.spentMicrodollars += XBilling.Price.interaction
         return .json(["data": ["liked": true]])
     }
@@ -90,14 +88,17 @@ extension XWire {
     /// The post that is to be answered.
     ///
     /// - Throws: 403 if it is gone, or if its author did not call on the caller in it.
-    private func answerable(_ id: Int64, _ objects: XObjects, caller: Int) throws(XRefusal) -> SandboxPost {
+    private func answerable(
+        _ id: Int64, _ state: SandboxState, _ call: XCall, _ directory: XDirectory
+    ) throws(XRefusal) -> SandboxPost {
+        let objects = XObjects(state: state, directory: directory, fields: call.fields, habits: call.habits)
         guard let post = objects.visible(id) else {
             var refusal = XRefusal.forbidden(
                 "You attempted to reply to a Tweet that is deleted or not visible to you.", code: 385)
-            refusal.isExpected = objects.state.deleted.contains(id)
+            refusal.isExpected = state.deleted.contains(id)
             throw refusal
         }
-        guard post.repostOf == nil, objects.words(of: post).mentions.contains(caller) else {
+        guard post.repostOf == nil, objects.words(of: post).mentions.contains(call.caller) else {
             throw .forbidden(
                 "Reply to this conversation is not allowed because you have not been mentioned or otherwise engaged "
                     + "by the author of the post you are replying to.", code: 433)
@@ -109,10 +110,7 @@ extension XWire {
     private func refuseRepetition(
         of request: XPostRequest, in state: SandboxState, by caller: Int
     ) throws(XRefusal) {
-        let text = request.text.trimmingCharacters(in: .whitespacesAndNewlines)
-        let same = state.postsByAuthor[caller].lazy.compactMap { state.posts[$0] }.filter { post in
-            post.visibility.isOpen && post.text.trimmingCharacters(in: .whitespacesAndNewlines) == text
-        }
+        let same = (state.idsByText[SandboxState.PersonText(caller, request.text)] ?? []).compactMap { state.posts[$0] }
         guard let first = same.first else { return }
         var refusal = XRefusal.forbidden(
             "You are not allowed to create a Tweet with duplicate content.", code: 187)

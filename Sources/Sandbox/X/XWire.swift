@@ -52,11 +52,12 @@ struct XWire: SandboxWire {
         self.directory = directory
         let skew = faults.clockSkew
         let clock = now + skew
+        gate.window = habits.timestampWindow
         if XLogin.owns(request) {
             return try login.answer(request, gate: &gate, directory: directory, clock: clock, skew: skew)
         }
         let (endpoint, segments) = try XEndpoint.of(request)
-        let (grant, _) = try gate.admit(request, clock: clock, skew: skew)
+        let (grant, _) = try gate.admit(request, clock: (request.arrival ?? now) + skew, skew: skew)
         let rate = rates.count(endpoint, by: grant.person, at: clock)
         headers = (habits.misstatesLimits ? rate.untold(at: clock) : rate).headers("x-rate-limit")
         headers.append(("x-access-level", grant.canWrite ? "read-write" : "read"))

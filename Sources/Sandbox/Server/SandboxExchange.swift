@@ -1,0 +1,117 @@
+import Foundation
+import HTTPTypes
+import HummingbirdCore
+import NIOCore
+
+/// One request and its answer on a connection, sent as well or as badly as the network wants it.
+struct SandboxExchange {
+    private static let maximumBodyBytes = 1 << 20
+    private static let endlessPiece = ByteBuffer(repeating: UInt8(ascii: " "), count: 16_384)
+
+    let channel: any Channel
+    let network: SandboxNetwork
+
+    func respond(to request: Request, with writer: consuming ResponseWriter) async throws {
+        let body = try await request.body.collect(upTo: Self.maximumBodyBytes)
+        var headers = request.headers.map { (name: $0.name.canonicalName, value: $0.value) }
+        if let authority = request.head.authority { headers.append(("host", authority)) }
+        let outcome = await network.outcome(
+            of: WireRequest(
+                method: request.method.rawValue, target: request.head.path ?? "/", headers: headers,
+                body: Array(buffer: body)))
+        let result: Result<Bool, any Error>
+        do {
+            result = .success(try await send(outcome, with: writer))
+        } catch {
+            result = .failure(error)
+        }
+        if let write = outcome.write { await network.close(write, isWhole: (try? result.get()) ?? false) }
+        _ = try result.get()
+    }
+
+    /// Sends what there is to send.
+    ///
+    /// - Returns: Whether the whole answer was handed to the connection while the client was still there.
+    private func send(
+        _ outcome: SandboxNetwork.Outcome, with writer: consuming ResponseWriter
+    ) async throws -> Bool {
+        // Only of a write does anybody ask whether its answer arrived.
+        let witness = outcome.write == nil ? nil : await SandboxWitness.of(channel)
+        switch outcome.manner {
+        case .whole:
+            try await writer.write(
+                response: head(of: outcome.answer, length: outcome.answer.body.count),
+                body: ResponseBody(byteBuffer: ByteBuffer(bytes: outcome.answer.body)))
+            return await witness?.hasSeenAllLeave() ?? false
+        case .nothing(let isReset):
+            try await hangUp(isReset: isReset)
+            return false
+        case .silence:
+            try await channel.closeFuture.get()
+            return false
+        case .truncated:
+            try await truncate(outcome.answer, with: writer)
+            return false
+        case .dripping(let bytesPerSecond):
+            try await drip(outcome.answer, bytesPerSecond: bytesPerSecond, with: writer)
+            return await witness?.hasSeenAllLeave() ?? false
+        case .endless:
+            try await flood(outcome.answer, with: writer)
+            return false
+        }
+    }
+
+    private func truncate(_ answer: WireAnswer, with writer: consuming ResponseWriter) async throws {
+        let announced = max(1, answer.body.count)
+        var body = try await writer.writeHead(head(of: answer, length: announced))
+        try await body.write(ByteBuffer(bytes: answer.body.prefix(announced / 2)))
+        try await hangUp(isReset: false)
+    }
+
+    private func drip(
+        _ answer: WireAnswer, bytesPerSecond: Int, with writer: consuming ResponseWriter
+    ) async throws {
+        // Ten pieces a second, or single bytes where that is too many.
+        let rate = max(1, bytesPerSecond)
+        let size = max(1, rate / 10)
+        let pause = Duration.seconds(1) * size / rate
+        var body = try await writer.writeHead(head(of: answer, length: answer.body.count))
+        var rest = answer.body[...]
+        while !rest.isEmpty {
+            try await ContinuousClock().sleep(for: pause)
+            guard channel.isActive else { throw ChannelError.ioOnClosedChannel }
+            try await body.write(ByteBuffer(bytes: rest.prefix(size)))
+            rest = rest.dropFirst(size)
+        }
+        try await body.finish(nil)
+    }
+
+    private func flood(_ answer: WireAnswer, with writer: consuming ResponseWriter) async throws {
+        var body = try await writer.writeHead(head(of: answer, length: nil))
+        try await body.write(ByteBuffer(bytes: answer.body))
+        while channel.isActive {
+            try await body.write(Self.endlessPiece)
+            // Without a pause the event loop, which finishes all its work before it looks at its connections, would
+            // never notice that a client has left, nor serve anybody else.
+            try await ContinuousClock().sleep(for: .milliseconds(1))
+        }
+    }
+
+    private func hangUp(isReset: Bool) async throws {
+        if isReset, let options = channel as? any SocketOptionProvider {
+            // With nothing to wait for, closing sends a reset; see socket(7).
+            try await options.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
+        }
+        try await channel.close()
+    }
+
+    /// The head of an answer; without a length it goes out in chunks.
+    private func head(of answer: WireAnswer, length: Int?) -> HTTPResponse {
+        var fields = HTTPFields()
+        for header in answer.headers {
+            if let name = HTTPField.Name(header.name) { fields.append(HTTPField(name: name, value: header.value)) }
+        }
+        fields[.contentLength] = length.map { String($0) }
+        return HTTPResponse(status: .init(code: answer.status), headerFields: fields)
+    }
+}
