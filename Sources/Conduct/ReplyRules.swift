@@ -41,6 +41,8 @@ package struct ReplyRules: Equatable, Sendable {
     package var perThread: Int
     /// Older mentions are not answered.
     package var maximumAge: Duration
+    /// Mentions that are dated so far ahead wait until then; what is dated later is not answered.
+    package var maximumLead: Duration = .seconds(25 * 3_600)
 
     package init(perPersonPerDay: Int = 3, perThread: Int = 5, maximumAge: Duration = .seconds(24 * 3_600)) {
         self.perPersonPerDay = perPersonPerDay
@@ -53,7 +55,8 @@ package struct ReplyRules: Equatable, Sendable {
     /// A request to stop comes before almost every other reason, so that the
     /// caller who sees `asked-to-stop` can remember it whatever else is wrong.
     package func refusal(of mention: MentionFacts, at now: Date) -> Refusal? {
-        refusalOfAuthor(mention) ?? refusalOfTime(mention.post.createdAt, maximumAge, now) ?? refusalOfCaps(mention)
+        refusalOfAuthor(mention) ?? refusalOfTime(mention.post.createdAt, maximumAge, now, maximumLead)
+            ?? refusalOfCaps(mention)
     }
 
     private func refusalOfAuthor(_ mention: MentionFacts) -> Refusal? {
@@ -82,8 +85,10 @@ package struct ReplyRules: Equatable, Sendable {
 /// Why a post is too old, or too far in the future, to react to.
 ///
 /// Clocks of servers differ by minutes, so a little ahead is nothing.
-func refusalOfTime(_ created: Date, _ maximumAge: Duration, _ now: Date) -> Refusal? {
+func refusalOfTime(
+    _ created: Date, _ maximumAge: Duration, _ now: Date, _ maximumLead: Duration = .seconds(15 * 60)
+) -> Refusal? {
     let age = now.timeIntervalSince(created)
     if age > Double(maximumAge.components.seconds) { return Refusal(.tooOld) }
-    return age < -15 * 60 ? Refusal(.badTime) : nil
+    return age < -Double(maximumLead.components.seconds) ? Refusal(.badTime) : nil
 }

@@ -11,6 +11,8 @@ package struct Explanation: Codable, Equatable, Sendable {
     /// P(favorite)/P(normal).
     package var favoriteRate: Double?
     package var features: [Feature]?
+    /// What the network said, where that ended the action; the outbox adds it.
+    package var outcome: String?
 
     /// One feature's part in a favorite.
     package struct Feature: Codable, Equatable, Sendable {

@@ -18,6 +18,8 @@ struct LeaseTiming: Sendable {
 /// Beats and waits are counted in real time even where the mirror's own clock
 /// is a virtual one: they guard against other processes.
 struct LeaseKeeper: Sendable {
+    private static let releaseLimit: Duration = .seconds(2)
+
     let table: LeaseTable
     let clock: any WallClock
     let timing: LeaseTiming
@@ -106,10 +108,18 @@ struct LeaseKeeper: Sendable {
     }
 
     /// Gives the lease back, so that the next worker need not wait.
+    ///
+    /// A database that does not answer is not waited for: the process is to end.
     func release(_ lease: Lease) async {
+        // Not cancelled with the worker: the next one would have to wait for the silence.
+        let releasing = Task { try await table.release(lease, now: clock.now.milliseconds) }
+        let limit = Task {
+            try await ContinuousClock().sleep(for: Self.releaseLimit)
+            releasing.cancel()
+        }
+        defer { limit.cancel() }
         do {
-            // Not cancelled with the worker: the next one would have to wait for the silence.
-            try await Task { try await table.release(lease, now: clock.now.milliseconds) }.value
+            try await releasing.value
             faultPoints.pass(.leaseReleased)
         } catch {
             logger.warning("Lease could not be released", metadata: [LogKeys.error: "\(error)"])

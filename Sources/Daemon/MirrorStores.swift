@@ -63,6 +63,36 @@ package struct MirrorStores: Sendable {
         }
     }
 
+    /// Opens the database, waiting for a server that is not there yet, as when both are started at once.
+    ///
+    /// - Parameters:
+    ///   - configuration: Where the data is.
+    ///   - patience: How long to wait, in seconds; then the failure is final.
+    ///   - logger: Told of every attempt.
+    /// - Returns: The opened mirror; close it with ``close()``.
+    /// - Throws: As ``open(_:logger:)``.
+    package static func openWhenReachable(
+        _ configuration: MirrorConfiguration, patience: TimeInterval = 300, logger: Logger = Logger(label: "mirror-bot")
+    ) async throws -> MirrorStores {
+        guard case .postgres = configuration.storage else { return try await open(configuration, logger: logger) }
+        let clock = SystemClock()
+        let end = clock.now + patience
+        var failures = 0
+        while true {
+            do {
+                return try await open(configuration, logger: logger)
+            } catch let error as StorageError where error.isTransient {
+                failures += 1
+                let next = Backoff.next(after: failures, error: error, name: "open", now: clock.now)
+                guard next < end else { throw error }
+                logger.warning(
+                    "Database not reached, trying again",
+                    metadata: [LogKeys.error: "\(error)", LogKeys.attempt: "\(failures)", LogKeys.until: "\(next)"])
+                try await clock.sleep(until: next)
+            }
+        }
+    }
+
     private init(
         _ configuration: MirrorConfiguration, _ storage: any StorageEngine, vault: CredentialVault,
         spending: SpendingTable, isScratch: Bool
@@ -103,7 +133,8 @@ package struct MirrorStores: Sendable {
             tokenizer: try Tokenizer(dictionary: configuration.dictionary), words: configuration.featureWords)
         return Favorites(
             storage: storage, mirror: configuration.mirror, counts: try counts(), extractor: extractor,
-            configuration: configuration.favorites)
+            configuration: configuration.favorites,
+            onStep: { [faultPoints = rehearsal.faultPoints] in faultPoints.pass(.learning($0)) })
     }
 
     private func counts() throws -> any CountStore {

@@ -58,6 +58,7 @@ struct Nap: Sendable {
 package final class VirtualClock: WallClock, @unchecked Sendable {
     // Sendable because every stored property is only touched under `lock`.
     private struct Sleeper {
+        /// By the clock that nobody sets.
         let deadline: Date
         let order: Int
         let continuation: CheckedContinuation<Void, any Error>
@@ -66,6 +67,8 @@ package final class VirtualClock: WallClock, @unchecked Sendable {
     private let lock = NSLock()
     private let onAdvance: @Sendable (Date) -> Void
     private var current: Date
+    /// How far somebody has set the clock ahead.
+    private var offset: TimeInterval = 0
     private var participants = 0
     private var sleepers: [Int: Sleeper] = [:]
     private var cancelled: Set<Int> = []
@@ -79,7 +82,25 @@ package final class VirtualClock: WallClock, @unchecked Sendable {
         self.onAdvance = onAdvance
     }
 
-    package var now: Date { lock.withLock { current } }
+    package var now: Date { lock.withLock { current + offset } }
+
+    /// What the clock would show if nobody had set it.
+    package var steadyNow: Date { lock.withLock { current } }
+
+    /// Sets the clock ahead, or back if `seconds` is negative, as a person or a time server does.
+    ///
+    /// Whoever sleeps wakes when the clock shows the deadline or the length of the sleep has passed, whichever comes
+    /// first.
+    package func jump(by seconds: TimeInterval) {
+        lock.withLock {
+            offset += seconds
+            guard seconds > 0 else { return }
+            for (order, sleeper) in sleepers {
+                sleepers[order] = Sleeper(
+                    deadline: sleeper.deadline - seconds, order: order, continuation: sleeper.continuation)
+            }
+        }
+    }
 
     /// Counts one more loop whose waiting the clock must wait for.
     package func join() { lock.withLock { participants += 1 } }
@@ -102,7 +123,8 @@ package final class VirtualClock: WallClock, @unchecked Sendable {
                 let entered: Result<Sleeper?, CancellationError> = lock.withLock {
                     // The task may have been cancelled before it got here.
                     if cancelled.remove(order) != nil { return .failure(CancellationError()) }
-                    sleepers[order] = Sleeper(deadline: deadline, order: order, continuation: continuation)
+                    sleepers[order] = Sleeper(
+                        deadline: deadline - offset, order: order, continuation: continuation)
                     return .success(nextToWake())
                 }
                 switch entered {
@@ -130,7 +152,7 @@ package final class VirtualClock: WallClock, @unchecked Sendable {
         sleepers[next.order] = nil
         if next.deadline > current {
             current = next.deadline
-            onAdvance(current)
+            onAdvance(current + offset)
         }
         return next
     }

@@ -12,19 +12,31 @@ extension Worker {
     /// - Parameters:
     ///   - lease: The mirror's lease; nil on a scratch store.
     ///   - deliverer: Sends the actions; nil for the bot's network.
+    ///   - standings: What is known of the accounts' credentials from earlier attempts; nil for nothing.
     /// - Returns: The parts, with everything checked that only a person could mend.
-    /// - Throws: ``ConfigurationError``; ``NetworkError``; the store's error.
-    func parts(lease: Lease?, deliverer: (any Deliverer)?) async throws -> WorkerParts {
-        let bot = try await registry.requiredNetwork(of: .bot, in: stores)
-        let human = try await registry.network(of: .human, in: stores)
-        return try await parts(bot: bot, human: human, lease: lease, deliverer: deliverer)
+    /// - Throws: ``ConfigurationError``; ``UnusableAccount``; ``NetworkError``; the store's error.
+    func parts(
+        lease: Lease?, deliverer: (any Deliverer)?, standings: Standings? = nil
+    ) async throws -> WorkerParts {
+        do {
+            let bot = try await registry.requiredNetwork(of: .bot, in: stores)
+            let human = try await registry.network(of: .human, in: stores)
+            return try await parts(
+                bot: bot, human: human, lease: lease, deliverer: deliverer, standings: standings)
+        } catch let error as NetworkError where error.operation == .configure {
+            throw UnusableAccount(cause: error)
+        }
     }
 
     /// The same with networks that are made already.
     func parts(
-        bot: any SocialNetwork, human: (any SocialNetwork)?, lease: Lease?, deliverer: (any Deliverer)?
+        bot: any SocialNetwork, human: (any SocialNetwork)?, lease: Lease?, deliverer: (any Deliverer)?,
+        standings: Standings? = nil
     ) async throws -> WorkerParts {
         let configuration = stores.configuration
+        let standings = standings ?? Standings(logger: logger)
+        let bot = guarded(bot, .bot, standings.bot)
+        let human = human.map { guarded($0, .human, standings.human) }
         let accounts = try await verifiedAccounts(bot: bot, human: human)
         guard let zone = try await stores.settleTimeZone(now: clock.now) else {
             throw try await stores.missingTimeZone()
@@ -34,12 +46,11 @@ extension Worker {
         let store = stores.outbox(lease: lease)
         let planner = PlanMaker(
             archive: stores.archive, store: store, configuration: configuration, zone: zone, limits: limits)
-        let refusal = RefusedCredentials()
         let delivery = Delivery(
-            store: store,
-            deliverer: deliverer
-                ?? NetworkDeliverer(network: bot, logger: logger, onRefusedCredentials: { refusal.note($0) }))
-        let favorites = try stores.favorites()
+            store: store, deliverer: deliverer ?? NetworkDeliverer(network: bot, logger: logger),
+            onStep: { [faultPoints = stores.rehearsal.faultPoints] in faultPoints.pass(.delivery($0)) })
+        let classifiers = ClassifierSource(logger: logger) { [stores] in try stores.favorites() }
+        _ = try await classifiers.classifier()
         let feeds = feeds(bot: bot, human: human)
         // A run that only pretends to send changes nothing at the network.
         if deliverer == nil { try await label(bot, accounts.botAccount) }
@@ -47,18 +58,24 @@ extension Worker {
         return WorkerParts(
             configuration: configuration, clock: clock, cadence: cadence, faultPoints: stores.rehearsal.faultPoints,
             logger: logger, zone: zone, activated: activated, archive: stores.archive, people: stores.people,
-            favorites: favorites,
-            own: accounts.own, planner: planner,
+            classifiers: classifiers, bot: bot, human: human, own: accounts.own, planner: planner,
             courier: Courier(
                 delivery: delivery, store: store, planner: planner, archive: stores.archive, people: stores.people,
-                capabilities: bot.capabilities, human: human, refusal: refusal, clock: clock, logger: logger),
+                bot: bot, human: human, clock: clock, logger: logger),
             mentionDecider: MentionDecider(
                 archive: stores.archive, people: stores.people, store: store, network: bot,
                 configuration: configuration, zone: zone, limits: limits, bot: accounts.bot),
             favoriteDecider: FavoriteDecider(
-                favorites: favorites, people: stores.people, store: store, capabilities: bot.capabilities,
+                people: stores.people, store: store, capabilities: bot.capabilities,
                 configuration: configuration, zone: zone, own: accounts.own, activated: activated),
             feeds: feeds)
+    }
+
+    private func guarded(
+        _ network: any SocialNetwork, _ role: AccountRole, _ standing: AccountStanding
+    ) -> GuardedNetwork {
+        GuardedNetwork(
+            network: network, standing: standing, note: RefusalNote(role: role, cursors: stores.cursors), clock: clock)
     }
 
     // MARK: Accounts
@@ -74,9 +91,9 @@ extension Worker {
     /// Asks both networks whose the credentials are, and stores it.
     ///
     /// An account whose calls cannot be paid for now is the one that was stored before, if its credentials are those of
-    /// then: it waits, and the other goes on.
+    /// then: it waits, and the other goes on. So does the bot while the human's network does not answer, or refuses.
     private func verifiedAccounts(
-        bot: any SocialNetwork, human: (any SocialNetwork)?
+        bot: GuardedNetwork, human: GuardedNetwork?
     ) async throws -> VerifiedAccounts {
         let known = try await stores.table.record()
         let botAccount = try await account(bot, .bot, isKnown: known.bot != nil)
@@ -91,23 +108,24 @@ extension Worker {
         return VerifiedAccounts(bot: id, botAccount: botAccount, own: Set(own))
     }
 
-    private func account(
-        _ network: any SocialNetwork, _ role: AccountRole, isKnown: Bool
-    ) async throws -> Account? {
+    private func account(_ network: GuardedNetwork, _ role: AccountRole, isKnown: Bool) async throws -> Account? {
         do {
             return try await network.verifyAccount()
-        } catch let error as NetworkError
-            where isKnown && [.overBudget, .capReached, .creditsDepleted].contains(error.code)
-        {
+        } catch let error as NetworkError {
             // Other credentials may open another account, and nothing is sent for that one.
-            guard try await stores.isVerified(role) else { throw error }
+            guard isKnown, try await stores.isVerified(role) else {
+                throw error.stopsActor ? UnusableAccount(cause: error) : error
+            }
+            try network.standing.check()
+            let isUnpaid = [.overBudget, .capReached, .creditsDepleted].contains(error.code)
+            guard role == .human || isUnpaid else { throw error }
             logger.warning("Account not verified, going on with the known one", metadata: [LogKeys.error: "\(error)"])
             return nil
         }
     }
 
     /// Has the bot's account say that it is automated, where that is possible without a person.
-    private func label(_ bot: any SocialNetwork, _ account: Account?) async throws {
+    private func label(_ bot: GuardedNetwork, _ account: Account?) async throws {
         guard let account, !account.isBot else { return }
         do {
             try await bot.labelAsBot()
@@ -122,13 +140,13 @@ extension Worker {
     // MARK: Feeds
 
     /// The feeds that the accounts can read.
-    private func feeds(bot: any SocialNetwork, human: (any SocialNetwork)?) -> WatchedFeeds {
-        func pacing(_ role: AccountRole, _ network: (any SocialNetwork)?) -> AccountPacing {
+    private func feeds(bot: GuardedNetwork, human: GuardedNetwork?) -> WatchedFeeds {
+        func pacing(_ role: AccountRole, _ network: GuardedNetwork?) -> AccountPacing {
             AccountPacing(account: role.rawValue, countsEachFeed: network?.name == .x, logger: logger)
         }
         let (botPacing, humanPacing) = (pacing(.bot, bot), pacing(.human, human))
         func watched(
-            _ network: (any SocialNetwork)?, _ feed: Feed, _ name: String, _ pacing: AccountPacing,
+            _ network: GuardedNetwork?, _ feed: Feed, _ name: String, _ pacing: AccountPacing,
             every interval: Duration
         ) -> WatchedFeed? {
             guard let network, network.capabilities.feeds.contains(feed) else { return nil }
@@ -136,7 +154,7 @@ extension Worker {
                 network: network, feed: feed, name: name, cursors: stores.cursors, clock: clock,
                 pages: Cadence.pages(of: feed, on: network.name), keepsPast: pacing === humanPacing,
                 onPositionStored: { [faultPoints = stores.rehearsal.faultPoints] in faultPoints.pass(.cursorStored) })
-            return WatchedFeed(reader: reader, pacing: pacing, interval: interval)
+            return WatchedFeed(reader: reader, pacing: pacing, standing: network.standing, interval: interval)
         }
         return WatchedFeeds(
             mentions: watched(bot, .mentions, FeedName.botMentions, botPacing, every: cadence.mentions),
@@ -148,7 +166,7 @@ extension Worker {
     }
 
     /// Says once what this mirror does not do as it is configured.
-    private func tellWhatIsLeftOut(bot: any SocialNetwork, _ feeds: WatchedFeeds) {
+    private func tellWhatIsLeftOut(bot: GuardedNetwork, _ feeds: WatchedFeeds) {
         let network = [LogKeys.network: Logger.MetadataValue(stringLiteral: bot.name.rawValue)]
         if !bot.capabilities.canPublish {
             logger.warning(

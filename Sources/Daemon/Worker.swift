@@ -56,7 +56,7 @@ package struct Worker: Sendable {
                 logger.warning("Lease lost to another worker, waiting for it")
             } catch {
                 await keeper.release(lease)
-                throw error
+                throw Self.cause(of: error)
             }
         }
     }
@@ -69,10 +69,10 @@ package struct Worker: Sendable {
         let keeper = leaseKeeper()
         guard let lease = try await keeper.acquireNow() else { return false }
         do {
-            try await pass(try await parts(lease: lease, deliverer: nil))
+            try await pass(try await parts(lease: lease, deliverer: nil, standings: hasty))
         } catch {
             await keeper.release(lease)
-            throw error
+            throw Self.cause(of: error)
         }
         await keeper.release(lease)
         return true
@@ -87,7 +87,8 @@ package struct Worker: Sendable {
         let scratch = try await stores.scratch()
         let worker = Worker(stores: scratch, registry: registry, clock: clock, cadence: cadence, logger: logger)
         do {
-            let parts = try await worker.parts(lease: nil, deliverer: PretendDeliverer(report: report))
+            let parts = try await worker.parts(
+                lease: nil, deliverer: PretendDeliverer(report: report), standings: hasty)
             try await worker.pass(parts)
             let today = LocalTime(clock.now, in: parts.zone).day
             let plan = try await PlanReporter(stores: scratch, zone: parts.zone).report(on: today, now: clock.now)
@@ -95,9 +96,15 @@ package struct Worker: Sendable {
             return plan
         } catch {
             await scratch.close()
-            throw error
+            throw Self.cause(of: error)
         }
     }
+
+    /// Somebody waits for the answer, and nobody for a bot that may be let in later.
+    private var hasty: Standings { Standings(bot: .none, logger: logger) }
+
+    /// What the caller is told: the network's own words of an account that is given up.
+    private static func cause(of error: any Error) -> any Error { (error as? UnusableAccount)?.cause ?? error }
 
     private func leaseKeeper() -> LeaseKeeper {
         LeaseKeeper(
@@ -142,13 +149,17 @@ package struct Worker: Sendable {
         logger.info("Worker stopped", metadata: [LogKeys.mirror: "\(stores.configuration.mirror)"])
     }
 
-    /// The parts of the worker, once both networks and the database answer; nil if the worker is to end before that.
+    /// The parts of the worker, once the networks and the database answer; nil if the worker is to end before that.
     private func partsWhenReachable(lease: Lease) async throws -> WorkerParts? {
+        let standings = Standings(logger: logger)
         var failures = 0
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
             do {
-                return try await parts(lease: lease, deliverer: nil)
+                return try await parts(lease: lease, deliverer: nil, standings: standings)
+            } catch is CancellationError {
+                return nil
             } catch  where !PollingLoop.endsTheWorker(error) {
+                try standings.bot.check()
                 failures += 1
                 let next = Backoff.next(after: failures, error: error, name: "start", now: clock.now)
                 logger.warning(
@@ -184,7 +195,7 @@ package struct Worker: Sendable {
                 firstError = firstError ?? error
             }
         }
-        if let firstError { throw firstError }
+        if let error = firstError ?? parts.human?.standing.refusal { throw error }
     }
 }
 

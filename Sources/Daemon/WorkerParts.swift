@@ -19,7 +19,9 @@ struct WorkerParts: Sendable {
     let activated: Date
     let archive: Archive
     let people: People
-    let favorites: Favorites
+    let classifiers: ClassifierSource
+    let bot: GuardedNetwork
+    let human: GuardedNetwork?
     /// The accounts of human and bot.
     let own: Set<AccountID>
     let planner: PlanMaker

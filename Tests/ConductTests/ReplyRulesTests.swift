@@ -20,7 +20,7 @@ import Testing
             Change("already-answered") { $0.isAnswered = true }, Change("person-cap") { $0.repliesToPersonToday = 3 },
             Change("thread-cap") { $0.repliesInThread = 5 },
             Change("too-old") { $0.post.createdAt = noon.addingTimeInterval(-24 * 3_600 - 1) },
-            Change("bad-time") { $0.post.createdAt = noon.addingTimeInterval(3_600) },
+            Change("bad-time") { $0.post.createdAt = noon.addingTimeInterval(26 * 3_600) },
         ] as [Change<MentionFacts>])
     func otherMentionIsNot(change: Change<MentionFacts>) {
         var facts = Self.facts

@@ -119,38 +119,6 @@ import Testing
         #expect(slots.contains { $0.state == .done })
     }
 
-    @Test func endsWhenItsTokenIsRevoked() async throws {
-        let fixture = try await MirrorFixture.start(from: 7.5)
-        let revoked = SandboxFault.error(status: 401, message: "The access token was revoked")
-        let error = await #expect(throws: NetworkError.self) {
-            try await fixture.live(
-                until: 12.5, events: [(9, { fixture.sandbox.faults.failNext(revoked, count: 1_000) })])
-        }
-        #expect(error?.code == .unauthorized)
-        #expect(error?.stopsActor == true)
-        #expect(await fixture.sandbox.ledger.deliveries.allSatisfy { $0.date <= Sample.hour(9) })
-        #expect(try await fixture.leaseHolder() == nil)
-        // With a good token the next worker goes on with the same plan.
-        fixture.sandbox.faults.clear()
-        let planned = try await fixture.slots().filter { $0.state == .planned }
-        try await fixture.live(until: 12.5)
-        let done = try await fixture.slots().filter { $0.state == .done }.map(\.subject)
-        #expect(
-            Set(planned.filter { (Sample.hour(9.5)..<Sample.hour(12.4)).contains($0.due) }.map(\.subject)).isSubset(
-                of: done))
-    }
-
-    @Test func endsWhenItsTokenMayReadButNotWrite() async throws {
-        let fixture = try await MirrorFixture.start(from: 6.5, variables: ["FAVORITE_MODE": "off"])
-        let scope = SandboxFault.error(status: 403, message: "This action is outside the authorized scopes")
-        fixture.sandbox.faults.failNext(scope, count: 1_000, method: "POST", path: Self.statuses)
-        let error = await #expect(throws: NetworkError.self) { try await fixture.live(until: 24) }
-        #expect(error?.code == .missingScope)
-        // What could not be sent waits for a person and a better token, as long as it may.
-        let states = try await fixture.actions().map(\.state)
-        #expect(!states.contains(.failed))
-    }
-
     @Test func goesOnReadingWhenAServerRecovers() async throws {
         let fixture = try await MirrorFixture.start(from: 9)
         try await fixture.live(

@@ -27,6 +27,8 @@ struct MirrorFixture: Sendable {
     let clock: VirtualClock
     let registry: NetworkRegistry
     let stores: MirrorStores
+    /// When the servers looked at their clock: at least once for each request.
+    let requests: Recorder<Date>
     /// What the workers logged.
     let log = Recorder<String>()
     private let folder: TemporaryDirectory
@@ -39,6 +41,7 @@ struct MirrorFixture: Sendable {
     /// - Parameters:
     ///   - engine: Where the data is.
     ///   - seed: Decides what happens in the world.
+    ///   - days: How many days the world lasts.
     ///   - hour: When the test begins, in hours of the first day.
     ///   - isTrained: Whether the mirror knows the human's past.
     ///   - human: Where the human is.
@@ -47,36 +50,46 @@ struct MirrorFixture: Sendable {
     /// - Returns: The mirror.
     /// - Throws: What went wrong.
     static func start(
-        _ engine: Engine = .sqlite, seed: UInt64 = 1, from hour: Double = 0, isTrained: Bool = true,
+        _ engine: Engine = .sqlite, seed: UInt64 = 1, days: Int = 1, from hour: Double = 0, isTrained: Bool = true,
         human: NetworkName = .mastodon, bot: NetworkName = .mastodon, variables: [String: String] = [:]
     ) async throws -> MirrorFixture {
         let closing = try #require(OpenMirrors.current)
         let clock = VirtualClock(startingAt: Sample.hour(hour))
-        let world = await Sample.world(seed: seed, bot: bot)
-        let sandbox = try await Sandbox.start(world: world, rateLimits: .unlimited) { clock.now }
+        let world = await Sample.world(seed: seed, days: days, bot: bot)
+        // Somebody may set the mirror's clock; the servers keep their own.
+        let requests = Recorder<Date>()
+        let sandbox = try await Sandbox.start(world: world, rateLimits: .unlimited) {
+            let now = clock.steadyNow
+            requests.add(now)
+            return now
+        }
         closing.add { await sandbox.stop() }
         let registry = NetworkRegistry(version: "test", clock: clock)
         closing.add { registry.shutdown() }
         let fixture = try await MirrorFixture(
-            engine, sandbox: sandbox, clock: clock, registry: registry, isTrained: isTrained,
+            engine, sandbox: sandbox, requests: requests, clock: clock, registry: registry, isTrained: isTrained,
             networks: (human, bot), variables: variables)
         closing.add { [stores = fixture.stores] in await stores.close() }
         return fixture
     }
 
     private init(
-        _ engine: Engine, sandbox: Sandbox, clock: VirtualClock, registry: NetworkRegistry, isTrained: Bool,
-        networks: (human: NetworkName, bot: NetworkName), variables: [String: String]
+        _ engine: Engine, sandbox: Sandbox, requests: Recorder<Date>, clock: VirtualClock, registry: NetworkRegistry,
+        isTrained: Bool, networks: (human: NetworkName, bot: NetworkName), variables: [String: String]
     ) async throws {
         folder = try TemporaryDirectory()
         self.sandbox = sandbox
+        self.requests = requests
         self.clock = clock
         self.registry = registry
         var all = [
             "MIRROR": Self.mirror, "MIRROR_BOT_HOME": folder.path, "TIME_ZONE": Sample.zone.identifier,
         ]
-        all.merge(sandbox.account(.human, on: networks.human)) { $1 }
-        all.merge(sandbox.account(.bot, on: networks.bot)) { $1 }
+        all.merge(sandbox.settings(of: .human, on: networks.human)) { $1 }
+        all.merge(sandbox.settings(of: .bot, on: networks.bot)) { $1 }
+        if networks.human == .x {
+            all.merge(sandbox.settings(of: .bot, on: .x).filter { $0.key.hasPrefix("X_") }) { $1 }
+        }
         if engine == .postgres { all["DATABASE_URL"] = try await PostgresServer.shared().makeDatabase() }
         all.merge(variables) { $1 }
         self.variables = all
@@ -152,6 +165,9 @@ struct MirrorFixture: Sendable {
         return other
     }
 
+    /// Where the data is, if on a server.
+    var databaseURL: String? { variables["DATABASE_URL"] }
+
     var leases: LeaseTable { LeaseTable(storage: stores.storage, mirror: Self.mirror) }
 
     /// Who holds the mirror's lease; nil if it was given back or never taken.
@@ -165,6 +181,12 @@ struct MirrorFixture: Sendable {
         try await stores.outbox(lease: nil).slots(of: Sample.day.advanced(by: number))
     }
 
+    /// The first slot of today, after one pass has made the plan.
+    func firstSlot() async throws -> Action {
+        _ = try await worker().runOnce()
+        return try #require(try await slots().first { $0.state == .planned })
+    }
+
     /// The archived post whose text an action uses.
     func source(of action: Action) async throws -> Post {
         let id = try #require(action.sourcePost)
@@ -176,36 +198,5 @@ struct MirrorFixture: Sendable {
         try await stores.outbox(lease: nil).recent(100_000)
             .filter { kind == nil || $0.kind == kind }
             .sorted { ($0.due, $0.id) < ($1.due, $1.id) }
-    }
-}
-
-extension Sandbox {
-    /// The settings of one account, and those without which X does nothing.
-    fileprivate func account(_ role: SandboxRole, on network: NetworkName) -> [String: String] {
-        let prefix = role.rawValue.uppercased()
-        var settings = ["NETWORK": network.rawValue]
-        switch network {
-        case .mastodon:
-            settings["SERVER"] = url
-            settings["ACCESS_TOKEN"] = role == .human ? humanToken : botToken
-        case .x:
-            let keys = xKeys(role)
-            settings["API_BASE_URL"] = url
-            settings["CONSUMER_KEY"] = keys.consumerKey
-            settings["CONSUMER_SECRET"] = keys.consumerSecret
-            settings["ACCESS_TOKEN"] = keys.accessToken
-            settings["ACCESS_TOKEN_SECRET"] = keys.accessTokenSecret
-        case .bluesky:
-            let login = blueskyLogin(role)
-            settings["API_BASE_URL"] = url
-            settings["HANDLE"] = login.handle
-            settings["APP_PASSWORD"] = login.appPassword
-        }
-        var variables = Dictionary(uniqueKeysWithValues: settings.map { ("\(prefix)_\($0.key)", $0.value) })
-        guard network == .x else { return variables }
-        variables["X_ACKNOWLEDGE_POLICY"] = "yes"
-        variables["X_BUDGET_USD_PER_MONTH"] = "1000"
-        variables["X_HOME_POSTS_PER_DAY"] = "2000"
-        return variables
     }
 }

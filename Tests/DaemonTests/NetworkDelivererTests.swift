@@ -12,10 +12,9 @@ import Testing
     private static let sending = PaperMirror.now
     private let log = Recorder<String>()
 
-    private func deliverer(_ network: PaperNetwork, refused: Recorder<NetworkError> = Recorder()) -> NetworkDeliverer {
+    private func deliverer(_ network: PaperNetwork) -> NetworkDeliverer {
         NetworkDeliverer(
-            network: network, logger: Logger(label: "test") { [log] _ in LogRecorder(lines: log) },
-            onRefusedCredentials: { refused.add($0) })
+            network: network, logger: Logger(label: "test") { [log] _ in LogRecorder(lines: log) })
     }
 
     private func action(
@@ -32,6 +31,7 @@ import Testing
     @Test func everyAttemptSendsTheSameBytes() async throws {
         let network = PaperNetwork(.bluesky)
         var reply = action(.reply, target: "m")
+        reply.bystanders = [AccountID(network: .bluesky, value: "did:plc:other")]
         _ = await deliverer(network).send(reply)
         reply.attempts = 2
         reply.updated += 500
@@ -42,7 +42,8 @@ import Testing
         #expect(
             drafts.first
                 == Draft(
-                    text: "thank you", replyTo: "address-m", visibility: .unlisted, language: "ja", key: "k1",
+                    text: "thank you", replyTo: "address-m", bystanders: reply.bystanders, visibility: .unlisted,
+                    language: "ja", key: "k1",
                     createdAt: Self.sending))
         let favorite = action(.favorite, text: nil, target: "p")
         _ = await deliverer(network).send(favorite)
@@ -65,18 +66,39 @@ import Testing
     func answersBecomeOutcomes(code: NetworkError.Code, outcome: NetworkError.Outcome, expected: String) async {
         let network = PaperNetwork(.x)
         network.with { $0.failure = { operation, _ in network.error(code, operation, outcome: outcome) } }
-        let refused = Recorder<NetworkError>()
-        let result = await deliverer(network, refused: refused).send(action(.post))
+        let result = await deliverer(network).send(action(.post))
         #expect(describe(result) == expected)
-        let stops = [.unauthorized, .missingScope].contains(code)
-        #expect(refused.values.count == (stops ? 1 : 0))
+    }
+
+    @Test(arguments: [
+        (NetworkError.Code.rateLimited, RetryPolicy.Cause.tooBusy), (.unavailable, .serverTrouble),
+        (.malformedResponse, .serverTrouble), (.transport, .unreachable), (.overBudget, .limit), (.capReached, .limit),
+        (.creditsDepleted, .limit), (.conflict, .conflict), (.unauthorized, .credentials),
+        (.missingScope, .credentials), (.accountDisabled, .credentials), (.rejected, .other),
+    ])
+    func eachErrorHasItsRowInTheTableOfWaits(code: NetworkError.Code, cause: RetryPolicy.Cause) {
+        #expect(PaperNetwork(.mastodon).error(code).retryCause == cause)
+    }
+
+    /// A person can read what the network said, and nothing that is secret.
+    @Test func aRefusalCarriesItsReasonForPeople() async throws {
+        let network = PaperNetwork(.x)
+        network.with { $0.failure = { operation, _ in network.error(.rejected, operation, outcome: .refused) } }
+        guard case .refused(let reason, let detail) = await deliverer(network).send(action(.post)) else {
+            Issue.record("a refusal is final")
+            return
+        }
+        #expect(reason == "rejected")
+        #expect(detail == "\(network.error(.rejected, .publish, outcome: .refused))")
+        let explanation = Explanation(json: ActionExplanation.adding(detail, to: Explanation("one of 3").json))
+        #expect(explanation?.summary == "one of 3" && explanation?.outcome == detail)
     }
 
     private func describe(_ outcome: DeliveryOutcome) -> String {
         switch outcome {
         case .delivered: "delivered"
-        case .notSent(let reason, _): "notSent \(reason)"
-        case .refused(let reason): "refused \(reason)"
+        case .notSent(let reason, _, _): "notSent \(reason)"
+        case .refused(let reason, _): "refused \(reason)"
         case .duplicate: "duplicate"
         case .unknown(let reason): "unknown \(reason)"
         }
@@ -137,10 +159,11 @@ import Testing
         let network = PaperNetwork(.x)
         let later = Self.sending + 600
         network.with { $0.failure = { operation, _ in network.error(.overBudget, operation, retryAfter: later) } }
-        guard case .unavailable(let reason, let retry) = await deliverer(network).lookUp(action(.post)) else {
+        guard case .unavailable(let reason, let cause, let retry) = await deliverer(network).lookUp(action(.post))
+        else {
             Issue.record("a look-up that cannot be paid for tells nothing")
             return
         }
-        #expect(reason == "over-budget" && retry == later)
+        #expect(reason == "over-budget" && cause == .limit && retry == later)
     }
 }

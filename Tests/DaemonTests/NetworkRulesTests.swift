@@ -48,6 +48,25 @@ import Testing
         #expect(draft.text.hasSuffix("times, dear"))
     }
 
+    /// Stored with the decision, so that a restart before sending notifies no stranger.
+    @Test func whomAMentionNamesBesidesIsNotForgotten() async throws {
+        let mirror = try await PaperMirror(bot: .x, variables: ["X_ACKNOWLEDGE_POLICY": "yes"])
+        let friend = AccountID(network: .x, value: "friend")
+        try await mirror.archive([pastReply("r1", to: friend, "you are right about that")])
+        _ = try await mirror.parts()
+        try await mirror.wait(60)
+        mirror.bot.add(
+            [
+                paperPost(
+                    "1", on: .x, at: mirror.clock.now, mentions: ["bot", "stranger", "friend", "other", "stranger"])
+            ], to: .mentions)
+        try await run(try await mirror.parts())
+        let strangers = ["stranger", "other"].map { AccountID(network: .x, value: $0) }
+        let stored = try #require(try await mirror.actions(.reply).first)
+        #expect(stored.bystanders == strangers)
+        #expect(mirror.bot.with { $0.published.map(\.bystanders) } == [strangers])
+    }
+
     @Test func anAnswerIsNeverMorePublicThanTheMention() async throws {
         for network in NetworkName.allCases {
             let mirror = try await PaperMirror(bot: network)

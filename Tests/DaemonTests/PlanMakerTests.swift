@@ -44,7 +44,11 @@ import Testing
         let folder = try TemporaryDirectory()
         let settings = ["MIRROR_BOT_HOME": folder.path, "MIRROR": "desk"].merging(variables) { $1 }
         let stores = try await MirrorStores.open(try MirrorFixture.configuration(settings))
-        OpenMirrors.current?.add { await stores.close() }
+        OpenMirrors.current?.add {
+            await stores.close()
+            // The folder goes with the last reference, and not before what is in it.
+            withExtendedLifetime(folder) {}
+        }
         let human = AccountID(network: .mastodon, value: "haruka@sandbox.example")
         let posts = (0..<texts).map { number in
             let day = Self.firstDay.advanced(by: -1 - number / perDay)

@@ -4,10 +4,10 @@ import Networks
 import Outbox
 import Posts
 import ServiceLifecycle
-import Storage
 import Testing
 
 @testable import Daemon
+@testable import Storage
 
 @Suite struct PollingLoopTests {
     private static let start = Date(timeIntervalSince1970: 1_780_239_600)
@@ -85,17 +85,38 @@ import Testing
         #expect(try #require(calls.last) >= 5)
     }
 
-    @Test(
-        arguments: [.unauthorized, .missingScope, .accountDisabled, .configuration, .redirected] as [NetworkError.Code])
-    func endsForWhatOnlyAPersonCanMend(_ code: NetworkError.Code) async throws {
-        let error = await #expect(throws: NetworkError.self) {
-            try await run { _, _ in throw Self.error(code) }
+    @Test func endsForAnAccountThatIsGivenUp() async throws {
+        await #expect(throws: UnusableAccount.self) {
+            try await run { _, _ in throw UnusableAccount(cause: Self.error(.unauthorized)) }
         }
-        #expect(error?.stopsActor == true)
+    }
+
+    /// Databases refuse whom they know while they fail over.
+    @Test func toleratesADatabaseThatRefusesItForAQuarterOfAnHour() async throws {
+        let refusal = StorageError(.authentication, "connect", because: "password authentication failed")
+        let calls = try await run { number, now in
+            switch number {
+            case 1...4, 6...9: throw refusal
+            case 5: now + 600
+            default: nil
+            }
+        }
+        #expect(calls.count == 10)
+        let tries = Recorder<Date>()
+        await #expect(throws: StorageError.self) {
+            try await run { _, now in
+                tries.add(now)
+                throw refusal
+            }
+        }
+        let last = try #require(tries.values.last)
+        #expect((900..<1_300).contains(last.timeIntervalSince(Self.start)))
     }
 
     @Test(
-        arguments: [.rateLimited, .unavailable, .transport, .malformedResponse, .notFound, .forbidden, .rejected]
+        arguments: [
+            .rateLimited, .unavailable, .transport, .malformedResponse, .notFound, .forbidden, .rejected, .unauthorized,
+        ]
             as [NetworkError.Code])
     func goesOnAfterWhatMayPass(_ code: NetworkError.Code) async throws {
         let calls = try await run { number, _ in
@@ -136,7 +157,11 @@ import Testing
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let loop = PollingLoop(name: "test", clock: clock, logger: logger) {
             passes.add("began")
-            if let group = ended.values.first { await group.triggerGracefulShutdown() }
+            if let group = ended.values.first {
+                await group.triggerGracefulShutdown()
+                // The word takes a moment to come here.
+                while !Task.isShuttingDownGracefully { await Task.yield() }
+            }
             try Task.checkCancellation()
             passes.add("finished")
             return clock.now + 60

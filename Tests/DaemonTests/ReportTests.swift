@@ -85,6 +85,30 @@ import Testing
         #expect(report.idle.contains { $0.hasPrefix(reason) })
     }
 
+    @Test func tellsOfWhatMayOrMayNotHaveArrived() async throws {
+        let fixture = try await MirrorFixture.start(from: 6.5, variables: ["FAVORITE_MODE": "off"])
+        fixture.sandbox.faults.failNext(.html(status: 502), count: 1_000, method: "POST", path: "/api/v1/statuses")
+        try await fixture.live(until: 12)
+        let lost = try await fixture.actions().filter(\.isUnconfirmed)
+        let last = try #require(lost.last)
+        let report = try await status(fixture.stores, at: 12)
+        let told = try #require(report.idle.first { $0.contains("may or may not have arrived") })
+        #expect(told.hasPrefix("\(lost.count) action"))
+        #expect(told.contains("\(last.kind.rawValue) \(last.id)"))
+        // A day later it is history.
+        #expect(try await !status(fixture.stores, at: 37).idle.contains { $0.contains("may or may not") })
+    }
+
+    @Test func tellsOfADatabaseThatTakesNoChanges() async throws {
+        let fixture = try await MirrorFixture.start(.postgres)
+        #expect(try await !status(fixture.stores).idle.contains { $0.contains("read-only") })
+        let url = try #require(fixture.databaseURL)
+        let stores = try await fixture.reopened(
+            changing: ["DATABASE_URL": url + "?options=-cdefault_transaction_read_only%3Don"])
+        let idle = try await status(stores).idle
+        #expect(idle.contains { $0.hasPrefix("nothing is sent: could not") && $0.contains("read-only") }, "\(idle)")
+    }
+
     @Test func explainsADayOfSilence() async throws {
         let fixture = try await MirrorFixture.start()
         let plan = StoredPlan(day: Sample.day, timeZone: Sample.zone.identifier, seed: "1", made: Sample.origin)

@@ -240,6 +240,8 @@ import Testing
     static let badFiles: [(String, Int, String)] = [
         ("", 0o600, "holds no key"), ("abc\n", 0o600, "holds no key"),
         (String(repeating: "g", count: 64), 0o600, "holds no key"),
+        // Letters of full width, which only look like digits: 64 bytes as well.
+        ("a" + String(repeating: "Ａ", count: 21), 0o600, "holds no key"),
         (String(repeating: "a", count: 64), 0o644, "can be read by others"),
         (String(repeating: "a", count: 64), 0o660, "can be read by others"),
     ]

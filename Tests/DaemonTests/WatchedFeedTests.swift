@@ -73,7 +73,8 @@ import Testing
         mirror.human?.add([paperPost("liked", on: .mastodon, "green tea again", at: later)], to: .favorites)
         mirror.human?.add([paperPost("saw", on: .mastodon, "train again", at: later)], to: .home)
         try await mirror.wait(120)
-        let before = try await parts.favorites.status()
+        let classifier = try #require(try await parts.classifiers.classifier())
+        let before = try await classifier.status()
         for _ in 0..<4 {
             for pass in Passes(parts: parts).inOrder { _ = try await pass.run() }
             try await mirror.wait(600)
@@ -84,7 +85,7 @@ import Testing
         #expect(mirror.bot.with { $0.published.count } == 1)
         #expect(mirror.bot.with { $0.favorited.map(\.address) } == ["address-tea"])
         #expect(try await mirror.stores.archive.count() == 6)
-        let after = try await parts.favorites.status()
+        let after = try await classifier.status()
         #expect(after.favorites == before.favorites + 1 && after.seen == before.seen + 1)
         #expect(after.countsMatch)
     }

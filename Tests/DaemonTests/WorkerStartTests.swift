@@ -101,11 +101,27 @@ import Testing
         #expect(try await new.stores.cursors.value(of: "verified-human") != note)
     }
 
-    @Test func otherFailuresOfTheHumansNetworkStopTheStart() async throws {
+    @Test(arguments: [NetworkError.Code.unauthorized, .transport, .unavailable, .redirected])
+    func knowsAHumanWhoseNetworkDoesNotAnswer(code: NetworkError.Code) async throws {
         let mirror = try await PaperMirror(bot: .mastodon, human: .x)
         let human = try #require(mirror.human)
+        human.with { $0.failure = { operation, _ in human.error(code, operation) } }
+        let first = await #expect(throws: (any Error).self) { try await mirror.parts() }
+        #expect(first is UnusableAccount == [.unauthorized, .redirected].contains(code))
+        human.with { $0.failure = { _, _ in nil } }
         _ = try await mirror.parts()
-        human.with { $0.failure = { operation, _ in human.error(.unauthorized, operation) } }
-        await #expect(throws: NetworkError.self) { try await mirror.parts() }
+        human.with { $0.failure = { operation, _ in human.error(code, operation) } }
+        let parts = try await mirror.parts()
+        #expect(parts.own.contains(AccountID(network: .x, value: "human")))
+    }
+
+    @Test(arguments: [NetworkError.Code.unauthorized, .transport])
+    func waitsForTheBotsNetworkEvenIfItIsKnown(code: NetworkError.Code) async throws {
+        let mirror = try await PaperMirror(bot: .mastodon)
+        let bot = mirror.bot
+        _ = try await mirror.parts()
+        bot.with { $0.failure = { operation, _ in bot.error(code, operation) } }
+        let error = await #expect(throws: NetworkError.self) { try await mirror.parts() }
+        #expect(error?.code == code)
     }
 }

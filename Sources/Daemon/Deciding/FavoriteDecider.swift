@@ -11,7 +11,6 @@ struct FavoriteDecider: Sendable {
     /// How many features an explanation names.
     private static let featuresShown = 5
 
-    let favorites: Favorites
     let people: People
     let store: OutboxStore
     /// What the bot's network lets it do.
@@ -26,10 +25,11 @@ struct FavoriteDecider: Sendable {
     ///
     /// - Parameters:
     ///   - items: Posts as the network gave them, in any order.
+    ///   - classifier: Judges them.
     ///   - now: Decides about age and the day's cap.
     /// - Returns: The new actions.
     /// - Throws: The store's or the counts' error.
-    func decide(_ items: [ObservedPost], now: Date) async throws -> [Action] {
+    func decide(_ items: [ObservedPost], with classifier: Favorites, now: Date) async throws -> [Action] {
         guard configuration.favoriteMode != .off else { return [] }
         let known = try await store.known(.favorite, among: items.map(\.post.id.value))
         let fresh = items.filter { !known.contains($0.post.id.value) && $0.post.createdAt >= activated }
@@ -39,7 +39,7 @@ struct FavoriteDecider: Sendable {
         var candidates = fresh.filter { refusal(for: $0, stances, today: today, now: now) == nil }
         guard !candidates.isEmpty else { return [] }
         candidates.sort { ($0.post.createdAt, $0.address) < ($1.post.createdAt, $1.address) }
-        let results = try await favorites.classify(candidates.map(\.example))
+        let results = try await classifier.classify(candidates.map(\.example))
         let consenting = try await consenting(among: candidates.map(\.author.id), stances)
         var actions: [Action] = []
         for (item, result) in zip(candidates, results) where result.isFavorite && today < configuration.favoritesPerDay

@@ -20,8 +20,8 @@ final class AccountPacing: @unchecked Sendable {
     private let countsEachFeed: Bool
     private let logger: Logger
     private let lock = NSLock()
-    private var accountPause = Date.distantPast
-    private var feedPauses: [Feed: Date] = [:]
+    private var accountPause: Pause?
+    private var feedPauses: [Feed: Pause] = [:]
     private var announced: [NetworkError.Code: Date] = [:]
 
     /// - Parameters:
@@ -36,8 +36,7 @@ final class AccountPacing: @unchecked Sendable {
 
     /// Until when a feed must not be looked at; nil if it may be now.
     func pause(of feed: Feed, at now: Date) -> Date? {
-        let until = lock.withLock { max(accountPause, feedPauses[feed] ?? .distantPast) }
-        return until > now ? until : nil
+        lock.withLock { [accountPause, feedPauses[feed]].compactMap { $0?.end(at: now) }.max() }
     }
 
     /// Slows the account down before the server's share is used up.
@@ -51,10 +50,11 @@ final class AccountPacing: @unchecked Sendable {
         guard Double(remaining) < Double(limit?.limit ?? 100) * Self.reserve else { return }
         let until = min(reset, now + Self.longestPeriod)
         let isNew = lock.withLock { () -> Bool in
-            let known = countsEachFeed ? feedPauses[feed] ?? .distantPast : accountPause
-            guard until > known else { return false }
-            if countsEachFeed { feedPauses[feed] = until } else { accountPause = until }
-            return known <= now
+            let known = (countsEachFeed ? feedPauses[feed] : accountPause)?.end(at: now)
+            guard until > known ?? now else { return false }
+            let pause = Pause(begun: now, until: until)
+            if countsEachFeed { feedPauses[feed] = pause } else { accountPause = pause }
+            return known == nil
         }
         guard isNew else { return }
         logger.info(
@@ -74,7 +74,12 @@ final class AccountPacing: @unchecked Sendable {
         guard [.overBudget, .capReached, .creditsDepleted].contains(error.code) else { return false }
         let until = max(error.retryAfter ?? now + Self.usualPause, now + Self.shortestPause)
         let isNew = lock.withLock { () -> Bool in
-            if error.code == .overBudget { feedPauses[feed] = until } else { accountPause = max(accountPause, until) }
+            let pause = Pause(begun: now, until: until)
+            if error.code == .overBudget {
+                feedPauses[feed] = pause
+            } else if until > accountPause?.end(at: now) ?? now {
+                accountPause = pause
+            }
             defer { announced[error.code] = until }
             return announced[error.code] != until
         }

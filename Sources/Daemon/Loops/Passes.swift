@@ -16,6 +16,7 @@ struct Passes: Sendable {
         try await parts.courier.deliverDue(ActionKind.allCases)
         let now = parts.clock.now
         let latest = now + parts.cadence.publisher.timeInterval
+        if let resume = parts.bot.standing.pause(at: now) { return min(resume, latest) }
         let attention = try await parts.courier.nextAttention(ActionKind.allCases) ?? latest
         return min(max(attention, now + 1), latest)
     }
@@ -56,11 +57,15 @@ struct Passes: Sendable {
     func botHome(_ feed: WatchedFeed) async throws -> Date {
         // Who has just asked the bot to stop is known before anything of theirs is favorited.
         if let mentions = parts.feeds.mentions { _ = try await readMentions(mentions) }
+        guard let classifier = try await parts.classifiers.classifier() else {
+            try await feed.begin()
+            return later(feed)
+        }
         let next = try await feed.look { items in
-            let decided = try await parts.favoriteDecider.decide(items, now: parts.clock.now)
+            let decided = try await parts.favoriteDecider.decide(items, with: classifier, now: parts.clock.now)
             decided.forEach(log)
             if !decided.isEmpty { parts.faultPoints.pass(.favoriteDecided) }
-            if parts.feeds.seen == .bot { try await learnSeen(items) }
+            if parts.feeds.seen == .bot { try await learnSeen(items, with: classifier) }
         }
         try await parts.courier.deliverDue([.favorite])
         return next
@@ -68,14 +73,16 @@ struct Passes: Sendable {
 
     /// Learns what the human saw and did not favorite.
     func humanHome(_ feed: WatchedFeed) async throws -> Date {
-        try await feed.look { items in try await learnSeen(items) }
+        guard let classifier = try await parts.classifiers.classifier() else { return later(feed) }
+        return try await feed.look { items in try await learnSeen(items, with: classifier) }
     }
 
     /// Learns what the human favorites.
     func humanFavorites(_ feed: WatchedFeed) async throws -> Date {
-        try await feed.look { items in
+        guard let classifier = try await parts.classifiers.classifier() else { return later(feed) }
+        return try await feed.look { items in
             let events = try await parts.learnable(items).map { FavoriteEvent.favorited($0.example) }
-            try await learn(events)
+            try await learn(events, with: classifier)
         }
     }
 
@@ -111,13 +118,16 @@ struct Passes: Sendable {
         ].compactMap(\.self)
     }
 
-    private func learnSeen(_ items: [ObservedPost]) async throws {
-        try await learn(try await parts.learnable(items).map { FavoriteEvent.seen($0.example) })
+    /// When a feed is looked at again that nothing can be done with now; its position stays.
+    private func later(_ feed: WatchedFeed) -> Date { parts.clock.now + feed.interval.timeInterval }
+
+    private func learnSeen(_ items: [ObservedPost], with classifier: Favorites) async throws {
+        try await learn(try await parts.learnable(items).map { FavoriteEvent.seen($0.example) }, with: classifier)
     }
 
-    private func learn(_ events: [FavoriteEvent]) async throws {
+    private func learn(_ events: [FavoriteEvent], with classifier: Favorites) async throws {
         guard !events.isEmpty else { return }
-        _ = try await parts.favorites.learn(events, at: parts.clock.now)
+        _ = try await classifier.learn(events, at: parts.clock.now)
     }
 
     private func log(_ action: Action) {

@@ -1,7 +1,6 @@
 import Favorites
 package import Foundation
 package import Logging
-import MeCab
 import Networks
 import Outbox
 import Redis
@@ -11,9 +10,13 @@ import Storage
 /// A pass repeated for as long as the worker lives.
 ///
 /// A failed pass is logged and repeated after a growing wait; only what a
-/// person must mend ends the loop: refused credentials, a wrong configuration
-/// or a lost lease.
+/// person must mend ends the loop, such as a wrong configuration or credentials
+/// that were given up, or a lost lease.
 package struct PollingLoop: Service {
+    /// How long the database may refuse a worker that it let in before, in seconds: some do while they fail over or get
+    /// new passwords.
+    private static let patienceWithDatabase: TimeInterval = 900
+
     package let name: String
     let clock: any WallClock
     let logger: Logger
@@ -38,22 +41,27 @@ package struct PollingLoop: Service {
     ///
     /// A pass that has begun is finished; only the waiting is cut short.
     ///
-    /// - Throws: ``NetworkError`` for refused credentials, ``ConfigurationError``, or ``OutboxError`` for a lost lease.
+    /// - Throws: ``UnusableAccount``, ``ConfigurationError``, ``OutboxError`` for a lost lease, or what else trying
+    ///   again cannot help.
     package func run() async throws {
         var failures = 0
+        var refusedSince: Date?
         // The first pass too begins when the clock says so: on a virtual clock one loop after the other.
-        try? await clock.sleep(until: clock.now)
+        try? await cancelWhenGracefulShutdown { try await clock.sleep(until: clock.now) }
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
             let next: Date
             do {
                 next = try await pass()
-                failures = 0
+                (failures, refusedSince) = (0, nil)
             } catch is CancellationError {
                 return
             } catch {
-                if Self.endsTheWorker(error) { throw error }
+                let now = clock.now
+                refusedSince = Self.isRefusalByDatabase(error) ? refusedSince ?? now : nil
+                let isPatient = refusedSince.map { now.timeIntervalSince($0) < Self.patienceWithDatabase } ?? false
+                if Self.endsTheWorker(error), !isPatient { throw error }
                 failures += 1
-                next = Backoff.next(after: failures, error: error, name: name, now: clock.now)
+                next = Backoff.next(after: failures, error: error, name: name, now: now)
                 logger.warning(
                     "Pass failed, trying again",
                     metadata: [
@@ -66,15 +74,22 @@ package struct PollingLoop: Service {
         }
     }
 
+    /// What no retry mends; a replaced file is another database, which the next start opens.
+    private static let finalStorageCodes: [StorageError.Code] = [
+        .outOfDate, .authentication, .configuration, .corrupt, .replaced,
+    ]
+
+    private static func isRefusalByDatabase(_ error: any Error) -> Bool {
+        (error as? StorageError)?.code == .authentication
+    }
+
     /// Whether trying again cannot help.
     static func endsTheWorker(_ error: any Error) -> Bool {
         switch error {
         case is CancellationError: true
-        case let error as NetworkError: error.stopsActor
-        case is ConfigurationError: true
+        case is ConfigurationError, is UnusableAccount: true
         case let error as OutboxError: error.code == .leaseLost
-        case let error as StorageError: [.outOfDate, .authentication, .configuration, .corrupt].contains(error.code)
-        case is MeCabError: true
+        case let error as StorageError: Self.finalStorageCodes.contains(error.code)
         case let error as FavoritesError: error.code == .invalidConfiguration
         case let error as RedisError: error.code == .invalidConfiguration
         default: false

@@ -1,6 +1,35 @@
 import Foundation
 import Networks
+import Outbox
 import Posts
+
+/// What goes wrong for longer than a moment.
+struct Troubles {
+    /// Since when, and in what words, a network refuses an account's credentials.
+    var refusals: [AccountRole: (since: String, error: String)] = [:]
+    /// Why the database takes no changes; nil if it does.
+    var database: String?
+    /// What may or may not have arrived in the last day, the newest first.
+    var unconfirmed: [Action] = []
+
+    /// How many actions are named.
+    private static let named = 5
+
+    func sentence(_ role: AccountRole, _ consequence: String) -> [String] {
+        refusals[role].map { since, error in
+            ["\(consequence): the network refuses the \(role.rawValue)'s credentials since \(since): \(error)"]
+        } ?? []
+    }
+
+    /// What a person may want to look for at the network.
+    var lost: [String] {
+        guard !unconfirmed.isEmpty else { return [] }
+        let names = unconfirmed.prefix(Self.named).map { "\($0.kind.rawValue) \($0.id)" }.joined(separator: ", ")
+        let rest = unconfirmed.count > Self.named ? " and others" : ""
+        let subject = unconfirmed.count == 1 ? "1 action" : "\(unconfirmed.count) actions"
+        return ["\(subject) of the last day may or may not have arrived, for the answers were lost: \(names)\(rest)"]
+    }
+}
 
 /// Why a mirror does not do one of the things it could do.
 struct IdleReasons {
@@ -15,16 +44,19 @@ struct IdleReasons {
     let classifier: StatusReport.ClassifierState?
     let classifierProblem: String?
     let suggestions: Int
+    var troubles = Troubles()
 
     /// A sentence for each reason, the most important first.
     var sentences: [String] {
-        sending + money + posting + (accounts.problem(.bot) == nil ? favoriting : learning) + human
+        sending + troubles.lost + money + posting + (accounts.problem(.bot) == nil ? favoriting : learning) + human
     }
 
     private var sending: [String] {
         if let problem = accounts.problem(.bot) { return ["nothing is sent: \(problem)"] }
-        guard isRunning else { return ["nothing is sent: no worker is running; start one with mirror-bot run"] }
-        return []
+        var sentences = troubles.sentence(.bot, "nothing is sent")
+        if let database = troubles.database { sentences.append("nothing is sent: \(database)") }
+        if !isRunning { sentences.append("nothing is sent: no worker is running; start one with mirror-bot run") }
+        return sentences
     }
 
     private var money: [String] {
@@ -94,6 +126,7 @@ struct IdleReasons {
     }
 
     private var human: [String] {
-        accounts.problem(.human).map { ["nothing new is learned: \($0)"] } ?? []
+        accounts.problem(.human).map { ["nothing new is learned: \($0)"] }
+            ?? troubles.sentence(.human, "nothing new is learned")
     }
 }

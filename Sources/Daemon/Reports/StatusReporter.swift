@@ -5,6 +5,7 @@ package import Foundation
 import Networks
 import Outbox
 import Posts
+import Storage
 
 /// Gathers the state of a mirror.
 package struct StatusReporter: Sendable {
@@ -13,6 +14,8 @@ package struct StatusReporter: Sendable {
     private static let silence: Int64 = 60_000
     /// Longer lists of what waits are not counted to their end.
     private static let suggestionsCounted = 1_000
+    /// How many of the last day's actions are searched for those without an answer.
+    private static let unconfirmedSearched = 1_000
 
     let stores: MirrorStores
 
@@ -38,7 +41,8 @@ package struct StatusReporter: Sendable {
         let isRunning = try await isRunning(now: now)
         let idle = IdleReasons(
             configuration: configuration, accounts: accounts, spending: spending, zone: zone, posts: posts, plan: plan,
-            isRunning: isRunning, classifier: classifier, classifierProblem: problem, suggestions: suggestions)
+            isRunning: isRunning, classifier: classifier, classifierProblem: problem, suggestions: suggestions,
+            troubles: try await troubles(outbox, now: now))
         return StatusReport(
             mirror: configuration.mirror, storage: "\(configuration.storage)", human: record.humanHandle,
             bot: record.botHandle, accounts: accounts.states(record),
@@ -48,6 +52,25 @@ package struct StatusReporter: Sendable {
             nextSlot: plan?.slots.first { $0.due > now && ["planned", "preview"].contains($0.state) }?.due,
             recent: try await outbox.recent(Self.recentShown).map(recent(of:)), isRunning: isRunning,
             idle: idle.sentences)
+    }
+
+    private func troubles(_ outbox: OutboxStore, now: Date) async throws -> Troubles {
+        var troubles = Troubles()
+        for role in AccountRole.allCases {
+            troubles.refusals[role] = try await RefusalNote(role: role, cursors: stores.cursors).text()
+        }
+        troubles.unconfirmed = try await outbox.recent(Self.unconfirmedSearched, since: now - 86_400)
+            .filter(\.isUnconfirmed)
+        do {
+            _ = try await stores.storage.transaction { connection in
+                try connection.execute("UPDATE mirrors SET created_ms = created_ms WHERE mirror = NULL")
+            }
+        } catch let error as StorageError where [.readOnly, .full].contains(error.code) {
+            troubles.database = "\(error)"
+        } catch let error as StorageError where error.isTransient {
+            // Busy now, as databases are.
+        }
+        return troubles
     }
 
     private func isRunning(now: Date) async throws -> Bool {

@@ -9,9 +9,11 @@ struct LoginBrake {
     /// After a first log-in that got no clear answer, and at most, in seconds.
     private static let waits: ClosedRange<TimeInterval> = 60...900
 
-    /// A no that stays a no until a person has done something.
-    private var verdict: NetworkError?
-    private var lastFailure: (error: NetworkError, until: Date)?
+    /// How long nobody asks again after a no that a person has to mend, in seconds: it may have been a mistake.
+    private static let verdictLasts: TimeInterval = 25
+
+    private var verdict: (error: NetworkError, since: Date)?
+    private var lastFailure: (error: NetworkError, since: Date, until: Date)?
     private var failures = 0
     private var lastLogin: Date?
     /// What the last log-in gave, until a server accepts it.
@@ -19,8 +21,9 @@ struct LoginBrake {
 
     /// - Throws: ``NetworkError`` where logging in is pointless, or must wait.
     func check(at time: Date) throws(NetworkError) {
-        if let verdict { throw verdict }
-        if let lastFailure, time < lastFailure.until { throw lastFailure.error }
+        // A clock that was set back ends every wait: how long it still is would be anybody's guess.
+        if let verdict, time >= verdict.since, time < verdict.since + Self.verdictLasts { throw verdict.error }
+        if let lastFailure, time >= lastFailure.since, time < lastFailure.until { throw lastFailure.error }
     }
 
     /// - Throws: ``NetworkError`` where a session must not be replaced by a new one, or not yet.
@@ -54,14 +57,14 @@ struct LoginBrake {
         // What failed after the server gave a session is no failure of logging in, and what did not leave did no harm.
         guard error.outcome != .notSent || error.stopsActor else { return error }
         if error.stopsActor {
-            verdict = error
+            verdict = (error, time)
             return error
         }
         failures += 1
         let wait = min(Self.waits.lowerBound * pow(2, Double(min(failures, 10) - 1)), Self.waits.upperBound)
         var error = error
         error.retryAfter = max(error.retryAfter ?? time, time + wait)
-        lastFailure = (error, error.retryAfter ?? time)
+        lastFailure = (error, time, error.retryAfter ?? time)
         return error
     }
 }
