@@ -1,4 +1,5 @@
 import ArgumentParser
+import Daemon
 import Foundation
 
 /// The command line.
@@ -35,8 +36,7 @@ struct MirrorBot: AsyncParsableCommand {
     static let _errorPrefix = "error: "
 
     static func main() async {
-        // A peer that closes its connection must cost an error, not the process.
-        signal(SIGPIPE, SIG_IGN)
+        ProcessSetup.run()
         do {
             var command = try parseAsRoot()
             if var asynchronous = command as? any AsyncParsableCommand {

@@ -53,12 +53,21 @@ struct MirrorOptions: ParsableArguments {
     }
 
     /// Opens the mirror, runs `body` on it and closes it again.
+    ///
+    /// - Parameters:
+    ///   - readsAccounts: False for commands that make an account's settings in the first place.
+    ///   - waitsForDatabase: Whether a server that is not there yet is waited for.
+    ///   - body: Given the open mirror.
+    /// - Returns: What `body` returns.
+    /// - Throws: What opening or `body` throws.
     func withMirror<Value>(
-        readsAccounts: Bool = true, _ body: (MirrorStores) async throws -> Value
+        readsAccounts: Bool = true, waitsForDatabase: Bool = false, _ body: (MirrorStores) async throws -> Value
     ) async throws -> Value {
         let (configuration, values) = try await configuration(readsAccounts: readsAccounts)
         LogOutput.install(values)
-        let stores = try await MirrorStores.open(configuration)
+        let stores =
+            waitsForDatabase
+            ? try await MirrorStores.openWhenReachable(configuration) : try await MirrorStores.open(configuration)
         do {
             let value = try await body(stores)
             await stores.close()

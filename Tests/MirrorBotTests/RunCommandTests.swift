@@ -124,8 +124,11 @@ import Testing
         #expect(try await stage.status().isRunning == false)
     }
 
+    /// After some minutes of being refused, which pass in seconds here.
     @Test func aTokenThatIsRevokedEndsIt() async throws {
-        let program = try await started()
+        let hurry = Rehearsal.Settings(origin: Date(), started: Date(), factor: 300)
+        let program = try stage.start(["run"], environment: hurry.variables)
+        try await program.waitForError("Worker started")
         sandbox.faults.failNext(.error(status: 401, message: "The access token was revoked"), count: 1_000)
         let ending = await program.ending()
         #expect(ending.status == 77)

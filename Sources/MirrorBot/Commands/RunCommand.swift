@@ -25,7 +25,7 @@ struct RunCommand: AsyncParsableCommand {
     var once = false
 
     func run() async throws {
-        try await options.withMirror { stores in
+        try await options.withMirror(waitsForDatabase: !once && !dryRun) { stores in
             let configuration = stores.configuration
             try configuration.requireLastingStorage()
             let clock = stores.clock
@@ -58,7 +58,11 @@ struct RunCommand: AsyncParsableCommand {
             services: [
                 .init(
                     service: worker, successTerminationBehavior: .gracefullyShutdownGroup,
-                    failureTerminationBehavior: .cancelGroup)
+                    failureTerminationBehavior: .cancelGroup),
+                // The last one is told first.
+                .init(
+                    service: ShutdownWatchdog(logger: logger), successTerminationBehavior: .ignore,
+                    failureTerminationBehavior: .ignore),
             ],
             gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         configuration.maximumGracefulShutdownDuration = .seconds(8)

@@ -126,7 +126,11 @@ struct Demo {
         if let dictionary = ProcessInfo.processInfo.environment["MECAB_DICTIONARY"] {
             variables["MECAB_DICTIONARY"] = dictionary
         }
-        if let sandbox { variables.merge(DemoSettings(sandbox, network).variables) { _, given in given } }
+        if let sandbox {
+            for role in SandboxRole.allCases { variables.merge(sandbox.settings(of: role, on: network)) { $1 } }
+            // Every other minute is often enough for people who are not there, and takes half as long.
+            variables["POLL_SECONDS"] = "120"
+        }
         let values = try SettingValues(environment: EnvironmentVariablesProvider(environmentVariables: variables))
         return try MirrorConfiguration(values, environment: [:])
     }

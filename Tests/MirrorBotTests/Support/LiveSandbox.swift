@@ -20,8 +20,8 @@ extension Sandbox {
     }
 
     /// What a person sets for the bot's account.
-    var botSettings: [String: String] { ["BOT_SERVER": url, "BOT_ACCESS_TOKEN": botToken] }
+    var botSettings: [String: String] { settings(of: .bot, on: .mastodon) }
 
     /// What a person sets for the human's account.
-    var humanSettings: [String: String] { ["HUMAN_SERVER": url, "HUMAN_ACCESS_TOKEN": humanToken] }
+    var humanSettings: [String: String] { settings(of: .human, on: .mastodon) }
 }
