@@ -8,16 +8,20 @@ import Testing
     private let onX = AccountID(network: .x, value: "12345")
     private let onBluesky = AccountID(network: .bluesky, value: "did:plc:abc")
     private let now = Date(milliseconds: 1_795_000_000_000)
+    /// Kept for as long as the test, for its folder goes with it.
+    private let archive: TestArchive
+
+    init() async throws { archive = try await TestArchive() }
+
+    private var people: People { archive.people }
 
     @Test func somebodyUnknownHasNoStanceAndNoLinks() async throws {
-        let people = try await TestArchive().people
         #expect(try await people.stance(of: aoi) == .none)
         #expect(try await people.linked(to: aoi) == [aoi])
         #expect(try await people.all().isEmpty)
     }
 
     @Test func theLastStanceCountsAndKeepsTheHandle() async throws {
-        let people = try await TestArchive().people
         try await people.set(.allow, for: aoi, handle: "Aoi@home.example", reason: "asked", at: now)
         #expect(try await people.stance(of: aoi) == .allow)
         try await people.set(.deny, for: aoi, reason: "said stop", at: now)
@@ -32,7 +36,6 @@ import Testing
     }
 
     @Test func theLatestContactIsKept() async throws {
-        let people = try await TestArchive().people
         try await people.set(.deny, for: aoi, at: now)
         try await people.recordContact(aoi, handle: "aoi", at: now)
         try await people.recordContact(aoi, at: now.addingTimeInterval(-60))
@@ -45,7 +48,6 @@ import Testing
     }
 
     @Test func linkingJoinsGroupsWhateverTheOrder() async throws {
-        let people = try await TestArchive().people
         let fourth = AccountID(network: .x, value: "4")
         try await people.link(aoi, onX)
         try await people.link(onBluesky, fourth)
@@ -58,7 +60,6 @@ import Testing
     }
 
     @Test func whoSaidNoOnOneNetworkIsDeniedOnAll() async throws {
-        let people = try await TestArchive().people
         try await people.link(aoi, onX)
         try await people.set(.allow, for: aoi, at: now)
         #expect(try await people.stance(of: onX) == .allow)
@@ -67,7 +68,6 @@ import Testing
     }
 
     @Test func stancesOfManyAreThoseOfEach() async throws {
-        let people = try await TestArchive().people
         let denied = AccountID(network: .mastodon, value: "denied@home.example")
         let allowed = AccountID(network: .bluesky, value: "did:plc:allowed")
         let alias = AccountID(network: .x, value: "99")
@@ -89,17 +89,15 @@ import Testing
     }
 
     @Test func theSameLettersOnAnotherNetworkAreSomebodyElse() async throws {
-        let people = try await TestArchive().people
         let elsewhere = AccountID(network: .x, value: aoi.value)
         try await people.set(.deny, for: aoi, at: now)
         #expect(try await people.stances(of: [elsewhere, aoi]) == [elsewhere: .none, aoi: .deny])
     }
 
     @Test func mirrorsKnowTheirOwnPeople() async throws {
-        let test = try await TestArchive()
-        let other = People(storage: test.storage, mirror: "other")
-        try await test.people.link(aoi, onX)
-        try await test.people.set(.deny, for: aoi, at: now)
+        let other = People(storage: archive.storage, mirror: "other")
+        try await people.link(aoi, onX)
+        try await people.set(.deny, for: aoi, at: now)
         #expect(try await other.stance(of: aoi) == .none)
         #expect(try await other.linked(to: aoi) == [aoi])
         #expect(try await other.all().isEmpty)

@@ -93,7 +93,7 @@ import Testing
     @Test func aDatabaseServerThatIsDownIsUnavailable() async throws {
         let address = try await closedAddress().dropFirst("http://".count)
         let url = ["DATABASE_URL": "postgres://me:word@\(address)/db"]
-        for words in [["migrate"], ["status", "--json"], ["plan"], ["train", "clear", "--yes"], ["run"]] {
+        for words in [["migrate"], ["status", "--json"], ["plan"], ["train", "clear", "--yes"], ["run", "--once"]] {
             let ending = try await stage.run(words: words, environment: url)
             #expect(ending.status == 69, "\(words)")
             _ = try complaint(ending)
