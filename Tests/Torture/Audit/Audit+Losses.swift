@@ -1,0 +1,104 @@
+import Foundation
+import Outbox
+import Posts
+import Sandbox
+
+/// What was to happen and did not.
+extension Audit {
+    var losses: [AuditFinding] {
+        missingDays + missingSlots + missingMentions + actions.compactMap(loss)
+    }
+
+    /// Days without a plan although a worker had the time to make one.
+    private var missingDays: [AuditFinding] {
+        let planned = Set(input.plans.map(\.day))
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = input.zone
+        var findings: [AuditFinding] = []
+        var start = input.activated
+        while start < input.now {
+            let day = LocalTime(start, in: input.zone).day
+            let next = calendar.dateInterval(of: .day, for: start)?.end ?? start + 86_400
+            if !planned.contains(day), hadTime(for: .post, from: start, to: min(next, input.now)) {
+                findings.append(AuditFinding(.lost, "\(day)", "has no plan although a worker had the time to make one"))
+            }
+            start = next
+        }
+        return findings
+    }
+
+    /// Slots that a plan announced and that have no row.
+    private var missingSlots: [AuditFinding] {
+        let rows = Set(actions.filter { $0.kind == .post }.map(\.subject))
+        return input.plans.sorted { $0.day < $1.day }.flatMap { plan in
+            let count = input.slots[plan.day] ?? 0
+            return (0..<count).map { StoredPlan.subject(day: plan.day, slot: $0 + 1) }
+                .filter { !rows.contains($0) }
+                .map { AuditFinding(.lost, "post \($0)", "is in the plan of the day and has no row") }
+        }
+    }
+
+    /// Mentions about which nothing was decided although a worker had the time to read them.
+    private var missingMentions: [AuditFinding] {
+        let decided = Set(actions.filter { $0.kind == .reply }.map(\.subject))
+        return ledger.mentions.filter { mention in
+            mention.date >= input.activated && !decided.contains(mention.identity)
+                && hadTime(for: .reply, from: mention.date + input.skew, to: input.now)
+        }
+        .map { AuditFinding(.lost, "mention \($0.identity)", "was never decided about") }
+    }
+
+    /// Why an action counts as lost; nil if it does not.
+    private func loss(of action: Action) -> AuditFinding? {
+        let why: String? =
+            switch action.state {
+            case .planned, .claimed: reasonOfWaiting(action)
+            case .sending: reasonOfSending(action)
+            case .expired: reasonOfExpiry(action)
+            case .skipped: reasonOfSkippedSlot(action)
+            case .failed: action.isUnconfirmed ? reasonOfUnconfirmed(action) : nil
+            case .done: things(of: action).isEmpty ? "is done, and the network does not have it" : nil
+            case .suggested, .undone: nil
+            }
+        return why.map { AuditFinding(.lost, action, $0) }
+    }
+
+    /// What is planned waits for its time; once that is over, somebody has to mark it.
+    private func reasonOfWaiting(_ action: Action) -> String? {
+        let start = min(max(action.due, action.nextAttempt ?? .distantPast), max(action.expires, action.due))
+        guard hadTime(for: action.kind, from: start + input.skew, to: input.now) else { return nil }
+        return "is still \(action.state.rawValue) although a worker had the time to send it or to mark it as expired"
+    }
+
+    private func reasonOfSending(_ action: Action) -> String? {
+        let start = max(lookUpTime(of: action), action.nextAttempt ?? .distantPast)
+        guard hadTime(for: action, from: start + input.skew, to: input.now, extra: rules.lookUpWait) else { return nil }
+        return "is still in flight although a worker had the time to look it up"
+    }
+
+    /// A person may leave a suggestion alone until its time is over.
+    private func reasonOfExpiry(_ action: Action) -> String? {
+        guard action.reason != Action.Reason.undecided, hadTime(action) else { return nil }
+        return "expired although a worker had the time to send it"
+    }
+
+    /// A slot that was over when its plan was made; made in time, it would have been sent.
+    private func reasonOfSkippedSlot(_ action: Action) -> String? {
+        guard action.reason == "before-start", hadTime(action) else { return nil }
+        return "was over when the day was planned although a worker had the time to plan it before"
+    }
+
+    /// Where the network knows a repeated request, whatever has not expired is sent until it is there.
+    ///
+    /// Time for one look-up more is allowed: a worker that takes over looks when its predecessor's request is over.
+    private func reasonOfUnconfirmed(_ action: Action) -> String? {
+        guard rules.recognisesRepeats, things(of: action).isEmpty, let sending = action.sending else { return nil }
+        if wasRefusedOnPurpose(action) || action.sends >= rules.sends { return nil }
+        let end = min(action.expires, sending + rules.resendWindow) - input.skew
+        let start = lookUpTime(of: action) + input.skew
+        guard hadTime(for: action, from: start, to: end, extra: rules.lookUpWait) else { return nil }
+        return "was given up although a worker had the time to look it up and to send it again"
+    }
+
+    private func lookUpTime(of action: Action) -> Date { (action.sending ?? action.updated) + rules.lookUpWait }
+}

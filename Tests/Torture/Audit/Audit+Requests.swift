@@ -1,0 +1,114 @@
+import Foundation
+import Outbox
+import Posts
+import Sandbox
+
+/// What the network says about single requests and about whom they reached.
+extension Audit {
+    /// What is wrong with how an action was sent, whatever became of it.
+    func objectionsToRequests(of action: Action) -> [AuditFinding] {
+        let acting = writes(of: action).filter(\.mayHaveActed)
+        var objections: [String] = []
+        if acting.count > rules.sends {
+            objections.append("was sent \(acting.count) times, and \(rules.sends) is the most")
+        }
+        if let key = rules.key(of: action), let other = acting.first(where: { $0.key != key }) {
+            objections.append("was sent under another key than its own: \(other.summary)")
+        }
+        if let early = acting.first(where: { $0.arrived < action.due - input.skew }) {
+            objections.append("was sent before its time: \(early.summary)")
+        }
+        if let late = acting.first(where: { isLate($0, for: action) }) {
+            objections.append("was sent after its time: \(late.summary)")
+        }
+        return objections.map { AuditFinding(.unexplained, action, $0) }
+    }
+
+    /// Whether a request arrived after its action had expired, other than from a worker that had been stopped meanwhile.
+    private func isLate(_ write: SandboxLedger.Write, for action: Action) -> Bool {
+        let last = action.expires + input.skew + input.patience
+        guard write.arrived > last else { return false }
+        return !input.stoppedWorkers.contains {
+            $0.stopped <= last && $0.woken >= action.expires && write.arrived <= $0.woken + input.patience
+        }
+    }
+
+    /// What the network itself objects to.
+    var objectionsOfNetwork: [AuditFinding] {
+        unwelcome + rejections + answersBeforeActivation + tooManyAnswers
+            + ledger.widenedReplies.map {
+                AuditFinding(.unexplained, "post \($0)", "reaches more people than what it answers")
+            }
+    }
+
+    /// People who were told of something, and posts that were favorited, against the network's better knowledge.
+    private var unwelcome: [AuditFinding] {
+        let told = ledger.notifications.compactMap { notification in
+            notification.objection.map {
+                ("notification by \(notification.postID)", notification.recipient, notification.date, $0)
+            }
+        }
+        let favorited = ledger.favorites.compactMap { favorite in
+            favorite.objection.map { ("favorite \(favorite.identity)", favorite.author, favorite.date, $0) }
+        }
+        return (told + favorited).filter { _, person, date, why in !isPardoned(why, person, at: date) }
+            .map { about, person, date, why in
+                AuditFinding(.unexplained, "\(about) at \(date.rfc3339)", "\(person): \(why)")
+            }
+    }
+
+    /// Whether the worker could not know better.
+    ///
+    /// The network's own caps are not those of the mirror, which are judged by ``tooManyAnswers``. And who asks the
+    /// bot to stop may hear of it once more until a worker has had the time to read that.
+    private func isPardoned(_ why: String, _ person: String, at date: Date) -> Bool {
+        if why.hasPrefix("too many answers") { return true }
+        guard why == "account asked the bot to stop" else { return false }
+        return !ledger.mentions.contains { mention in
+            mention.kind == .stop && mention.handle == person
+                && hadTime(for: .reply, from: mention.date + input.skew, to: date)
+        }
+    }
+
+    /// Answers on the network beyond the mirror's caps, by the day and the conversation for which they were meant.
+    private var tooManyAnswers: [AuditFinding] {
+        let answers = actions.filter { $0.kind == .reply && !things(of: $0).isEmpty }
+        let byPerson = Dictionary(grouping: answers) { action in
+            "\(action.targetAuthor?.value ?? "nobody") on \(LocalTime(action.due, in: input.zone).day)"
+        }
+        let byThread = Dictionary(grouping: answers) { $0.thread ?? $0.subject }
+        let crowds = [
+            ("answers to", byPerson, rules.repliesPerPerson), ("answers in", byThread, rules.repliesPerThread),
+        ]
+        return crowds.flatMap { what, groups, cap in
+            groups.filter { $0.value.count > cap }.sorted { $0.key < $1.key }.map { name, group in
+                AuditFinding(.unexplained, "\(what) \(name)", "are \(group.count), and the cap is \(cap)")
+            }
+        }
+    }
+
+    private var answersBeforeActivation: [AuditFinding] {
+        actions.filter { action in
+            action.kind == .reply && !things(of: action).isEmpty
+                && mention(of: action).map { $0.date < input.activated } ?? false
+        }
+        .map { AuditFinding(.unexplained, $0, "answers a mention from before the mirror started") }
+    }
+
+    private var rejections: [AuditFinding] {
+        ledger.rejections.filter { !$0.isExpected }.map { rejection in
+            AuditFinding(
+                .unexplained, "\(rejection.method) \(rejection.path) at \(rejection.date.rfc3339)",
+                "was refused with \(rejection.status): \(rejection.reason)")
+        }
+    }
+}
+
+extension SandboxLedger.Write {
+    /// The request in a few words, none of them the bot's.
+    var summary: String {
+        let planned = fault.map { ", \($0)" } ?? ""
+        return "\(kind.rawValue) at \(arrived.rfc3339), \(effect.rawValue), \(status.map(String.init) ?? "no status")"
+            + (isAnswered ? "" : ", not answered") + planned.prefix(120)
+    }
+}

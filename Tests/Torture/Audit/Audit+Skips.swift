@@ -1,0 +1,68 @@
+import Conduct
+import Foundation
+import Outbox
+import Posts
+import Sandbox
+
+/// Whether what was decided against was decided by a rule.
+extension Audit {
+    /// The reasons that end a slot or a favorite without being a rule about a post.
+    private static let otherReasons: Set = ["before-start", "no-text", "source-gone"]
+
+    /// What is wrong with the reason of a skipped action; nil if it is a rule, and one that applied.
+    ///
+    /// Only mentions can be judged closely, for the network knows who wrote them and why.
+    func objection(toSkipping action: Action) -> String? {
+        let reason = action.reason ?? "no reason"
+        let rule = Refusal.Reason(rawValue: reason)
+        guard rule != nil || Self.otherReasons.contains(reason) else {
+            return "was skipped for \(reason), which is no rule"
+        }
+        guard action.kind == .reply, let mention = mention(of: action), mention.kind == .friend, let rule else {
+            return nil
+        }
+        return isBorneOut(rule, action, mention) ? nil : "was skipped for \(reason), which is not so"
+    }
+
+    /// Whether a rule forbade to answer somebody with whom the human has talked before.
+    private func isBorneOut(_ rule: Refusal.Reason, _ action: Action, _ mention: SandboxLedger.Mention) -> Bool {
+        switch rule {
+        case .personCap: answersToPerson(before: action) >= rules.repliesPerPerson
+        case .threadCap: answersInThread(before: action) >= rules.repliesPerThread
+        case .tooOld:
+            !hadTime(
+                for: .reply, from: mention.date + input.skew, to: mention.date + rules.mentionAge - input.skew)
+        case .denied: askedToStop(mention.handle, by: action.updated)
+        // Each text is for once; who was answered often has had all of them.
+        case .noPastReply: answersToPerson(before: action, onDay: false) > 0
+        default: false
+        }
+    }
+
+    func mention(of action: Action) -> SandboxLedger.Mention? {
+        ledger.mentions.first { $0.identity == action.targetPost }
+    }
+
+    /// Whether somebody had asked the bot to stop before an instant.
+    func askedToStop(_ handle: String, by date: Date) -> Bool {
+        ledger.mentions.contains { $0.kind == .stop && $0.handle == handle && $0.date <= date + input.skew }
+    }
+
+    /// The answers to the same person, whether or not they got there, that were decided before this one.
+    func answersToPerson(before action: Action, onDay: Bool = true) -> Int {
+        let day = LocalTime(action.due, in: input.zone).day
+        return actions.count { other in
+            other.kind == .reply && other.state != .skipped && other.targetAuthor == action.targetAuthor
+                && other.id != action.id && other.created <= action.created
+                && (!onDay || LocalTime(other.due, in: input.zone).day == day)
+        }
+    }
+
+    /// The answers in the same conversation that were decided before this one.
+    func answersInThread(before action: Action) -> Int {
+        actions.count { other in
+            other.kind == .reply && other.state != .skipped && other.thread == action.thread && other.id != action.id
+                && other.created <= action.created
+        }
+    }
+}

@@ -1,0 +1,164 @@
+import Foundation
+import Outbox
+import Posts
+import Sandbox
+
+/// Compares what the plans said, what the network received and what `actions` says.
+///
+/// The network is believed before the mirror: an action is delivered when the network has exactly one thing of it. What
+/// is late or missing is the worker's fault only if it had the time: see ``WorkingTime``.
+///
+/// - Parameter input: The three ledgers, read after the last worker has ended.
+/// - Returns: The figures of the run and a line for everything that is wrong.
+func audit(_ input: AuditInput) -> AuditReport {
+    let audit = Audit(input)
+    let findings = audit.duplicates + audit.losses + audit.disagreements
+    var report = audit.figures
+    report.duplicates = findings.count { $0.kind == .duplicate }
+    report.lost = findings.count { $0.kind == .lost }
+    report.unexplained = findings.count { $0.kind == .unexplained }
+    report.findings = findings.map(\.description)
+    return report
+}
+
+/// One comparison of the three ledgers.
+struct Audit: Sendable {
+    let input: AuditInput
+    let attribution: Attribution
+    let time: WorkingTime
+    /// The disturbances during which a worker tried and failed.
+    private let failures: [Disturbance]
+
+    init(_ input: AuditInput) {
+        self.input = input
+        attribution = Attribution(input.actions, input.ledger, input.rules)
+        time = WorkingTime(input.disturbances)
+        failures = input.disturbances.filter { $0.cause != .noWorker }
+    }
+
+    var rules: AuditRules { input.rules }
+    var actions: [Action] { input.actions }
+    var ledger: SandboxLedger { input.ledger }
+
+    /// The counts, without the findings.
+    fileprivate var figures: AuditReport {
+        var report = AuditReport()
+        report.actions = actions.count
+        report.delivered = actions.count { $0.state == .done && things(of: $0).count == 1 }
+        report.unconfirmed = actions.count(where: \.isUnconfirmed)
+        report.expired = actions.count { $0.state == .expired }
+        report.skipped = actions.count { $0.state == .skipped }
+        report.pending = actions.count(where: isOpen)
+        report.unhindered = actions.count { $0.state != .skipped && $0.due < input.now && hadTime($0) }
+        return report
+    }
+
+    /// Whether an action should have come to an end by now: what came due a moment ago need not.
+    private func isOpen(_ action: Action) -> Bool {
+        switch action.state {
+        case .claimed, .sending: true
+        case .planned: max(action.due, action.nextAttempt ?? .distantPast) <= input.now - input.patience
+        default: false
+        }
+    }
+
+    /// What the network has of an action.
+    func things(of action: Action) -> [NetworkThing] { attribution.things[action.id] ?? [] }
+
+    /// The requests for an action that reached the network.
+    func writes(of action: Action) -> [SandboxLedger.Write] { attribution.writes[action.id] ?? [] }
+
+    /// Whether the harness made the network say no to the action for good.
+    func wasRefusedOnPurpose(_ action: Action) -> Bool {
+        writes(of: action).contains { $0.isRefusal && $0.fault != nil }
+    }
+}
+
+// MARK: - Time
+
+extension Audit {
+    /// Whether a worker had the time for something between two instants.
+    func hadTime(for kind: ActionKind, from start: Date, to end: Date) -> Bool {
+        time.longestStretch(for: kind, from: start, to: end) >= input.patience
+    }
+
+    /// Whether a worker had the time to send an action before it expired, whichever way its clock was wrong.
+    func hadTime(_ action: Action) -> Bool {
+        let start = max(action.due, input.activated) + input.skew
+        return hadTime(for: action, from: start, to: action.expires - input.skew)
+    }
+
+    /// Whether a worker had the time for something about an action that had failed now and then.
+    ///
+    /// - Parameters:
+    ///   - action: Its own waits do not count.
+    ///   - start: Not before this.
+    ///   - end: Not after this.
+    ///   - extra: What is needed besides the patience, in seconds.
+    /// - Returns: False if there was no stretch long enough.
+    func hadTime(for action: Action, from start: Date, to end: Date, extra: TimeInterval = 0) -> Bool {
+        let last = min(end, input.now)
+        let waits = waits(of: action, from: start, to: last)
+        return time.longestStretch(for: action.kind, from: start, to: last, besides: waits) >= input.patience + extra
+    }
+
+    /// The stretches in which an action may have waited after a failure of its own.
+    ///
+    /// The row alone cannot excuse itself: there is a wait only if the network knows of the failure, or if something
+    /// was switched off. It is as long as the policy makes it after as many attempts as the action had at most.
+    private func waits(of action: Action, from start: Date, to end: Date) -> [DateInterval] {
+        let policy = RetryPolicy()
+        let afterRequests = writes(of: action).map { write in
+            guard !write.mayHaveActed else {
+                return DateInterval(start: write.arrived, duration: rules.lookUpWait)
+            }
+            let next = policy.nextAttempt(
+                after: write.cause, attempts: action.attempts, asked: write.retryAfter, id: action.id,
+                now: write.arrived)
+            return DateInterval(start: write.arrived, end: next)
+        }
+        let longest = policy.rule(for: .serverTrouble).longest * 2
+        let near = failures.filter { failure in
+            failure.hinders(action.kind) && failure.interval.end + longest > start && failure.interval.start < end
+        }
+        let afterFailures = near.map { failure in
+            let next = policy.nextAttempt(
+                after: .serverTrouble, attempts: action.attempts, id: action.id, now: failure.interval.end)
+            return DateInterval(start: failure.interval.start, end: next)
+        }
+        return afterRequests + afterFailures
+    }
+}
+
+extension SandboxLedger.Write {
+    /// Whether the mirror could not exclude, once the request was over, that the network had acted on it.
+    ///
+    /// A refusal counts as heard unless it was cut on purpose: whoever hangs up after the last byte has heard it too.
+    var mayHaveActed: Bool {
+        switch (effect, fault) {
+        case (.created, _), (.repeated, _): true
+        case (.refused, nil), (.notActed, nil), (.refused, .answer), (.notActed, .answer): false
+        case (.refused, _), (.notActed, _): !isAnswered
+        }
+    }
+
+    /// The network said that it will never do this.
+    var isRefusal: Bool { !mayHaveActed && (400..<500).contains(status ?? 0) && ![408, 409, 429].contains(status) }
+
+    /// Why the request did nothing, as the mirror sees it.
+    fileprivate var cause: RetryPolicy.Cause {
+        switch status {
+        case 429: .tooBusy
+        case 402: .limit
+        case 409: .conflict
+        default: .serverTrouble
+        }
+    }
+
+    /// When the planned answer wanted to be asked again.
+    fileprivate var retryAfter: Date? {
+        guard case .answer(_, _, _, let headers) = fault else { return nil }
+        let value = headers.first { $0.key.lowercased() == "retry-after" }?.value
+        return value.flatMap { TimeInterval($0) }.map { arrived + $0 }
+    }
+}

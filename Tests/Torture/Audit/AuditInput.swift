@@ -1,0 +1,71 @@
+import Foundation
+import Outbox
+import Posts
+import Sandbox
+
+/// The three ledgers of a run, and what happened to the run.
+///
+/// The plan's ledger is `plans` and `slots`, the network's is `ledger`, the mirror's own is `actions`. Everything is read
+/// after the last worker has ended, and every instant is one of the mirror's clock.
+struct AuditInput: Sendable {
+    var rules: AuditRules
+    /// Whose days the plans and the caps are.
+    var zone: TimeZone
+    /// When the mirror first started; nothing older is answered.
+    var activated: Date
+    /// When the last worker ended.
+    var now: Date
+    var plans: [StoredPlan]
+    /// How many slots each plan said that its day has.
+    var slots: [LocalDay: Int]
+    var actions: [Action]
+    var ledger: SandboxLedger
+    /// How many times a worker was killed.
+    var kills: Int
+    /// How many requests acted, or act later, without their answer arriving whole.
+    var cutAnswers: Int
+    /// The stretches in which a worker could not do its work, in any order; they may overlap.
+    var disturbances: [Disturbance] = []
+    var stoppedWorkers: [StoppedWorker] = []
+    /// How long a worker that nothing disturbs may take for one thing, from noticing it to the request.
+    ///
+    /// What had no longer stretch than this counts as hindered: it is not held against the worker.
+    var patience: TimeInterval
+    /// How far a worker's clock may be from the network's.
+    var skew: TimeInterval = 0
+}
+
+/// A stretch in which a worker could not do its work.
+struct Disturbance: Equatable, Sendable {
+    enum Cause: String, CaseIterable, Codable, Sendable {
+        /// None ran, or the one that ran was stopped, did not have the lease yet, or had not started.
+        case noWorker = "no-worker"
+        case noServer = "no-server"
+        case noDatabase = "no-database"
+        /// The counts of the classifier could not be read; nothing but favorites waits for them.
+        case noCounts = "no-counts"
+        /// Requests were refused, or not answered, on purpose.
+        case faults
+    }
+
+    var cause: Cause
+    var interval: DateInterval
+
+    /// Whether an action of this kind has to wait for the end of it.
+    func hinders(_ kind: ActionKind) -> Bool { cause != .noCounts || kind == .favorite }
+
+    /// How much longer than itself it can be felt, in seconds.
+    ///
+    /// Whoever tried while it lasted waits before the next attempt. Each wait is twice the one before, so it is at most
+    /// as long as all of them together, plus the first: a minute, spread by a quarter. No wait is longer than a
+    /// quarter of an hour, spread likewise. A worker that did not run did not try.
+    var aftermath: TimeInterval { cause == .noWorker ? 0 : min(interval.duration + 75, 900 * 1.25) }
+}
+
+/// A worker that was held with SIGSTOP and went on later.
+struct StoppedWorker: Equatable, Sendable {
+    /// The fault point at which it was stopped.
+    var point: String
+    var stopped: Date
+    var woken: Date
+}

@@ -1,0 +1,52 @@
+import Foundation
+import Networks
+import Outbox
+import Posts
+
+/// What a network and the settings of a mirror let the audit expect.
+struct AuditRules: Sendable {
+    var network: NetworkName
+    /// Whether the network knows a repeated request by its key, so that it is safe to make it again.
+    var recognisesRepeats: Bool
+    /// The most requests for one action that may act; after so many it may be given up.
+    var sends: Int
+    /// How long after a request its lost answer is looked up, in seconds: its deadline and a margin.
+    var lookUpWait: TimeInterval
+    /// How long after the first request it may be made again, in seconds.
+    var resendWindow: TimeInterval
+    /// How long after the first request an unconfirmed action is looked for again, in seconds.
+    var sightings: [TimeInterval] = [600, 3_600, 6 * 3_600, 24 * 3_600]
+    /// The most answers to one person on one local day.
+    var repliesPerPerson = 3
+    /// The most answers in one conversation.
+    var repliesPerThread = 5
+    /// How old a mention may be when it is answered, in seconds.
+    var mentionAge: TimeInterval = 24 * 3_600
+    /// After how many days a text may come again at all: to the same person, or as a post when nothing else is left.
+    var repeatAfterDays = 7
+
+    /// What the README promises for a network whose server keeps to its documents.
+    init(_ network: NetworkName) {
+        self.network = network
+        switch network {
+        case .mastodon:
+            (recognisesRepeats, sends) = (true, 5)
+            (lookUpWait, resendWindow) = (60 + 60, 50 * 60)
+        case .x:
+            (recognisesRepeats, sends) = (false, 1)
+            (lookUpWait, resendWindow) = (30 + 60, 0)
+        case .bluesky:
+            (recognisesRepeats, sends) = (true, 5)
+            (lookUpWait, resendWindow) = (180 + 60, 24 * 3_600)
+        }
+    }
+
+    /// What every request for an action must be named; nil where the network takes no name.
+    func key(of action: Action) -> String? {
+        switch network {
+        case .mastodon: action.kind == .favorite ? nil : action.key
+        case .bluesky: TimestampID(createdAt: action.sending ?? action.due, key: action.key).description
+        case .x: nil
+        }
+    }
+}

@@ -1,0 +1,163 @@
+import Foundation
+import Posts
+import Sandbox
+
+/// Lets things go wrong around the workers as a plan says, and mends them again.
+actor FaultDirector {
+    /// What a worker is asked to wait when there are too many requests, in seconds of its clock.
+    private static let pause = 20
+    /// How often it is looked whether requests have met the faults, in real seconds.
+    private static let glance = 0.02
+
+    private let network: NetworkName
+    private let sandbox: Sandbox
+    private let timeline: Timeline
+    private let stores: StoreDirector
+    /// How often the server vanished, or something befell a store.
+    private var absences = 0
+    private var switched = Switched()
+
+    /// The faults of requests that are planned and not yet met.
+    private struct Switched {
+        /// How many faults had been met before.
+        var before = 0
+        /// How many were planned since.
+        var planned = 0
+        /// The stretch in which the workers are hindered, once it has begun.
+        var stretch: Int?
+        var hinders = false
+        var lastsToTheEnd = false
+        /// For how long a refusal asked the workers to wait.
+        var aftermath: TimeInterval = 0
+    }
+
+    init(network: NetworkName, sandbox: Sandbox, servers: TortureServers, timeline: Timeline) {
+        (self.network, self.sandbox, self.timeline) = (network, sandbox, timeline)
+        stores = StoreDirector(servers: servers, timeline: timeline)
+    }
+
+    /// How many faults befell somebody: those that were planned and that no request met do not count.
+    var befallen: Int { absences + sandbox.faults.applied }
+
+    /// Lets the faults of an episode happen at their times; cancelled when its workers have ended.
+    ///
+    /// What lasts for a time is over when this returns.
+    nonisolated func perform(_ plan: EpisodePlan) async {
+        sandbox.faults.x.publishesRepeats = plan.publishesRepeats
+        for fault in plan.networkFaults where fault.after <= 0 { await happen(fault) }
+        await withTaskGroup(of: Void.self) { group in
+            for fault in plan.networkFaults where fault.after > 0 {
+                group.addTask { if await Pause.wait(seconds: fault.after) { await self.happen(fault) } }
+            }
+            if let fault = plan.storeFault {
+                group.addTask {
+                    guard await Pause.wait(seconds: fault.after) else { return }
+                    await self.count()
+                    await self.stores.happen(fault.fault, inEpisode: plan.number)
+                }
+            }
+            group.addTask { while await Pause.wait(seconds: Self.glance) { await self.look() } }
+        }
+    }
+
+    /// Lets the next requests succeed, and what was gone for some episodes come back once they are over.
+    func mend(after episode: Int) async {
+        look()
+        sandbox.faults.clearPlanned()
+        if let stretch = switched.stretch { timeline.end(stretch, lasting: switched.aftermath) }
+        switched = Switched(before: sandbox.faults.applied)
+        await stores.mend(after: episode)
+    }
+
+    /// Mends everything.
+    func mendAll() async { await mend(after: .max) }
+
+    /// Lets a fault of the network happen now.
+    func happen(_ timed: TimedNetworkFault) async {
+        if case .vanish(let seconds) = timed.fault { return await vanish(seconds: seconds) }
+        let (fault, count) = Self.planned(timed.fault)
+        switched.planned += count
+        if timed.fault.hindrance != .none { switched.hinders = true }
+        if timed.fault.hindrance == .toTheEnd { switched.lastsToTheEnd = true }
+        if case .tooMany(let saysWhen) = timed.fault {
+            switched.aftermath = max(switched.aftermath, Self.wait(saysWhen: saysWhen, on: network))
+        }
+        sandbox.faults.failNext(
+            fault, count: count, method: timed.hitsWritesOnly ? "POST" : nil,
+            path: timed.hitsWritesOnly ? Self.writePath(on: network) : "/")
+    }
+
+    private func count() { absences += 1 }
+
+    /// Begins a stretch of hindrance once a request has met a fault, and ends it once all faults are used up.
+    private func look() {
+        let met = sandbox.faults.applied - switched.before
+        guard switched.hinders, met > 0 else { return }
+        if switched.stretch == nil { switched.stretch = timeline.begin(.faults) }
+        guard let stretch = switched.stretch, met >= switched.planned, !switched.lastsToTheEnd else { return }
+        timeline.end(stretch, lasting: switched.aftermath)
+        switched = Switched(before: sandbox.faults.applied)
+    }
+
+    private func vanish(seconds: Double) async {
+        count()
+        let absence = timeline.begin(.noServer)
+        await sandbox.close()
+        await Pause.wait(seconds: seconds)
+        // Not cancelled with the episode: the next one needs the server.
+        let sandbox = sandbox
+        await Task { await Self.reopen(sandbox) }.value
+        timeline.end(absence)
+    }
+
+    /// Takes the port back, which the system may hold for a moment.
+    private static func reopen(_ sandbox: Sandbox) async {
+        for _ in 0..<200 {
+            do { return try await sandbox.reopen() } catch { await Pause.wait(seconds: 0.05) }
+        }
+    }
+}
+
+/// What the network does with its own means.
+extension FaultDirector {
+    /// How long a worker rests after too many requests, in seconds: a minute and a quarter at least, and where X does not
+    /// say when its window of a quarter of an hour ends, all of it.
+    private static func wait(saysWhen: Bool, on network: NetworkName) -> TimeInterval {
+        network == .x && !saysWhen ? 960 : 80
+    }
+
+    /// How the requests begin that publish, reply or favorite.
+    static func writePath(on network: NetworkName) -> String {
+        switch network {
+        case .mastodon: "/api/v1/statuses"
+        case .x: "/2/tweets"
+        case .bluesky: "/xrpc/com.atproto.repo.putRecord"
+        }
+    }
+
+    /// The sandbox's own name for the fault, and how many requests it meets.
+    private static func planned(_ fault: NetworkFault) -> (SandboxFault, count: Int) {
+        switch fault {
+        case .dropRequest: (.dropRequest, 1)
+        case .dropAnswer: (.dropAnswer, 1)
+        case .resetRequest: (.resetRequest, 1)
+        case .resetAnswer: (.resetAnswer, 1)
+        case .truncateAnswer: (.truncateAnswer, 1)
+        case .drip: (.drip(bytesPerSecond: 200), 1)
+        case .endlessAnswer: (.endlessAnswer, 1)
+        case .hang: (.hang, 1)
+        case .actLate(let seconds): (.actLate(after: TimeInterval(seconds)), 1)
+        case .page(let status): (.html(status: status), 1)
+        case .tooMany(let saysWhen):
+            (
+                .error(
+                    status: 429, message: "Too many requests",
+                    headers: saysWhen ? ["retry-after": "\(pause)"] : [:]), 1
+            )
+        case .unavailable(let times): (.error(status: 503, message: "Service unavailable"), times)
+        case .unauthorized: (.error(status: 401, message: "The access token is invalid"), 1)
+        // The server is not there to do anything.
+        case .vanish: (.hang, 0)
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import Foundation
+
+/// What the network does wrong for a while.
+enum NetworkFault: Equatable, Hashable, Sendable {
+    case dropRequest
+    case dropAnswer
+    case resetRequest
+    case resetAnswer
+    case truncateAnswer
+    /// Acts, and sends its answer so slowly that the worker is killed meanwhile or waits long.
+    case drip
+    case endlessAnswer
+    /// Takes the request and never answers.
+    case hang
+    /// Acts that many seconds of the network's clock after the connection broke.
+    case actLate(after: Int)
+    /// A proxy's page instead of an answer.
+    case page(status: Int)
+    /// Too many requests; with a date in a header, or without any word about when.
+    case tooMany(saysWhen: Bool)
+    /// Errors of the server itself, so many in a row.
+    case unavailable(times: Int)
+    /// The token is refused once.
+    case unauthorized
+    /// The whole server is gone for so many real seconds.
+    case vanish(seconds: Double)
+}
+
+extension NetworkFault {
+    /// A fault without its figures.
+    enum Kind: String, CaseIterable, Sendable {
+        case dropRequest = "drop-request"
+        case dropAnswer = "drop-answer"
+        case resetRequest = "reset-request"
+        case resetAnswer = "reset-answer"
+        case truncateAnswer = "truncate-answer"
+        case drip
+        case endlessAnswer = "endless-answer"
+        case hang
+        case actLate = "act-late"
+        case page
+        case tooMany = "too-many"
+        case unavailable
+        case unauthorized
+        case vanish
+
+        /// How often it is drawn, compared with the others.
+        var weight: Double {
+            switch self {
+            case .dropAnswer: 4
+            case .resetAnswer: 3
+            case .dropRequest, .truncateAnswer, .actLate, .page, .tooMany, .unavailable, .vanish: 2
+            case .resetRequest: 1.5
+            case .drip, .endlessAnswer, .hang: 1
+            case .unauthorized: 0.5
+            }
+        }
+    }
+
+    /// How a worker is kept from its work by a fault that a request has met.
+    enum Hindrance: Sendable {
+        /// Not at all: the one request is all that is lost.
+        case none
+        /// For as long as requests meet it.
+        case whileItLasts
+        /// Until the worker ends, for it may wait for an answer all the time.
+        case toTheEnd
+    }
+
+    var hindrance: Hindrance {
+        switch self {
+        case .dropRequest, .dropAnswer, .resetRequest, .resetAnswer, .truncateAnswer, .actLate, .page(200), .vanish:
+            .none
+        case .page, .tooMany, .unavailable, .unauthorized: .whileItLasts
+        case .drip, .endlessAnswer, .hang: .toTheEnd
+        }
+    }
+}
+
+/// A fault of the network in an episode.
+struct TimedNetworkFault: Equatable, Sendable {
+    var fault: NetworkFault
+    /// Real seconds after the episode's beginning.
+    var after: Double
+    /// Only requests that publish, reply or favorite; else whatever comes first.
+    var hitsWritesOnly: Bool
+}

@@ -1,0 +1,93 @@
+import Foundation
+import Redis
+import Storage
+import TestSupport
+
+/// Lets the stores fail, and mends them again.
+actor StoreDirector {
+    private let servers: TortureServers
+    private let timeline: Timeline
+    /// While Redis is gone: after which episode it comes back, and the stretch without it.
+    private var redisIsGone: (until: Int, absence: Int)?
+
+    init(servers: TortureServers, timeline: Timeline) {
+        (self.servers, self.timeline) = (servers, timeline)
+    }
+
+    /// Lets a fault happen; what lasts for a time is over when this returns.
+    func happen(_ fault: StoreFault, inEpisode episode: Int) async {
+        switch fault {
+        case .lockFile(let seconds):
+            await during(.noDatabase) { await Self.lock(servers.location, seconds: seconds) }
+        case .restartPostgres:
+            await during(.noDatabase) { await Self.insist { [servers] in try await servers.postgres?.restart() } }
+        case .crashPostgres:
+            await during(.noDatabase) {
+                await Self.insist { [servers] in try await servers.postgres?.restart(.immediate) }
+            }
+        case .terminateBackends:
+            await during(.noDatabase) { await Self.insist { [servers] in try await servers.terminateConnections() } }
+        case .readOnly(let seconds):
+            await during(.noDatabase) {
+                await Self.insist { [servers] in try await servers.setReadOnly(true) }
+                await Pause.wait(seconds: seconds)
+                await Self.insist { [servers] in try await servers.setReadOnly(false) }
+            }
+        case .restartRedis:
+            await during(.noCounts) { await Self.insist { [servers] in try await servers.redis?.restart() } }
+        case .flushRedis:
+            await during(.noCounts) { await tellRedis("FLUSHALL") }
+        case .dropRedisClients:
+            await during(.noCounts) { await tellRedis("CLIENT", "KILL", "TYPE", "normal") }
+        case .stopRedis(let episodes):
+            guard redisIsGone == nil else { return }
+            redisIsGone = (episode + episodes, timeline.begin(.noCounts))
+            await servers.redis?.stop()
+        }
+    }
+
+    /// Brings back what was to be gone until this episode was over.
+    func mend(after episode: Int) async {
+        guard let gone = redisIsGone, episode >= gone.until else { return }
+        redisIsGone = nil
+        await Self.insist { [servers] in try await servers.redis?.restart() }
+        timeline.end(gone.absence)
+    }
+
+    private func during(_ cause: Disturbance.Cause, _ body: () async -> Void) async {
+        let number = timeline.begin(cause)
+        await body()
+        timeline.end(number)
+    }
+
+    private func tellRedis(_ words: String...) async {
+        guard let redis = servers.redis, redisIsGone == nil,
+            let configuration = try? RedisConfiguration(url: redis.url)
+        else { return }
+        // Not cancelled with the episode, so that what has begun is done.
+        await Task {
+            let client = RedisClient(configuration: configuration)
+            // Killing all clients kills this one too.
+            _ = try? await client.pipeline([RedisCommand(words.map { RedisArgument($0) })])
+            await client.close()
+        }.value
+    }
+
+    /// Holds the write lock of a SQLite file as another program would.
+    private static func lock(_ location: StorageLocation, seconds: Double) async {
+        guard let storage = try? await Storage.open(location) else { return }
+        // The transaction runs on a thread of its own.
+        _ = try? await storage.transaction { connection in
+            try connection.execute("UPDATE leases SET updated_ms = updated_ms WHERE mirror = ''")
+            Thread.sleep(forTimeInterval: seconds)
+        }
+        await storage.close()
+    }
+
+    /// Tries again until it works, for a server that has just been hurt may refuse for a while.
+    private static func insist(_ body: @Sendable () async throws -> Void) async {
+        for _ in 0..<100 {
+            do { return try await body() } catch { _ = await Task { await Pause.wait(seconds: 0.05) }.value }
+        }
+    }
+}

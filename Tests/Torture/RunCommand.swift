@@ -1,0 +1,95 @@
+import ArgumentParser
+import Daemon
+import Foundation
+import Posts
+
+/// `Torture run`.
+struct RunCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Kill the real program again and again, and compare what everybody says about it.",
+        discussion: """
+            Runs mirror-bot against a network inside this process, kills it at random instants and at every named \
+            fault point, and lets the network and the stores fail meanwhile. In the end the plan, the network's \
+            ledger and the table of actions must agree. The last line of the output is one JSON object. All choices \
+            follow from the seed; which of two processes is faster does not.
+            """)
+
+    @Option(help: ArgumentHelp("Kills, 1 to 100000.", valueName: "number"))
+    var kills = 200
+
+    @Option(help: ArgumentHelp("Another seed makes other episodes.", valueName: "number"))
+    var seed: UInt64 = 1
+
+    @Option(help: "sqlite, or postgres with Redis beside it.")
+    var store = TortureStore.sqlite
+
+    @Option(help: "mastodon, x or bluesky.", transform: Self.network)
+    var network = NetworkName.mastodon
+
+    @Option(help: ArgumentHelp("The program; nil for the one built beside this one.", valueName: "path"))
+    var binary: String?
+
+    @Option(help: ArgumentHelp("How many times as fast the clocks run, 1 to 300.", valueName: "number"))
+    var factor = 120.0
+
+    @Flag(name: .shortAndLong, help: "Tell of every episode.")
+    var verbose = false
+
+    @Flag(help: "Keep the folder of the run even if nothing was found.")
+    var keep = false
+
+    @Option(help: .hidden, transform: { try Self.names($0, EpisodeKind.init(rawValue:)) })
+    var shapes: [EpisodeKind] = []
+
+    @Option(help: .hidden, transform: { try Self.names($0) { name in FaultPoint.all.first { $0.name == name } } })
+    var points: [FaultPoint] = []
+
+    @Option(help: .hidden, transform: { try Self.names($0, NetworkFault.Kind.init(rawValue:)) })
+    var networkFaults: [NetworkFault.Kind] = []
+
+    func validate() throws {
+        guard (1...100_000).contains(kills) else {
+            throw ValidationError("--kills is \(kills); expected a number from 1 to 100000")
+        }
+        guard (1...300).contains(factor) else {
+            throw ValidationError("--factor is \(factor); expected a number from 1 to 300")
+        }
+    }
+
+    func run() async throws {
+        signal(SIGPIPE, SIG_IGN)
+        var settings = TortureSettings(network: network, store: store, kills: kills, seed: seed)
+        settings.program = try binary ?? WorkerProgram.path()
+        settings.factor = factor
+        settings.isVerbose = verbose
+        settings.keepsFolder = keep
+        settings.filter = EpisodeFilter(kinds: shapes, points: points, networkFaults: networkFaults)
+        let run = TortureRun(settings: settings, say: Self.say)
+        let report = try await Interruption.cancelling { try await run.run() }
+        for line in report.complaints { Self.say(line) }
+        print(try report.jsonLine())
+        guard report.isPassed else { throw ExitCode.failure }
+    }
+
+    @Sendable private static func say(_ line: String) {
+        FileHandle.standardError.write(Data((line + "\n").utf8))
+    }
+
+    /// The values that a list such as `killed,frozen` names.
+    private static func names<Value>(_ list: String, _ value: (String) -> Value?) throws -> [Value] {
+        try list.split(separator: ",").map { name in
+            guard let value = value(String(name)) else { throw ValidationError("nothing is called \(name)") }
+            return value
+        }
+    }
+
+    private static func network(_ text: String) throws -> NetworkName {
+        guard let network = NetworkName(rawValue: text) else {
+            throw ValidationError("--network is \"\(text)\"; expected mastodon, x or bluesky")
+        }
+        return network
+    }
+}
+
+extension TortureStore: ExpressibleByArgument {}

@@ -1,0 +1,98 @@
+import Daemon
+import Foundation
+import Outbox
+import Posts
+import Sandbox
+import Storage
+
+/// The end of a run: a last worker that nothing disturbs, and the comparison of what everybody says.
+struct Settlement: Sendable {
+    let stage: Stage
+
+    /// How long the last worker works at least, so that it sees everything that happened, in minutes of its clock.
+    private static let leastMinutes = 20.0
+    /// After how many minutes of its clock something is wrong if there is still something to do.
+    private static let mostMinutes = 300.0
+
+    /// Lets a worker run until nothing is left to do, and ends it.
+    ///
+    /// - Returns: Complaints, if it does not come to that.
+    func settle() async throws -> [String] {
+        let worker = try stage.worker("worker-last")
+        defer { stage.timeline.note(isWorking: false) }
+        let start = stage.clock.now
+        var open: [Action] = []
+        while stage.clock.now < start + Self.mostMinutes * 60 {
+            let state = await worker.wait(seconds: 0.3) { state in
+                stage.timeline.note(isWorking: state == .running && worker.beginnings > 0)
+                return state.hasEnded
+            }
+            guard !state.hasEnded else { return ["the last worker ended by itself: \(state)"] }
+            open = try await unsettled()
+            if open.isEmpty, stage.clock.now > start + Self.leastMinutes * 60 { break }
+        }
+        worker.send(SIGTERM)
+        let state = await worker.wait(seconds: 10) { $0.hasEnded }
+        var complaints = open.map { "not settled in the end: \($0.kind.rawValue) \($0.subject), \($0.state.rawValue)" }
+        if state != .exited(0) { complaints.append("the last worker did not end in order: \(state)") }
+        return complaints
+    }
+
+    /// The actions that a worker would do something about at once.
+    private func unsettled() async throws -> [Action] {
+        let now = stage.clock.now
+        return try await withStorage { _, outbox in
+            try await outbox.recent(1_000_000).filter { action in
+                switch action.state {
+                case .claimed, .sending: true
+                case .planned: max(action.due, action.nextAttempt ?? .distantPast) < now - 60
+                default: false
+                }
+            }
+        }
+    }
+
+    /// Gathers the three ledgers, and what happened to the run.
+    func ledgers(_ ledger: SandboxLedger, _ report: TortureReport) async throws -> AuditInput {
+        let now = stage.clock.now
+        var rules = AuditRules(stage.settings.network)
+        (rules.repliesPerPerson, rules.repliesPerThread) = (Stage.repliesAtMost, Stage.repliesAtMost)
+        return try await withStorage { [rules, patience] storage, outbox in
+            let slots = try await Self.slots(storage)
+            var plans: [StoredPlan] = []
+            for day in slots.keys.sorted() { plans += [try await outbox.plan(for: day)].compactMap(\.self) }
+            let activated = try await MirrorTable(storage: storage, mirror: Stage.mirror).record().activated
+            return AuditInput(
+                rules: rules, zone: Stage.zone, activated: activated ?? Stage.origin, now: now, plans: plans,
+                slots: slots, actions: try await outbox.recent(1_000_000), ledger: ledger, kills: report.kills,
+                cutAnswers: ledger.cutAnswers, disturbances: stage.timeline.disturbances,
+                stoppedWorkers: report.stopped, patience: patience, skew: EpisodeSchedule.longestSkew)
+        }
+    }
+
+    /// What a worker that nothing disturbs needs for one thing: a round of its loops, and a slow machine.
+    private var patience: TimeInterval { 60 + stage.settings.factor }
+
+    private static func slots(_ storage: any StorageEngine) async throws -> [LocalDay: Int] {
+        let mirror = Stage.mirror
+        let rows = try await storage.query("SELECT local_day, slots FROM plans WHERE mirror = \(mirror)")
+        return Dictionary(
+            uniqueKeysWithValues: try rows.compactMap { row in
+                try LocalDay(row.text("local_day")).map { ($0, try row.int("slots")) }
+            })
+    }
+
+    private func withStorage<Value>(
+        _ body: (any StorageEngine, OutboxStore) async throws -> Value
+    ) async throws -> Value {
+        let storage = try await Storage.open(stage.servers.location)
+        do {
+            let value = try await body(storage, OutboxStore(storage: storage, mirror: Stage.mirror, lease: nil))
+            await storage.close()
+            return value
+        } catch {
+            await storage.close()
+            throw error
+        }
+    }
+}

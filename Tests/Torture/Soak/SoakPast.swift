@@ -1,0 +1,53 @@
+import Daemon
+import Foundation
+import Networks
+import Posts
+import Sandbox
+import Storage
+
+/// What a soaked mirror learned before its first day.
+struct SoakPast: Sendable {
+    /// The first instant of the run: a Monday in Tokyo.
+    static let origin = Date(timeIntervalSince1970: 1_780_239_600)
+    static let zone = TimeZone(identifier: SamplePeople.timeZoneIdentifier) ?? .gmt
+
+    let network: NetworkName
+    let home: String
+    /// Where the data is.
+    let store: [String: String]
+
+    /// Makes the tables and archives a year of the human's posts.
+    func learnPosts() async throws {
+        let path = home + "/sample.jsonl"
+        try Data(SampleArchive(endingAt: Self.origin).postLines.utf8).write(to: URL(fileURLWithPath: path))
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let configuration = try SoakMirror.configuration(home: home, store)
+        if case .postgres = configuration.storage {
+            let storage = try await Storage.open(configuration.storage)
+            try await Migrations.apply(to: storage)
+            await storage.close()
+        }
+        let network = network
+        try await SoakMirror.withStores(configuration) { stores in
+            let trainer = SchedulerTrainer(stores: stores, clock: SystemClock(), zone: Self.zone, report: { _ in })
+            _ = try await trainer.train(
+                fromArchive: path, localHost: SamplePeople.host,
+                adopt: { SandboxIdentity.carried($0, to: network) })
+        }
+    }
+
+    /// Reads the human's favorites and home timeline.
+    func learnFavorites(with accounts: [String: String]) async throws {
+        let configuration = try SoakMirror.configuration(home: home, store.merging(accounts) { $1 })
+        let clock = VirtualClock(startingAt: Self.origin)
+        let registry = NetworkRegistry(version: "soak", clock: clock)
+        defer { registry.shutdown() }
+        try await SoakMirror.withStores(configuration) { stores in
+            let human = try await registry.requiredNetwork(of: .human, in: stores)
+            let account = try await human.verifyAccount()
+            let trainer = ClassifierTrainer(
+                stores: stores, favorites: try stores.favorites(), clock: clock, report: { _ in })
+            _ = try await trainer.train(from: human, own: [account.id], limit: ClassifierTrainer.seedSize)
+        }
+    }
+}

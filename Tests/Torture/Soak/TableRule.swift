@@ -1,0 +1,51 @@
+/// How many rows a table may have, and why.
+struct TableRule: Sendable {
+    let table: String
+    /// For the person who reads that it was broken.
+    let reason: String
+    /// The most rows at the end of a day.
+    let bound: @Sendable (SoakWorld) -> Int
+
+    private static func constant(_ table: String, _ reason: String) -> TableRule {
+        TableRule(table: table, reason: reason) { $0.first.tables.rows[table] ?? 0 }
+    }
+
+    private static func atMost(_ table: String, _ number: Int, _ reason: String) -> TableRule {
+        TableRule(table: table, reason: reason) { _ in number }
+    }
+
+    /// Every table of a mirror.
+    ///
+    /// Only `plans` and `actions` grow with time: they are the memory of what
+    /// was said to whom, on which never saying it twice rests, about twenty
+    /// short rows a day.
+    static let all: [TableRule] = [
+        constant("mirrors", "one a mirror"),
+        constant("leases", "one a mirror"),
+        constant("cursors", "one a feed and verified account"),
+        atMost("posts", SoakMirror.archiveLimit, "ARCHIVE_LIMIT"),
+        atMost("examples", SoakMirror.exampleLimit, "EXAMPLE_LIMIT"),
+        atMost("credentials", 4, "a login and a session for each account"),
+        TableRule(table: "people", reason: "whom the bot has met") { $0.people },
+        TableRule(table: "feature_counts", reason: "the features of EXAMPLE_LIMIT examples") { _ in
+            SoakMirror.exampleLimit * SoakMirror.featuresPerExample
+        },
+        TableRule(table: "counters", reason: "a sequence, and what 41 days have cost on X by purpose") { _ in
+            SoakMirror.countersAtMost
+        },
+        // The last day is measured when the next has just begun.
+        TableRule(table: "plans", reason: "one a day") { $0.day + 1 },
+        TableRule(table: "actions", reason: "slots, mentions, and favorites within their cap") { world in
+            world.ledger.mentions + (world.day + 1) * (SoakMirror.slotsPerDay + SoakMirror.favoritesPerDay)
+        },
+    ]
+}
+
+/// What bounds the rows of a day.
+struct SoakWorld: Sendable {
+    let day: Int
+    /// What there was at the end of the first day.
+    let first: SoakDay
+    let ledger: SoakLedger
+    let people: Int
+}

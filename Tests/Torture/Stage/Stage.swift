@@ -1,0 +1,134 @@
+import Configuration
+import Daemon
+import Foundation
+import Posts
+import Sandbox
+import TestSupport
+
+/// Everything around the workers of a run: the network, the stores, the clock, and a mirror that has learned its past.
+final class Stage: Sendable {
+    /// Nine in the morning of a Monday in Tokyo; the same in every run.
+    static let origin = Date(timeIntervalSince1970: 1_780_272_000)
+    static let zone = TimeZone(identifier: SamplePeople.timeZoneIdentifier) ?? .gmt
+    static let mirror = "torture"
+    /// As many answers to one person, and in one conversation, as a busy day may have.
+    static let repliesAtMost = 100
+    private static let mentionsPerDay = 400.0
+
+    let settings: TortureSettings
+    let folder: RunFolder
+    let servers: TortureServers
+    let sandbox: Sandbox
+    /// The network's clock and, unless it is wrong, each worker's.
+    let clock: AcceleratedClock
+    let timeline: Timeline
+    private let started: Date
+    private let environment: [String: String]
+
+    /// Starts the servers, teaches the mirror its past and opens the network.
+    ///
+    /// - Throws: ``TestSupportError`` if something cannot be started, with what it said.
+    static func set(_ settings: TortureSettings) async throws -> Stage {
+        let folder = try RunFolder()
+        do {
+            let servers = try await TortureServers.start(settings.store, home: folder.home)
+            var environment = basics(folder, settings).merging(servers.variables) { $1 }
+            try await learn(settings, folder, environment)
+            let started = Date(milliseconds: Date().milliseconds)
+            let clock = AcceleratedClock(origin: origin, started: started, factor: settings.factor)
+            let sandbox = try await Sandbox.start(
+                world: world(settings), rateLimits: .unlimited, now: { clock.now })
+            // What a stopped or slow worker has signed is many minutes old on these clocks when it arrives.
+            sandbox.faults.x.timestampWindow = 3_600
+            for role in SandboxRole.allCases {
+                environment.merge(sandbox.settings(of: role, on: settings.network)) { $1 }
+            }
+            return Stage(settings, folder, servers, sandbox, clock, started, environment)
+        } catch {
+            folder.remove()
+            throw error
+        }
+    }
+
+    private init(
+        _ settings: TortureSettings, _ folder: RunFolder, _ servers: TortureServers, _ sandbox: Sandbox,
+        _ clock: AcceleratedClock, _ started: Date, _ environment: [String: String]
+    ) {
+        (self.settings, self.folder, self.servers, self.sandbox) = (settings, folder, servers, sandbox)
+        (self.clock, self.started, self.environment) = (clock, started, environment)
+        timeline = Timeline(clock: clock)
+    }
+
+    /// Starts a worker.
+    ///
+    /// - Parameters:
+    ///   - name: Its name in the run.
+    ///   - skew: By how many seconds its clock is ahead.
+    ///   - fault: What it does to itself, as `REHEARSAL_FAULT` says it.
+    /// - Returns: The running worker.
+    /// - Throws: ``TestSupportError`` if it cannot be started.
+    func worker(_ name: String, skew: TimeInterval = 0, fault: String? = nil) throws -> WorkerProcess {
+        let rehearsal = Rehearsal.Settings(
+            origin: Self.origin + skew.rounded(), started: started, factor: settings.factor,
+            leaseSeconds: settings.leaseSeconds, fault: fault)
+        return try WorkerProcess(
+            name: name, words: [settings.program, "run"], environment: environment.merging(rehearsal.variables) { $1 },
+            logPath: folder.log(name))
+    }
+
+    /// Ends everything.
+    func strike(keepingFolder: Bool) async {
+        await sandbox.stop()
+        await servers.stop()
+        if !keepingFolder { folder.remove() }
+    }
+
+    // MARK: Setting the stage
+
+    private static func basics(_ folder: RunFolder, _ settings: TortureSettings) -> [String: String] {
+        var variables = [
+            "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": folder.path, "TMPDIR": NSTemporaryDirectory(),
+            "LANG": "C.UTF-8", "MIRROR_BOT_HOME": folder.home, "MIRROR": mirror, "TIME_ZONE": zone.identifier,
+            "NETWORK": settings.network.rawValue, "LOG_FORMAT": "logfmt",
+            "LOG_LEVEL": settings.isVerbose ? "debug" : "info", "POLL_SECONDS": "20", "MAX_PER_DAY": "300",
+            "FAVORITES_PER_DAY": "300", "REPLIES_PER_PERSON": "\(repliesAtMost)",
+            "REPLIES_PER_THREAD": "\(repliesAtMost)", "FAVORITE_RATE_THRESHOLD": "1",
+        ]
+        for name in ["MECAB_DICTIONARY", "LD_LIBRARY_PATH"] {
+            variables[name] = ProcessInfo.processInfo.environment[name]
+        }
+        return variables
+    }
+
+    /// Makes the tables and has the program learn the past, in peace.
+    private static func learn(
+        _ settings: TortureSettings, _ folder: RunFolder, _ environment: [String: String]
+    ) async throws {
+        let past = TorturePast(network: settings.network, origin: origin)
+        let posts = try folder.write(past.postLines(), to: "posts.jsonl")
+        let examples = try folder.write(past.exampleLines(), to: "examples.jsonl")
+        var commands = [["train", "scheduler", "--from", posts], ["train", "classifier", "--from", examples]]
+        if settings.store == .postgres { commands.insert(["migrate"], at: 0) }
+        let rehearsal = Rehearsal.Settings(origin: origin - 3_600, started: Date(), factor: 1)
+        for command in commands {
+            let process = try WorkerProcess(
+                name: command[0], words: [settings.program] + command,
+                environment: environment.merging(rehearsal.variables) { $1 }, logPath: folder.log("learning"))
+            let state = await process.wait(seconds: 120) { $0.hasEnded }
+            guard state == .exited(0) else {
+                throw TestSupportError("could not \(command.joined(separator: " ")): \(process.output)")
+            }
+        }
+    }
+
+    /// A network long enough for the run, in which there is always something to do.
+    private static func world(_ settings: TortureSettings) -> SandboxWorld {
+        // Three seconds for each kill are more than any run took.
+        let seconds = Double(settings.kills * 3 + 240) * settings.factor
+        var configuration = SandboxWorld.Configuration.busy(
+            seed: settings.seed, origin: origin, days: Int(seconds / 86_400) + 2, timeZone: zone,
+            network: settings.network, people: TorturePast.people, mentionsPerDay: mentionsPerDay)
+        (configuration.repliesPerPersonAndDay, configuration.repliesPerThread) = (repliesAtMost, repliesAtMost)
+        return SandboxWorld(configuration: configuration)
+    }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import Posts
+import Sandbox
+
+/// What the tortured mirror learns before it runs: the sample archive, made dense.
+///
+/// A year of the sample's human is laid over a few weeks, so that there is something to do in every minute of the run,
+/// and spread over the whole clock, so that there is no night.
+struct TorturePast: Sendable {
+    /// How many days hold the year.
+    static let days = 14
+    /// How many people the human has answered, and who therefore mention the bot.
+    static let people = 60
+
+    let network: NetworkName
+    let origin: Date
+
+    /// The human's posts as JSON Lines.
+    func postLines() throws -> String {
+        let sample = SampleArchive(endingAt: origin, people: Self.people)
+        var generator = SampleGenerator(seed: 4)
+        return try sample.posts.enumerated().map { index, post in
+            try line(post, number: index, at: instant(&generator))
+        }.joined()
+    }
+
+    /// What the human favorited and did not favorite as JSON Lines, oldest first.
+    func exampleLines() throws -> String {
+        let sample = SampleArchive(endingAt: origin)
+        var generator = SampleGenerator(seed: 5)
+        let all = sample.favorites.map { ($0, true) } + sample.normals.map { ($0, false) }
+        let dated = all.map { (post: $0.0, isFavorite: $0.1, date: instant(&generator)) }
+        return try dated.sorted { $0.date < $1.date }.enumerated().map { index, entry in
+            try line(entry.post, number: 10_000 + index, at: entry.date, isFavorite: entry.isFavorite)
+        }.joined()
+    }
+
+    private func instant(_ generator: inout SampleGenerator) -> Date {
+        let second = generator.number(below: Self.days * 86_400)
+        return origin - TimeInterval(86_400 + second)
+    }
+
+    /// One line, with everybody under the names of the network.
+    private func line(_ sample: SamplePost, number: Int, at date: Date, isFavorite: Bool? = nil) throws -> String {
+        let id = SamplePost.id(at: date, sequence: number)
+        let post = SandboxIdentity.carried(
+            Post(
+                id: PostID(network: .mastodon, value: SamplePost.uri(id: id, author: sample.author)),
+                author: AccountID(network: .mastodon, value: sample.author.handle), text: sample.text,
+                createdAt: date,
+                replyTo: sample.replyTo.map { ReplyTarget(author: AccountID(network: .mastodon, value: $0.handle)) }),
+            to: network)
+        let line = Line(
+            id: post.id.value, author: post.author.value, text: post.text, createdAt: date.rfc3339,
+            visibility: sample.visibility.rawValue, language: sample.language.rawValue, favorite: isFavorite,
+            replyToAuthor: post.replyTo?.author?.value)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys]
+        return String(decoding: try encoder.encode(line), as: UTF8.self) + "\n"
+    }
+
+    private struct Line: Encodable {
+        var id: String
+        var author: String
+        var text: String
+        var createdAt: String
+        var visibility: String
+        var language: String
+        var favorite: Bool?
+        var replyToAuthor: String?
+
+        enum CodingKeys: String, CodingKey {
+            case id, author, text, visibility, language, favorite
+            case createdAt = "created_at"
+            case replyToAuthor = "reply_to_author"
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import Posts
+
+/// What a run found out.
+struct TortureReport: Sendable {
+    private let settings: TortureSettings
+    /// Workers that died by `SIGKILL`.
+    private(set) var kills = 0
+    private(set) var episodes = 0
+    /// Faults that a request met or that befell a store.
+    var faults = 0
+    /// How often each fault point was reached as planned, and how often in vain.
+    private(set) var reached: [String: Int] = [:]
+    private(set) var missed: [String: Int] = [:]
+    private(set) var stopped: [StoppedWorker] = []
+    private(set) var audit = AuditReport()
+    /// Requests that changed something, or may have, and got no whole answer.
+    private(set) var cutAnswers = 0
+    /// Days of the mirror's clock.
+    var days = 0.0
+    /// Real seconds.
+    var seconds = 0.0
+    /// What should not have happened, a line each.
+    var complaints: [String] = []
+
+    init(_ settings: TortureSettings) { self.settings = settings }
+
+    mutating func add(_ outcome: EpisodeOutcome) {
+        episodes += 1
+        kills += outcome.kills
+        for point in outcome.reached { reached[point, default: 0] += 1 }
+        for point in outcome.missed { missed[point, default: 0] += 1 }
+        stopped += outcome.stopped
+        complaints += outcome.findings
+    }
+
+    /// Adds the comparison of the ledgers, and complains of what it and the figures show.
+    mutating func add(_ audit: AuditReport, unanswered: Int) {
+        (self.audit, cutAnswers) = (audit, unanswered)
+        complaints += audit.findings
+        if audit.unconfirmed > kills + cutAnswers {
+            complaints.append(
+                "\(audit.unconfirmed) actions are unconfirmed; \(kills) kills and \(cutAnswers) cut answers explain fewer"
+            )
+        }
+        complainOfEmptiness()
+        if audit.pending > 0 { complaints.append("\(audit.pending) actions were still open in the end") }
+    }
+
+    /// A run in which hardly anything happened cannot have found anything.
+    private mutating func complainOfEmptiness() {
+        if 2 * audit.delivered < kills {
+            complaints.append("only \(audit.delivered) actions were delivered in \(kills) kills: that shows too little")
+        }
+        if 10 * audit.unhindered < kills {
+            complaints.append(
+                "only \(audit.unhindered) actions had every chance in \(kills) kills: nothing could be lost")
+        }
+        for (point, times) in missed.sorted(by: { $0.key < $1.key }) where times > 2 && reached[point] == nil {
+            complaints.append("no worker came to \(point) in \(times) episodes that waited for it")
+        }
+    }
+
+    /// Whether nothing was found.
+    var isPassed: Bool { complaints.isEmpty && audit.isClean }
+
+    /// The figures as one line of JSON.
+    func jsonLine() throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys]
+        return String(decoding: try encoder.encode(Figures(self, settings)), as: UTF8.self)
+    }
+}
+
+extension TortureReport {
+    /// The last line of a run.
+    private struct Figures: Encodable {
+        var network, store: String
+        var seed: UInt64
+        var factor, days, seconds: Double
+        var kills, episodes, faults, cutAnswers: Int
+        var actions, delivered, unconfirmed, expired, skipped, pending, unhindered: Int
+        var duplicates, lost, unexplained: Int
+        /// How many complaints there are besides those of the audit.
+        var complaints: Int
+        var pointsReached, pointsMissed: [String: Int]
+
+        init(_ report: TortureReport, _ settings: TortureSettings) {
+            let audit = report.audit
+            (network, store, seed) = (settings.network.rawValue, settings.store.rawValue, settings.seed)
+            (factor, days, seconds) = (settings.factor, Self.rounded(report.days), Self.rounded(report.seconds))
+            (kills, episodes, faults) = (report.kills, report.episodes, report.faults)
+            cutAnswers = report.cutAnswers
+            (actions, delivered, unconfirmed) = (audit.actions, audit.delivered, audit.unconfirmed)
+            (expired, skipped, pending) = (audit.expired, audit.skipped, audit.pending)
+            (unhindered, duplicates) = (audit.unhindered, audit.duplicates)
+            (lost, unexplained) = (audit.lost, audit.unexplained)
+            complaints = report.complaints.count - audit.findings.count
+            (pointsReached, pointsMissed) = (report.reached, report.missed)
+        }
+
+        private static func rounded(_ number: Double) -> Double { (number * 100).rounded() / 100 }
+
+        enum CodingKeys: String, CodingKey {
+            case network, store, seed, factor, days, seconds, kills, episodes, faults, actions, delivered, unconfirmed
+            case expired, skipped, pending, unhindered, duplicates, lost, unexplained, complaints
+            case cutAnswers = "cut_answers"
+            case pointsReached = "points_reached"
+            case pointsMissed = "points_missed"
+        }
+    }
+}

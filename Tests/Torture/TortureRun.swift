@@ -1,0 +1,82 @@
+import Daemon
+import Foundation
+import Outbox
+import Posts
+import Sandbox
+import Storage
+import TestSupport
+
+/// A run of the crash harness: episodes until enough workers were killed, a calm end, and the comparison.
+struct TortureRun: Sendable {
+    let settings: TortureSettings
+    /// Told how far it has come, for people who wait.
+    let say: @Sendable (String) -> Void
+
+    /// After how many episodes people are told.
+    private static let progressEvery = 20
+
+    /// Runs to the end.
+    ///
+    /// - Returns: What was found, complaints included.
+    /// - Throws: ``TestSupportError`` if the stage cannot be set; the store's error.
+    func run() async throws -> TortureReport {
+        say("learning, and opening a small \(settings.network.displayName) …")
+        let stage = try await Stage.set(settings)
+        do {
+            let report = try await run(on: stage)
+            let isKept = settings.keepsFolder || !report.isPassed
+            if isKept { say("seed \(settings.seed); what the workers said: \(stage.folder.path)") }
+            await stage.strike(keepingFolder: isKept)
+            return report
+        } catch {
+            say("seed \(settings.seed); what the workers said: \(stage.folder.path)")
+            await stage.strike(keepingFolder: true)
+            throw error
+        }
+    }
+
+    private func run(on stage: Stage) async throws -> TortureReport {
+        let director = FaultDirector(
+            network: settings.network, sandbox: stage.sandbox, servers: stage.servers, timeline: stage.timeline)
+        var report = TortureReport(settings)
+        let start = ContinuousClock.now
+        var schedule = EpisodeSchedule(
+            network: settings.network, store: settings.store, seed: settings.seed, filter: settings.filter)
+        while report.kills < settings.kills, let plan = schedule.next() {
+            try Task.checkCancellation()
+            let outcome = try await Episode(plan, on: stage).play(director)
+            report.add(outcome)
+            report.seconds = start.duration(to: .now).timeInterval
+            if settings.isVerbose {
+                say("\(plan) -> \(outcome)")
+            } else if plan.number % Self.progressEvery == 0 {
+                say(await progress(report, stage))
+            }
+        }
+        await director.mendAll()
+        say("letting a last worker settle what is open …")
+        let end = Settlement(stage: stage)
+        report.complaints += try await end.settle()
+        report.faults = await director.befallen
+        let ledger = await stage.sandbox.ledger
+        let ledgers = try await end.ledgers(ledger, report)
+        _ = try stage.folder.write(Transcript(ledgers).text, to: "ledgers.txt")
+        report.add(audit(ledgers), unanswered: Self.unanswered(ledger))
+        report.seconds = start.duration(to: .now).timeInterval
+        report.days = stage.clock.now.timeIntervalSince(Stage.origin) / 86_400
+        return report
+    }
+
+    /// How many requests got no whole answer, whether or not the network acted on them.
+    private static func unanswered(_ ledger: SandboxLedger) -> Int {
+        ledger.cutAnswers + ledger.writes.count { $0.effect == .notActed && !$0.isAnswered }
+    }
+
+    private func progress(_ report: TortureReport, _ stage: Stage) async -> String {
+        let ledger = await stage.sandbox.ledger
+        let time = stage.clock.now.formatted(.iso8601)
+        return
+            "\(report.kills) of \(settings.kills) kills, \(Int(report.seconds)) s; the mirror's clock shows \(time), "
+            + "the network has \(ledger.deliveries.count) posts and \(ledger.favorites.count) favorites of the bot"
+    }
+}

@@ -1,0 +1,28 @@
+import Foundation
+import Posts
+
+/// Where the tortured workers keep their data.
+enum TortureStore: String, CaseIterable, Codable, Sendable {
+    case sqlite
+    /// With Redis for the counts.
+    case postgres
+}
+
+/// What a run of the crash harness is told.
+struct TortureSettings: Sendable {
+    var network: NetworkName
+    var store: TortureStore
+    /// How many workers die by `SIGKILL` before the run ends.
+    var kills: Int
+    var seed: UInt64
+    /// The executable of mirror-bot.
+    var program = ""
+    /// How many times as fast the clocks of the network and the workers run.
+    var factor = 120.0
+    /// For how many real seconds a lease must not beat before another worker takes it.
+    var leaseSeconds = 0.6
+    /// What the run is confined to.
+    var filter = EpisodeFilter()
+    var isVerbose = false
+    var keepsFolder = false
+}

@@ -1,0 +1,210 @@
+import Foundation
+import Networks
+import Posts
+
+@testable import Outbox
+@testable import Sandbox
+@testable import Torture
+
+/// The ledgers of a run, written by hand: everything that is added agrees in all three until a test changes it.
+struct AuditRun {
+    static let friend = "friend@sandbox.example"
+    /// Midnight in the mirror's zone; the mirror starts here, and the run lasts one day.
+    static let start = Date(milliseconds: 1_795_564_800_000)
+    static let patience: TimeInterval = 120
+
+    let network: NetworkName
+    var input: AuditInput
+    private var lastNumber: Int64 = 0
+
+    init(_ network: NetworkName) {
+        self.network = network
+        input = AuditInput(
+            rules: AuditRules(network), zone: .gmt, activated: Self.start, now: Self.start + 86_400, plans: [],
+            slots: [:], actions: [], ledger: SandboxLedger(), kills: 0, cutAnswers: 0, patience: Self.patience)
+        input.plans = [StoredPlan(day: Self.day, timeZone: "GMT", seed: "1", made: Self.start)]
+        input.slots = [Self.day: 0]
+    }
+
+    static var day: LocalDay { LocalTime(start, in: .gmt).day }
+
+    var report: AuditReport { audit(input) }
+
+    var ledger: SandboxLedger {
+        get { input.ledger }
+        set { input.ledger = newValue }
+    }
+
+    // MARK: Actions that agree everywhere
+
+    /// A slot of the plan, published on the minute.
+    @discardableResult
+    mutating func post(hour: Double, text: String? = nil) -> Int {
+        let slot = (input.slots[Self.day] ?? 0) + 1
+        input.slots[Self.day] = slot
+        let due = Self.start + hour * 3_600
+        var action = action(.post, StoredPlan.subject(day: Self.day, slot: slot), due: due, expires: due + 900)
+        action.text = text ?? "post \(slot)"
+        return deliver(action)
+    }
+
+    /// A mention by a friend, answered a minute later.
+    @discardableResult
+    mutating func answer(hour: Double, by handle: String = Self.friend, text: String? = nil) -> Int {
+        let mention = mention(hour: hour, by: handle)
+        var action = action(
+            .reply, mention.identity, due: mention.date + 60, expires: mention.date + 86_400)
+        action.targetPost = mention.identity
+        action.targetAddress = mention.id
+        action.targetAuthor = SandboxIdentity.account(handle, on: network)
+        action.thread = mention.identity
+        action.text = text ?? "answer to \(mention.id)"
+        return deliver(action, target: mention.id)
+    }
+
+    /// A favorite, given at once.
+    @discardableResult
+    mutating func favorite(hour: Double) -> Int {
+        let number = next()
+        let identity = identity(number, by: Self.friend)
+        let due = Self.start + hour * 3_600
+        var action = action(.favorite, identity, due: due, expires: due + 6 * 3_600)
+        action.targetPost = identity
+        action.targetAddress = String(number)
+        action.targetAuthor = SandboxIdentity.account(Self.friend, on: network)
+        return deliver(action, target: String(number))
+    }
+
+    @discardableResult
+    mutating func mention(
+        hour: Double, by handle: String = Self.friend, kind: SandboxMention.Kind = .friend
+    ) -> SandboxLedger.Mention {
+        let number = next()
+        let mention = SandboxLedger.Mention(
+            id: String(number), identity: identity(number, by: handle), handle: handle, kind: kind,
+            date: Self.start + hour * 3_600, deservesReply: kind == .friend)
+        ledger.mentions.append(mention)
+        return mention
+    }
+
+    // MARK: What went otherwise
+
+    subscript(index: Int) -> Action {
+        get { input.actions[index] }
+        set { input.actions[index] = newValue }
+    }
+
+    /// The network has nothing of the action and no request for it.
+    mutating func unsend(_ index: Int) {
+        let action = self[index]
+        ledger.writes.removeAll { $0.key == action.key || $0.text == action.text && $0.text != nil }
+        ledger.deliveries.removeAll { $0.text == action.text }
+        ledger.favorites.removeAll { $0.identity == action.targetPost }
+        if action.kind == .favorite {
+            ledger.writes.removeAll { $0.target.map { action.subject.hasSuffix($0) } ?? false }
+        }
+        (self[index].remoteID, self[index].sending, self[index].attempts) = (nil, nil, 0)
+    }
+
+    /// The action ended in this state, and the network has nothing of it.
+    mutating func end(_ index: Int, as state: ActionState, reason: String? = nil) {
+        unsend(index)
+        (self[index].state, self[index].reason) = (state, reason)
+    }
+
+    /// The action was given up, and the network has nothing of it.
+    mutating func giveUp(_ index: Int) {
+        end(index, as: .failed, reason: Action.Reason.unconfirmed)
+        (self[index].sending, self[index].attempts, self[index].sends) = (self[index].due, 1, 1)
+    }
+
+    /// The network has one thing more for the action, under another key.
+    mutating func sendAgain(_ index: Int, after seconds: TimeInterval, key: String = "another") {
+        let first = ledger.writes.first { $0.text == self[index].text }
+        deliver(self[index], target: first?.target, at: self[index].due + seconds, key: key)
+    }
+
+    /// A request for the action that made nothing.
+    mutating func request(
+        _ index: Int, after seconds: TimeInterval, effect: SandboxLedger.Write.Effect = .notActed,
+        isAnswered: Bool = true, status: Int? = nil, fault: SandboxFault? = nil
+    ) {
+        let action = self[index]
+        ledger.writes.append(
+            SandboxLedger.Write(
+                arrived: action.due + seconds, date: action.due + seconds, kind: .init(action.kind),
+                key: input.rules.key(of: action),
+                text: action.text, target: action.targetAddress, postID: nil, effect: effect, isAnswered: isAnswered,
+                status: status, fault: fault))
+    }
+
+    mutating func disturb(_ cause: Disturbance.Cause = .noWorker, hours: ClosedRange<Double>) {
+        input.disturbances.append(
+            Disturbance(
+                cause: cause,
+                interval: DateInterval(
+                    start: Self.start + hours.lowerBound * 3_600, end: Self.start + hours.upperBound * 3_600)))
+    }
+
+    // MARK: Parts
+
+    private mutating func next() -> Int64 {
+        lastNumber += 1
+        return lastNumber
+    }
+
+    private func identity(_ number: Int64, by handle: String) -> String {
+        SandboxIdentity.post(number, by: handle, on: network).value
+    }
+
+    private func action(_ kind: ActionKind, _ subject: String, due: Date, expires: Date) -> Action {
+        let id = ActionIdentity.id(kind: kind, subject: subject)
+        return Action(
+            id: id, kind: kind, subject: subject, state: .planned, due: due, expires: expires, isPinned: false,
+            key: ActionIdentity.key(mirror: "test", kind: kind, subject: subject), attempts: 0, created: due,
+            updated: due)
+    }
+
+    private mutating func deliver(_ action: Action, target: String? = nil) -> Int {
+        var done = action
+        (done.state, done.sending, done.attempts, done.sends) = (.done, action.due, 1, 1)
+        let key = input.rules.key(of: done)
+        done.remoteID = deliver(done, target: target, at: action.due + 1, key: key)
+        input.actions.append(done)
+        return input.actions.count - 1
+    }
+
+    /// The network makes the thing that an action asks for, and writes down the request.
+    @discardableResult
+    private mutating func deliver(_ action: Action, target: String?, at date: Date, key: String?) -> String {
+        var (id, identity) = (target ?? "", action.targetPost ?? "")
+        if action.kind == .favorite {
+            ledger.favorites.append(
+                SandboxLedger.Favorite(
+                    postID: id, identity: identity, author: Self.friend, date: date, isLoved: true))
+        } else {
+            let number = next()
+            (id, identity) = (String(number), self.identity(number, by: "bot@sandbox.example"))
+            ledger.deliveries.append(
+                SandboxLedger.Delivery(
+                    id: id, identity: identity, text: action.text ?? "", replyTo: target, isHeard: true, date: date,
+                    visibility: .public, idempotencyKey: key, mentioned: []))
+        }
+        ledger.writes.append(
+            SandboxLedger.Write(
+                arrived: date, date: date, kind: .init(action.kind), key: key, text: action.text, target: target,
+                postID: id,
+                effect: .created, isAnswered: true, status: 200, fault: nil))
+        return identity
+    }
+}
+
+extension SandboxLedger.Write.Kind {
+    fileprivate init(_ kind: ActionKind) {
+        switch kind {
+        case .post: self = .post
+        case .reply: self = .reply
+        case .favorite: self = .favorite
+        }
+    }
+}

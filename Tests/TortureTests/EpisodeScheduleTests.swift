@@ -1,0 +1,89 @@
+import Daemon
+import Posts
+import Testing
+
+@testable import Torture
+
+@Suite struct EpisodeScheduleTests {
+    private func plans(
+        _ count: Int, network: NetworkName = .mastodon, store: TortureStore = .sqlite, seed: UInt64 = 1
+    ) -> [EpisodePlan] {
+        Array(EpisodeSchedule(network: network, store: store, seed: seed).prefix(count))
+    }
+
+    @Test func theSameSeedGivesTheSameEpisodes() {
+        #expect(plans(300) == plans(300))
+        #expect(plans(300) != plans(300, seed: 2))
+    }
+
+    @Test(arguments: [NetworkName.mastodon, .x, .bluesky])
+    func everyFaultPointHasItsTurn(_ network: NetworkName) {
+        let points = plans(300, network: network).compactMap { plan -> FaultPoint? in
+            if case .killedAt(let point, _) = plan.shape { point } else { nil }
+        }
+        let expected = FaultPoint.all.filter { network != .x || $0.name != "delivery.resend-stored" }
+        #expect(Set(points) == Set(expected))
+        // In turns: none comes a second time before all came once.
+        let turns = points.dropFirst(2).prefix(expected.count - 2)
+        #expect(Set(turns).count == turns.count)
+    }
+
+    @Test func theFirstDaysPlanIsInterrupted() {
+        let names = plans(2).map { plan -> String in
+            if case .killedAt(let point, 1) = plan.shape { point.name } else { "\(plan.shape)" }
+        }
+        #expect(names == ["plan.drawn", "plan.stored"])
+    }
+
+    @Test(arguments: TortureStore.allCases)
+    func everyFaultComes(_ store: TortureStore) {
+        let all = plans(3_000, store: store)
+        let network = Set(all.flatMap(\.networkFaults).map { Self.name($0.fault) })
+        #expect(network.count == NetworkFault.Kind.allCases.count)
+        let faults = Set(all.compactMap(\.storeFault).map { Self.name($0.fault) })
+        #expect(faults.count == (store == .sqlite ? 1 : 8))
+    }
+
+    @Test func everyShapeComes() {
+        let shapes = Set(plans(500).map { Self.name($0.shape) })
+        #expect(shapes == ["killed", "killedAt", "terminated", "overlapped", "frozen", "fenced"])
+    }
+
+    @Test func whatTheFenceSavesIsDisturbedByNothingElse() {
+        let fenced = plans(1_000).filter { $0.shape == .fenced }
+        #expect(!fenced.isEmpty)
+        #expect(fenced.allSatisfy { $0.networkFaults.isEmpty && $0.storeFault == nil })
+    }
+
+    @Test func clocksDifferByMinutesAtMost() {
+        let skews = plans(500).flatMap(\.skews)
+        #expect(skews.allSatisfy { abs($0) <= EpisodeSchedule.longestSkew })
+        #expect(skews.contains { $0 > 60 } && skews.contains { $0 < -60 } && skews.contains(0))
+    }
+
+    @Test func aLookUpIsForcedWhereAWorkerIsToDieAfterIt() {
+        let plans = plans(500).filter { plan in
+            if case .killedAt(let point, _) = plan.shape { point.name == "delivery.looked-up" } else { false }
+        }
+        #expect(!plans.isEmpty)
+        #expect(plans.allSatisfy { plan in plan.networkFaults.allSatisfy { $0.hitsWritesOnly && $0.after == 0 } })
+        #expect(plans.allSatisfy { $0.networkFaults.count == 2 })
+    }
+
+    @Test func aRunCanBeConfined() {
+        let points = FaultPoint.all.filter { $0.name == "delivery.answered" }
+        let filter = EpisodeFilter(kinds: [.killedAt], points: points, networkFaults: [.actLate])
+        let plans = Array(EpisodeSchedule(network: .x, store: .postgres, seed: 1, filter: filter).prefix(50))
+        let shapes = plans.compactMap { plan -> FaultPoint? in
+            if case .killedAt(let point, _) = plan.shape { point } else { nil }
+        }
+        #expect(shapes.count == 50 && Set(shapes) == Set(points))
+        #expect(Set(plans.flatMap(\.networkFaults).map { Self.name($0.fault) }) == ["actLate"])
+        #expect(plans.allSatisfy { $0.storeFault == nil && $0.networkFaults.count == 2 })
+    }
+
+    /// The name of a case, without its values.
+    private static func name(_ value: Any) -> String {
+        String("\(value)".prefix { $0 != "(" })
+    }
+}

@@ -1,0 +1,76 @@
+import Daemon
+import Foundation
+import Posts
+import Storage
+import TestSupport
+import Testing
+
+@testable import Torture
+
+/// `Torture soak`, shortly: whether it measures, not whether a month is flat.
+@Suite(.timeLimit(.minutes(10))) struct SoakTests {
+    /// What a soak prints at its end, as far as it is looked at.
+    private struct Figures: Decodable {
+        let complaints: [String]
+        let days: [SoakDay]
+        let ledger: SoakLedger
+    }
+
+    @Test func twoDaysAreMeasuredAndFlat() async throws {
+        let folder = try TemporaryDirectory()
+        let program = Bundle.main.bundleURL.appendingPathComponent("Torture").path
+        let soak = try WorkerProcess(
+            name: "soak", words: [program, "soak", "--days", "2", "--json"],
+            environment: ProcessInfo.processInfo.environment, logPath: folder.path("log"))
+        let ending = await soak.wait(seconds: 500) { $0.hasEnded }
+        let text = soak.output
+        #expect(ending == .exited(0), "\(text)")
+        let line = try #require(text.split(separator: "\n").last { $0.hasPrefix("{") })
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        let figures = try decoder.decode(Figures.self, from: Data(line.utf8))
+        #expect(figures.complaints.isEmpty)
+        #expect(figures.days.map(\.day) == [1, 2])
+        #expect(figures.ledger.posted > 0 && figures.ledger.replies > 0)
+        for day in figures.days {
+            // Coarse: a worker with the whole sandbox inside it, or one that was never measured, is outside.
+            #expect((1_000...60_000).contains(day.process.memory))
+            #expect((4...60).contains(day.process.descriptors))
+            #expect((3...60).contains(day.process.threads))
+            #expect(day.tables.rows["actions"] ?? 0 > 0)
+            #expect(day.tables.fileSize > 0)
+        }
+    }
+
+    @Test func everyTableIsCounted() async throws {
+        let folder = try TemporaryDirectory()
+        let engine = try await Storage.open(.sqlite(path: folder.path("a.sqlite")))
+        try await Migrations.apply(to: engine)
+        let rows = try await engine.query(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+        let tables = try rows.map { try $0.text("name") }.filter { $0 != "schema_migrations" }
+        await engine.close()
+        #expect(Set(tables) == Set(TableFigures.tables))
+        #expect(Set(TableRule.all.map(\.table)) == Set(TableFigures.tables))
+    }
+
+    @Test func anInstantIsTheSameInAnotherProcess() throws {
+        let folder = try TemporaryDirectory()
+        let (mine, theirs) = (
+            try SharedInstant(path: folder.path("now")), try SharedInstant(path: folder.path("now"))
+        )
+        #expect(theirs.now == Date(timeIntervalSince1970: 0))
+        for date in [SoakPast.origin, SoakPast.origin + 0.25, SoakPast.origin - 1] {
+            mine.set(date)
+            #expect(theirs.now == date)
+        }
+    }
+
+    @Test func theFiguresOfAProcessAreItsOwn() throws {
+        let before = try ProcessFigures.current()
+        let files = try (0..<5).map { _ in try FileHandle(forReadingFrom: URL(fileURLWithPath: "/dev/null")) }
+        let after = try ProcessFigures.current()
+        #expect(after.descriptors >= before.descriptors + files.count - 1)
+        #expect(before.memory > 500 && before.threads > 0)
+    }
+}
