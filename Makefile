@@ -9,10 +9,18 @@ PACKAGES = libcurl4-openssl-dev libpq-dev libhiredis-dev libmecab-dev mecab-ipad
 # starve each other if all ran at once.
 TESTING = MIRROR_BOT_STRICT=1 SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4
 
-.PHONY: help deps swift build demo test lint format
+# The crash harness; `make torture` says more.
+KILLS ?= 200
+SEED ?= 1
+STORE ?= sqlite
+NETWORK ?= mastodon
+DAYS ?= 30
+MINUTES ?= 2
+
+.PHONY: help deps swift build demo test lint format torture torture-mutants soak fuzz
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## Install the system packages with apt, if any is missing
 	@missing=""; \
@@ -37,6 +45,19 @@ demo: build ## Watch a mirror live three days in seconds; ARGS="--days 7 --json"
 
 test: deps swift ## Run all tests, with real Postgres, Redis and MeCab; ARGS="--filter Outbox"
 	$(TESTING) $(SWIFT) test --quiet --explicit-target-dependency-import-check error $(ARGS)
+
+torture: deps swift ## Kill the worker KILLS=200 times and compare the ledgers; SEED=1 STORE=sqlite NETWORK=mastodon
+	$(SWIFT) build --product mirror-bot
+	$(SWIFT) run --quiet Torture run --kills $(KILLS) --seed $(SEED) --store $(STORE) --network $(NETWORK) $(ARGS)
+
+torture-mutants: deps swift ## Show that the crash harness finds planted mistakes
+	sh Tests/Torture/Mutants/run.sh
+
+fuzz: deps swift ## Feed broken input to every parser for MINUTES=2; TARGET=name for one
+	@MINUTES=$(MINUTES) TARGET=$(TARGET) SWIFT=$(SWIFT) bash Tests/Fuzz/fuzz.sh
+
+soak: deps swift ## Live through DAYS=30 in the sandbox and watch memory, descriptors and rows
+	$(SWIFT) run --quiet Torture soak --days $(DAYS) $(ARGS)
 
 lint: swift ## Check the format of every Swift file
 	$(SWIFT) format lint --strict --recursive Sources Tests Package.swift

@@ -5,6 +5,9 @@ import PackageDescription
 let strictness: [SwiftSetting] =
     Context.environment["MIRROR_BOT_STRICT"] == nil ? [] : [.treatAllWarnings(as: .error)]
 
+/// Set by `make fuzz`, which compiles everything for libFuzzer: our own targets fast, and Tests/Fuzz as its program.
+let isFuzzing = Context.environment["MIRROR_BOT_FUZZ"] != nil
+
 /// What every target is compiled with: the Swift 6 language mode (from the
 /// tools version) and the upcoming features that make imports and existentials
 /// explicit.
@@ -13,7 +16,7 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("MemberImportVisibility"),
         .enableUpcomingFeature("InternalImportsByDefault"),
-    ] + strictness
+    ] + strictness + (isFuzzing ? [.unsafeFlags(["-O"])] : [])
 
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
@@ -44,6 +47,23 @@ let besideStorage =
         "Import", "MeCab", "MirrorBot", "Networks", "Outbox", "Postgres", "Posts", "Redis", "Sandbox", "Schedule",
         "Transport",
     ].map { "Sources/\($0)" }
+
+/// Every parser of outside data with what must hold for it: a test of some seconds, or the program that libFuzzer runs.
+let fuzzing: Target = {
+    let parsers: [Target.Dependency] = [
+        "Blocking", "CArchive", "CCurl", "Conduct", "Daemon", "Import", "Networks", "Postgres", "Posts", "Redis",
+        "Transport",
+        .product(name: "Configuration", package: "swift-configuration"),
+        .product(name: "SystemPackage", package: "swift-system"),
+    ]
+    return isFuzzing
+        ? .executableTarget(
+            name: "Fuzz", dependencies: parsers, path: "Tests/Fuzz", exclude: ["Suite", "fuzz.sh"],
+            swiftSettings: settings)
+        : .testTarget(
+            name: "FuzzTests", dependencies: parsers, path: "Tests/Fuzz", exclude: ["LibFuzzer", "fuzz.sh"],
+            swiftSettings: settings)
+}()
 
 let package = Package(
     name: "mirror-bot",
@@ -114,10 +134,9 @@ let package = Package(
         target(
             "Sandbox",
             [
-                "Posts", lifecycle, logging,
+                "Posts", logging,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -171,5 +190,22 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
             ]),
+
+        // The crash harness: runs the real binary against the sandbox and kills it.
+        .executableTarget(
+            name: "Torture",
+            dependencies: [
+                "Archive", "Daemon", "Favorites", "Networks", "Outbox", "Posts", "Redis", "Sandbox", "Storage",
+                "TestSupport", logging,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Configuration", package: "swift-configuration"),
+            ],
+            path: "Tests/Torture",
+            exclude: ["Mutants"],
+            swiftSettings: settings
+        ),
+        tests("TortureTests", ["Daemon", "Outbox", "Posts", "Sandbox", "Storage", "TestSupport", "Torture"]),
+
+        fuzzing,
     ]
 )

@@ -1,0 +1,149 @@
+import Foundation
+import Posts
+
+@testable import Import
+
+/// What a person downloaded.
+extension FuzzTarget {
+    static let archives = [xArchive, mastodonArchive, blueskyRecords, jsonLines, packed, anyFile]
+
+    private static let xArchive = FuzzTarget(
+        "x-archive", texts: ArchiveSeeds.x,
+        words: [
+            "=== data/tweets.js\n", "=== data/like.js\n", "=== data/note-tweet.js\n", "=== data/account.js\n",
+            "=== data/manifest.js\n", "=== data/js/tweets/2013_05.js\n", "=== data/account-timezone.js\n",
+            "\"id_str\":\"", "\"full_text\":\"", "\"created_at\":\"", "\"entities\":{", "\"urls\":[", "\"media\":[",
+            "\"indices\":[\"0\"", "\"in_reply_to_user_id_str\":", "https://t.co/", "RT @",
+            "\"noteTweet\":{\"core\":{\"text\":",
+        ]
+    ) { text in try holdArchive(Members(text), XArchive.self) }
+
+    private static let mastodonArchive = FuzzTarget(
+        "mastodon-archive", texts: ArchiveSeeds.mastodon,
+        words: [
+            "=== outbox.json\n", "=== actor.json\n", "=== likes.json\n", "\"orderedItems\":[", "\"type\":\"Create\"",
+            "\"type\":\"Note\"", "\"object\":{", "\"content\":\"", "\"contentMap\":{", "\"inReplyTo\":", "as:Public",
+            "\"tag\":[{\"type\":\"Mention\",\"href\":\"", "\"attributedTo\":", "\"to\":[", "\"cc\":", "/followers",
+        ]
+    ) { text in try holdArchive(Members(text), MastodonArchive.self) }
+
+    private static let blueskyRecords = FuzzTarget(
+        "bluesky-records", texts: ArchiveSeeds.bluesky,
+        words: [
+            "{\"records\":[", "\"uri\":\"at://did:plc:", "/app.bsky.feed.post/", "\"value\":{",
+            "\"facets\":[{\"index\":{",
+            "\"byteStart\":", "\"byteEnd\":", "\"features\":[{", "\"createdAt\":\"", "\"reply\":{\"parent\":{\"uri\":",
+            "\"langs\":[",
+        ]
+    ) { text in
+        let file = try ScratchFile(Array(text.utf8))
+        for purpose in [ImportPurpose.scheduler, .classifier] {
+            let request = ImportRequest(
+                path: file.path, purpose: purpose, network: .bluesky, localHost: nil, limits: smallLimits)
+            try holdReading { try BlueskyRecords(request).read($0) }
+        }
+    }
+
+    private static let jsonLines = FuzzTarget(
+        "json-lines", texts: ArchiveSeeds.lines,
+        words: [
+            "{\"id\":\"", "\"author\":\"", "\"text\":\"", "\"created_at\":\"", "\"favorite\":true", "\"visibility\":\"",
+            "\"reply_to_author\":\"", "\"language\":\"ja\"", "2026-11-20T08:15:30+09:00", "\n", "\u{FEFF}", "\\ud800",
+        ]
+    ) { text in
+        let file = try ScratchFile(Array(text.utf8))
+        for (purpose, host) in [(ImportPurpose.scheduler, "here.example"), (.classifier, nil)] {
+            let reader = JSONLinesReader(
+                path: file.path, purpose: purpose, network: .mastodon, localHost: host, limits: smallLimits)
+            try holdReading { try reader.read($0) }
+        }
+    }
+
+    private static let packed = FuzzTarget(
+        "packed", seeds: PackedSeeds.all,
+        words: ["PK\u{3}\u{4}", "PK\u{1}\u{2}", "PK\u{5}\u{6}", "ustar", "../", "data/tweets.js"]
+    ) { input in
+        let file = try ScratchFile(input)
+        for packing in [Packing.zip, .tar] {
+            let source = PackedSource(path: file.path, packing: packing, size: input.count, limits: smallLimits)
+            var unpacked = 0
+            do {
+                for name in try source.names(where: { _ in true }) {
+                    try hold(!MemberName.isUnsafe(name), "no name leads out of the archive")
+                    try holdPrintable(MemberName.shown(name), "a name in a message", atMost: 320)
+                }
+                try source.read { _ in ByteCounter { unpacked += $0 } }
+            } catch let error as ImportError {
+                try holdPrintable(error.reason, "the reason of a refusal", atMost: 600)
+            }
+            try hold(unpacked <= smallLimits.totalBytes, "no more is unpacked than allowed")
+        }
+    }
+
+    private static let anyFile = FuzzTarget(
+        "any-file", seeds: PackedSeeds.all + (ArchiveSeeds.bluesky + ArchiveSeeds.lines).map { Array($0.utf8) },
+        words: [
+            "PK\u{3}\u{4}", "{\"orderedItems\":[", "{\"records\":[", "window.YTD", "eroots", "gversion", "\u{FEFF}",
+        ]
+    ) { input in
+        let file = try ScratchFile(input)
+        for purpose in [ImportPurpose.scheduler, .classifier] {
+            let reader = ArchiveReader(
+                path: file.path, purpose: purpose, localHost: "here.example", limits: smallLimits)
+            try holdReading { try reader.read($0) }
+        }
+    }
+}
+
+/// Counts what is unpacked.
+private final class ByteCounter: MemberSink {
+    private let count: (Int) -> Void
+
+    init(_ count: @escaping (Int) -> Void) { self.count = count }
+
+    func feed(_ chunk: UnsafeRawBufferPointer) { count(chunk.count) }
+
+    func finish() {}
+}
+
+/// Reads an archive for both purposes, and looks at all that it gives.
+private func holdArchive(_ source: Members, _ format: any ArchiveFormat.Type) throws {
+    let parts = source.names(where: format.isPart)
+    guard format.recognizes(parts) else { return }
+    for purpose in [ImportPurpose.scheduler, .classifier] {
+        let request = ImportRequest(
+            path: "archive", purpose: purpose, network: .mastodon, localHost: "social.example",
+            limits: FuzzTarget.smallLimits)
+        try holdReading { try format.init(request, parts: parts).read(source, $0) }
+    }
+}
+
+/// What holds for everything that a reader hands over, and for what it says about it.
+private func holdReading(_ read: ((ArchiveItem) throws -> Void) throws -> ImportSummary) throws {
+    var count = 0
+    do {
+        let summary = try read { item in
+            count += 1
+            try holdItem(item)
+        }
+        try hold(summary.posts + summary.favorites + summary.normals == count, "what is handed over is counted")
+        try hold(summary.problems.count <= FuzzTarget.smallLimits.problems, "problems are kept in bounds")
+        for problem in summary.problems { try holdPrintable(problem.reason, "a problem", atMost: 400) }
+        if let zone = summary.timeZone { try hold(TimeZone(identifier: zone) != nil, "a proposed zone is there") }
+    } catch let error as ImportError {
+        try hold(!error.reason.isEmpty, "a refusal has a reason")
+    }
+}
+
+private func holdItem(_ item: ArchiveItem) throws {
+    switch item {
+    case .post(let post):
+        try holdPlain(post.text, "a post's text")
+        try hold(!post.id.value.isEmpty && !post.author.value.isEmpty, "a post and its author have names")
+        try hold(post.createdAt.timeIntervalSince1970 >= -86_400, "a post is not older than its network")
+        if let language = post.language { try hold(LanguageTag.namesLanguage(language), "a language is one") }
+    case .favorite(let example), .normal(let example):
+        try holdPlain(example.text, "an example's text")
+        try hold(!example.text.isEmpty && !example.id.value.isEmpty, "an example has a text and a name")
+    }
+}

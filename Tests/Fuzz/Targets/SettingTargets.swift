@@ -1,0 +1,96 @@
+import Conduct
+import Configuration
+import Foundation
+import Posts
+import SystemPackage
+
+@testable import Daemon
+@testable import Networks
+
+/// What an operator writes.
+extension FuzzTarget {
+    static let settings = [dotEnv, smallForms]
+
+    private static let dotEnv = FuzzTarget(
+        "dot-env",
+        texts: [
+            """
+            # the mirror
+            MIRROR=cat
+            HUMAN_SERVER=https://a.example
+            HUMAN_ACCESS_TOKEN=planted-token-of-the-human
+            BOT_SERVER="https://b.example:8443/"
+            BOT_ACCESS_TOKEN='planted-token-of-the-bot'
+            QUIET_HOURS=23:00-07:00,12:00-13:00
+            TIME_ZONE=Asia/Tokyo
+            DATABASE_URL=postgres://user:planted-password@h/db
+            SECRET_KEY=planted-key-0123456789-0123456789
+            X_BUDGET_USD_PER_MONTH=0.25
+            """,
+            "NETWORK=bluesky\nHUMAN_HANDLE=@A.example\nBOT_HANDLE=did:plc:b\nBOT_APP_PASSWORD=planted-app-password\n",
+            "NETWORK=x\nBOT_CONSUMER_KEY=k\nBOT_CONSUMER_SECRET=s\nBOT_ACCESS_TOKEN=t\nBOT_ACCESS_TOKEN_SECRET=u\n",
+            "FAVORITE_RATE_THRESHOLD=nan\nMAX_PER_DAY=+50\nMIRROR_BOT_HOME=/x\n=\n==\nA\nTIME_ZONE=../../etc/passwd\n",
+        ],
+        words: Setting.all.map { $0.name + "=" } + [
+            "planted-", "https://", "\n", "\"", "'", "=", "#", "1e308", "Etc/../x", "24:00",
+        ]
+    ) { text in
+        // What `NAME_FILE` names is not for a fuzzer to choose.
+        guard !text.contains("_FILE") else { return }
+        let file = try ScratchFile(Array(text.utf8))
+        let dotEnv = try? waiting { [path = FilePath(file.path)] in
+            try await EnvironmentVariablesProvider(environmentFilePath: path, allowMissing: true)
+        }
+        let environment = EnvironmentVariablesProvider(environmentVariables: [:])
+        do {
+            let values = try SettingValues(environment: environment, dotEnv: dotEnv)
+            try holdQuiet("\(values)", values)
+            let configuration = try MirrorConfiguration(values, environment: ["HOME": "/home/nobody"])
+            try hold((1...40).contains(configuration.mirror.utf8.count), "a mirror has a short name")
+            for role in AccountRole.allCases {
+                guard let account = configuration.account(role) else { continue }
+                try holdQuiet("\(account) \(account.variables)", values)
+                try hold(!account.host.isEmpty, "an account has a host")
+            }
+        } catch let error as ConfigurationError {
+            guard let values = try? SettingValues(environment: environment, dotEnv: dotEnv) else { return }
+            try holdQuiet("\(error)", values)
+        }
+    }
+
+    /// No text shows the value of a secret setting.
+    private static func holdQuiet(_ shown: String, _ values: SettingValues) throws {
+        for setting in Setting.all where setting.isSecret {
+            guard let value = values.text(setting.name), value.hasPrefix("planted-"), value.utf8.count > 16 else {
+                continue
+            }
+            // What is secret in one place may be none in another.
+            let isOpen = Setting.all.contains { !$0.isSecret && values.text($0.name)?.contains(value) == true }
+            if !isOpen { try holdHidden(value, in: shown) }
+        }
+    }
+
+    private static let smallForms = FuzzTarget(
+        "small-forms",
+        texts: [
+            "23:00-07:00, 12:00-13:00", "none", "24:00-1:00", "0:00-24:00", "5", "0.250000", "1000000.999999", "pt-BR",
+            "zh-Hant-TW", "qaa",
+            "und", "4.2.1+glitch", "0.17.3 GoToSocial", "delivery.claimed@3",
+        ],
+        words: ["23:00-07:00", "24:00", ",", "none", "0.", "1000000", "-Hant", "qtz", "gotosocial", "snac/"]
+    ) { text in
+        if let hours = QuietHours(parsing: text) {
+            try hold(QuietHours(parsing: hours.description) == hours, "quiet hours survive being written")
+        }
+        if let money = Money(dollars: text) {
+            try hold((0...1_000_000_999_999).contains(money.microdollars), "an amount is in its range")
+            try hold(money.dollars >= 0, "no amount is negative")
+        }
+        if LanguageTag.namesLanguage(text) {
+            try hold(LanguageTag.isWellFormed(text) && LanguageTag.naming(text) == text, "a language is a tag")
+            try holdPrintable(text, "a tag", atMost: 40)
+        }
+        let software = MastodonSoftware(version: text, source: text, hasMastodonAPI: false)
+        try hold(!software.shortensLinks || software == .mastodon, "only Mastodon shortens links")
+    }
+}
