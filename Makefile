@@ -51,7 +51,7 @@ torture: deps swift ## Kill the worker KILLS=200 times and compare the ledgers; 
 	$(SWIFT) run --quiet Torture run --kills $(KILLS) --seed $(SEED) --store $(STORE) --network $(NETWORK) $(ARGS)
 
 torture-mutants: deps swift ## Show that the crash harness finds planted mistakes
-	sh Tests/Torture/Mutants/run.sh
+	@FOLDER=$(CURDIR)/.build/mutants sh Tests/Torture/Mutants/run.sh $(ARGS)
 
 fuzz: deps swift ## Feed broken input to every parser for MINUTES=2; TARGET=name for one
 	@MINUTES=$(MINUTES) TARGET=$(TARGET) SWIFT=$(SWIFT) bash Tests/Fuzz/fuzz.sh

@@ -195,8 +195,8 @@ let package = Package(
         .executableTarget(
             name: "Torture",
             dependencies: [
-                "Archive", "Daemon", "Favorites", "Networks", "Outbox", "Posts", "Redis", "Sandbox", "Storage",
-                "TestSupport", logging,
+                "Archive", "Conduct", "Daemon", "Favorites", "Networks", "Outbox", "Posts", "Redis", "Sandbox",
+                "Storage", "TestSupport", logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
             ],
@@ -204,7 +204,9 @@ let package = Package(
             exclude: ["Mutants"],
             swiftSettings: settings
         ),
-        tests("TortureTests", ["Daemon", "Outbox", "Posts", "Sandbox", "Storage", "TestSupport", "Torture"]),
+        tests(
+            "TortureTests",
+            ["Daemon", "Networks", "Outbox", "Posts", "Sandbox", "Storage", "TestSupport", "Torture"]),
 
         fuzzing,
     ]

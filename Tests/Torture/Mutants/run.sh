@@ -7,8 +7,10 @@
 # lines how the harness is run (Run:) and which figure of its last line must then be above 0 (Finds:). The harness
 # itself is never broken: it is built from this tree, only the program that it kills comes from a patched copy.
 #
-# First the harness must find nothing with the program as it is, then something with each mutant. Exit code: 0 if so,
-# 1 if a mutant survives, a patch does not apply or a mutant does not compile, 69 if something is missing.
+# First the harness must find nothing with the program as it is, then something with each mutant. The seed decides what
+# happens and when, but not which of two processes is faster, so that a mutant is tried with up to three seeds. Exit
+# code: 0 if all is so, 1 if a mutant survives, a patch does not apply or a mutant does not compile, 69 if something is
+# missing.
 #
 # FOLDER   where the copy is made; kept if given, so that the next run builds less
 # HARNESS  the harness to use instead of building it
@@ -61,6 +63,7 @@ else
     trap 'exit 130' INT TERM
 fi
 copy=$(cd "$copy" && pwd)
+[ "$copy" != "$root" ] || fail "FOLDER is the tree itself, which is not to be patched" 64
 logs=$copy/.build/mutants
 mkdir -p "$logs"
 
@@ -72,6 +75,9 @@ done || fail "could not copy $root to $copy"
 (cd "$copy" && find Sources Tests migrations -type f) | while IFS= read -r file; do
     [ -e "$root/$file" ] || rm "$copy/$file"
 done
+
+# Applied to the copy even if it lies inside a repository.
+patched() { (cd "$copy" && GIT_CEILING_DIRECTORIES=$(dirname "$copy") git apply --whitespace=nowarn "$@"); }
 
 build() { (cd "$copy" && $swift build --product mirror-bot >"$1" 2>&1); }
 
@@ -85,8 +91,17 @@ echo "building the program …"
 build "$logs/build.log" || { tail -n 20 "$logs/build.log" >&2; fail "could not build mirror-bot"; }
 program=$(cd "$copy" && $swift build --show-bin-path)/mirror-bot
 
-# $1 the patch's options, $2 the log; the result is the harness's own.
-torture() { "$HARNESS" run --binary "$program" $1 >"$2" 2>"$2.err"; }
+# $1 the patch's options, $2 the seed, $3 the log; the result is the harness's own.
+torture() { "$HARNESS" run --binary "$program" $1 --seed "$2" >"$3" 2>"$3.err"; }
+
+# Whether the harness fails as it must; $1 the options, $2 the figure, $3 the log.
+is_found() {
+    for seed in 1 2 3; do
+        torture "$1" $seed "$3" && continue
+        [ "$(figure "$3" "$2")" -gt 0 ] 2>/dev/null && return 0
+    done
+    return 1
+}
 
 status=0
 row mutant verdict "found" "took"
@@ -94,7 +109,7 @@ for patch in $patches; do
     name=$(basename "$patch" .patch)
     options=$(head_line "$patch" Run)
     start=$(seconds)
-    torture "$options" "$logs/$name.sound"
+    torture "$options" 1 "$logs/$name.sound"
     # A run that is confined to one thing may complain that it shows little.
     if finds_nothing "$logs/$name.sound"; then verdict=sound; else verdict=UNSOUND; status=1; fi
     row "(none)" "$verdict" "$(figures "$logs/$name.sound")" $(($(seconds) - start))
@@ -105,23 +120,21 @@ for patch in $patches; do
     options=$(head_line "$patch" Run)
     finds=$(head_line "$patch" Finds)
     start=$(seconds)
-    if ! (cd "$copy" && git apply --whitespace=nowarn "$patch"); then
+    if ! patched "$patch"; then
         row "$name" "STALE" "the patch does not apply" 0
         status=1
         continue
     fi
     if ! build "$logs/$name.build"; then
-        row "$name" "BROKEN" "the mutant does not compile: $logs/$name.build" $(($(seconds) - start))
+        row "$name" "BROKEN" "the mutant does not compile" $(($(seconds) - start))
+        grep 'error: ' "$logs/$name.build" | sort -u | head -n 5 >&2
         status=1
-    elif torture "$options" "$logs/$name.mutant"; then
-        row "$name" "SURVIVED" "$(figures "$logs/$name.mutant")" $(($(seconds) - start))
-        status=1
-    elif [ "$(figure "$logs/$name.mutant" "$finds")" -gt 0 ] 2>/dev/null; then
+    elif is_found "$options" "$finds" "$logs/$name.mutant"; then
         row "$name" "found" "$(figures "$logs/$name.mutant")" $(($(seconds) - start))
     else
-        row "$name" "SURVIVED" "failed without $finds: $(figures "$logs/$name.mutant")" $(($(seconds) - start))
+        row "$name" "SURVIVED" "no $finds: $(figures "$logs/$name.mutant")" $(($(seconds) - start))
         status=1
     fi
-    (cd "$copy" && git apply --whitespace=nowarn -R "$patch") || fail "could not take $name back" 1
+    patched -R "$patch" || fail "could not take $name back" 1
 done
 exit $status
