@@ -51,7 +51,7 @@ import Testing
         }
         #expect(tally.leasesLost > 5)
         #expect(tally.expired > 1)
-        #expect(tally.unconfirmed > 5)
+        #expect(tally.unconfirmed > 1)
         #expect(tally.delivered * 10 > tally.actions * 7)
         if memory != .forgetful { #expect(tally.sighted > 1) }
         if [.hour, .ever].contains(memory) { #expect(tally.repeated > 5) }
