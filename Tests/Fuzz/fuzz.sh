@@ -19,9 +19,10 @@ MIRROR_BOT_FUZZ=1 "${SWIFT:-swift}" build --quiet --sanitize fuzzer --sanitize a
 
 # A crash is told by libFuzzer; Swift's own report would come before it and take seconds.
 export SWIFT_BACKTRACE=enable=no
+# ASAN_OPTIONS=detect_leaks=1 looks for lost memory too, where the system lets a process trace itself.
 export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_leaks=0}"
 
-names=${TARGET:-$("$fuzz" --list)}
+names=${TARGET:-$(ASAN_OPTIONS=detect_leaks=0 "$fuzz" --list)}
 count=$(wc -w <<<"$names")
 seconds=$(awk -v minutes="${MINUTES:-2}" -v count="$count" \
     'BEGIN { share = int(minutes * 60 / count); print share < 1 ? 1 : share }')
@@ -30,10 +31,10 @@ failed=0
 echo "$count targets, $seconds seconds each"
 for name in $names; do
     corpus=$work/corpus/$name
-    "$fuzz" --target="$name" --write-seeds="$corpus"
+    ASAN_OPTIONS=detect_leaks=0 "$fuzz" --target="$name" --write-seeds="$corpus"
     mkdir -p "$corpus/found"
     log=$crashes/$name.log
-    if "$fuzz" --target="$name" -dict="$corpus/words.dict" -max_total_time="$seconds" -max_len=4096 -timeout=10 \
+    if "$fuzz" --target="$name" -dict="$corpus/words.dict" -max_total_time="$seconds" -max_len=4096 -timeout=30 \
         -rss_limit_mb=2048 -malloc_limit_mb=512 -seed="${SEED:-0}" -artifact_prefix="$crashes/$name-" \
         -print_final_stats=1 "$corpus/found" "$corpus/seeds" >"$log" 2>&1; then
         verdict="holds"

@@ -7,45 +7,67 @@ enum ArchiveSeeds {
         === data/account-timezone.js
         window.YTD.account_timezone.part0 = [ {"accountTimezone":{"timeZone":"Tokyo"}} ]
         === data/note-tweet.js
-        window.YTD.note_tweet.part0 = [ {"noteTweet":{"createdAt":"2023-02-18T12:33:11.000Z","core":{"text":"a long text that goes on and on","urls":[{"shortUrl":"https://t.co/b","expandedUrl":"https://b.example"}]}}} ]
+        window.YTD.note_tweet.part0 = [ {"noteTweet":{"createdAt":"2023-02-18T12:33:11.000Z","core":{"text":"a long \#
+        text that goes on and on","urls":[{"shortUrl":"https://t.co/b","expandedUrl":"https://b.example"}]}}} ]
         === data/deleted-tweets.js
         window.YTD.deleted_tweets.part0 = [ {"tweet":{"id_str":"7"}} ]
         === data/tweets.js
-        window.YTD.tweets.part0 = [ {"tweet":{"id_str":"1626923851400000001","full_text":"a long text that goes… https://t.co/a","created_at":"Sat Feb 18 12:33:11 +0000 2023","lang":"ja","entities":{"urls":[{"url":"https://t.co/a","expanded_url":"https://a.example/"}],"user_mentions":[{"id_str":"9","indices":["0","3"]}]},"in_reply_to_user_id_str":"9"}},
+        window.YTD.tweets.part0 = [ {"tweet":{"id_str":"1626923851400000001","full_text":"a long text that goes… \#
+        https://t.co/a","created_at":"Sat Feb 18 12:33:11 +0000 2023","lang":"ja","entities":{"urls":[{\#
+        "url":"https://t.co/a","expanded_url":"https://a.example/"}],"user_mentions":[{"id_str":"9","indices":["0",\#
+        "3"]}]},"in_reply_to_user_id_str":"9"}},
         {"tweet":{"id_str":"7","full_text":"RT @a: b","created_at":"2010-11-03 12:33:11 +0000"}} ]
         """#,
         #"""
         === data/manifest.js
-        window.__THAR_CONFIG = {"userInfo":{"accountId":"1","userName":"A"},"dataTypes":{"tweets":{"files":[{"fileName":"data/tweets-part1.js"}]}}}
+        window.__THAR_CONFIG = {"userInfo":{"accountId":"1","userName":"A"},"dataTypes":{"tweets":{"files":[{\#
+        "fileName":"data/tweets-part1.js"}]}}}
         === data/like.js
         window.YTD.like.part0 = [ {"like":{"tweetId":"20","fullText":"nice &amp; good"}}, {"like":{"tweetId":"x"}} ]
         === data/js/user_details.js
         var user_details = {"id":"5","screen_name":"old"}
         === data/js/tweets/2013_05.js
-        Grailbird.data.tweets_2013_05 = [ {"id":1,"id_str":"335000000000000000","text":"old","created_at":"2013-05-16 12:33:11 +0000"} ]
+        Grailbird.data.tweets_2013_05 = [ {"id":1,"id_str":"335000000000000000","text":"old",\#
+        "created_at":"2013-05-16 12:33:11 +0000"} ]
         """#,
     ]
 
     static let mastodon = [
         #"""
         === actor.json
-        {"id":"https://social.example/users/Haruka","preferredUsername":"Haruka","followers":"https://social.example/users/Haruka/followers"}
+        {"id":"https://social.example/users/Haruka","preferredUsername":"Haruka",\#
+        "followers":"https://social.example/users/Haruka/followers"}
         === outbox.json
-        {"type":"OrderedCollection","orderedItems":[{"type":"Create","actor":"https://social.example/users/Haruka","published":"2023-02-18T12:33:11Z","to":["https://www.w3.org/ns/activitystreams#Public"],"cc":[],"object":{"id":"https://social.example/users/Haruka/statuses/1","type":"Note","content":"<p>Hi <a href=\"https://b.example/@bob\" class=\"u-url mention\">@bob</a></p>","contentMap":{"ja":"<p>Hi</p>"},"published":"2023-02-18T12:33:11Z","attributedTo":"https://social.example/users/Haruka","to":"as:Public","tag":[{"type":"Mention","href":"https://b.example/users/bob","name":"@bob@b.example"}],"inReplyTo":"https://b.example/users/bob/statuses/2","attachment":[{}]}},
-        {"type":"Announce","object":"https://b.example/3"},{"type":"Question","id":"https://social.example/objects/4","content":"?","oneOf":[]}]}
+        {"type":"OrderedCollection","orderedItems":[{"type":"Create","actor":"https://social.example/users/Haruka",\#
+        "published":"2023-02-18T12:33:11Z","to":["https://www.w3.org/ns/activitystreams#Public"],"cc":[],"object":{\#
+        "id":"https://social.example/users/Haruka/statuses/1","type":"Note","content":"<p>Hi <a \#
+        href=\"https://b.example/@bob\" class=\"u-url mention\">@bob</a></p>","contentMap":{"ja":"<p>Hi</p>"},\#
+        "published":"2023-02-18T12:33:11Z","attributedTo":"https://social.example/users/Haruka","to":"as:Public",\#
+        "tag":[{"type":"Mention","href":"https://b.example/users/bob","name":"@bob@b.example"}],\#
+        "inReplyTo":"https://b.example/users/bob/statuses/2","attachment":[{}]}},
+        {"type":"Announce","object":"https://b.example/3"},{"type":"Question",\#
+        "id":"https://social.example/objects/4","content":"?","oneOf":[]}]}
         === likes.json
         {"orderedItems":["https://b.example/users/bob/statuses/2",5]}
         """#
     ]
 
     static let bluesky = [
-        #"{"records":[{"uri":"at://did:plc:abc/app.bsky.feed.post/3k","cid":"bafy","value":{"text":"see example.org","createdAt":"2026-11-20T08:15:30.250Z","langs":["ja"],"facets":[{"index":{"byteStart":4,"byteEnd":15},"features":[{"$type":"app.bsky.richtext.facet#link","uri":"https://example.org/"}]}],"reply":{"parent":{"uri":"at://did:plc:x/app.bsky.feed.post/3j"}},"labels":{"values":[{"val":"porn"}]}}}],"cursor":"c"}"#,
+        #"""
+        {"records":[{"uri":"at://did:plc:abc/app.bsky.feed.post/3k","cid":"bafy","value":{"text":"see example.org",\#
+        "createdAt":"2026-11-20T08:15:30.250Z","langs":["ja"],"facets":[{"index":{"byteStart":4,"byteEnd":15},\#
+        "features":[{"$type":"app.bsky.richtext.facet#link","uri":"https://example.org/"}]}],"reply":{"parent":{\#
+        "uri":"at://did:plc:x/app.bsky.feed.post/3j"}},"labels":{"values":[{"val":"porn"}]}}}],"cursor":"c"}
+        """#,
         #"{"uri":"at://did:plc:abc/app.bsky.feed.like/3k","value":{}}"# + "\n"
             + #"{"uri":"at://did:plc:abc/app.bsky.feed.repost/3k","value":{"embed":{"$type":"app.bsky.embed.images"}}}"#,
     ]
 
     static let lines = [
-        #"{"id":"1","author":"ann","text":"hello","created_at":"2026-11-20T08:15:30+09:00","favorite":true,"language":"en"}"#
+        #"""
+        {"id":"1","author":"ann","text":"hello","created_at":"2026-11-20T08:15:30+09:00","favorite":true,\#
+        "language":"en"}
+        """#
             + "\n"
             + #"{"id":"2","author":"@bob@b.example","text":"x\u0000y","created_at":"1970-01-01T00:00:00Z","favorite":false,"#
             + #""reply_to_author":"ann","reply_to_post":"1","visibility":"direct"}"# + "\r\n\n",

@@ -19,8 +19,10 @@ extension FuzzTarget {
     private static let errorSeeds = [
         "HTTP/1.1 401 Unauthorized\r\nX-Request-Id: a-1\r\n\r\n{\"error\":\"The access token is invalid \(token)\"}",
         "HTTP/1.1 429 Slow\r\nRetry-After: 60\r\n\r\n{\"error\":\"RateLimitExceeded\",\"message\":\"Too Many\"}",
-        "HTTP/1.1 400 Bad\n\n{\"error\":\"InvalidRequest\",\"message\":\"Record/text must not be longer than 300 \(token)\"}",
-        "HTTP/1.1 403 No\n\n{\"title\":\"Forbidden\",\"detail\":\"You are not permitted\",\"type\":\"https://api.x.com/2/problems/client-forbidden\",\"reason\":\"client-not-enrolled\"}",
+        "HTTP/1.1 400 Bad\n\n{\"error\":\"InvalidRequest\","
+            + "\"message\":\"Record/text must not be longer than 300 \(token)\"}",
+        "HTTP/1.1 403 No\n\n{\"title\":\"Forbidden\",\"detail\":\"You are not permitted\","
+            + "\"type\":\"https://api.x.com/2/problems/client-forbidden\",\"reason\":\"client-not-enrolled\"}",
         "HTTP/1.1 403 No\n\n{\"errors\":[{\"code\":187,\"message\":\"Status is a duplicate. \(token)\"}]}",
         "HTTP/1.1 502 Bad\r\n\r\n<html><body>Bad gateway \(token)</body></html>",
         "HTTP/1.1 500 x\nx-transaction-id: \(token)\n\nInternalServerError",

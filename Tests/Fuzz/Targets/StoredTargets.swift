@@ -13,7 +13,10 @@ extension FuzzTarget {
     private static let cursors = FuzzTarget(
         "cursors",
         texts: [
-            #"{"rest":{"place":"p","window":{"floor":"3k","known":["a"]}},"window":{"floor":"3k","known":["0123456789abcdef"]}}"#,
+            #"""
+            {"rest":{"place":"p","window":{"floor":"3k","known":["a"]}},"window":{"floor":"3k",\#
+            "known":["0123456789abcdef"]}}
+            """#,
             "1900000000000000001", "3;1;2", "5,4,3", "5,4;7,6;token%20x", ";;", "1;2",
         ],
         words: [
@@ -42,8 +45,14 @@ extension FuzzTarget {
     private static let sessions = FuzzTarget(
         "sessions",
         texts: [
-            #"{"access":"a.b.c","did":"did:plc:a","entryway":"https://bsky.social","handle":"a.example","identifier":"a.example","pds":"https://pds.example","refresh":"d.e.f"}"#,
-            ##"{"accessJwt":"a.b.c","refreshJwt":"d.e.f","did":"did:plc:a","handle":"a.example","active":true,"didDoc":{"id":"did:plc:a","service":[{"id":"#atproto_pds","serviceEndpoint":"https://pds.example"}]}}"##,
+            #"""
+            {"access":"a.b.c","did":"did:plc:a","entryway":"https://bsky.social","handle":"a.example",\#
+            "identifier":"a.example","pds":"https://pds.example","refresh":"d.e.f"}
+            """#,
+            ##"""
+            {"accessJwt":"a.b.c","refreshJwt":"d.e.f","did":"did:plc:a","handle":"a.example","active":true,\##
+            "didDoc":{"id":"did:plc:a","service":[{"id":"#atproto_pds","serviceEndpoint":"https://pds.example"}]}}
+            """##,
             #"{"origin":"x","accessToken":"t","refreshToken":"r","expiresAt":9223372036854775807}"#,
             #"{"network":"mastodon","server":"https://a.example","accessToken":"t","expires":-9223372036854775808}"#,
             #"{"network":"x","consumerKey":"k","consumerSecret":"s","accessToken":"t","accessTokenSecret":"u"}"#,
