@@ -6,6 +6,8 @@ import Testing
         ("https://social.example", "https://social.example"), ("Social.Example/", "https://social.example"),
         ("https://social.example:443", "https://social.example"), ("http://127.0.0.1:80", "http://127.0.0.1"),
         ("https://social.example.:8443/", "https://social.example:8443"), ("http://[::1]:3000", "http://[::1]:3000"),
+        ("https://bücher.example", "https://xn--bcher-kva.example"),
+        ("XN--BCHER-KVA.example", "https://xn--bcher-kva.example"),
     ])
     func givesTheSameServerTheSameText(text: String, expected: String) throws {
         #expect(try ServerURL.normalized(text, setting: "BOT_SERVER") == expected)
@@ -15,7 +17,8 @@ import Testing
     @Test(arguments: [
         "", "https://", "ftp://a.example", "https://ann@a.example", "https://a.example/b", "https://a.example?b",
         // What is written with `%` may become anything once it is decoded.
-        "https://a%2Fb.example", "https://a%40b.example", "https://a%3A80", "https://a%20b", "https://a%0Ab",
+        "https://%54.xn----0.", "https://a%2Fb.example", "https://a%40b.example", "https://a%3A80", "https://a%20b",
+        "https://a%0Ab",
         "https://.", "https://..", "https://a..example", "https://a.example:0", "https://a.example:65536",
         "https://a!b.example", "https://[:]", "https://[a.example]",
     ])

@@ -128,7 +128,8 @@ package enum ServerURL {
     package static func normalized(_ text: String, setting: String) throws -> String {
         let full = text.contains("://") ? text : "https://\(text)"
         guard let parts = URLComponents(string: full), let scheme = parts.scheme?.lowercased(),
-            ["http", "https"].contains(scheme), var host = parts.host?.lowercased(),
+            // As it goes over the wire: names with other letters than ASCII's in their xn-- form.
+            ["http", "https"].contains(scheme), var host = parts.encodedHost?.lowercased(),
             parts.user == nil, parts.password == nil, parts.query == nil, parts.fragment == nil,
             parts.path.isEmpty || parts.path == "/"
         else { throw ConfigurationError(setting, "is not of the form https://host") }
@@ -141,7 +142,7 @@ package enum ServerURL {
         return "\(scheme)://\(host)\(port)"
     }
 
-    /// Whether `text` is a name in ASCII or a number in brackets; what was written with `%` may have become anything.
+    /// Whether `text` is a name in ASCII, without `%`, or a number in brackets.
     private static func isHost(_ text: String) -> Bool {
         if text.hasPrefix("["), text.hasSuffix("]") {
             var address = in6_addr()

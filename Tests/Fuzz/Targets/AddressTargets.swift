@@ -17,7 +17,7 @@ extension FuzzTarget {
         "server-address",
         texts: [
             "https://social.example", "social.example:8443/", "http://127.0.0.1:3000", "http://[::1]:80",
-            "HTTPS://A.B.",
+            "HTTPS://A.B.", "bücher.example", "https://%54.xn----0.",
             "https://user@host", "https://host/path?x#y", "https://[", "https://a:99999", "https://a:b", "//",
             "https://[::1",
         ],
