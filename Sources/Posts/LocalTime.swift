@@ -174,7 +174,7 @@ extension Date {
     package var milliseconds: Int64 {
         let exact = (timeIntervalSince1970 * 1_000).rounded()
         guard !exact.isNaN else { return 0 }
-        return Int64(min(max(exact, -62_135_596_800_000), 253_402_300_799_000))
+        return Int64(min(max(exact, -62_135_596_800_000), 253_402_300_799_999))
     }
 
     package init(milliseconds: Int64) {

@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        arguments: [0, 1, 999, 1_000, 86_399_999, 951_782_400_000, 1_795_130_130_250, 253_402_300_799_000, -1]
+        arguments: [0, 1, 999, 1_000, 86_399_999, 951_782_400_000, 1_795_130_130_250, 253_402_300_799_999, -1]
             as [Int64])
     func writesWhatItReads(milliseconds: Int64) {
         let written = Date(milliseconds: milliseconds).rfc3339
