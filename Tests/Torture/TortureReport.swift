@@ -49,7 +49,7 @@ struct TortureReport: Sendable {
 
     /// A run in which hardly anything happened cannot have found anything.
     private mutating func complainOfEmptiness() {
-        if 2 * audit.delivered < kills {
+        if Self.isTooLittle(delivered: audit.delivered, kills: kills) {
             complaints.append("only \(audit.delivered) actions were delivered in \(kills) kills: that shows too little")
         }
         if 10 * audit.unhindered < kills {
@@ -60,6 +60,9 @@ struct TortureReport: Sendable {
             complaints.append("no worker came to \(point) in \(times) episodes that waited for it")
         }
     }
+
+    /// Whether a run with so few deliveries shows nothing: fewer than five in ten kills.
+    static func isTooLittle(delivered: Int, kills: Int) -> Bool { 2 * delivered < kills }
 
     /// Whether nothing was found.
     var isPassed: Bool { complaints.isEmpty && audit.isClean }

@@ -8,7 +8,8 @@ import Testing
     private func plans(
         _ count: Int, network: NetworkName = .mastodon, store: TortureStore = .sqlite, seed: UInt64 = 1
     ) -> [EpisodePlan] {
-        Array(EpisodeSchedule(network: network, store: store, seed: seed).prefix(count))
+        var schedule = EpisodeSchedule(network: network, store: store, seed: seed)
+        return (0..<count).map { _ in schedule.next() }
     }
 
     @Test func theSameSeedGivesTheSameEpisodes() {
@@ -73,13 +74,27 @@ import Testing
     @Test func aRunCanBeConfined() {
         let points = FaultPoint.all.filter { $0.name == "delivery.answered" }
         let filter = EpisodeFilter(kinds: [.killedAt], points: points, networkFaults: [.actLate])
-        let plans = Array(EpisodeSchedule(network: .x, store: .postgres, seed: 1, filter: filter).prefix(50))
+        var schedule = EpisodeSchedule(network: .x, store: .postgres, seed: 1, filter: filter)
+        let plans = (0..<50).map { _ in schedule.nextQuiet() }
         let shapes = plans.compactMap { plan -> FaultPoint? in
             if case .killedAt(let point, _) = plan.shape { point } else { nil }
         }
         #expect(shapes.count == 50 && Set(shapes) == Set(points))
         #expect(Set(plans.flatMap(\.networkFaults).map { Self.name($0.fault) }) == ["actLate"])
         #expect(plans.allSatisfy { $0.storeFault == nil && $0.networkFaults.count == 2 })
+    }
+
+    @Test func quietEpisodesChangeNoOther() {
+        var schedule = EpisodeSchedule(network: .mastodon, store: .sqlite, seed: 1)
+        let plans = (0..<200).map { $0.isMultiple(of: 3) ? schedule.nextQuiet() : schedule.next() }
+        let isQuiet = plans.map { $0.shape == .terminated(after: 4) && $0.networkFaults.isEmpty && $0.skews == [0, 0] }
+        // Never in a row without end, nor while the first day is planned.
+        #expect(isQuiet.prefix(3) == [false, false, false] && isQuiet.count(where: \.self) == 66)
+        var drawn = zip(plans, isQuiet).filter { !$1 }.map(\.0)
+        for index in drawn.indices { drawn[index].number = index + 1 }
+        #expect(drawn == self.plans(drawn.count))
+        let row = (0..<10).map { _ in schedule.nextQuiet().shape == .terminated(after: 4) }
+        #expect(row.count(where: { !$0 }) == 2)
     }
 
     /// The name of a case, without its values.

@@ -6,7 +6,7 @@ import Foundation
 /// Not to be used twice, nor by two tasks at once.
 final class Episode {
     /// For how long a worker may take to come to a fault point, in real seconds.
-    private var patience: Double { plan.number <= EpisodeSchedule.planPoints.count ? 15 : 3.5 }
+    private var patience: Double { plan.interruptsPlanning ? 15 : 3.5 }
     /// How long a worker that is asked to end may take; DESIGN promises ten seconds.
     private static let graceful = 10.0
 

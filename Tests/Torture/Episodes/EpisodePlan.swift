@@ -16,6 +16,11 @@ struct EpisodePlan: Equatable, Sendable {
     /// Whether X takes a text a second time, which no document of its promises to refuse.
     var publishesRepeats = true
 
+    /// Whether a worker is to die while it plans its day, which it does only once.
+    var interruptsPlanning: Bool {
+        if case .killedAt(let point, _) = shape { EpisodeSchedule.planPoints.contains(point) } else { false }
+    }
+
     /// Whether a worker may end by itself because its token was refused.
     var refusesToken: Bool { networkFaults.contains { $0.fault == .unauthorized } }
 }

@@ -7,17 +7,22 @@ import Sandbox
 ///
 /// Each episode has a generator of its own, so that one more choice in one kind of episode does not change the others. The
 /// fault points take turns, in another order every round.
-struct EpisodeSchedule: Sequence, IteratorProtocol {
+struct EpisodeSchedule {
     /// How far a worker's clock may be from the network's, in seconds of its own.
     static let longestSkew = 120.0
     private static let calmSeconds = 4.0...6.0
+    /// How many quiet episodes may follow each other.
+    private static let quietInARow = 4
 
     private let network: NetworkName
     private let store: TortureStore
     private let seed: UInt64
     private let filter: EpisodeFilter
     private var round: SampleGenerator
+    /// How many episodes there were, and how many of them were drawn.
     private var number = 0
+    private var drawn = 0
+    private var quiet = 0
     private var points: [FaultPoint] = []
 
     init(network: NetworkName, store: TortureStore, seed: UInt64, filter: EpisodeFilter = EpisodeFilter()) {
@@ -25,9 +30,10 @@ struct EpisodeSchedule: Sequence, IteratorProtocol {
         round = SampleGenerator(seed: seed)
     }
 
-    mutating func next() -> EpisodePlan? {
-        number += 1
-        var generator = SampleGenerator(seed: seed &+ UInt64(number) &* 0x9E6C_63D0_876A_68EF)
+    /// The next episode that the seed decides.
+    mutating func next() -> EpisodePlan {
+        (number, drawn, quiet) = (number + 1, drawn + 1, 0)
+        var generator = SampleGenerator(seed: seed &+ UInt64(drawn) &* 0x9E6C_63D0_876A_68EF)
         let kind = kind(&generator)
         var plan = EpisodePlan(number: number, shape: shape(of: kind, &generator))
         plan.skews = (0..<2).map { _ in Self.skew(&generator) }
@@ -41,6 +47,14 @@ struct EpisodeSchedule: Sequence, IteratorProtocol {
         return plan
     }
 
+    /// An episode in between in which nothing goes wrong; after several of them, or where it would be in the way, the
+    /// next that the seed decides.
+    mutating func nextQuiet() -> EpisodePlan {
+        guard filter.isEmpty, drawn >= Self.planPoints.count, quiet < Self.quietInARow else { return next() }
+        (number, quiet) = (number + 1, quiet + 1)
+        return EpisodePlan(number: number, shape: .terminated(after: Self.calmSeconds.lowerBound))
+    }
+
     // MARK: Shapes
 
     private func kind(_ generator: inout SampleGenerator) -> EpisodeKind {
@@ -50,8 +64,8 @@ struct EpisodeSchedule: Sequence, IteratorProtocol {
 
     private mutating func shape(of kind: EpisodeKind, _ generator: inout SampleGenerator) -> EpisodeShape {
         // A run's first day has no plan yet: the one time that is certain to pass these points.
-        if filter.isEmpty, number <= Self.planPoints.count {
-            return .killedAt(Self.planPoints[number - 1], passing: 1)
+        if filter.isEmpty, drawn <= Self.planPoints.count {
+            return .killedAt(Self.planPoints[drawn - 1], passing: 1)
         }
         switch kind {
         case .killed: return .killed(after: Self.life(&generator))
