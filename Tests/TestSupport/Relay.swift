@@ -66,6 +66,9 @@ package final class Relay: Sendable {
 
     /// How many answers were lost by ``loseAnswers(to:count:)``.
     package var lostAnswers: Int { exchange.lostAnswers }
+
+    /// How many connections were taken so far.
+    package var connections: Int { exchange.connections }
 }
 
 /// The connections of a relay and what is to be done with them.
@@ -80,6 +83,7 @@ private final class Exchange: @unchecked Sendable {
     private var generation = 0
     private var loss = Relay.Loss()
     private var lost = 0
+    private var taken = 0
 
     init(listener: Int32, target: UInt16) {
         self.listener = listener
@@ -89,6 +93,7 @@ private final class Exchange: @unchecked Sendable {
     deinit { close(listener) }
 
     var lostAnswers: Int { lock.withLock { lost } }
+    var connections: Int { lock.withLock { taken } }
 
     func behave(_ conduct: Relay.Conduct) { lock.withLock { self.conduct = conduct } }
 
@@ -133,6 +138,7 @@ private final class Exchange: @unchecked Sendable {
             close(descriptor)
             return isStopped ? .end : .unwanted
         }
+        taken += 1
         return .client(descriptor, generation: generation)
     }
 
