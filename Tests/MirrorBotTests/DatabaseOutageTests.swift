@@ -1,0 +1,69 @@
+import Daemon
+import Foundation
+import Sandbox
+import TestSupport
+import Testing
+
+/// `mirror-bot run` whose database is a server that comes late or stops answering.
+@Suite(.timeLimit(.minutes(3))) struct DatabaseOutageTests {
+    /// A mirror that has learned into a server, which `relay` leads to.
+    private func stage(
+        on sandbox: Sandbox, server: PostgresServer
+    ) async throws -> (stage: Stage, relay: Relay) {
+        let relay = try Relay(to: server.port)
+        let noon = Noon()
+        let database = server.url(try await server.makeDatabase(), through: relay)
+        let settings = [
+            "TIME_ZONE": noon.zone, "QUIET_HOURS": noon.quietHours, "MIN_AGE_DAYS": "0", "DATABASE_URL": database,
+        ]
+        let stage = try Stage(sandbox.botSettings.merging(settings) { $1 })
+        #expect(try await stage.run("migrate").status == 0)
+        try await stage.train(Fixture.lines(days: 30, perDay: 8))
+        return (stage, relay)
+    }
+
+    @Test func itWaitsForAServerThatStartsLater() async throws {
+        let sandbox = try await Sandbox.live()
+        let server = try await PostgresServer.start()
+        let (stage, relay) = try await stage(on: sandbox, server: server)
+        await server.stop()
+        // What has an end of its own does not wait.
+        let once = try await stage.run("run", "--once")
+        #expect(once.status == 69)
+        #expect(once.error.contains("error: could not "))
+
+        let program = try stage.start(["run"])
+        try await program.waitForError("Database not reached, trying again")
+        try await server.restart()
+        try await program.waitForError("Worker started")
+        program.send(SIGTERM)
+        #expect(await program.ending().status == 0)
+        withExtendedLifetime(relay) {}
+        await server.stop()
+        await sandbox.stop()
+    }
+
+    /// Ten seconds long: that is how long putting things away may take.
+    @Test func itEndsInTimeWhateverItsDatabaseDoes() async throws {
+        let sandbox = try await Sandbox.live()
+        let (stage, relay) = try await stage(on: sandbox, server: .shared())
+        let program = try stage.start(["run"])
+        try await program.waitForError("Worker started")
+        relay.behave(.silent)
+        let start = ContinuousClock.now
+        program.send(SIGTERM)
+        let ending = await program.ending()
+        #expect(start.duration(to: .now) < .seconds(30))
+        #expect(ending.status == 0, "\(ending.error)")
+        #expect(ending.error.contains("Stopped before everything was put away"))
+        // Its lease is still there; the next one waits until it is silent for long enough, and works.
+        relay.behave(.pass)
+        #expect(try await stage.status().isRunning)
+        let next = try stage.start(["run"])
+        try await next.waitForError("Worker started")
+        next.send(SIGTERM)
+        #expect(await next.ending().status == 0)
+        #expect(await sandbox.ledger.summary.duplicateSends == 0)
+        await sandbox.stop()
+    }
+}
