@@ -27,7 +27,7 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: "mastodon, x or bluesky.", transform: Self.network)
     var network = NetworkName.mastodon
 
-    @Option(help: ArgumentHelp("The program; nil for the one built beside this one.", valueName: "path"))
+    @Option(help: ArgumentHelp("The program; the one built beside this one if left out.", valueName: "path"))
     var binary: String?
 
     @Option(help: ArgumentHelp("How many times as fast the clocks run, 1 to 300.", valueName: "number"))

@@ -237,6 +237,19 @@ import Testing
         #expect(run.report.unexplained == (isExpected ? 0 : 1))
     }
 
+    @Test(arguments: [("GET", 10.0, 0), ("GET", 6_000, 1), ("POST", 10, 1)])
+    func aReadThatWasMadeAgainIsExplainedByWhatCutIt(method: String, seconds: Double, unexplained: Int) {
+        var run = AuditRun(.x)
+        let date = AuditRun.start + 20_000
+        run.ledger.rejections.append(
+            SandboxLedger.Rejection(
+                date: date, method: method, path: "/2/users/1/mentions", status: 401,
+                reason: SandboxLedger.Rejection.repeatedNonce, isExpected: false))
+        run.input.disturbances.append(
+            Disturbance(cause: .noServer, interval: DateInterval(start: date + seconds, duration: 60)))
+        #expect(run.report.unexplained == unexplained)
+    }
+
     @Test func moreAnswersThanTheCapsAllowAreUnexplained() {
         var run = AuditRun(.mastodon)
         for hour in [5.0, 6, 7] { run.answer(hour: hour) }

@@ -29,6 +29,13 @@ import Testing
         #expect(Set(turns).count == turns.count)
     }
 
+    @Test func nobodyIsStoppedWhereNoWorkerComesOnX() {
+        let points = plans(2_000, network: .x).compactMap { plan -> String? in
+            if case .frozen(let point, _, _, _) = plan.shape { point.name } else { nil }
+        }
+        #expect(Set(points).count == 8 && !points.contains("delivery.resend-stored"))
+    }
+
     @Test func theFirstDaysPlanIsInterrupted() {
         let names = plans(2).map { plan -> String in
             if case .killedAt(let point, 1) = plan.shape { point.name } else { "\(plan.shape)" }

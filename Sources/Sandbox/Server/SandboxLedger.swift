@@ -63,6 +63,9 @@ package struct SandboxLedger: Sendable {
         package var reason: String
         /// Not the client's fault: an injected fault, or a post that is gone.
         package var isExpected: Bool
+
+        /// The reason for refusing a request on X whose signature was seen before.
+        package static let repeatedNonce = "the nonce was used before"
     }
 
     /// Something the bot did twice.

@@ -91,7 +91,7 @@ struct XGate: Sendable {
             throw .unauthorized("the signature does not match")
         }
         guard nonces.insert(SandboxIdentity.hash("\(token ?? "") \(nonce)"), at: clock, window: window) else {
-            throw .unauthorized("the nonce was used before")
+            throw .unauthorized(SandboxLedger.Rejection.repeatedNonce)
         }
         return Caller(authorization: authorization, token: token)
     }

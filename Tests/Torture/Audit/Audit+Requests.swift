@@ -96,10 +96,21 @@ extension Audit {
     }
 
     private var rejections: [AuditFinding] {
-        ledger.rejections.filter { !$0.isExpected }.map { rejection in
+        ledger.rejections.filter { !$0.isExpected && !isRepetition($0) }.map { rejection in
             AuditFinding(
                 .unexplained, "\(rejection.method) \(rejection.path) at \(rejection.date.rfc3339)",
                 "was refused with \(rejection.status): \(rejection.reason)")
+        }
+    }
+
+    /// Whether a rejection tells of a read that libcurl made again because its connection was cut.
+    ///
+    /// It sends the same bytes, so the server has seen the signature; the worker then signs anew.
+    private func isRepetition(_ rejection: SandboxLedger.Rejection) -> Bool {
+        guard rejection.method == "GET", rejection.reason == SandboxLedger.Rejection.repeatedNonce else { return false }
+        return failures.contains { failure in
+            abs(failure.interval.start.timeIntervalSince(rejection.date)) <= input.patience
+                || failure.interval.contains(rejection.date)
         }
     }
 }

@@ -27,7 +27,7 @@ struct Audit: Sendable {
     let attribution: Attribution
     let time: WorkingTime
     /// The disturbances during which a worker tried and failed.
-    private let failures: [Disturbance]
+    let failures: [Disturbance]
 
     init(_ input: AuditInput) {
         self.input = input

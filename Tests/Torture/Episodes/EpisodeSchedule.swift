@@ -80,8 +80,8 @@ struct EpisodeSchedule {
                 first: generator.number(in: 1.0...2), isKilled: generator.chance(0.5),
                 second: generator.number(in: 0.8...1.8))
         case .frozen:
-            let points = filter.points.isEmpty ? Self.freezing : filter.points
-            let point = generator.element(of: points) ?? Self.freezing[0]
+            let points = filter.points.isEmpty ? Self.freezing(on: network) : filter.points
+            let point = generator.element(of: points) ?? points[0]
             return .frozen(
                 point, passing: Self.passing(of: point, &generator), meanwhile: generator.number(in: 0.9...2.5),
                 after: generator.number(in: 0.2...1))
@@ -103,8 +103,10 @@ struct EpisodeSchedule {
     static let planPoints = FaultPoint.all.filter { $0.name.hasPrefix("plan.") }
 
     /// Where being held for some time may do harm.
-    private static let freezing = FaultPoint.all.filter { point in
-        point.name.hasPrefix("delivery.") || ["mention.decided", "cursor.stored"].contains(point.name)
+    private static func freezing(on network: NetworkName) -> [FaultPoint] {
+        points(on: network).filter { point in
+            point.name.hasPrefix("delivery.") || ["mention.decided", "cursor.stored"].contains(point.name)
+        }
     }
 
     /// The points that a worker on this network can come to at any time.
