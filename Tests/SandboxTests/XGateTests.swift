@@ -74,6 +74,20 @@ import Testing
         }
     }
 
+    /// HTTP clients send a read whose connection was cut once more, as it is.
+    @Test func aNonceThatComesAgainAfterACutAnswerIsNobodysFault() async throws {
+        try await SandboxFixture.run { (fixture) async throws in
+            fixture.sandbox.faults.failNext(.resetAnswer)
+            _ = try? await fixture.x("GET", Self.me) { $0.nonce = "cut" }
+            let repeated = try await fixture.x("GET", Self.me) { $0.nonce = "cut" }
+            let whole = try await fixture.x("GET", Self.me) { $0.nonce = "whole" }
+            let again = try await fixture.x("GET", Self.me) { $0.nonce = "whole" }
+            #expect([repeated, whole, again].map(\.status) == [401, 200, 401])
+            let ledger = await fixture.sandbox.ledger
+            #expect(ledger.rejections.map(\.isExpected) == [true, false])
+        }
+    }
+
     @Test func refusesOtherSchemesAndNone() async throws {
         try await SandboxFixture.run { (fixture) async throws in
             let none = try await fixture.send("GET", Self.me, as: .nobody)

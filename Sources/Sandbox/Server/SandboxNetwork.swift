@@ -93,12 +93,13 @@ actor SandboxNetwork {
             let lines = [("content-type", type)] + headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
             return WireAnswer(status: status, headers: lines, body: Array(body.utf8))
         default:
-            return act(on: request, at: now)
+            return act(on: request, at: now, cutsAnswer: fault?.cutsAnswer ?? false)
         }
     }
 
-    private func act(on request: WireRequest, at now: Date) -> WireAnswer {
+    private func act(on request: WireRequest, at now: Date, cutsAnswer: Bool) -> WireAnswer {
         state.made = nil
+        x.gate.cutsAnswer = cutsAnswer
         if XWire.owns(request) { return x.answer(request, in: &state, at: now) }
         if BlueskyWire.owns(request) { return bluesky.answer(request, in: &state, at: now) }
         return mastodon.answer(request, in: &state, at: now)
@@ -156,7 +157,7 @@ extension SandboxNetwork {
         while let next = late.first, next.date <= now {
             late.removeFirst()
             state.advance(to: next.date)
-            let answer = act(on: next.request, at: next.date)
+            let answer = act(on: next.request, at: next.date, cutsAnswer: true)
             if let write = next.write { _ = note(write, answer) }
         }
         state.advance(to: now)

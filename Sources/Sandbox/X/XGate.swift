@@ -25,6 +25,10 @@ struct XGate: Sendable {
     private var revoked: Set<String> = []
     /// Hashes of the nonces that could come again; a collision is one in 2⁶⁴.
     private var nonces = Nonces()
+    /// Those of requests whose answers were cut: HTTP clients send a read again by themselves, as it is.
+    private var interrupted: Set<UInt64> = []
+    /// Whether the answer to the request at hand will not arrive whole.
+    var cutsAnswer = false
 
     init(access: SandboxAccess) {
         let (human, bot) = (access.x(.human), access.x(.bot))
@@ -90,9 +94,13 @@ struct XGate: Sendable {
         guard signed.text(consumerSecret: consumerSecret, tokenSecret: tokenSecret ?? "") == signature else {
             throw .unauthorized("the signature does not match")
         }
-        guard nonces.insert(SandboxIdentity.hash("\(token ?? "") \(nonce)"), at: clock, window: window) else {
-            throw .unauthorized(SandboxLedger.Rejection.repeatedNonce)
+        let hash = SandboxIdentity.hash("\(token ?? "") \(nonce)")
+        guard nonces.insert(hash, at: clock, window: window) else {
+            var refusal = XRefusal.unauthorized(SandboxLedger.Rejection.repeatedNonce)
+            refusal.isExpected = cutsAnswer || interrupted.contains(hash)
+            throw refusal
         }
+        if cutsAnswer { interrupted.insert(hash) }
         return Caller(authorization: authorization, token: token)
     }
 
