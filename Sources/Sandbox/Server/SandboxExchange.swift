@@ -53,8 +53,7 @@ struct SandboxExchange {
             try await truncate(outcome.answer, with: writer)
             return false
         case .dripping(let bytesPerSecond):
-            try await drip(outcome.answer, bytesPerSecond: bytesPerSecond, with: writer)
-            return await witness?.hasSeenAllLeave() ?? false
+            return try await drip(outcome.answer, bytesPerSecond: bytesPerSecond, with: writer, seenBy: witness)
         case .endless:
             try await flood(outcome.answer, with: writer)
             return false
@@ -69,8 +68,9 @@ struct SandboxExchange {
     }
 
     private func drip(
-        _ answer: WireAnswer, bytesPerSecond: Int, with writer: consuming ResponseWriter
-    ) async throws {
+        _ answer: WireAnswer, bytesPerSecond: Int, with writer: consuming ResponseWriter,
+        seenBy witness: SandboxWitness?
+    ) async throws -> Bool {
         // Ten pieces a second, or single bytes where that is too many.
         let rate = max(1, bytesPerSecond)
         let size = max(1, rate / 10)
@@ -83,7 +83,10 @@ struct SandboxExchange {
             try await body.write(ByteBuffer(bytes: rest.prefix(size)))
             rest = rest.dropFirst(size)
         }
-        try await body.finish(nil)
+        let isWhole = await witness?.hasSeenAllLeave() ?? false
+        // Who has all that was announced may be gone by now.
+        try? await body.finish(nil)
+        return isWhole
     }
 
     private func flood(_ answer: WireAnswer, with writer: consuming ResponseWriter) async throws {
