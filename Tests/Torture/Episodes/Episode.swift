@@ -198,7 +198,7 @@ final class Episode {
         case .exited(0) where wasAsked: return
         case .exited(let code) where expectedCodes.contains(code): return
         // Before it listens to signals it holds nothing that it could give back.
-        case .killed(SIGTERM) where wasAsked && hand.worker.output.isEmpty: return
+        case .killed(SIGTERM) where wasAsked && hand.worker.waitsForDatabase: return
         case .killed(SIGKILL): outcome.kills += 1
         case .exited(let code): find(hand, "ended with \(code)")
         case .killed(let signal): find(hand, "died by signal \(signal)")
