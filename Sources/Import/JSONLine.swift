@@ -9,7 +9,8 @@ struct JSONLine: Decodable {
 
     var id: String
     var author: String?
-    var text: String
+    /// As it is in the file, control characters included.
+    private let original: String
     var createdAt: Date?
     var favorite: Bool?
     var replyToAuthor: String?
@@ -28,8 +29,8 @@ struct JSONLine: Decodable {
         let fields = try decoder.container(keyedBy: Key.self)
         id = try Self.name(try fields.decode(String.self, forKey: .id), "id")
         author = try Self.optionalName(fields, .author)
-        text = PlainText.cleaned(try fields.decode(String.self, forKey: .text))
-        guard text.utf8.count <= Self.maximumTextBytes else {
+        original = try fields.decode(String.self, forKey: .text)
+        guard original.utf8.count <= Self.maximumTextBytes else {
             throw ItemFault("text is longer than \(Self.maximumTextBytes) bytes")
         }
         createdAt = try fields.decodeIfPresent(String.self, forKey: .createdAt).map { text in
@@ -45,6 +46,22 @@ struct JSONLine: Decodable {
         // A value that we do not know may mean "for few".
         self.visibility = visibility.map { Visibility(rawValue: $0) ?? .private } ?? .public
         language = try fields.decodeIfPresent(String.self, forKey: .language).flatMap(LanguageTag.naming)
+    }
+
+    /// The text as it may be posted: control characters are left out.
+    var text: String { PlainText.cleaned(original) }
+
+    /// The text as the classifier reads it: control characters part words, as spaces do.
+    ///
+    /// Texts that went through a wrong conversion have some in place of
+    /// apostrophes; without them `it` and `s` would be one word.
+    var spacedText: String {
+        var scalars = String.UnicodeScalarView()
+        for scalar in original.unicodeScalars {
+            let isKept = scalar == "\n" || scalar == "\t" || scalar.properties.generalCategory != .control
+            scalars.append(isKept ? scalar : " ")
+        }
+        return PlainText.cleaned(String(scalars))
     }
 
     private static func optionalName(_ fields: KeyedDecodingContainer<Key>, _ key: Key) throws -> String? {

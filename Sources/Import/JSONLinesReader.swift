@@ -100,13 +100,14 @@ package struct JSONLinesReader: Sendable {
                 summary.notOpen += 1
                 return
             }
-            guard !line.text.isEmpty else {
+            let text = line.spacedText
+            guard !text.isEmpty else {
                 summary.withoutText += 1
                 return
             }
             let example = ImportedExample(
                 id: PostID(network: network, value: line.id), author: try line.author.map { try account($0).value },
-                text: line.text, createdAt: line.createdAt)
+                text: text, createdAt: line.createdAt)
             try body(isFavorite ? .favorite(example) : .normal(example))
             if isFavorite { summary.favorites += 1 } else { summary.normals += 1 }
         }

@@ -166,6 +166,16 @@ import Testing
         #expect(try read(Self.line("1", "a\\u0000b\\nc")).texts == ["ab\nc"])
     }
 
+    @Test func controlCharactersPartWordsForTheClassifier() throws {
+        let lines = [
+            Self.line("1", "it\\u0092s a\\u0000b\\u007f\\r\\nc\\td", #""favorite":true"#),
+            Self.line("2", "\\u0000\\u0092", #""favorite":true"#),
+        ]
+        let reading = try read(lines.joined(separator: "\n"), for: .classifier)
+        #expect(reading.items == [.favorite(example("1", "it s a b  \nc\td"))])
+        #expect(reading.summary.withoutText == 1)
+    }
+
     @Test func readsAPipe() throws {
         let path = directory.path("pipe")
         #expect(mkfifo(path, 0o600) == 0)
