@@ -40,7 +40,8 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 /// What lies in the root and is not Storage's, so that SwiftPM does not wonder whose it is.
 let besideStorage =
     [
-        "Aptfile", "CHANGELOG.md", "Makefile", "Package.swift", "Procfile", "README.md", "Tests", "app.json", "bin",
+        "Aptfile", "Benchmarks", "CHANGELOG.md", "Makefile", "Package.swift", "Procfile", "README.md", "Tests",
+        "app.json", "bin",
     ]
     + [
         "Archive", "Blocking", "CArchive", "CCurl", "CHiredis", "CMeCab", "CPostgres", "Conduct", "Daemon", "Favorites",
@@ -69,7 +70,14 @@ let package = Package(
     name: "mirror-bot",
     platforms: [.macOS(.v15)],
     products: [
-        .executable(name: "mirror-bot", targets: ["MirrorBot"])
+        .executable(name: "mirror-bot", targets: ["MirrorBot"]),
+        // For Benchmarks/ alone: everything in these modules is `package`, so nobody else could use it.
+        .library(
+            name: "MirrorBotModules",
+            targets: [
+                "Archive", "Blocking", "Conduct", "Daemon", "Favorites", "Import", "MeCab", "Networks", "Outbox",
+                "Postgres", "Posts", "Redis", "Sandbox", "Schedule", "Storage", "TestSupport", "Transport",
+            ]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -103,7 +111,10 @@ let package = Package(
         // embedded: a binary moved to another folder still migrates.
         .target(
             name: "Storage",
-            dependencies: ["Postgres", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: [
+                "Postgres", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
             path: ".",
             exclude: besideStorage,
             sources: ["Sources/Storage"],
@@ -186,7 +197,7 @@ let package = Package(
             "MirrorBotTests",
             [
                 "Archive", "Daemon", "Favorites", "Import", "MeCab", "MirrorBot", "Networks", "Outbox", "Posts",
-                "Redis", "Sandbox", "Storage", "TestSupport", "Transport", logging,
+                "Redis", "Sandbox", "Schedule", "Storage", "TestSupport", "Transport", logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
             ]),

@@ -6,6 +6,10 @@ package enum PostgresTransactionMode: Sendable {
     case serializable
     /// One consistent state, without changes.
     case readOnly
+    /// One statement, which sees one consistent state by itself, without the
+    /// round trips that begin and end a transaction; the session must be
+    /// read-only.
+    case statement
     /// One consistent state, copied into temporary tables.
     case snapshot
     /// Changes, one holder of this number at a time, each seeing what the one
@@ -13,13 +17,20 @@ package enum PostgresTransactionMode: Sendable {
     case exclusive(lock: Int64)
 
     fileprivate var mayChange: Bool {
-        if case .readOnly = self { false } else { true }
+        switch self {
+        case .readOnly, .statement: false
+        case .serializable, .snapshot, .exclusive: true
+        }
     }
+
+    /// Whether there is anything to end.
+    fileprivate var isTransaction: Bool { !begin.isEmpty }
 
     fileprivate var begin: [String] {
         switch self {
         case .serializable: ["BEGIN ISOLATION LEVEL SERIALIZABLE"]
         case .readOnly: ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"]
+        case .statement: []
         case .snapshot: ["BEGIN ISOLATION LEVEL REPEATABLE READ"]
         // Not serializable: the state is seen from the first statement on, which here is the wait itself.
         case .exclusive(let lock):
@@ -78,7 +89,7 @@ extension PostgresClient {
         }
         // What the server refused counts, also where the body made another error, or none, of it.
         if let failure = connection.failure {
-            rollBack(connection)
+            rollBack(mode, connection)
             // The session may be older than the server's change of mind, or its server no longer the one to write to.
             if failure.sqlState == "25006", mode.mayChange { _ = drop() }
             guard case .failure(let thrown) = result, !failure.isRepeatable, !failure.isConnectionLost else {
@@ -87,7 +98,7 @@ extension PostgresClient {
             throw thrown
         }
         guard case .success(let value) = result, !isInterrupted else {
-            rollBack(connection)
+            rollBack(mode, connection)
             _ = try result.get()
             throw CancellationError()
         }
@@ -95,8 +106,8 @@ extension PostgresClient {
         return value
     }
 
-    private func rollBack(_ connection: PostgresConnection) {
-        guard connection.isAlive else { return }
+    private func rollBack(_ mode: PostgresTransactionMode, _ connection: PostgresConnection) {
+        guard mode.isTransaction, connection.isAlive else { return }
         do {
             try connection.control("ROLLBACK", interruptible: false)
         } catch {
@@ -106,6 +117,7 @@ extension PostgresClient {
     }
 
     private func commit(_ mode: PostgresTransactionMode, _ connection: PostgresConnection) throws {
+        guard mode.isTransaction else { return }
         // No COMMIT was sent yet: a connection found dead here is an ordinary loss.
         let mark = mode.mayChange ? try connection.mark() : nil
         do {

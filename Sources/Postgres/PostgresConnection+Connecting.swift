@@ -18,7 +18,7 @@ extension PostgresConnection {
         }
         let connection = PostgresConnection(
             connected: handle, interruption: interruption, answerMilliseconds: configuration.answerMilliseconds)
-        try connection.prepareSession()
+        try connection.prepareSession(isReadOnly: configuration.isReadOnly)
         return connection
     }
 
@@ -81,8 +81,9 @@ extension PostgresConnection {
         ("idle_in_transaction_session_timeout", "0", serverPatience),
     ]
 
-    private func prepareSession() throws {
-        let wanted = Self.session.map { "('\($0)', '\($1)', '\($2)')" }.joined(separator: ", ")
+    private func prepareSession(isReadOnly: Bool) throws {
+        let settings = Self.session + (isReadOnly ? [("default_transaction_read_only", "off", "on")] : [])
+        let wanted = settings.map { "('\($0)', '\($1)', '\($2)')" }.joined(separator: ", ")
         try control(
             """
             SELECT set_config(name, value, false) FROM (VALUES \(wanted)) AS wanted (name, unset, value) \

@@ -7,25 +7,40 @@ extension PostgresConnection {
     private static let cancelMilliseconds = 5_000
 
     /// Sends something and returns the last of its answers.
+    ///
+    /// - Parameters:
+    ///   - meanwhile: Called once when everything is sent and the answer is not asked for yet.
+    ///   - send: Hands what is to be sent to libpq.
+    /// - Returns: The last answer.
+    /// - Throws: ``PostgresError`` or `CancellationError`.
     @discardableResult
-    func roundTrip(_ send: () -> Int32) throws -> PostgresResult {
+    func roundTrip(meanwhile: () -> Void = {}, _ send: () -> Int32) throws -> PostgresResult {
+        try settled {
+            guard send() == 1 else { throw lost() }
+            try flush()
+            meanwhile()
+            return try lastResult()
+        }
+    }
+
+    /// Runs an exchange with the server and what an interruption has begun meanwhile to its end.
+    func settled(_ exchange: () throws -> PostgresResult) throws -> PostgresResult {
         guard !isOutOfStep else { throw lost() }
         cancelRequest = nil
-        let result = Result { try answer(to: send) }
+        let result = Result { try exchange() }
         // A request that is still on its way might stop the next statement instead.
         if !isOutOfStep, cancelRequest?.isOver(within: Self.cancelMilliseconds) == false { isOutOfStep = true }
         return try result.get()
     }
 
-    private func answer(to send: () -> Int32) throws -> PostgresResult {
-        guard send() == 1 else { throw lost() }
-        try flush()
+    /// Reads the server's answers and returns the last.
+    func lastResult() throws -> PostgresResult {
         var last: OpaquePointer?
         defer { PQclear(last) }
         while let next = try nextResult() {
             PQclear(last)
             last = next
-            // The statement wants to copy data, which nothing here does: the connection cannot go on.
+            // The statement wants to copy data where nothing is to be copied: the connection cannot go on.
             if [PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH].contains(PQresultStatus(next)) {
                 throw outOfStep("the statement copies data")
             }
@@ -35,7 +50,7 @@ extension PostgresConnection {
         return try checked(result)
     }
 
-    private func flush() throws {
+    func flush() throws {
         while true {
             let state = PQflush(handle)
             if state == 0 { return }
@@ -46,7 +61,7 @@ extension PostgresConnection {
         }
     }
 
-    private func nextResult() throws -> OpaquePointer? {
+    func nextResult() throws -> OpaquePointer? {
         while PQisBusy(handle) == 1 {
             try wait(for: POLLIN)
             guard PQconsumeInput(handle) == 1 else { throw lost() }
@@ -68,7 +83,7 @@ extension PostgresConnection {
         }
     }
 
-    private func checked(_ result: OpaquePointer) throws -> PostgresResult {
+    func checked(_ result: OpaquePointer) throws -> PostgresResult {
         switch PQresultStatus(result) {
         case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY, PGRES_SINGLE_TUPLE:
             return PostgresResult(result)
@@ -100,7 +115,7 @@ extension PostgresConnection {
     }
 
     /// The failure of a connection that must not be used again, though it is still open.
-    private func outOfStep(_ message: String) -> PostgresError {
+    func outOfStep(_ message: String) -> PostgresError {
         isOutOfStep = true
         return PostgresError(.connectionLost, message)
     }

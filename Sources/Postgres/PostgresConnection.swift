@@ -16,6 +16,8 @@ package final class PostgresConnection {
     /// It changes when a standby takes over, and numbers of transactions mean
     /// the same only within one.
     var timeline: String?
+    /// Whether rows are worth copying: false once a key of theirs was known, as the next ones then are likely to be.
+    package var mayCopy = true
     private var statements = PostgresStatementCache()
     private var cursors = 0
     /// The first failure since the transaction began.
@@ -53,15 +55,37 @@ package final class PostgresConnection {
     /// - Throws: ``PostgresError``, or `CancellationError` if the statement was
     ///   interrupted. After either the transaction can only roll back.
     package func execute(_ text: String, _ parameters: [PostgresParameter] = []) throws -> PostgresResult {
+        try failing { try send(text, PostgresParameters(parameters), parameters.count) }
+    }
+
+    /// Runs one statement again and again.
+    ///
+    /// - Parameters:
+    ///   - text: The statement.
+    ///   - next: Makes the values of the next run, while the server works on the one before; nil ends the series. What
+    ///     it throws ends the series too, after that run.
+    /// - Returns: How many rows all runs together changed.
+    /// - Throws: What ``execute(_:_:)`` or `next` throws.
+    package func executeSeries(_ text: String, _ next: () throws -> [PostgresParameter]?) throws -> Int {
+        var changed = 0
+        var upcoming = try next()
+        while let parameters = upcoming {
+            var following: Result<[PostgresParameter]?, any Error> = .success(nil)
+            let result = try failing {
+                try send(text, PostgresParameters(parameters), parameters.count) { following = Result(catching: next) }
+            }
+            changed += result.affectedRows
+            upcoming = try following.get()
+        }
+        return changed
+    }
+
+    /// Runs something that the transaction does not survive if the server refuses it.
+    @discardableResult
+    func failing(_ body: () throws -> PostgresResult) throws -> PostgresResult {
         if let failure { throw failure }
         do {
-            let encoded = PostgresParameters(parameters)
-            let keyword = text.prefix { $0.isLetter }
-            // Long lists of values come in many lengths; each would be a statement of its own.
-            guard Self.preparable.contains(keyword), parameters.count <= 32 else {
-                return try send(text, encoded)
-            }
-            return try send(prepared: try prepare(text, types: encoded.types), encoded)
+            return try body()
         } catch let error as PostgresError {
             if error.isRepeatable { statements.removeAll() }
             failure = error
@@ -128,20 +152,35 @@ package final class PostgresConnection {
         return name
     }
 
-    private func send(prepared name: String, _ parameters: PostgresParameters) throws -> PostgresResult {
+    private func send(
+        _ text: String, _ parameters: PostgresParameters, _ count: Int, meanwhile: () -> Void = {}
+    ) throws -> PostgresResult {
+        let keyword = text.prefix { $0.isLetter }
+        // Long lists of values come in many lengths; each would be a statement of its own.
+        guard Self.preparable.contains(keyword), count <= 32 else {
+            return try sendOnce(text, parameters, meanwhile)
+        }
+        return try send(prepared: try prepare(text, types: parameters.types), parameters, meanwhile)
+    }
+
+    private func send(
+        prepared name: String, _ parameters: PostgresParameters, _ meanwhile: () -> Void
+    ) throws -> PostgresResult {
         try parameters.withPointers { values, lengths, formats in
             Result {
-                try roundTrip {
+                try roundTrip(meanwhile: meanwhile) {
                     PQsendQueryPrepared(handle, name, Int32(values.count), values, lengths, formats, 0)
                 }
             }
         }.get()
     }
 
-    private func send(_ text: String, _ parameters: PostgresParameters) throws -> PostgresResult {
+    private func sendOnce(
+        _ text: String, _ parameters: PostgresParameters, _ meanwhile: () -> Void
+    ) throws -> PostgresResult {
         try parameters.withPointers { values, lengths, formats in
             Result {
-                try roundTrip {
+                try roundTrip(meanwhile: meanwhile) {
                     PQsendQueryParams(
                         handle, text, Int32(values.count), parameters.types, values, lengths, formats, 0)
                 }

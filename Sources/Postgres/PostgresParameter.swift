@@ -5,10 +5,7 @@ package enum PostgresParameter: Sendable {
     case real(Double)
     case text(String)
     case boolean(Bool)
-    case integers([Int64?])
-    case reals([Double?])
-    case texts([String?])
-    case booleans([Bool?])
+    case array(PostgresArray)
 
     /// The type's object id in `pg_type`; 0 lets the server infer it.
     var type: UInt32 {
@@ -18,10 +15,7 @@ package enum PostgresParameter: Sendable {
         case .real: PostgresType.float8
         case .text: PostgresType.text
         case .boolean: PostgresType.bool
-        case .integers: 1016
-        case .reals: 1022
-        case .texts: 1009
-        case .booleans: 1000
+        case .array(let array): array.type.arrayType
         }
     }
 }
@@ -36,6 +30,80 @@ enum PostgresType {
     static let float4: UInt32 = 700
     static let float8: UInt32 = 701
     static let numeric: UInt32 = 1700
+}
+
+/// The values of one column of many rows, as one parameter, in binary form from the first one on.
+package struct PostgresArray: Sendable {
+    /// What the elements are.
+    package enum ElementType: Sendable {
+        case integer
+        case real
+        case text
+        case boolean
+
+        fileprivate var elementType: UInt32 {
+            switch self {
+            case .integer: PostgresType.int8
+            case .real: PostgresType.float8
+            case .text: PostgresType.text
+            case .boolean: PostgresType.bool
+            }
+        }
+
+        /// The object id of the array's own type.
+        fileprivate var arrayType: UInt32 {
+            switch self {
+            case .integer: 1016
+            case .real: 1022
+            case .text: 1009
+            case .boolean: 1000
+            }
+        }
+    }
+
+    fileprivate let type: ElementType
+    fileprivate private(set) var count = 0
+    fileprivate private(set) var hasNull = false
+    fileprivate private(set) var elements = PostgresFields()
+
+    package init(of type: ElementType) { self.type = type }
+
+    /// Adds a value that is null or of the array's type.
+    package mutating func append(_ value: PostgresParameter) {
+        count += 1
+        if case .null = value { hasNull = true }
+        elements.append(value)
+    }
+}
+
+/// Values one after the other, each with its length before it, as arrays and copied rows have them.
+struct PostgresFields: Sendable {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func append(_ value: PostgresParameter) {
+        switch value {
+        case .null: bytes.append(Int32(-1))
+        case .integer(let number):
+            bytes.append(Int32(8))
+            bytes.append(number)
+        case .real(let number):
+            bytes.append(Int32(8))
+            bytes.append(number.bitPattern)
+        case .boolean(let truth):
+            bytes.append(Int32(1))
+            bytes.append(truth ? 1 as UInt8 : 0)
+        case .text(let text):
+            bytes.append(Int32(clamping: text.utf8.count))
+            bytes.append(contentsOf: text.utf8)
+        case .array(let array):
+            let value = PostgresParameters.form(of: array)
+            bytes.append(Int32(clamping: value.count))
+            bytes.append(contentsOf: value)
+        }
+    }
+
+    /// Begins a row of so many values.
+    mutating func beginRow(of count: Int) { bytes.append(Int16(clamping: count)) }
 }
 
 /// The binary form of a statement's parameters, in one buffer.
@@ -56,7 +124,7 @@ struct PostgresParameters {
             if case .null = parameter { ranges.append(nil) } else { ranges.append(start..<bytes.count) }
         }
         // An empty text at the end still needs an address: no address means null.
-        bytes.append(0)
+        bytes.append(0 as UInt8)
     }
 
     /// Lends what libpq's functions take: values, their lengths, their formats.
@@ -77,40 +145,29 @@ struct PostgresParameters {
     private mutating func append(_ parameter: PostgresParameter) {
         switch parameter {
         case .null: break
-        case .integer(let number): append(number)
-        case .real(let number): append(number.bitPattern)
+        case .integer(let number): bytes.append(number)
+        case .real(let number): bytes.append(number.bitPattern)
         case .text(let text): bytes.append(contentsOf: text.utf8)
-        case .boolean(let truth): bytes.append(truth ? 1 : 0)
-        case .integers(let numbers): append(numbers, PostgresType.int8) { $0.append($1) }
-        case .reals(let numbers): append(numbers, PostgresType.float8) { $0.append($1.bitPattern) }
-        case .texts(let texts): append(texts, PostgresType.text) { $0.bytes.append(contentsOf: $1.utf8) }
-        case .booleans(let truths): append(truths, PostgresType.bool) { $0.bytes.append($1 ? 1 : 0) }
+        case .boolean(let truth): bytes.append(truth ? 1 as UInt8 : 0)
+        case .array(let array): bytes += Self.form(of: array)
         }
     }
 
-    private mutating func append(_ number: some FixedWidthInteger) {
-        withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
+    fileprivate static func form(of array: PostgresArray) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.append(Int32(array.count == 0 ? 0 : 1))
+        bytes.append(Int32(array.hasNull ? 1 : 0))
+        bytes.append(array.type.elementType)
+        guard array.count > 0 else { return bytes }
+        bytes.append(Int32(clamping: array.count))
+        bytes.append(Int32(1))
+        return bytes + array.elements.bytes
     }
+}
 
-    private mutating func append<Element>(
-        _ elements: [Element?], _ type: UInt32, _ appendElement: (inout Self, Element) -> Void
-    ) {
-        append(Int32(elements.isEmpty ? 0 : 1))
-        append(Int32(elements.contains { $0 == nil } ? 1 : 0))
-        append(type)
-        guard !elements.isEmpty else { return }
-        append(Int32(clamping: elements.count))
-        append(Int32(1))
-        for element in elements {
-            guard let element else {
-                append(Int32(-1))
-                continue
-            }
-            let start = bytes.count
-            append(Int32(0))
-            appendElement(&self, element)
-            let length = Int32(clamping: bytes.count - start - 4)
-            withUnsafeBytes(of: length.bigEndian) { bytes.replaceSubrange(start..<start + 4, with: $0) }
-        }
+extension [UInt8] {
+    /// Adds a number in network order.
+    mutating func append(_ number: some FixedWidthInteger) {
+        Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0) }
     }
 }

@@ -13,8 +13,11 @@ package struct BulkInsert: Sendable {
 
     let table: String
     let columns: [(name: String, type: ColumnType)]
-    let rows: [[SQLValue]]
     let conflict: Conflict
+    private let count: Int
+    private let row: @Sendable (Int) -> [SQLValue]
+    /// Whether the rows are there and can all be checked before the first goes in.
+    private let areMade: Bool
 
     /// - Parameters:
     ///   - table: The name of a table, from the program's own text.
@@ -25,10 +28,33 @@ package struct BulkInsert: Sendable {
         into table: String, columns: [(name: String, type: ColumnType)], rows: [[SQLValue]],
         onConflict: Conflict = .fail
     ) {
-        self.table = table
-        self.columns = columns
-        self.rows = rows
-        self.conflict = onConflict
+        self.init(table, columns, rows.count, onConflict, areMade: true) { rows[$0] }
+    }
+
+    /// A batch whose rows are made while the database is busy with those before.
+    ///
+    /// A row that does not fit ends the insert when some are in: the
+    /// transaction must not go on then.
+    ///
+    /// - Parameters:
+    ///   - table: The name of a table, from the program's own text.
+    ///   - columns: The columns that every row gives, in order.
+    ///   - count: How many rows there are.
+    ///   - onConflict: What happens to a row whose key exists.
+    ///   - row: Makes the row of a number from 0, the same whenever it is asked.
+    package init(
+        into table: String, columns: [(name: String, type: ColumnType)], count: Int,
+        onConflict: Conflict = .fail, row: @escaping @Sendable (Int) -> [SQLValue]
+    ) {
+        self.init(table, columns, count, onConflict, areMade: false, row)
+    }
+
+    private init(
+        _ table: String, _ columns: [(name: String, type: ColumnType)], _ count: Int, _ conflict: Conflict,
+        areMade: Bool, _ row: @escaping @Sendable (Int) -> [SQLValue]
+    ) {
+        (self.table, self.columns, self.count, self.conflict) = (table, columns, count, conflict)
+        (self.areMade, self.row) = (areMade, row)
     }
 
     /// `INSERT INTO table (columns)`.
@@ -49,27 +75,37 @@ package struct BulkInsert: Sendable {
         }
     }
 
-    /// The rows, each checked for its length and values; of rows with the same
-    /// key of an update only the last, because Postgres refuses to touch a row
+    /// The numbers of the rows that go in, in order, as far as they can be
+    /// checked before: of rows with the same key
+    /// of an update only the last, because Postgres refuses to touch a row
     /// twice in one statement.
-    func checkedRows() throws(StorageError) -> [[SQLValue]] {
-        for row in rows {
-            guard row.count == columns.count else {
-                throw StorageError(
-                    .invalidValue, "insert into \(table)",
-                    because: "a row has \(row.count) values for \(columns.count) columns")
-            }
-            for (column, value) in zip(columns, row) where try !value.checked().fits(column.type) {
-                throw StorageError(
-                    .invalidValue, "insert into \(table)",
-                    because: "a value for column \(column.name) is not of type \(column.type)")
-            }
+    func numbers() throws(StorageError) -> [Int] {
+        guard case .update(let key, _) = conflict else {
+            if areMade { for number in 0..<count { _ = try checkedRow(number) } }
+            return Array(0..<count)
         }
-        guard case .update(let key, _) = conflict else { return rows }
         let indexes = key.compactMap { name in columns.firstIndex { $0.name == name } }
         var last: [[SQLValue]: Int] = [:]
-        for (position, row) in rows.enumerated() { last[indexes.map { row[$0] }] = position }
-        guard last.count < rows.count else { return rows }
-        return last.values.sorted().map { rows[$0] }
+        for number in 0..<count {
+            let row = try checkedRow(number)
+            last[indexes.map { row[$0] }] = number
+        }
+        return last.count < count ? last.values.sorted() : Array(0..<count)
+    }
+
+    /// One row, checked for its length and values.
+    func checkedRow(_ number: Int) throws(StorageError) -> [SQLValue] {
+        let row = row(number)
+        guard row.count == columns.count else {
+            throw StorageError(
+                .invalidValue, "insert into \(table)",
+                because: "a row has \(row.count) values for \(columns.count) columns")
+        }
+        for index in row.indices where try !row[index].checked().fits(columns[index].type) {
+            throw StorageError(
+                .invalidValue, "insert into \(table)",
+                because: "a value for column \(columns[index].name) is not of type \(columns[index].type)")
+        }
+        return row
     }
 }

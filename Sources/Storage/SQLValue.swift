@@ -73,7 +73,7 @@ extension SQLValue {
     /// - Throws: ``StorageError`` with code `.invalidValue`.
     func checked() throws(StorageError) -> SQLValue {
         switch self {
-        case .text(let text) where text.utf8.contains(0):
+        case .text(let text) where text.containsNUL:
             throw StorageError(.invalidValue, "bind a text", because: "it contains a NUL character")
         case .real(let number) where number.isNaN:
             throw StorageError(.invalidValue, "bind a number", because: "it is not a number")
@@ -87,6 +87,16 @@ extension SQLValue {
         switch (self, type) {
         case (.null, _), (.integer, .integer), (.real, .real), (.text, .text), (.boolean, .boolean): true
         default: false
+        }
+    }
+}
+
+extension String {
+    /// Whether the text holds U+0000, which no database takes.
+    package var containsNUL: Bool {
+        var text = self
+        return text.withUTF8 { bytes in
+            bytes.baseAddress.map { memchr($0, 0, bytes.count) != nil } ?? false
         }
     }
 }

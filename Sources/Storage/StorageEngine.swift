@@ -54,6 +54,9 @@ package protocol StorageEngine: Sendable {
         _ body: @escaping @Sendable (any StorageConnection) throws -> Value
     ) async throws -> Value
 
+    /// Runs one reading statement on its own, as ``read(_:)`` would.
+    func query(_ sql: SQL) async throws -> [SQLRow]
+
     /// Runs `body` like ``transaction(_:)``, one process at a time, seeing
     /// everything that the process before it committed. For migrations.
     func exclusiveTransaction<Value: Sendable>(
@@ -69,7 +72,7 @@ package protocol StorageEngine: Sendable {
 }
 
 extension StorageEngine {
-    /// Runs one reading statement on its own.
+    /// Runs one reading statement on its own; an engine that has a shorter way takes it.
     package func query(_ sql: SQL) async throws -> [SQLRow] {
         try await read { try $0.query(sql) }
     }

@@ -88,4 +88,47 @@ import Testing
             #expect(try await engine.keys().isEmpty)
         }
     }
+
+    @Test(arguments: EngineUnderTest.allCases)
+    func ofManyRowsTheKnownOnesAreIgnoredOrFail(on tested: EngineUnderTest) async throws {
+        let many = (0..<2_500).map { thing("k\($0)", Int64($0), words: $0 % 2 == 0 ? nil : "") }
+        try await tested.withThings { engine in
+            try await engine.transaction { try $0.insert(things([thing("k1700", 1, words: "old")])) }
+            let error = try await #require(throws: StorageError.self) {
+                try await engine.transaction { try $0.insert(things(many)) }
+            }
+            #expect(error.code == .uniqueViolation)
+            #expect(try await engine.keys() == ["k1700"])
+
+            // What is done before and after in the same transaction stays.
+            let inserted = try await engine.transaction { connection in
+                try connection.execute("INSERT INTO things (key) VALUES ('before')")
+                let inserted = try connection.insert(things(many, onConflict: .ignore))
+                try connection.execute("INSERT INTO things (key) VALUES ('after')")
+                return inserted
+            }
+            #expect(inserted == 2_499)
+            #expect(try await engine.transaction { try $0.insert(things(many, onConflict: .ignore)) } == 0)
+            let rows = try await engine.query(
+                "SELECT words FROM things WHERE key IN ('k1', 'k2', 'k1700') ORDER BY key")
+            #expect(try rows.map { try $0.optionalText("words") } == ["", "old", nil])
+            #expect(try await engine.keys().count == 2_502)
+        }
+    }
+
+    @Test(arguments: EngineUnderTest.allCases)
+    func rowsMadeWhenTheirTurnComesMayStillBeRefused(on tested: EngineUnderTest) async throws {
+        try await tested.withThings { engine in
+            let batch = BulkInsert(into: "things", columns: [("key", .text)], count: 3_000) { number in
+                number == 2_200 ? [.integer(1)] : [.text("k\(number)")]
+            }
+            let error = try await #require(throws: StorageError.self) {
+                try await engine.transaction { try $0.insert(batch) }
+            }
+            #expect(error.code == .invalidValue)
+            #expect(try await engine.keys().isEmpty)
+            let good = BulkInsert(into: "things", columns: [("key", .text)], count: 3_000) { [.text("k\($0)")] }
+            #expect(try await engine.transaction { try $0.insert(good) } == 3_000)
+        }
+    }
 }

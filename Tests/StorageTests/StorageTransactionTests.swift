@@ -100,6 +100,21 @@ import Testing
     }
 
     @Test(arguments: EngineUnderTest.allCases)
+    func aLoneQueryCannotWriteAndLeavesTheConnectionUsable(on tested: EngineUnderTest) async throws {
+        try await tested.withThings { engine in
+            try await engine.execute("INSERT INTO things (key) VALUES (\("a"))")
+            let refused = try await #require(throws: StorageError.self) {
+                try await engine.query("DELETE FROM things RETURNING key")
+            }
+            #expect(refused.code == .readOnly)
+            #expect(try await engine.keys() == ["a"])
+            await #expect(throws: StorageError.self) { try await engine.query("SELECT key FROM nothing_of_that_name") }
+            #expect(try await engine.keys() == ["a"])
+            #expect(try await engine.read { try $0.query("SELECT key FROM things").count } == 1)
+        }
+    }
+
+    @Test(arguments: EngineUnderTest.allCases)
     func processesThatReadAndWriteTheSameRowLoseNothing(on tested: EngineUnderTest) async throws {
         let database = try await tested.makeDatabase()
         defer { withExtendedLifetime(database) {} }

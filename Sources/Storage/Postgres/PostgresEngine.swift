@@ -38,7 +38,9 @@ final class PostgresEngine: StorageEngine {
             var configuration = try PostgresConfiguration(url: url)
             adjust(&configuration)
             let writer = try PostgresClient(configuration: configuration, name: "pg-write")
-            let reader = try PostgresClient(configuration: configuration, name: "pg-read")
+            var readOnly = configuration
+            readOnly.isReadOnly = true
+            let reader = try PostgresClient(configuration: readOnly, name: "pg-read")
             try await writer.connect()
             return PostgresEngine(configuration: configuration, writer: writer, reader: reader)
         }
@@ -60,6 +62,13 @@ final class PostgresEngine: StorageEngine {
         _ body: @escaping @Sendable (any StorageConnection) throws -> Value
     ) async throws -> Value {
         try await run(.readOnly, on: reader, "read from the database", body)
+    }
+
+    func query(_ sql: SQL) async throws -> [SQLRow] {
+        // A scratch copy has one session, which may change its tables.
+        try await run(reader === writer ? .readOnly : .statement, on: reader, "read from the database") {
+            try $0.query(sql)
+        }
     }
 
     /// Copies the tables into temporary ones of one session.

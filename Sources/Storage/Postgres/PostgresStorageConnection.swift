@@ -4,6 +4,8 @@ import Postgres
 final class PostgresStorageConnection: StorageConnection {
     /// How many rows travel in one statement: measured, the fastest number.
     private static let batchSize = 1_000
+    /// For fewer rows an attempt to copy them does not pay.
+    private static let copiedRows = 500
 
     /// Nil once the closure that borrowed the connection has ended.
     private var borrowed: PostgresConnection?
@@ -40,20 +42,44 @@ final class PostgresStorageConnection: StorageConnection {
     }
 
     func insert(_ batch: BulkInsert) throws -> Int {
+        let numbers = try batch.numbers()
+        if numbers.count >= Self.copiedRows, !Self.isUpdate(batch.conflict), let copied = try copy(batch, numbers) {
+            return copied
+        }
         let connection = try connection
         let places = batch.columns.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
         let text = "\(batch.head) SELECT * FROM unnest(\(places))\(batch.tail)"
-        let rows = try batch.checkedRows()
         return try explaining(text) {
-            var inserted = 0
-            for start in stride(from: 0, to: rows.count, by: Self.batchSize) {
-                let slice = rows[start..<min(start + Self.batchSize, rows.count)]
-                let columns = batch.columns.enumerated().map { index, column in
-                    Self.array(of: column.type, slice.map { $0[index] })
-                }
-                inserted += try connection.execute(text, columns).affectedRows
+            var rest = numbers[...]
+            return try connection.executeSeries(text) {
+                let portion = rest.prefix(Self.batchSize)
+                rest = rest.dropFirst(portion.count)
+                return portion.isEmpty ? nil : try Self.arrays(of: batch, portion)
             }
-            return inserted
+        }
+    }
+
+    private static func isUpdate(_ conflict: BulkInsert.Conflict) -> Bool {
+        if case .update = conflict { true } else { false }
+    }
+
+    /// Copies rows whose keys are all new; nil if they are not, and then an `INSERT` must say what becomes of them.
+    ///
+    /// Once a key was known the next ones are likely to be, so that this session makes no other attempt.
+    private func copy(_ batch: BulkInsert, _ numbers: [Int]) throws -> Int? {
+        let connection = try connection
+        guard connection.mayCopy else { return nil }
+        let text =
+            "COPY \(batch.table) (\(batch.columns.map(\.name).joined(separator: ", "))) FROM STDIN (FORMAT BINARY)"
+        return try explaining(text) {
+            var rest = numbers[...]
+            let copied = try connection.copy(text) {
+                let portion = rest.prefix(Self.batchSize)
+                rest = rest.dropFirst(portion.count)
+                return portion.isEmpty ? nil : try Self.rows(of: batch, portion)
+            }
+            connection.mayCopy = copied != nil
+            return copied
         }
     }
 
@@ -96,24 +122,41 @@ extension PostgresStorageConnection {
     }
 
     private static func parameters(_ binds: [SQLValue]) throws -> [PostgresParameter] {
-        try binds.map { bind in
-            switch try bind.checked() {
-            case .null: .null
-            case .integer(let number): .integer(number)
-            case .real(let number): .real(number)
-            case .text(let text): .text(text)
-            case .boolean(let truth): .boolean(truth)
-            }
+        try binds.map { parameter(try $0.checked()) }
+    }
+
+    private static func parameter(_ value: SQLValue) -> PostgresParameter {
+        switch value {
+        case .null: .null
+        case .integer(let number): .integer(number)
+        case .real(let number): .real(number)
+        case .text(let text): .text(text)
+        case .boolean(let truth): .boolean(truth)
         }
     }
 
-    /// The checked values of one column as one array parameter.
-    private static func array(of type: ColumnType, _ values: [SQLValue]) -> PostgresParameter {
+    /// The columns of some rows, each as one array parameter.
+    private static func arrays(of batch: BulkInsert, _ numbers: ArraySlice<Int>) throws -> [PostgresParameter] {
+        var arrays = batch.columns.map { column in PostgresArray(of: element(of: column.type)) }
+        for number in numbers {
+            for (index, value) in try batch.checkedRow(number).enumerated() { arrays[index].append(parameter(value)) }
+        }
+        return arrays.map(PostgresParameter.array)
+    }
+
+    /// Some rows as they are copied.
+    private static func rows(of batch: BulkInsert, _ numbers: ArraySlice<Int>) throws -> PostgresRows {
+        var rows = PostgresRows()
+        for number in numbers { rows.append(try batch.checkedRow(number).map(parameter)) }
+        return rows
+    }
+
+    private static func element(of type: ColumnType) -> PostgresArray.ElementType {
         switch type {
-        case .integer: .integers(values.map { if case .integer(let number) = $0 { number } else { nil } })
-        case .real: .reals(values.map { if case .real(let number) = $0 { number } else { nil } })
-        case .text: .texts(values.map { if case .text(let text) = $0 { text } else { nil } })
-        case .boolean: .booleans(values.map { if case .boolean(let truth) = $0 { truth } else { nil } })
+        case .integer: .integer
+        case .real: .real
+        case .text: .text
+        case .boolean: .boolean
         }
     }
 }

@@ -53,12 +53,13 @@ final class SQLiteConnection: StorageConnection {
         let database = try database
         let places = batch.columns.map { _ in "?" }.joined(separator: ", ")
         let text = "\(batch.head) VALUES (\(places))\(batch.tail)"
-        let rows = try batch.checkedRows()
+        let numbers = try batch.numbers()
         return try explaining(text) {
             let before = database.totalChangesCount
             let statement = try database.cachedStatement(sql: text)
-            for row in rows {
-                statement.setUncheckedArguments(StatementArguments(row.map(\.databaseValue)))
+            statement.setUncheckedArguments(StatementArguments(batch.columns.map { _ in DatabaseValue.null }))
+            for number in numbers {
+                try statement.rebind(try batch.checkedRow(number))
                 try statement.execute()
             }
             return database.totalChangesCount - before
