@@ -118,7 +118,7 @@ private final class XArchiveRun {
     func itemSink(_ name: String) -> (any MemberSink)? {
         switch (XMember(name: name), purpose) {
         case (.posts, .scheduler):
-            list(name, wrapper: "tweet") { [self] (wire: XWirePost) in try take(wire) }
+            list(name, wrapper: "tweet", shortcut: XWirePost.init(plain:)) { [self] wire in try take(wire) }
         case (.monthlyPosts, .scheduler):
             list(name, wrapper: "") { [self] (wire: XWirePost) in try take(wire) }
         case (.likes, .classifier):
@@ -161,11 +161,12 @@ private final class XArchiveRun {
     }
 
     private func list<Item: Decodable>(
-        _ name: String, wrapper: String, _ body: @escaping (Item) throws -> Void
+        _ name: String, wrapper: String, shortcut: @escaping ([UInt8]) -> Item? = { _ in nil },
+        _ body: @escaping (Item) throws -> Void
     ) -> any MemberSink {
         ListSink(
             file: MemberName.shown(name), splitter: ElementSplitter(wrapper: wrapper, limits: limits),
-            report: { [self] in report($0) }, body: body)
+            report: { [self] in report($0) }, shortcut: shortcut, body: body)
     }
 
     private func report(_ problem: ImportProblem) { summary.report(problem, limit: limits.problems) }

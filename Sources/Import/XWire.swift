@@ -3,7 +3,7 @@ import Foundation
 /// A post as the archives of X write it, `{"tweet":{…}}` or the bare object.
 ///
 /// Nearly every field may be missing; a field of the wrong type counts as missing.
-struct XWirePost: Decodable {
+struct XWirePost: Decodable, Equatable {
     var id: String?
     var text: String?
     var createdAt: String?
@@ -64,9 +64,11 @@ struct XWirePost: Decodable {
 }
 
 /// A shortened address in a text, and what it stands for.
-struct XWireLink: Decodable {
+struct XWireLink: Decodable, Equatable {
     var short: String?
     var expanded: String?
+
+    init() {}
 
     private enum Key: String, CodingKey {
         case url, shortUrl, expandedUrl
@@ -81,10 +83,12 @@ struct XWireLink: Decodable {
 }
 
 /// Somebody named in a text.
-struct XWireMention: Decodable {
+struct XWireMention: Decodable, Equatable {
     var id: String?
     /// Where the name begins, which the archive writes as a string.
     var start: String?
+
+    init() {}
 
     private enum Key: String, CodingKey {
         case id, indices

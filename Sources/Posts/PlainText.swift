@@ -36,14 +36,17 @@ package enum PlainText {
         let bytes = head(of: Array(text.utf8.prefix(maximumInput + 1)), maximumInput)
         var index = 0
         while index < bytes.count, result.count <= maximumOutput {
-            if let link = shortLink(in: bytes, at: index), let full = links[link] {
+            let byte = bytes[index]
+            if byte == UInt8(ascii: "h"), let link = shortLink(in: bytes, at: index), let full = links[link] {
                 result.append(contentsOf: full.utf8)
                 index += link.utf8.count
-            } else if let entity = entitiesOfX.first(where: { bytes[index...].starts(with: $0.name) }) {
+            } else if byte == UInt8(ascii: "&"),
+                let entity = entitiesOfX.first(where: { bytes[index...].starts(with: $0.name) })
+            {
                 result.append(entity.byte)
                 index += entity.name.count
             } else {
-                result.append(bytes[index])
+                result.append(byte)
                 index += 1
             }
         }
@@ -59,9 +62,7 @@ package enum PlainText {
     private static let shortLinkPrefixes = ["https://t.co/", "http://t.co/"].map { Array($0.utf8) }
 
     private static func shortLink(in bytes: [UInt8], at index: Int) -> String? {
-        guard bytes[index] == UInt8(ascii: "h"),
-            let prefix = shortLinkPrefixes.first(where: { bytes[index...].starts(with: $0) })
-        else { return nil }
+        guard let prefix = shortLinkPrefixes.first(where: { bytes[index...].starts(with: $0) }) else { return nil }
         // Names of short links have about ten characters.
         let name = bytes[(index + prefix.count)...].prefix(64).prefix { byte in
             (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
@@ -73,16 +74,27 @@ package enum PlainText {
     ///
     /// Line breaks and tabs stay; line separators of Unicode become line breaks.
     package static func cleaned(_ text: String) -> String {
+        // Most texts have nothing to change, and making them anew costs much more than looking.
+        guard text.unicodeScalars.contains(where: isUnwanted) else { return trimmed(text) }
         var scalars = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\n", "\t": scalars.append(scalar)
-            case "\u{2028}", "\u{2029}": scalars.append("\n")
-            default:
-                if scalar.properties.generalCategory != .control { scalars.append(scalar) }
-            }
+            if !isUnwanted(scalar) { scalars.append(scalar) } else if !isControl(scalar) { scalars.append("\n") }
         }
         return trimmed(String(scalars))
+    }
+
+    /// Whether `scalar` is left out or becomes a line break.
+    private static func isUnwanted(_ scalar: Unicode.Scalar) -> Bool {
+        isControl(scalar) || scalar == "\u{2028}" || scalar == "\u{2029}"
+    }
+
+    /// The control characters of Unicode (general category Cc) but for line breaks and tabs.
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x09, 0x0A: false
+        case 0x00...0x1F, 0x7F...0x9F: true
+        default: false
+        }
     }
 
     /// Whether `address` leads to a web page, white space around it aside.

@@ -76,7 +76,22 @@ package struct Post: Equatable, Sendable, Identifiable {
 
     /// Whether the text holds an `http://` or `https://` link.
     package var hasLink: Bool {
-        text.range(of: "http://", options: .caseInsensitive) != nil
-            || text.range(of: "https://", options: .caseInsensitive) != nil
+        var text = text
+        return text.withUTF8 { bytes in
+            bytes.indices.contains { Self.beginsLink(bytes[$0...]) }
+        }
+    }
+
+    private static let linkBeginnings = ["http://", "https://"].map { Array($0.utf8) }
+
+    /// Whether the bytes begin with `http://` or `https://`, in letters of either case.
+    private static func beginsLink(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+        guard bytes.first == UInt8(ascii: "h") || bytes.first == UInt8(ascii: "H") else { return false }
+        return linkBeginnings.contains { beginning in
+            bytes.count >= beginning.count
+                && zip(bytes, beginning).allSatisfy { byte, expected in
+                    ((0x41...0x5A).contains(byte) ? byte | 0x20 : byte) == expected
+                }
+        }
     }
 }
