@@ -16,11 +16,12 @@ extension Archive {
     ///   - observedAt: When they were read.
     ///   - timeZone: Whose clock tells minute, day and weekday.
     ///   - limit: How many posts stay, the newest by time; of the same time
-    ///     those with the higher id.
+    ///     those with the higher id. Nil leaves that to a later call: finding
+    ///     out which ones must go takes the longer the higher the limit is.
     /// - Returns: What became of the posts.
     /// - Throws: `StorageError` or `CancellationError`; nothing is stored then.
     package func store(
-        _ posts: [Post], source: Source, observedAt: Date, timeZone: TimeZone, limit: Int
+        _ posts: [Post], source: Source, observedAt: Date, timeZone: TimeZone, limit: Int?
     ) async throws -> StoreSummary {
         var summary = StoreSummary()
         summary.reposts = posts.count { $0.isRepost }
@@ -29,17 +30,17 @@ extension Archive {
         summary.notOpen = own.count - open.count
         let hidden = own.filter { !$0.visibility.isOpen }.map(\.id)
         let (mirror, counts) = (mirror, summary)
-        let rows = open.map {
-            PostRow.values($0, mirror: mirror, source: source, observedAt: observedAt, zone: timeZone)
+        let batch = BulkInsert(into: "posts", columns: PostRow.columns, count: open.count, onConflict: .ignore) {
+            PostRow.values(open[$0], mirror: mirror, source: source, observedAt: observedAt, zone: timeZone)
         }
-        let batch = BulkInsert(into: "posts", columns: PostRow.columns, rows: rows, onConflict: .ignore)
         return try await storage.transaction { connection in
             var summary = counts
             try PostRow.delete(hidden, of: mirror, on: connection)
-            try Self.complete(open, of: mirror, in: timeZone, on: connection)
             summary.stored = try connection.insert(batch)
             summary.alreadyKnown = open.count - summary.stored
-            summary.pruned = try Self.prune(mirror, to: limit, on: connection)
+            // Nearly always all are new, and then there is nothing to look up.
+            if summary.alreadyKnown > 0 { try Self.complete(open, of: mirror, in: timeZone, on: connection) }
+            if let limit { summary.pruned = try Self.prune(mirror, to: limit, on: connection) }
             return summary
         }
     }

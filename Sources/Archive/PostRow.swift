@@ -87,7 +87,7 @@ extension Post {
         post.replyTo?.author?.value = replyTo?.author?.value.withoutNUL ?? ""
         post.replyTo?.post?.value = replyTo?.post?.value.withoutNUL ?? ""
         // Account names hold no spaces; what does is no account, and would come back as two.
-        post.mentions = mentions.filter { !$0.value.contains(where: \.isWhitespace) && !$0.value.utf8.contains(0) }
+        post.mentions = mentions.filter { !$0.value.contains(where: \.isWhitespace) && !$0.value.containsNUL }
         // 0001-01-02 and 9999-12-30, a day inside for the sake of time zones.
         let seconds = createdAt.timeIntervalSince1970
         if !(-62_135_510_400...253_402_128_000).contains(seconds) {
@@ -100,5 +100,5 @@ extension Post {
 }
 
 extension String {
-    fileprivate var withoutNUL: String { utf8.contains(0) ? replacingOccurrences(of: "\0", with: "") : self }
+    fileprivate var withoutNUL: String { containsNUL ? replacingOccurrences(of: "\0", with: "") : self }
 }

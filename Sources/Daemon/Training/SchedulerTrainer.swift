@@ -8,7 +8,8 @@ package import Posts
 package struct SchedulerTrainer: Sendable {
     /// As far back as the networks let an account read.
     package static let backfillLimit = 3_200
-    private static let batchSize = 1_000
+    /// How many posts of a downloaded archive are stored in one transaction.
+    package static let batchSize = 4_000
 
     let stores: MirrorStores
     let clock: any WallClock
@@ -79,23 +80,50 @@ package struct SchedulerTrainer: Sendable {
             localHost: try await stores.humanHost() ?? localHost,
             batchSize: Self.batchSize)
         let tally = Tally()
+        let shelf = Shelf(limit: stores.configuration.archiveLimit, held: try await stores.archive.count())
         let imported = try await batches.forEach { batch in
             let posts = batch.compactMap { item -> Post? in
                 guard case .post(let post) = item else { return nil }
                 return adopt(post)
             }
-            let stored = try await store(posts, source: .archive)
+            let isFull = shelf.isFull(with: posts.count)
+            let stored = try await store(posts, source: .archive, prunes: isFull)
+            shelf.add(stored)
             let done = tally.add(read: posts.count, stored)
             report(TrainingProgress(step: .archive, done: done, total: nil))
         }
+        if shelf.isOver { _ = tally.add(read: 0, try await store([], source: .archive)) }
         var summary = tally.summary
         summary.add(imported)
         return summary
     }
 
-    private func store(_ posts: [Post], source: Archive.Source) async throws -> Archive.StoreSummary {
+    private func store(
+        _ posts: [Post], source: Archive.Source, prunes: Bool = true
+    ) async throws -> Archive.StoreSummary {
         try await stores.archive.store(
-            posts, source: source, observedAt: clock.now, timeZone: zone, limit: stores.configuration.archiveLimit)
+            posts, source: source, observedAt: clock.now, timeZone: zone,
+            limit: prunes ? stores.configuration.archiveLimit : nil)
+    }
+
+    /// Tells when it is time to look for posts over the archive's limit, which costs as much as the limit is high: when
+    /// a quarter of it may have come since, so that the cost of a post does not depend on the limit.
+    private final class Shelf: @unchecked Sendable {
+        // Sendable because `held` is only touched under `lock`.
+        private let lock = NSLock()
+        private let limit: Int
+        private var held: Int
+
+        init(limit: Int, held: Int) {
+            self.limit = limit
+            self.held = held
+        }
+
+        var isOver: Bool { lock.withLock { held > limit } }
+
+        func isFull(with more: Int) -> Bool { lock.withLock { held + more > limit + limit / 4 } }
+
+        func add(_ stored: Archive.StoreSummary) { lock.withLock { held += stored.stored - stored.pruned } }
     }
 
     /// The running sums of one training.
