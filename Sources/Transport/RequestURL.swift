@@ -15,7 +15,7 @@ struct RequestURL {
             throw .refused(
                 .invalidURL, "the URL has a space, a backslash, or a control or non-ASCII character; percent-encode it")
         }
-        guard !Self.authority(of: text).contains("@") else {
+        guard !Self.namesUser(text) else {
             throw .refused(.invalidURL, "the URL has a user name; send credentials in a header")
         }
         handle = try URLHandle()
@@ -42,10 +42,10 @@ struct RequestURL {
         }
     }
 
-    /// The part between `://` and the path, as written.
-    private static func authority(of text: String) -> Substring {
-        guard let start = text.firstRange(of: "//")?.upperBound else { return "" }
-        return text[start...].prefix { !"/?#".contains($0) }
+    /// Whether there is an `@` between `//` and the path, as written.
+    private static func namesUser(_ text: String) -> Bool {
+        guard let start = text.utf8.firstRange(of: "//".utf8)?.upperBound else { return false }
+        return text.utf8[start...].prefix { !"/?#".utf8.contains($0) }.contains(UInt8(ascii: "@"))
     }
 
     /// True for `localhost`, 127.0.0.0/8 and ::1 (RFC 6761, RFC 1122, RFC 4291).

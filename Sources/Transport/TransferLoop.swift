@@ -7,8 +7,8 @@ import Foundation
 /// Other threads leave commands in an inbox and wake the thread; only the thread itself touches libcurl's handles,
 /// except for the wake-up, which libcurl allows from anywhere (curl_multi_wakeup(3)).
 final class TransferLoop: @unchecked Sendable {
-    // Unchecked because `inbox`, `isStopping` and `wakeable` are only touched while `lock` is held and the rest belongs
-    // to the thread.
+    // Unchecked because `inbox`, `isStopping`, `wakeable` and `isWaiting` are only touched while `lock` is held and the
+    // rest belongs to the thread.
     private enum Command {
         case start(Transfer)
         case abandon(Transfer)
@@ -21,6 +21,8 @@ final class TransferLoop: @unchecked Sendable {
     private var inbox: [Command] = []
     private var isStopping = false
     private var wakeable: UnsafeMutableRawPointer?
+    /// Whether the thread waits, or is about to, and nobody has woken it: a wake-up is a call of the system.
+    private var isWaiting = false
 
     private let ended = DispatchSemaphore(value: 0)
     private var running: [UnsafeMutableRawPointer: Transfer] = [:]
@@ -74,13 +76,24 @@ final class TransferLoop: @unchecked Sendable {
     }
 
     private func wakeLocked() {
-        if let wakeable { curl_multi_wakeup(wakeable) }
+        guard isWaiting, let wakeable else { return }
+        isWaiting = false
+        curl_multi_wakeup(wakeable)
     }
 
     private func takeInbox() -> (commands: [Command], isStopping: Bool) {
         lock.withLock {
+            isWaiting = false
             defer { inbox = [] }
             return (inbox, isStopping)
+        }
+    }
+
+    /// False if there is something to do at once; from true on, a command wakes the thread.
+    private func mayWait() -> Bool {
+        lock.withLock {
+            isWaiting = inbox.isEmpty && !isStopping
+            return isWaiting
         }
     }
 
@@ -107,11 +120,11 @@ final class TransferLoop: @unchecked Sendable {
             var active: Int32 = 0
             let outcome = curl_multi_perform(multi.pointer, &active)
             while let (handle, result) = multi.nextResult() { complete(handle, result, on: multi) }
-            if outcome == CURLM_OK {
+            if outcome != CURLM_OK {
+                failAll("libcurl stopped: \(String(cString: curl_multi_strerror(outcome)))", on: multi)
+            } else if mayWait() {
                 // A wake-up ends the wait; the limit is only a safety net.
                 curl_multi_poll(multi.pointer, nil, 0, 10_000, nil)
-            } else {
-                failAll("libcurl stopped: \(String(cString: curl_multi_strerror(outcome)))", on: multi)
             }
         }
     }
