@@ -19,12 +19,16 @@ package struct Example: Hashable, Sendable {
     /// Features are the same before and after, so what was learned from a post
     /// can be unlearned from its stored text.
     var stored: Example {
+        let author = author.flatMap(FeatureExtractor.normalizedHandle)
+        if text.utf8.count <= TextCleaner.maximumInput, !text.utf8.contains(0) {
+            return Example(id: id, author: author, text: text)
+        }
         var kept = String.UnicodeScalarView()
         for scalar in text.unicodeScalars.prefix(TextCleaner.maximumInput) {
             // PostgreSQL has no zero in a text; features treat it as a space as well.
             kept.append(scalar == "\0" ? " " : scalar)
         }
-        return Example(id: id, author: author.flatMap(FeatureExtractor.normalizedHandle), text: String(kept))
+        return Example(id: id, author: author, text: String(kept))
     }
 }
 

@@ -42,13 +42,22 @@ package struct ExampleTable: Sendable {
 
     /// What the counts must contain by now.
     func stamp(on connection: any StorageConnection) throws -> CountStamp {
-        let rows = try connection.query(
-            "SELECT value FROM counters WHERE mirror = \(mirror) AND name = \(Self.sequenceName)")
-        return CountStamp(sequence: try rows.first?.integer("value") ?? 0, extraction: extractor.fingerprint)
+        try stamp(from: try connection.query(stampQuery))
     }
 
-    func isEmpty(on connection: any StorageConnection) throws -> Bool {
-        try connection.query("SELECT 1 AS one FROM examples WHERE mirror = \(mirror) LIMIT 1").isEmpty
+    /// The same on its own, the shortest way.
+    func stamp() async throws -> CountStamp { try stamp(from: try await storage.query(stampQuery)) }
+
+    private var stampQuery: SQL {
+        "SELECT value FROM counters WHERE mirror = \(mirror) AND name = \(Self.sequenceName)"
+    }
+
+    private func stamp(from rows: [SQLRow]) throws -> CountStamp {
+        CountStamp(sequence: try rows.first?.integer("value") ?? 0, extraction: extractor.fingerprint)
+    }
+
+    func isEmpty() async throws -> Bool {
+        try await storage.query("SELECT 1 AS one FROM examples WHERE mirror = \(mirror) LIMIT 1").isEmpty
     }
 
     func rows(of ids: [PostID], on connection: any StorageConnection) throws -> [PostID: Row] {

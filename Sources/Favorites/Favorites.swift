@@ -104,12 +104,16 @@ package struct Favorites: Sendable {
             return summary
         }
         // Features of new posts are found before the transaction, which others may wait for.
-        var known: [Example: FeatureSet] = [:]
+        // Nearly always a post comes once; a second one of the same id with another text finds its own later.
+        var known: [PostID: (example: Example, features: FeatureSet)] = [:]
         for case let example? in usable.map(\.example?.stored) where states[example.id] == nil {
-            if known[example] == nil { known[example] = examples.extractor.features(of: example) }
+            if known[example.id] == nil { known[example.id] = (example, examples.extractor.features(of: example)) }
         }
         let found = known
-        summary.add(try await change(at: now) { _ in (usable, { found[$0] }) })
+        summary.add(
+            try await change(at: now) { _ in
+                (usable, { example in found[example.id].flatMap { $0.example == example ? $0.features : nil } })
+            })
         return summary
     }
 
@@ -183,13 +187,16 @@ package struct Favorites: Sendable {
     ///   `CancellationError`.
     package func classify(_ posts: [Example]) async throws -> [Classification] {
         guard !posts.isEmpty else { return [] }
-        let features = posts.map { examples.extractor.features(of: $0.stored) }
-        let snapshot = try await currentCounts(of: Array(Set(features.flatMap(\.all))))
+        var index = FeatureIndex()
+        let features = posts.map { index.places(of: examples.extractor.features(of: $0.stored)) }
+        let snapshot = try await currentCounts(of: index.features)
         let model = FavoriteModel(snapshot.categories)
+        let weighed = zip(index.features, snapshot.counts).map(model.weigh)
         let waiting = WaitReason(snapshot.categories, needed: configuration.minimumPerCategory)
         let threshold = log(configuration.threshold)
         return zip(posts, features).map { post, features in
-            let assessment = model.assess(features) { snapshot.features[$0] ?? FeatureCount() }
+            let assessment = model.assess(
+                words: features.words.map { weighed[$0] }, author: features.author.map { weighed[$0] })
             return Classification(
                 id: post.id, assessment: assessment, isFavorite: waiting == nil && assessment.logRate > threshold,
                 waiting: waiting)
@@ -198,7 +205,11 @@ package struct Favorites: Sendable {
 
     /// Counts that contain every batch committed before the call.
     private func currentCounts(of features: [String]) async throws -> CountSnapshot {
-        if let snapshot = try await countsIfCurrent(of: features) { return snapshot }
+        // Both servers are asked at once, which saves a round trip. A batch that is committed just between the two
+        // answers makes good counts look outdated, so then they are asked again one after the other.
+        async let found = counts.counts(of: features)
+        let stamp = try await examples.stamp()
+        if let snapshot = try await current(await found, stamp, of: features) { return snapshot }
         return try await turnstile.pass {
             // What was missing may just have been applied by this process or another.
             if let snapshot = try await countsIfCurrent(of: features) { return snapshot }
@@ -210,19 +221,26 @@ package struct Favorites: Sendable {
     }
 
     private func countsIfCurrent(of features: [String]) async throws -> CountSnapshot? {
-        let (before, isEmpty) = try await storage.read { [examples] connection in
-            (try examples.stamp(on: connection), try examples.isEmpty(on: connection))
+        let stamp = try await examples.stamp()
+        return try await current(try await counts.counts(of: features), stamp, of: features)
+    }
+
+    /// The counts that were read, if they are what the examples said at the time of `stamp` or later.
+    private func current(
+        _ snapshot: CountSnapshot?, _ stamp: CountStamp, of features: [String]
+    ) async throws -> CountSnapshot? {
+        guard let snapshot else {
+            guard try await examples.isEmpty() else { return nil }
+            return CountSnapshot(
+                stamp: stamp, categories: CategoryCounts(), asked: features,
+                counts: Array(repeating: FeatureCount(), count: features.count))
         }
-        guard let snapshot = try await counts.counts(of: features) else {
-            return isEmpty ? CountSnapshot(stamp: before, categories: CategoryCounts(), features: [:]) : nil
-        }
-        guard snapshot.stamp != before else { return snapshot }
+        guard snapshot.stamp != stamp else { return snapshot }
         // Newer than when the call began is fine, newer than the examples is not: then those were restored from a copy.
-        guard snapshot.stamp.extraction == before.extraction, snapshot.stamp.sequence > before.sequence else {
+        guard snapshot.stamp.extraction == stamp.extraction, snapshot.stamp.sequence > stamp.sequence else {
             return nil
         }
-        let after = try await storage.read { [examples] in try examples.stamp(on: $0) }
-        return snapshot.stamp.sequence <= after.sequence ? snapshot : nil
+        return snapshot.stamp.sequence <= (try await examples.stamp()).sequence ? snapshot : nil
     }
 
     // MARK: - Looking after

@@ -85,7 +85,7 @@ package final class MeCabModel: @unchecked Sendable {
                         surface: UnsafeBufferPointer(start: bytes, count: length),
                         partOfSpeech: Int(node.pointee.posid),
                         isUnknown: Int(node.pointee.stat) == Int(MECAB_UNK_NODE),
-                        record: record
+                        record: UnsafeRawPointer(record).assumingMemoryBound(to: UInt8.self)
                     ))
             }
         }

@@ -37,7 +37,12 @@ package struct Tokenizer: Sendable {
     }
 
     /// The form of a word under which a dictionary lists it; the word itself if it is not listed.
-    package func baseForm(of word: Morpheme) -> String { word.field(profile.baseFormField) ?? word.text }
+    package func baseForm(of word: Morpheme) -> String { String(decoding: baseFormBytes(of: word), as: UTF8.self) }
+
+    /// The same as bytes, which are valid as long as the word.
+    package func baseFormBytes(of word: Morpheme) -> UnsafeBufferPointer<UInt8> {
+        word.bytes(ofField: profile.baseFormField) ?? word.surface
+    }
 
     private static func open(_ folder: String, as profile: DictionaryProfile) throws(MeCabError) -> MeCabModel {
         let model = try MeCabModel(dictionaryPath: folder)

@@ -21,9 +21,19 @@ package enum RedisReply: Equatable, Sendable {
     package var integer: Int64? {
         switch self {
         case .integer(let value): value
-        case .bulk: string.flatMap { Int64($0) }
+        case .bulk(let bytes): Self.decimal(bytes)
         case .null, .status, .error, .array: nil
         }
+    }
+
+    /// What a number in decimal says, as `Int64` reads it; counts, the most frequent of all, without making a text.
+    private static func decimal(_ bytes: [UInt8]) -> Int64? {
+        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+        // What has a sign, or may be too large, is left to the standard library.
+        guard (1...18).contains(bytes.count), bytes.allSatisfy(digits.contains) else {
+            return String(validating: bytes, as: UTF8.self).flatMap { Int64($0) }
+        }
+        return bytes.reduce(0) { $0 * 10 + Int64($1 - digits.lowerBound) }
     }
 
     /// The elements of an array.

@@ -4,10 +4,24 @@ package struct CountChange: Equatable, Sendable {
     package private(set) var normals: Int64 = 0
     package private(set) var seen: Int64 = 0
     package private(set) var seenFavorites: Int64 = 0
-    /// Per category, what each feature's count grows by; never zero.
-    package private(set) var features: [Category: [String: Int64]] = [.favorite: [:], .normal: [:]]
+    private var favoriteFeatures: [FeatureKey: Int64] = [:]
+    private var normalFeatures: [FeatureKey: Int64] = [:]
 
     package init() {}
+
+    /// Per category, what each feature's count grows by; never zero.
+    package var features: [Category: [String: Int64]] {
+        var features: [Category: [String: Int64]] = [:]
+        for category in Category.allCases {
+            features[category] = Dictionary(uniqueKeysWithValues: self.features(of: category).map { ($0, $1) })
+        }
+        return features
+    }
+
+    /// What the count of each feature in a category grows by; never zero.
+    package func features(of category: Category) -> [(feature: String, amount: Int64)] {
+        (category == .favorite ? favoriteFeatures : normalFeatures).map { ($0.feature, $1) }
+    }
 
     /// Whether applying the change would do nothing.
     package var isEmpty: Bool { self == CountChange() }
@@ -19,15 +33,30 @@ package struct CountChange: Equatable, Sendable {
     }
 
     private mutating func add(_ set: FeatureSet, _ state: ExampleState, _ sign: Int64) {
-        switch state.category {
-        case .favorite: favorites += sign
-        case .normal: normals += sign
-        }
         if state.isSeen { seen += sign }
         if state == .seenFavorite { seenFavorites += sign }
-        for feature in set.all {
-            let count = features[state.category]?[feature] ?? 0
-            features[state.category]?[feature] = count + sign == 0 ? nil : count + sign
+        switch state.category {
+        case .favorite:
+            favorites += sign
+            Self.add(set, sign, to: &favoriteFeatures)
+        case .normal:
+            normals += sign
+            Self.add(set, sign, to: &normalFeatures)
         }
+    }
+
+    private static func add(_ set: FeatureSet, _ sign: Int64, to counts: inout [FeatureKey: Int64]) {
+        for word in set.words { add(word, sign, to: &counts) }
+        if let author = set.author { add(author, sign, to: &counts) }
+    }
+
+    private static func add(_ feature: String, _ sign: Int64, to counts: inout [FeatureKey: Int64]) {
+        let key = FeatureKey(feature: feature)
+        if isZero(&counts[key, default: 0], after: sign) { counts[key] = nil }
+    }
+
+    private static func isZero(_ count: inout Int64, after change: Int64) -> Bool {
+        count += change
+        return count == 0
     }
 }

@@ -42,15 +42,25 @@ package struct CountBatch: Equatable, Sendable {
 
 /// Counts as a store has them, all from one moment.
 package struct CountSnapshot: Equatable, Sendable {
-    package var stamp: CountStamp
-    package var categories: CategoryCounts
-    /// The features that have a count, of those that were asked for.
-    package var features: [String: FeatureCount]
+    package let stamp: CountStamp
+    package let categories: CategoryCounts
+    /// The features that were asked for.
+    package let asked: [String]
+    /// Their counts in the same order; zero for a feature that has none.
+    package let counts: [FeatureCount]
 
-    package init(stamp: CountStamp, categories: CategoryCounts, features: [String: FeatureCount]) {
+    /// - Precondition: There are as many counts as features.
+    package init(stamp: CountStamp, categories: CategoryCounts, asked: [String], counts: [FeatureCount]) {
+        precondition(asked.count == counts.count, "each feature that was asked for needs a count")
         self.stamp = stamp
         self.categories = categories
-        self.features = features
+        self.asked = asked
+        self.counts = counts
+    }
+
+    /// The features that have a count, of those that were asked for.
+    package var features: [String: FeatureCount] {
+        Dictionary(zip(asked, counts).filter { $1 != FeatureCount() }) { first, _ in first }
     }
 }
 
@@ -71,7 +81,7 @@ package protocol CountStore: Sendable {
     /// - Throws: ``FavoritesError`` with code `.countsUnavailable`.
     func apply(_ batch: CountBatch) async throws -> Bool
 
-    /// Reads counts.
+    /// Reads the counts of features.
     ///
     /// - Returns: Nil if the counts are missing or damaged.
     /// - Throws: ``FavoritesError`` with code `.countsUnavailable`.

@@ -28,16 +28,12 @@ package struct RedisCountStore: CountStore {
 
     package func apply(_ batch: CountBatch) async throws -> Bool {
         let change = batch.change
-        let categories = [
-            (CountKeys.favoriteField, change.favorites), (CountKeys.normalField, change.normals),
-            (CountKeys.seenField, change.seen), (CountKeys.seenFavoriteField, change.seenFavorites),
-        ].filter { $1 != 0 }
+        let categories = Self.categories(change)
         var arguments = [
             RedisArgument(CountKeys.stampField), RedisArgument(batch.stamp.sequence),
             RedisArgument(batch.stamp.extraction), RedisArgument(batch.previous),
         ]
-        let features = [change.features[.favorite] ?? [:], change.features[.normal] ?? [:]].map { Array($0) }
-        for pairs in [categories] + features.map({ $0.map { ($0.key, $0.value) } }) {
+        for pairs in [categories, change.features(of: .favorite), change.features(of: .normal)] {
             arguments.append(RedisArgument(pairs.count))
             for (field, amount) in pairs { arguments += [RedisArgument(field), RedisArgument(amount)] }
         }
@@ -108,15 +104,16 @@ package struct RedisCountStore: CountStore {
         else { return nil }
         let sums = categories.dropFirst().compactMap(count)
         guard sums.count == 4 else { return nil }
-        var found: [String: FeatureCount] = [:]
-        for (index, feature) in features.enumerated() {
-            guard let favorite = count(favorites[index + 1]), let normal = count(normals[index + 1]) else { return nil }
-            if favorite != 0 || normal != 0 { found[feature] = FeatureCount(favorite: favorite, normal: normal) }
+        var counts: [FeatureCount] = []
+        counts.reserveCapacity(features.count)
+        for index in 1..<favorites.count {
+            guard let favorite = count(favorites[index]), let normal = count(normals[index]) else { return nil }
+            counts.append(FeatureCount(favorite: favorite, normal: normal))
         }
         return CountSnapshot(
             stamp: stamp,
             categories: CategoryCounts(favorites: sums[0], normals: sums[1], seen: sums[2], seenFavorites: sums[3]),
-            features: found)
+            asked: features, counts: counts)
     }
 
     /// A field that is absent counts as zero; nil for a value that no count can have.
@@ -157,16 +154,13 @@ package struct RedisCountStore: CountStore {
     private func build(_ tally: CountBatch, under temporary: CountKeys) async throws -> [Int] {
         let change = tally.change
         if change.isEmpty { return [0, 0, 0] }
-        let categories = [
-            CountKeys.favoriteField: change.favorites, CountKeys.normalField: change.normals,
-            CountKeys.seenField: change.seen, CountKeys.seenFavoriteField: change.seenFavorites,
-        ].filter { $1 != 0 }
-        let hashes = [categories, change.features[.favorite] ?? [:], change.features[.normal] ?? [:]]
+        let categories = Self.categories(change)
+        let hashes = [categories, change.features(of: .favorite), change.features(of: .normal)]
         var commands: [RedisCommand] = []
         for (key, counts) in zip(temporary.all, hashes) {
             commands.append(Self.command("HSET", key, [CountKeys.stampField, tally.stamp.text]))
             commands.append(RedisCommand("EXPIRE", key, Self.temporarySeconds))
-            var fields = counts.flatMap { [$0.key, String($0.value)] }[...]
+            var fields = counts.flatMap { [$0, String($1)] }[...]
             while !fields.isEmpty {
                 commands.append(Self.command("HSET", key, Array(fields.prefix(2 * Self.fieldsPerCommand))))
                 fields = fields.dropFirst(2 * Self.fieldsPerCommand)
@@ -185,6 +179,14 @@ package struct RedisCountStore: CountStore {
     }
 
     // MARK: -
+
+    /// What the fields of the categories grow by, as far as they do.
+    private static func categories(_ change: CountChange) -> [(feature: String, amount: Int64)] {
+        [
+            (CountKeys.favoriteField, change.favorites), (CountKeys.normalField, change.normals),
+            (CountKeys.seenField, change.seen), (CountKeys.seenFavoriteField, change.seenFavorites),
+        ].filter { $1 != 0 }
+    }
 
     private static func command(_ name: String, _ key: String, _ arguments: [String]) -> RedisCommand {
         RedisCommand(([name, key] + arguments).map { RedisArgument($0) })

@@ -64,7 +64,7 @@ package struct SQLCountStore: CountStore {
                 categories: CategoryCounts(
                     favorites: numbers[.favorite] ?? 0, normals: numbers[.normal] ?? 0, seen: numbers[.seen] ?? 0,
                     seenFavorites: numbers[.seenFavorite] ?? 0),
-                features: found)
+                asked: features, counts: features.map { found[$0] ?? FeatureCount() })
         }
     }
 

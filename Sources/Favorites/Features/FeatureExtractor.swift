@@ -40,19 +40,18 @@ package struct FeatureExtractor: Sendable {
     package let words: FeatureWords
     private let tokenizer: Tokenizer
 
-    package init(tokenizer: Tokenizer, words: FeatureWords = .content) {
-        self.tokenizer = tokenizer
-        self.words = words
-    }
-
     /// A number that two extractors share exactly if they give the same features.
     ///
     /// FNV-1a over the version, the choice of words and the dictionary.
-    package var fingerprint: Int64 {
+    package let fingerprint: Int64
+
+    package init(tokenizer: Tokenizer, words: FeatureWords = .content) {
+        self.tokenizer = tokenizer
+        self.words = words
         let text = "\(Self.version)/\(words.rawValue)/\(tokenizer.dictionaryIdentity)"
         let hash = text.utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         // 53 bits, so that the number also survives where it is kept as a double.
-        return Int64(hash >> 11)
+        fingerprint = Int64(hash >> 11)
     }
 
     /// The features of a post.
@@ -60,22 +59,21 @@ package struct FeatureExtractor: Sendable {
     /// Takes microseconds for a usual post and some milliseconds for the worst.
     package func features(of example: Example) -> FeatureSet {
         let cleaned = TextCleaner(example.text)
-        var found: [String] = []
+        var found = DistinctWords()
         // A text that MeCab cannot cut has no words; the author still counts.
         try? tokenizer.forEachWord(in: cleaned.text) { word, wordClass in
             switch (wordClass, words) {
             case (.noun, _), (.adverb, .content), (.interjection, .content), (.adnominal, .content):
-                found.append(word.text)
+                if Self.isWord(word.surface) { found.insert(word.surface) }
             case (.verb, .content), (.adjective, .content):
-                found.append(tokenizer.baseForm(of: word))
+                let form = tokenizer.baseFormBytes(of: word)
+                if Self.isWord(form) { found.insert(form) }
             case (.other, _), (_, .nouns):
                 break
             }
         }
-        found = found.filter(Self.isWord) + cleaned.hashtags.filter { $0.utf8.count <= Self.maximumBytes }
-        var known: Set<String> = []
-        return FeatureSet(
-            words: found.filter { known.insert($0).inserted }, author: example.author.flatMap(Self.authorFeature))
+        for hashtag in cleaned.hashtags where hashtag.utf8.count <= Self.maximumBytes { found.insert(hashtag) }
+        return FeatureSet(words: found.words, author: example.author.flatMap(Self.authorFeature))
     }
 
     /// The feature of an author, nil where the handle is none.
@@ -86,14 +84,26 @@ package struct FeatureExtractor: Sendable {
     /// A handle as it is stored and compared: lower case, without `@`; nil where it is none.
     static func normalizedHandle(_ handle: String) -> String? {
         guard handle.utf8.count <= 2 * maximumBytes else { return nil }
+        if isNormalized(handle.utf8) { return handle }
         let name = TextCleaner.normalized(handle).drop { $0 == "@" }
         return !name.isEmpty && name.unicodeScalars.allSatisfy { !isBlank($0) } ? String(name) : nil
     }
 
+    /// Whether a handle is of visible ASCII in lower case and has no `@` before it, as most have once they are stored.
+    private static func isNormalized(_ handle: String.UTF8View) -> Bool {
+        guard let first = handle.first, first != UInt8(ascii: "@") else { return false }
+        return handle.allSatisfy { (0x21...0x7e).contains($0) && !(0x41...0x5a).contains($0) }
+    }
+
     /// Whether a word says anything: joiners and variation selectors alone do not.
-    private static func isWord(_ word: String) -> Bool {
-        guard word.utf8.count <= maximumBytes, !word.unicodeScalars.contains(where: isBlank) else { return false }
-        return word.unicodeScalars.contains { isCommon($0) || isMeaningful($0.properties.generalCategory) }
+    static func isWord(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard bytes.count <= maximumBytes else { return false }
+        return isCommon(bytes) || isWord(String(decoding: bytes, as: UTF8.self).unicodeScalars)
+    }
+
+    private static func isWord(_ scalars: String.UnicodeScalarView) -> Bool {
+        !scalars.contains(where: isBlank)
+            && scalars.contains { isCommon($0.value) || isMeaningful($0.properties.generalCategory) }
     }
 
     private static func isMeaningful(_ category: Unicode.GeneralCategory) -> Bool {
@@ -106,12 +116,33 @@ package struct FeatureExtractor: Sendable {
     }
 
     private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
-        !isCommon(scalar) && (scalar.properties.isWhitespace || TextCleaner.isControl(scalar))
+        !isCommon(scalar.value) && (scalar.properties.isWhitespace || TextCleaner.isControl(scalar))
+    }
+
+    /// Whether there is nothing but common scalars, and at least one.
+    private static func isCommon(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        var index = 0
+        while index < bytes.count {
+            let first = UInt32(bytes[index])
+            if first < 0x80 {
+                guard isCommon(first) else { return false }
+                index += 1
+            } else {
+                // All others have three bytes.
+                guard first & 0xF0 == 0xE0, index + 2 < bytes.count else { return false }
+                let (second, third) = (UInt32(bytes[index + 1]), UInt32(bytes[index + 2]))
+                guard second & 0xC0 == 0x80, third & 0xC0 == 0x80,
+                    isCommon((first & 0xF) << 12 | (second & 0x3F) << 6 | third & 0x3F)
+                else { return false }
+                index += 3
+            }
+        }
+        return index > 0
     }
 
     /// Visible ASCII, kana and usual kanji: spares most words the tables of Unicode.
-    private static func isCommon(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
+    private static func isCommon(_ scalar: UInt32) -> Bool {
+        switch scalar {
         case 0x21...0x7e, 0x3041...0x3096, 0x30A1...0x30FC, 0x4E00...0x9FEF: true
         default: false
         }

@@ -5,7 +5,7 @@ import Foundation
 /// Unicode forms and case are unified, links and mentions are removed, and
 /// hashtags are taken out as features. Each step passes once over a bounded
 /// number of scalars, whatever the text holds.
-struct TextCleaner {
+package struct TextCleaner {
     /// The number of scalars that is read of a text, before forms are unified (which may shorten it).
     static let maximumInput = 10_000
     /// The number of accents on one character that are read; sorting more of them would take quadratic time.
@@ -16,11 +16,11 @@ struct TextCleaner {
     static let maximumRun = 1_000
 
     /// The text for the tokenizer.
-    let text: String
+    package let text: String
     /// The hashtags with their `#`, in order, repeats included.
-    let hashtags: [String]
+    package let hashtags: [String]
 
-    init(_ original: String) {
+    package init(_ original: String) {
         var hashtags: [String] = []
         var scalars = Self.unified(original)
         scalars = Self.withoutLinks(scalars)
@@ -32,6 +32,7 @@ struct TextCleaner {
 
     /// Compatibility composition, lower case, and spaces for control characters.
     static func unified(_ original: String) -> [Unicode.Scalar] {
+        if let unified = PlainScalars.unified(original, atMost: maximumLength) { return unified }
         let unified = normalized(bounded(original))
         return unified.unicodeScalars.prefix(maximumLength).map {
             isControl($0) ? " " : $0
@@ -68,31 +69,34 @@ struct TextCleaner {
     ///
     /// Only ASCII belongs to a link: Japanese text is often written right behind it.
     private static func withoutLinks(_ source: [Unicode.Scalar]) -> [Unicode.Scalar] {
+        guard var next = nextLink(source, from: 0) else { return source }
         var result: [Unicode.Scalar] = []
         result.reserveCapacity(source.count)
         var index = 0
-        while index < source.count {
-            if source[index] == "h", let head = linkHead(source[index...]) {
-                var end = index + head
-                while end < source.count, ("!"..."~").contains(source[end]) { end += 1 }
-                if end > index + head {
-                    result.append(" ")
-                    index = end
-                    continue
-                }
-            }
-            result.append(source[index])
-            index += 1
+        while true {
+            result += source[index..<next.lowerBound]
+            result.append(" ")
+            index = next.upperBound
+            guard let following = nextLink(source, from: index) else { break }
+            next = following
         }
-        return result
+        return result + source[index...]
     }
 
-    private static func linkHead(_ scalars: ArraySlice<Unicode.Scalar>) -> Int? {
-        for head in ["http://", "https://"] where scalars.starts(with: head.unicodeScalars) {
-            return head.unicodeScalars.count
+    private static func nextLink(_ source: [Unicode.Scalar], from start: Int) -> Range<Int>? {
+        // The shortest link is a head and one character.
+        for index in start..<max(start, source.count - shortHead.count) where source[index] == "h" {
+            let rest = source[index...]
+            guard rest.starts(with: shortHead) || rest.starts(with: longHead) else { continue }
+            let head = source[index + 4] == "s" ? longHead.count : shortHead.count
+            let end = source[(index + head)...].firstIndex { !("!"..."~").contains($0) } ?? source.count
+            if end > index + head { return index..<end }
         }
         return nil
     }
+
+    private static let shortHead = Array("http://".unicodeScalars)
+    private static let longHead = Array("https://".unicodeScalars)
 
     /// Replaces each hashtag by its word between spaces, so that the words within it count too.
     private static func withoutHashtags(
@@ -151,23 +155,32 @@ struct TextCleaner {
 
     /// Joins the scalars, with a space wherever a run without one is too long for the tokenizer.
     private static func broken(_ source: [Unicode.Scalar]) -> String {
-        var view = String.UnicodeScalarView()
+        guard source.count > maximumRun else { return text(of: source[...]) }
+        var result: [Unicode.Scalar] = []
+        result.reserveCapacity(source.count + source.count / maximumRun)
         var run = 0
         for scalar in source {
             run = scalar == " " || scalar == "\u{3000}" ? 0 : run + 1
             if run > maximumRun {
-                view.append(" ")
+                result.append(" ")
                 run = 1
             }
-            view.append(scalar)
+            result.append(scalar)
         }
-        return String(view)
+        return text(of: result[...])
     }
 
     private static func text(of scalars: ArraySlice<Unicode.Scalar>) -> String {
-        var view = String.UnicodeScalarView()
-        view.append(contentsOf: scalars)
-        return String(view)
+        String(unsafeUninitializedCapacity: 4 * scalars.count) { bytes in
+            var count = 0
+            for scalar in scalars {
+                for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter {
+                    bytes[count] = byte
+                    count += 1
+                }
+            }
+            return count
+        }
     }
 
     private static func isNameStart(_ scalar: Unicode.Scalar) -> Bool {
@@ -185,16 +198,23 @@ struct TextCleaner {
     }
 
     private static func isLetter(_ scalar: Unicode.Scalar) -> Bool {
+        // Most by far; spares them the tables of Unicode.
+        switch scalar.value {
+        case 0x61...0x7a, 0x3041...0x3096, 0x30A1...0x30FA, 0x4E00...0x9FEF: return true
+        case 0x20...0x40: return false
+        default: break
+        }
         switch scalar.properties.generalCategory {
-        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter: true
-        default: false
+        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter: return true
+        default: return false
         }
     }
 
     private static func isNumber(_ scalar: Unicode.Scalar) -> Bool {
+        if scalar.isASCII { return ("0"..."9").contains(scalar) }
         switch scalar.properties.generalCategory {
-        case .decimalNumber, .letterNumber, .otherNumber: true
-        default: false
+        case .decimalNumber, .letterNumber, .otherNumber: return true
+        default: return false
         }
     }
 }

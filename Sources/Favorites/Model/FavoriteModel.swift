@@ -46,17 +46,29 @@ package struct FavoriteModel: Sendable {
     ///   - count: How often a feature was learned.
     /// - Returns: The logarithm of the favorite rate P(favorite) / P(normal), and what each feature adds to it.
     package func assess(_ features: FeatureSet, count: (String) -> FeatureCount) -> Assessment {
-        let words = features.words.map { word in (word, count(word)) }.map { ($0, $1, evidence($1)) }
+        assess(
+            words: features.words.map { weigh($0, count($0)) }, author: features.author.map { weigh($0, count($0)) })
+    }
+
+    /// What a feature says by itself, before it is known how many words the post has.
+    func weigh(_ feature: String, _ count: FeatureCount) -> Contribution {
+        Contribution(feature: feature, logOdds: evidence(count), count: count)
+    }
+
+    /// The same from features that were weighed before.
+    func assess(words: [Contribution], author: Contribution?) -> Assessment {
         let scale = words.isEmpty ? 0 : 1 / Double(words.count).squareRoot()
-        var contributions = words.map { Contribution(feature: $0, logOdds: $2 * scale, count: $1) }
-        var logRate = baseLogOdds + scale * words.reduce(0) { $0 + $1.2 }
-        if let author = features.author {
-            let count = count(author)
-            contributions.append(Contribution(feature: author, logOdds: evidence(count), count: count))
-            logRate += evidence(count)
+        var contributions: [Contribution] = []
+        contributions.reserveCapacity(words.count + 1)
+        var sum = 0.0
+        for word in words {
+            sum += word.logOdds
+            contributions.append(word.scaled(by: scale))
         }
-        contributions.sort { abs($0.logOdds) > abs($1.logOdds) }
-        return Assessment(logRate: logRate, baseLogOdds: baseLogOdds, contributions: contributions)
+        if let author { contributions.append(author) }
+        return Assessment(
+            logRate: baseLogOdds + scale * sum + (author?.logOdds ?? 0), baseLogOdds: baseLogOdds,
+            unsorted: contributions)
     }
 }
 
@@ -65,7 +77,7 @@ package struct Contribution: Equatable, Sendable {
     /// A word, a `#hashtag` or the `@author`.
     package let feature: String
     /// Positive where it speaks for a favorite; for words already divided by the square root of their number.
-    package let logOdds: Double
+    package private(set) var logOdds: Double
     /// Learned favorites with the feature.
     package let favoriteCount: Int64
     /// Learned normal posts with the feature.
@@ -77,6 +89,12 @@ package struct Contribution: Equatable, Sendable {
         self.favoriteCount = count.favorite
         self.normalCount = count.normal
     }
+
+    fileprivate func scaled(by factor: Double) -> Contribution {
+        var scaled = self
+        scaled.logOdds *= factor
+        return scaled
+    }
 }
 
 /// The favorite rate of one post and where it comes from.
@@ -85,8 +103,10 @@ package struct Assessment: Equatable, Sendable {
     package let logRate: Double
     /// The part of it that any post gets: how often the human favorites.
     package let baseLogOdds: Double
-    /// The rest of it by feature, strongest first.
-    package let contributions: [Contribution]
+    fileprivate let unsorted: [Contribution]
+
+    /// The rest of it by feature, strongest first; sorted only where somebody looks at it.
+    package var contributions: [Contribution] { unsorted.sorted { abs($0.logOdds) > abs($1.logOdds) } }
 
     /// P(favorite) / P(normal), for display; comparisons are made with ``logRate``.
     package var rate: Double { exp(logRate) }

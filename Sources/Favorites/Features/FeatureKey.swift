@@ -1,0 +1,47 @@
+/// A feature as the key of a dictionary, told from others by its bytes.
+///
+/// Features are in one Unicode form, so those that Swift considers equal are the same bytes. To look for other forms,
+/// as Swift does with a text outside ASCII, takes three times as long.
+struct FeatureKey: Hashable, Sendable {
+    let feature: String
+
+    static func == (left: FeatureKey, right: FeatureKey) -> Bool {
+        left.withBytes { left in right.withBytes { left.count == $0.count && left.elementsEqual($0) } }
+    }
+
+    func hash(into hasher: inout Hasher) {
+        withBytes { hasher.combine(bytes: $0) }
+    }
+
+    private func withBytes<Value>(_ body: (UnsafeRawBufferPointer) -> Value) -> Value {
+        var feature = feature
+        return feature.withUTF8 { body(UnsafeRawBufferPointer($0)) }
+    }
+}
+
+/// The distinct features of some posts, each at a place of its own.
+struct FeatureIndex {
+    /// A post's features by their places.
+    struct Places {
+        let words: [Int]
+        let author: Int?
+    }
+
+    private(set) var features: [String] = []
+    private var places: [FeatureKey: Int] = [:]
+
+    /// The places of a post's features, made where they are new.
+    mutating func places(of set: FeatureSet) -> Places {
+        Places(words: set.words.map { place(of: $0) }, author: set.author.map { place(of: $0) })
+    }
+
+    private mutating func place(of feature: String) -> Int {
+        let new = features.count
+        let place = places[FeatureKey(feature: feature), default: new]
+        if place == new {
+            places[FeatureKey(feature: feature)] = new
+            features.append(feature)
+        }
+        return place
+    }
+}
