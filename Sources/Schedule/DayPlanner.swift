@@ -34,17 +34,25 @@ package struct DayPlanner: Sendable {
         guard !history.isEmpty, minutes.count > 0 else { return nil }
         let seedValue = PlanSeed.plan(mirror: mirror, day: day, seed: seed)
         var generator = SplitMix64(seed: seedValue)
-        let counts = history.countDistribution(for: day, configuration: configuration)
-        let count = min(counts.count(atUniform: generator.nextUniform()) ?? 0, configuration.maximumPerDay)
-        let sampler = SlotSampler(
-            distribution: history.distribution(
-                for: day, configuration: configuration, missing: Set(minutes.missing)),
-            bursts: bursts,
-            minimumGapMinutes: configuration.minimumGapMinutes)
-        let slots = sampler.minutes(count: count) { generator.nextUniform() }
+        let slots = model(for: day, missing: Set(minutes.missing)).minutes(using: &generator)
             .compactMap { minute in minutes.date(of: minute).map { (minute, $0) } }
             .enumerated()
             .map { DayPlan.Slot(number: firstNumber + $0.offset, minute: $0.element.0, date: $0.element.1) }
         return DayPlan(day: day, timeZoneIdentifier: zone.identifier, seed: seedValue, slots: slots)
+    }
+
+    /// What the slots of `day` are drawn from.
+    ///
+    /// - Parameters:
+    ///   - day: The local day.
+    ///   - missing: Minutes that the day does not have because clocks are put forward.
+    /// - Returns: The model, the same for every day of the same weekday that lacks the same minutes.
+    package func model(for day: LocalDay, missing: Set<MinuteOfDay> = []) -> DayModel {
+        DayModel(
+            counts: history.countDistribution(for: day, configuration: configuration),
+            sampler: SlotSampler(
+                distribution: history.distribution(for: day, configuration: configuration, missing: missing),
+                bursts: bursts, minimumGapMinutes: configuration.minimumGapMinutes),
+            maximumPerDay: configuration.maximumPerDay)
     }
 }

@@ -42,6 +42,62 @@ import Testing
         #expect(bursts.gaps == bursts.gaps.sorted())
     }
 
+    @Test func aShareIsAtMostEightyFiveHundredths() throws {
+        // Every post but the first of a day follows within a minute.
+        let times = try (0..<120).flatMap { index in
+            try (0..<5).map { offset in
+                PostingTime(
+                    day: LocalDay(ordinal: 20_000 + index), minute: try minute((index * 97) % 1_400 + offset))
+            }
+        }
+        let bursts = PostingHistory(times: times).bursts()
+        #expect(bursts.share == 0.85)
+        #expect(bursts.gaps == Array(repeating: 1, count: 480))
+    }
+
+    @Test(arguments: [(29, true), (30, true), (31, false), (400, false)])
+    func aGapOfHalfAnHourFollowsAndALongerOneDoesNot(gap: Int, follows: Bool) throws {
+        let times = try (0..<60).flatMap { index in
+            try [0, gap].map { offset in
+                PostingTime(
+                    day: LocalDay(ordinal: 20_000 + index), minute: try minute((index * 97) % 1_000 + offset))
+            }
+        }
+        #expect(PostingHistory(times: times).bursts().gaps == (follows ? Array(repeating: gap, count: 60) : []))
+    }
+
+    @Test func theShareIsWhatChanceDoesNotExplain() throws {
+        var times: [PostingTime] = []
+        for index in 0..<300 {
+            let first = (index * 331) % 1_380
+            for minute in index % 3 == 0 ? [first, first + 8] : [first, (first + 700) % 1_440] {
+                times.append(
+                    PostingTime(day: LocalDay(ordinal: 20_000 + index), minute: try ScheduleTests.minute(minute)))
+            }
+        }
+        let history = PostingHistory(times: times)
+        var days: [[Int]] = []
+        for time in history.times {
+            if let last = days.last, last.count == 1 {
+                days[days.count - 1] = last + [time.minute.value]
+            } else {
+                days.append([time.minute.value])
+            }
+        }
+        let observed = Double(days.count { $0[1] - $0[0] <= 30 }) / 300
+        let weight = HistoryWeight(asOf: history.asOf, target: nil)
+        var weights = [Double](repeating: 0, count: 1_440)
+        var squares = 0.0
+        for time in history.times {
+            weights[time.minute.value] += weight.weight(of: time.day)
+            squares += weight.weight(of: time.day) * weight.weight(of: time.day)
+        }
+        let profile = MinuteDistribution.kernel(weights: weights, squares: squares).probabilities
+        let chance = BurstModel.independentShare(profile: profile, dayCounts: [2: 300])
+        #expect(agree(history.bursts().share, (observed - chance) / (1 - chance), within: 1e-9))
+        #expect(history.bursts().share > 0.2)
+    }
+
     @Test func tooFewGapsShowNothing() throws {
         let times = try (0..<49).flatMap { index in
             try [100, 101].map { PostingTime(day: LocalDay(ordinal: 20_000 + index), minute: try minute($0)) }

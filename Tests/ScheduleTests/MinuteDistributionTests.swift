@@ -32,6 +32,10 @@ import Testing
         #expect(agree(shares[1_439], 1 / 3) && agree(shares[0], 1 / 3) && agree(shares[1], 1 / 3))
         let distribution = MinuteDistribution(shares: shares, closed: [], rounding: .down)
         #expect(distribution.minute(atUniform: u)?.value == expected)
+        for (minute, running) in [(0, 1.0 / 3), (1, 2.0 / 3), (1_438, 2.0 / 3), (1_439, 1)] {
+            let found = Double(distribution.cumulative[minute]) / Double(distribution.cumulative[1_439])
+            #expect(abs(found - running) < 1e-9)
+        }
     }
 
     @Test func bellCurveHasTheReferenceValues() {

@@ -18,6 +18,8 @@ import Testing
         #expect(agree(weight.weight(of: try day("2026-01-23")), 1.933235205))
         #expect(agree(weight.weight(of: try day("2026-01-24")), 0.291630391))
         #expect(agree(weight.weight(of: try day("2025-10-01")), 0.51))
+        let sum = try Self.small().times.reduce(0) { $0 + weight.weight(of: $1.day) }
+        #expect(agree(sum, 3.734865595, within: 1e-9))
         let shifted = HistoryWeight(asOf: try day("2026-01-29"), target: target, weekend: [5, 6])
         #expect(agree(shifted.weight(of: try day("2026-01-24")), 0.291630391 / 0.3))
     }
