@@ -28,8 +28,8 @@ struct MirrorBot: AsyncParsableCommand {
         version: Version.current,
         subcommands: [
             DemoCommand.self, LoginCommand.self, LogoutCommand.self, TrainCommand.self, PlanCommand.self,
-            RunCommand.self, StatusCommand.self, SuggestionsCommand.self, PeopleCommand.self, ConfigCommand.self,
-            MigrateCommand.self,
+            RunCommand.self, StatusCommand.self, ScoreCommand.self, SuggestionsCommand.self, PeopleCommand.self,
+            EvaluateCommand.self, ConfigCommand.self, MigrateCommand.self,
         ])
 
     /// The parser's errors begin as ours do.

@@ -43,6 +43,8 @@ import Testing
         ("plan", "\(shared) --date --json"),
         ("run", "\(shared) --dry-run -d --once"),
         ("status", "\(shared) --json"),
+        ("score", "\(shared) --json"),
+        ("evaluate scheduler", "--events --from --time-zone --json"),
         ("config", "\(shared) --json"),
         ("migrate", shared),
     ]

@@ -1,0 +1,120 @@
+import ArgumentParser
+import Daemon
+import Favorites
+import Foundation
+import Posts
+
+/// `mirror-bot evaluate classifier`.
+struct EvaluateClassifierCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "classifier",
+        abstract: "Measure how well favorites are predicted.",
+        discussion: """
+            Learns the posts of one file, predicts those of another and compares. Both are JSON Lines as train \
+            classifier --from reads them: id, author, text, created_at and favorite, true or false, for every post \
+            that was on the human's timeline.
+
+            How often the human favorites is taken from the learned posts. Where these were put together to learn \
+            from, all favorites first, their order is no timeline: then --base-rate-tail 800 takes the last 800 posts \
+            of train.jsonl beside the file, and --base-rate-from names another file.
+            """)
+
+    @Option(help: ArgumentHelp("Labelled posts to learn; - is standard input.", valueName: "path"))
+    var train: String?
+
+    @Option(help: ArgumentHelp("Labelled posts to predict; - is standard input.", valueName: "path"))
+    var test: String
+
+    @Flag(
+        help: """
+            Predict each post in the order of time, then learn it, and 50 posts later that it was a favorite; --train \
+            may be left out.
+            """)
+    var prequential = false
+
+    @Option(help: ArgumentHelp("nouns or content; overrides FEATURES.", valueName: "words"), transform: Self.words)
+    var features: FeatureWords?
+
+    @Option(help: ArgumentHelp("The rate to exceed; overrides FAVORITE_RATE_THRESHOLD.", valueName: "number"))
+    var threshold: Double?
+
+    @Option(help: ArgumentHelp("Take the base rate from the last posts only.", valueName: "number"))
+    var baseRateTail: Int?
+
+    @Option(help: ArgumentHelp("Take the base rate from the posts of another file.", valueName: "path"))
+    var baseRateFrom: String?
+
+    @Option(
+        help: ArgumentHelp("Write the id and the logarithm of the favorite rate of each post.", valueName: "path"))
+    var predictions: String?
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func validate() throws {
+        guard train != nil || prequential else {
+            throw ValidationError("--train is missing; only --prequential can begin without it")
+        }
+        let inputs = [train, baseRateFrom, test].compactMap(\.self)
+        guard inputs.count(where: { $0 == "-" }) < 2 else {
+            throw ValidationError("standard input can be only one of --train, --test and --base-rate-from")
+        }
+        if let threshold, !(threshold.isFinite && threshold > 0) {
+            throw ValidationError("--threshold is \(threshold); expected a number above 0")
+        }
+        if let baseRateTail, baseRateTail < 1 {
+            throw ValidationError("--base-rate-tail is \(baseRateTail); expected a number above 0")
+        }
+        if baseRateTail != nil, train == nil, baseRateFrom == nil {
+            throw ValidationError("--base-rate-tail needs --train or --base-rate-from")
+        }
+        if let predictions, inputs.contains(where: { Self.isSameFile($0, predictions) }) {
+            throw ValidationError("--predictions would overwrite a file that is read")
+        }
+    }
+
+    func run() async throws {
+        let values = try await SettingValues.load(flags: [:])
+        let settings = try MirrorConfiguration(
+            values, environment: ProcessInfo.processInfo.environment, readsAccounts: false)
+        let evaluator = ClassifierEvaluator(
+            words: features ?? settings.featureWords, dictionary: settings.dictionary,
+            configuration: try FavoriteConfiguration(threshold: threshold ?? settings.favorites.threshold))
+        let report = try await evaluator.evaluate(
+            training: train, testing: test, baseRate: .init(path: baseRateFrom, tail: baseRateTail),
+            isPrequential: prequential)
+        for line in ClassifierReportView.warnings(report) { StandardError.write("warning: \(line)\n") }
+        if let predictions { try write(report, to: predictions) }
+        if json { return try JSONOutput.print(report) }
+        for line in ClassifierReportView.lines(report, terminal: .output) { print(line) }
+    }
+
+    /// Writes in place, not beside: the path may be a pipe or a device.
+    private func write(_ report: ClassifierReport, to path: String) throws {
+        let lines = report.predictions.map { String(format: "%@\t%.9f\n", $0.id.value, $0.logRate) }
+        guard let file = fopen(path, "w") else { throw Self.unwritable(path) }
+        let isWritten = fputs(lines.joined(), file) >= 0
+        guard fclose(file) == 0, isWritten else { throw Self.unwritable(path) }
+    }
+
+    private static func unwritable(_ path: String) -> CommandError {
+        let cause = String(cString: strerror(errno)).lowercased()
+        return CommandError(.unavailable, "could not write the predictions to \(path): \(cause)")
+    }
+
+    private static func isSameFile(_ first: String, _ second: String) -> Bool {
+        guard first != "-" else { return false }
+        return canonical(first) == canonical(second)
+    }
+
+    private static func canonical(_ path: String) -> String {
+        URL(fileURLWithPath: path).resolvingSymlinksInPath().standardizedFileURL.path
+    }
+
+    private static func words(_ text: String) throws -> FeatureWords {
+        guard let words = FeatureWords(rawValue: text) else {
+            throw ValidationError("--features is \"\(text)\"; expected nouns or content")
+        }
+        return words
+    }
+}

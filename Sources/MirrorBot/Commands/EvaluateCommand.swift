@@ -1,0 +1,10 @@
+import ArgumentParser
+
+/// `mirror-bot evaluate`.
+struct EvaluateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "evaluate",
+        abstract: "Measure how good the models are on a past that they have not seen.",
+        discussion: "Needs no account and no database, and changes nothing.",
+        subcommands: [EvaluateSchedulerCommand.self, EvaluateClassifierCommand.self])
+}

@@ -1,0 +1,29 @@
+import ArgumentParser
+import Daemon
+
+/// `mirror-bot score`.
+struct ScoreCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "score",
+        abstract: "Measure how well this mirror has learned its human.",
+        discussion: """
+            Both models learn the first four fifths of what the mirror knows and are asked about the rest. The \
+            schedule keeps what it learned; favorites are predicted one by one and learned after that, as the mirror \
+            does every day. Nothing more is learned by it, and no network is asked.
+            """)
+
+    @OptionGroup var options: MirrorOptions
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func run() async throws {
+        try await options.withMirror { stores in
+            let now = stores.clock.now
+            let zone = try await stores.settleTimeZone(now: now)
+            let report = try await ScoreReporter(stores: stores, zone: zone).report(now: now)
+            if json { return try JSONOutput.print(report) }
+            for line in ScoreView.lines(report, terminal: .output) { print(line) }
+        }
+    }
+}

@@ -1,0 +1,122 @@
+import Daemon
+import Foundation
+import Schedule
+
+/// The answer of `mirror-bot evaluate scheduler`: a row for each author, the medians, and what the columns mean.
+enum ScheduleReportView {
+    /// Columns that belong together, below a title.
+    private struct Group {
+        let title: String
+        let columns: [(title: String, measure: ScheduleMeasure)]
+        let width: Int
+        var digits = 3
+
+        var totalWidth: Int { width * columns.count }
+    }
+
+    private static let groups = [
+        Group(title: "posts", columns: [("learn", .trainingPosts), ("test", .testedPosts)], width: 6, digits: 0),
+        Group(
+            title: "log-likelihood",
+            columns: [
+                ("model", .logLikelihood), ("hist", .histogramLogLikelihood), ("kernel", .kernelLogLikelihood),
+            ], width: 7),
+        Group(title: "posts a day", columns: [("bot", .dailyCounts), ("human", .humanDailyCounts)], width: 6),
+        Group(title: "gaps", columns: [("bot", .gaps), ("human", .humanGaps)], width: 6),
+        Group(title: "first post", columns: [("bot", .firstPost), ("human", .humanFirstPost)], width: 6),
+    ]
+
+    /// Authors that were left out and are named.
+    private static let named = 20
+    /// The narrowest column of names.
+    private static let leastNameWidth = 8
+
+    static func lines(_ report: ScheduleReport, terminal: Terminal) -> [String] {
+        let table = Table(report, terminal)
+        var lines = [table.titles, table.header].map(terminal.bold)
+        lines += report.authors.map { table.row($0.author, $0.scores) }
+        if report.authors.count > 1 { lines.append(terminal.bold(table.row(medianName(report), report.median))) }
+        return lines + ["", gain(report), ""] + legend.map(terminal.dim) + leftOut(report)
+    }
+
+    /// One line for each author of whom nothing can be said.
+    static func leftOut(_ report: ScheduleReport) -> [String] {
+        guard !report.leftOut.isEmpty else { return [] }
+        var lines = ["", "left out \(report.leftOut.count):"]
+        lines += report.leftOut.prefix(named).map { "  \(Printable.line($0.author, columns: 40)): \($0.reason)" }
+        if report.leftOut.count > named { lines.append("  and \(report.leftOut.count - named) more") }
+        return lines
+    }
+
+    private static func medianName(_ report: ScheduleReport) -> String { "median of \(report.authors.count)" }
+
+    /// What the model is worth, in a sentence.
+    private static func gain(_ report: ScheduleReport) -> String {
+        func signed(_ measure: ScheduleMeasure) -> String {
+            report.median[measure].map { ($0 > 0 ? "+" : "") + figure($0, 3) } ?? "–"
+        }
+        let whose = report.authors.count > 1 ? "median gain" : "gain"
+        return "\(whose) per post: \(signed(.kernelGain)) nats over the plain kernel, "
+            + "\(signed(.histogramGain)) over the histogram"
+    }
+
+    private static func figure(_ value: Double, _ digits: Int) -> String {
+        guard value.isFinite else { return value < 0 ? "-∞" : "∞" }
+        return String(format: "%.\(digits)f", value)
+    }
+
+    /// Rows whose columns stand below each other.
+    private struct Table {
+        private let nameWidth: Int
+        /// Spaces between groups, where there is room.
+        private let gap: String
+
+        init(_ report: ScheduleReport, _ terminal: Terminal) {
+            let names = report.authors.map { Printable.line($0.author) } + [medianName(report)]
+            let figures = groups.reduce(0) { $0 + $1.totalWidth }
+            let room = terminal.columns - figures - leastNameWidth
+            gap = String(repeating: " ", count: min(max(0, room / groups.count), 2))
+            let free = terminal.columns - figures - gap.count * groups.count
+            nameWidth = min(names.map(Printable.width).max() ?? 0, max(free, leastNameWidth))
+        }
+
+        var titles: String {
+            String(repeating: " ", count: nameWidth)
+                + groups.map { gap + FigureGroup.aligned($0.title, to: $0.totalWidth) }.joined()
+        }
+
+        var header: String {
+            Printable.padded("author", to: nameWidth)
+                + groups.map { group in
+                    gap + group.columns.map { FigureGroup.aligned($0.title, to: group.width) }.joined()
+                }.joined()
+        }
+
+        func row(_ name: String, _ scores: ScheduleScores) -> String {
+            Printable.padded(Printable.line(name, columns: nameWidth), to: nameWidth)
+                + groups.map { group in
+                    gap
+                        + group.columns.map { column in
+                            let text = scores[column.measure].map { figure($0, group.digits) } ?? "–"
+                            return " " + FigureGroup.aligned(text, to: group.width - 1)
+                        }.joined()
+                }.joined()
+        }
+    }
+
+    /// A line for each column.
+    private static let legend = [
+        "learn, test  posts before and after the cut at four fifths; no day is split",
+        "model        ln of the chance that the schedule gave each tested post's minute;",
+        "             nearer to 0 is better, -7.272 knows nothing, 0.05 is 5 % of chance",
+        "hist         the same for the bare histogram of the minutes, one added to each",
+        "kernel       the same for the histogram smoothed over 20 minutes, all days alike",
+        "posts a day  how far simulated days are from tested ones in numbers of posts:",
+        "             0 is no different, 1 has nothing in common (total variation)",
+        "gaps         the same for the minutes from a post to the day's next, at least 1",
+        "             each (Kolmogorov–Smirnov)",
+        "first post   the same for the time of the day's first post",
+        "human        how far the human's own days are, as many before the cut: no model",
+        "             can be expected to come much nearer",
+    ]
+}

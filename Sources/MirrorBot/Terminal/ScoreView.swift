@@ -1,0 +1,78 @@
+import Daemon
+import Favorites
+import Foundation
+import Schedule
+
+/// The answer of `mirror-bot score`: each figure with what it means.
+enum ScoreView {
+    static func lines(_ report: ScoreReport, terminal: Terminal) -> [String] {
+        var lines = [terminal.bold("mirror \(report.mirror)") + "  on a part of its own past that it had not seen", ""]
+        switch report.scheduler {
+        case .measured(let scores): lines += schedule(scores, terminal)
+        case .missing(let reason): lines += missing("posting times", reason, terminal)
+        }
+        lines.append("")
+        switch report.classifier {
+        case .measured(let scores):
+            let (trained, tested) = (scores.training, scores.testing)
+            lines.append(
+                terminal.bold("favorites") + "  learned from \(trained.posts) posts, \(trained.favorites) of them "
+                    + "favorites; tested on \(tested.posts) later ones, \(tested.favorites) of them favorites")
+            lines += FavoriteScoresView(scores: scores, terminal: terminal).lines
+        case .missing(let reason): lines += missing("favorites", reason, terminal)
+        }
+        return lines
+    }
+
+    private static func missing(_ title: String, _ reason: String, _ terminal: Terminal) -> [String] {
+        [terminal.bold(title), "  " + terminal.yellow("!") + " nothing to say: " + Printable.line(reason)]
+    }
+
+    private static func schedule(_ scores: ScheduleScores, _ terminal: Terminal) -> [String] {
+        func posts(_ measure: ScheduleMeasure) -> String { scores[measure].map { String(format: "%.0f", $0) } ?? "0" }
+        let head =
+            terminal.bold("posting times")
+            + "  learned from \(posts(.trainingPosts)) posts, tested on the \(posts(.testedPosts)) after them"
+        let chances = [
+            Figure(
+                "log-likelihood", value(scores[.logLikelihood]),
+                "ln of the chance that the minutes of the later posts had; nearer to 0 is better, and "
+                    + "-7.272 would be to know nothing"),
+            Figure(
+                "over the kernel", value(scores[.kernelGain], isSigned: true),
+                "what age, weekday and the habits of others add to a plain kernel of 20 minutes: "
+                    + chance(scores[.kernelGain])),
+            Figure(
+                "over the histogram", value(scores[.histogramGain], isSigned: true),
+                "what all of it adds to counting minutes: \(chance(scores[.histogramGain]))"),
+        ]
+        return [head] + FigureGroup("when posts come", chances, terminal: terminal).lines + [""]
+            + FigureGroup("how days of the bot differ from days of the human", days(scores), terminal: terminal).lines
+    }
+
+    private static func days(_ scores: ScheduleScores) -> [Figure] {
+        [
+            (ScheduleMeasure.dailyCounts, ScheduleMeasure.humanDailyCounts, "posts a day", "in the number of posts"),
+            (.gaps, .humanGaps, "gaps", "in the minutes from a post to the day's next"),
+            (.firstPost, .humanFirstPost, "first post", "in the time of the day's first post"),
+        ].map { measure, floor, name, what in
+            guard let distance = scores[measure] else {
+                return Figure(name, nil, "there is nothing to compare \(what)")
+            }
+            let human = scores[floor].map { "; the human's own days before differ by \(String(format: "%.3f", $0))" }
+            return Figure(name, distance, "\(what), from 0 for none to 1 for everything\(human ?? "")")
+        }
+    }
+
+    private static func value(_ value: Double?, isSigned: Bool = false) -> String {
+        guard let value else { return "-" }
+        return value.isFinite ? String(format: isSigned ? "%+.3f" : "%.3f", value) : "-∞"
+    }
+
+    /// A gain in nats as the change of the chance.
+    private static func chance(_ gain: Double?) -> String {
+        guard let gain, gain.isFinite else { return "some of them had no chance at all" }
+        let percent = 100 * (exp(abs(gain)) - 1)
+        return "\(String(format: "%.0f", percent)) % \(gain < 0 ? "less" : "more") chance for each"
+    }
+}

@@ -1,0 +1,75 @@
+import Favorites
+import Foundation
+import Posts
+import Testing
+
+@testable import MirrorBot
+
+/// The classifier's figures on a terminal.
+@Suite struct FavoriteScoresViewTests {
+    private func scores(_ predictions: [(probability: Double, isFavorite: Bool)], rate: Double = 25_000)
+        -> FavoriteScores
+    {
+        FavoriteScores(
+            predictions: predictions.map { probability, isFavorite in
+                Prediction(
+                    id: PostID(network: .mastodon, value: "1"), logRate: log(probability / (1 - probability)),
+                    probability: probability, isFired: probability > 2.0 / 3, isFavorite: isFavorite)
+            },
+            threshold: 2,
+            training: .init(
+                favorites: 30, normals: 70, baseRate: BaseRate(posts: 100, favorites: 30), distinctFeatures: 5,
+                waiting: nil), postsPerSecond: predictions.isEmpty ? nil : rate)
+    }
+
+    private func lines(_ scores: FavoriteScores, columns: Int = 100) -> [String] {
+        let terminal = Terminal(descriptor: -1, environment: ["COLUMNS": "\(columns)"])
+        return FavoriteScoresView(scores: scores, terminal: terminal).lines
+    }
+
+    private static let some: [(Double, Bool)] = [
+        (0.75, true), (0.75, false), (0.25, true), (0.25, false), (0.25, false), (0.05, false),
+    ]
+
+    @Test func everyFigureHasAMeaning() {
+        #expect(
+            lines(scores(Self.some.map { ($0.0, $0.1) })) == [
+                "order of the posts",
+                "  ROC AUC              0.688  a favorite ranks above another post in 69% of pairs; by chance 50%",
+                "  average precision    0.450  precision from the top down; by chance 0.333",
+                "  best F1              0.571  if every rate from 0.333 up counted as a favorite",
+                "",
+                "favorites above a rate of 2",
+                "  precision            0.500  1 of the bot's 2 favorites are the human's too",
+                "  recall               0.500  1 of the human's 2 favorites are the bot's too",
+                "  F1                   0.500  both in one figure, their harmonic mean",
+                "",
+                "probabilities",
+                "  Brier score          0.219  their mean squared error; always saying 33% gives 0.222",
+                "  calibration error    0.133  they are 13.3% off on average; 0 is perfect",
+                "  said      favorites",
+                "  0–10%     ░░░░░░░░░░░░░░░░░░░░   0% of 1",
+                "  20–30%    ███████░░░░░░░░░░░░░  33% of 3",
+                "  70–80%    ██████████░░░░░░░░░░  50% of 2",
+                "",
+                "speed",
+                "  posts a second       25000  one thread finds the words and the rate",
+            ])
+    }
+
+    @Test func whatHasNoValueIsADash() {
+        let lines = lines(scores([]))
+        for name in ["ROC AUC", "average precision", "precision", "recall", "F1", "Brier score", "posts a second"] {
+            let line = lines.first { $0.hasPrefix("  \(name)  ") } ?? ""
+            #expect(line.dropFirst(2 + name.count).drop { $0 == " " }.hasPrefix("-  "), "\(line)")
+        }
+        #expect(!lines.joined().lowercased().contains("nan"))
+    }
+
+    @Test(arguments: [40, 60, 80, 100]) func noLineIsWiderThanTheTerminal(_ columns: Int) {
+        for line in lines(scores(Self.some.map { ($0.0, $0.1) }), columns: columns) {
+            // A meaning keeps 20 columns beside its figure.
+            #expect(Printable.width(line) <= max(columns, 50), "\(line)")
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import Daemon
+import Foundation
+import Testing
+
+/// `mirror-bot score`.
+@Suite(.timeLimit(.minutes(2))) struct ScoreCommandTests {
+    private let stage: Stage
+
+    init() throws { stage = try Stage(["TIME_ZONE": "Asia/Tokyo"]) }
+
+    private func json(_ ending: Ending) throws -> [String: Any] {
+        #expect(ending.status == 0, "\(ending.error)")
+        let object = try JSONSerialization.jsonObject(with: Data(ending.output.utf8))
+        return try #require(object as? [String: Any])
+    }
+
+    private func trainClassifier(_ lines: String) async throws {
+        let ending = try await stage.run("train", "classifier", "--from", "-", input: lines)
+        #expect(ending.status == 0, "\(ending.error)")
+    }
+
+    @Test func aNewMirrorSaysWhyThereIsNothingToSay() async throws {
+        let ending = try await stage.run("score")
+        #expect(ending.status == 0)
+        #expect(ending.error.isEmpty)
+        let lines = ending.output.split(separator: "\n").map(String.init)
+        #expect(
+            lines.contains(
+                "  ! nothing to say: the archive holds no posts of the days before today; run mirror-bot train scheduler"
+            ))
+        #expect(
+            lines.contains(
+                "  ! nothing to say: 0 posts of a home timeline were learned; at least 20 are needed"))
+        let report = try json(try await stage.run("score", "--json"))
+        #expect(report["schema"] as? String == "mirror-bot/score/1")
+        for part in ["scheduler", "classifier"] {
+            let missing = try #require(report[part] as? [String: String])
+            #expect(Set(missing.keys) == ["missing"])
+        }
+    }
+
+    @Test func withoutAZoneTheScheduleSaysSo() async throws {
+        let report = try json(try await stage.run("score", "--json", environment: ["TIME_ZONE": ""]))
+        let missing = try #require(report["scheduler"] as? [String: String])
+        #expect(missing["missing"]?.hasPrefix("TIME_ZONE is not set; ") == true)
+    }
+
+    @Test func aTrainedMirrorHasALineForEachFigure() async throws {
+        try await stage.train(Fixture.lines(days: 60, perDay: 3))
+        try await trainClassifier(Fixture.examples(100))
+        let ending = try await stage.run("score", environment: ["COLUMNS": "90"])
+        #expect(ending.status == 0)
+        #expect(ending.error.isEmpty)
+        let lines = ending.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        #expect(lines.first == "mirror default  on a part of its own past that it had not seen")
+        #expect(lines.contains("posting times  learned from 144 posts, tested on the 36 after them"))
+        #expect(
+            lines.contains {
+                $0.hasPrefix("favorites  learned from 80 posts, ") && $0.contains("tested on 20 later ones")
+            })
+        for name in [
+            "log-likelihood", "over the kernel", "over the histogram", "posts a day", "gaps", "first post", "ROC AUC",
+            "average precision", "precision", "recall", "F1", "Brier score", "calibration error",
+        ] {
+            let line = try #require(lines.first { $0.hasPrefix("  \(name) ") }, "\(name) is missing")
+            #expect(line.dropFirst(30).contains(/\w{3}/), "\(name) is not explained")
+        }
+        // Three posts at the same minutes every day: the number of posts is certain.
+        #expect(try #require(lines.first { $0.hasPrefix("  posts a day ") }).contains("0.000  in the number of posts"))
+        for line in lines.dropFirst() where !line.hasPrefix("favorites") { #expect(line.count <= 90, "\(line)") }
+    }
+
+    @Test func theKeysForProgramsAreThoseOfTheEvaluations() async throws {
+        try await stage.train(Fixture.lines(days: 60, perDay: 3))
+        try await trainClassifier(Fixture.examples(100))
+        let report = try json(try await stage.run("score", "--json"))
+        #expect(report["mirror"] as? String == "default")
+        let scheduler = try #require(report["scheduler"] as? [String: Any])
+        for key in [
+            "log_likelihood", "log_likelihood_histogram", "log_likelihood_kernel20", "tv_daily_counts", "ks_gaps",
+            "ks_first_post", "human_tv_daily_counts", "human_ks_gaps", "human_ks_first_post", "n_train", "n_test",
+        ] { #expect(scheduler[key] is Double, "\(key) is missing") }
+        let classifier = try #require(report["classifier"] as? [String: Any])
+        for key in [
+            "roc_auc", "average_precision", "precision", "recall", "f1", "brier", "ece", "posts_per_second", "n_train",
+            "n_test",
+        ] { #expect(classifier[key] is Double, "\(key) is missing") }
+        #expect(classifier["n_train"] as? Int == 80 && classifier["n_test"] as? Int == 20)
+        #expect(try #require(classifier["roc_auc"] as? Double) > 0.9)
+    }
+
+    @Test func asksForNothingOfANetworkAndLearnsNothing() async throws {
+        try await stage.train(Fixture.lines(days: 60))
+        try await trainClassifier(Fixture.examples(100))
+        let before = try await stage.status()
+        _ = try json(try await stage.run("score", "--json"))
+        let after = try await stage.status()
+        #expect(after.archive.posts == before.archive.posts)
+        #expect(after.classifier?.counts == before.classifier?.counts)
+    }
+}
