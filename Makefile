@@ -17,7 +17,9 @@ NETWORK ?= mastodon
 DAYS ?= 30
 MINUTES ?= 2
 
-.PHONY: help deps swift build demo test lint format torture torture-mutants soak fuzz
+SOURCES = Sources Tests Benchmarks/Sources Package.swift Benchmarks/Package.swift
+
+.PHONY: help deps swift build demo test bench lint format torture torture-mutants soak fuzz
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,8 +61,12 @@ fuzz: deps swift ## Feed broken input to every parser for MINUTES=2; TARGET=name
 soak: deps swift ## Live through DAYS=30 in the sandbox and watch memory, descriptors and rows
 	$(SWIFT) run --quiet Torture soak --days $(DAYS) $(ARGS)
 
+bench: deps swift ## Measure the hot paths beside C and public tools; ARGS="--json --quick --filter tokenise"
+	$(SWIFT) build -c release --package-path Benchmarks --quiet
+	@Benchmarks/.build/release/Benchmarks $(ARGS)
+
 lint: swift ## Check the format of every Swift file
-	$(SWIFT) format lint --strict --recursive Sources Tests Package.swift
+	$(SWIFT) format lint --strict --recursive $(SOURCES)
 
 format: swift ## Bring every Swift file into that format
-	$(SWIFT) format --in-place --recursive Sources Tests Package.swift
+	$(SWIFT) format --in-place --recursive $(SOURCES)

@@ -1,0 +1,81 @@
+import ArgumentParser
+import Foundation
+import TestSupport
+
+/// Measures the hot paths beside the same work done with the C library or the public tool alone.
+@main
+struct Benchmarks: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "Benchmarks",
+        abstract: "Measure the hot paths, each beside the same work done in C or with a public tool.",
+        discussion: """
+            Both sides of a line take turns in one run, so the ratio says something even where other programs run. \
+            It is the median over the pairs; half of the pairs lie in the range beside it. A target that is missed \
+            is no failure of the run; a line that cannot run is.
+
+            Exit codes:
+              0 measured   69 something is not installed   70 something could not be measured
+            """)
+
+    @Option(help: ArgumentHelp("Only works whose name contains this; more than one may be given.", valueName: "name"))
+    var filter: [String] = []
+
+    @Flag(help: "Fewer repetitions of the same work.")
+    var quick = false
+
+    @Flag(help: "End with one line of JSON: the name of each line and its ratio.")
+    var json = false
+
+    @Flag(help: "Only list the names of the works.")
+    var list = false
+
+    @Option(help: ArgumentHelp("Where files of some gigabytes may be written for a while.", valueName: "path"))
+    var folder: String?
+
+    func run() async throws {
+        let works = Work.all.filter { work in filter.isEmpty || filter.contains { work.name.contains($0) } }
+        guard !works.isEmpty else {
+            throw ValidationError("no work is called that; there are \(Work.all.map(\.name).joined(separator: ", "))")
+        }
+        if list { return print(works.map(\.name).joined(separator: "\n")) }
+        signal(SIGPIPE, SIG_IGN)
+        let bench = try Bench(isQuick: quick, folder: folder)
+        let report = await measure(works, bench)
+        await bench.servers.stop()
+        print(report.table)
+        if json { print(report.json) }
+        if let code = Self.exitCode(report.failures) { throw code }
+    }
+
+    private func measure(_ works: [Work], _ bench: Bench) async -> Report {
+        bench.say(Machine.description)
+        var report = Report()
+        for work in works {
+            bench.say("measuring \(work.name)")
+            do {
+                report.add(work.name, .success(try await work.measure(bench)))
+            } catch {
+                bench.say("could not measure \(work.name): \(error)")
+                report.add(work.name, .failure(error))
+            }
+        }
+        return report
+    }
+
+    private static func exitCode(_ failures: [any Error]) -> ExitCode? {
+        if failures.isEmpty { return nil }
+        return ExitCode(failures.allSatisfy { $0 is MissingTool } ? 69 : 70)
+    }
+}
+
+/// What the figures were measured on.
+enum Machine {
+    static var description: String {
+        let processor = (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8))?
+            .split(separator: "\n").first { $0.hasPrefix("model name") }?
+            .split(separator: ":").last?.trimmingCharacters(in: .whitespaces)
+        let load = (try? String(contentsOfFile: "/proc/loadavg", encoding: .utf8))?.split(separator: " ").first
+        let cores = ProcessInfo.processInfo.activeProcessorCount
+        return "\(processor ?? "unknown processor"), \(cores) cores, load \(load ?? "unknown") at the start"
+    }
+}

@@ -1,0 +1,162 @@
+import CBaseline
+import Favorites
+import MeCab
+import Posts
+
+extension Work {
+    /// Cutting posts into words and picking those that can be features.
+    ///
+    /// Both sides get texts that are cleaned already, cut them with the same dictionary and keep the picked words of a
+    /// post in memory of their own.
+    static let tokenise = Work(name: "tokenise") { bench in
+        let work = try TokeniseWork()
+        try work.checkBaseline()
+        var lines: [Line] = []
+        for words in [FeatureWords.nouns, .content] {
+            let comparison = try await bench.compare(pairs: bench.pairs * TokeniseWork.pairsForOne) {
+                try await bench.elapsed { try work.ours(words) }
+            } baseline: {
+                try await bench.blocking { try work.baseline(words) }
+            }
+            let title = "tokenise posts and pick \(words == .nouns ? "nouns" : "content words")"
+            lines.append(
+                comparison.line(
+                    "tokenise_\(words.rawValue)", title, amount: work.texts.count, unit: "posts",
+                    target: .atLeast(0.9)))
+        }
+        lines += try await work.threads(bench)
+        lines.append(try await work.whole(bench))
+        return lines
+    }
+}
+
+private struct TokeniseWork: Sendable {
+    let texts: [String]
+    private let posts: [Example]
+    private let tokenizer: Tokenizer
+    private let block: TextBlock
+    private let c: CTokeniser
+
+    /// Many short pairs say more than few long ones where other programs run.
+    private static let postCount = 5_000
+    static let pairsForOne = 4
+
+    init() throws {
+        posts = Timeline(count: Self.postCount).posts.enumerated().map { index, post in
+            Example(id: PostID(network: .mastodon, value: "\(index)"), author: post.author, text: post.text)
+        }
+        texts = posts.map { TextCleaner($0.text).text }
+        tokenizer = try Tokenizer()
+        block = TextBlock(texts)
+        c = try CTokeniser()
+    }
+
+    /// Makes sure that both sides do the same.
+    func checkBaseline() throws {
+        for text in texts.prefix(2_000) {
+            for words in FeatureWords.allCases {
+                guard try picked(words, from: text) == c.words(of: text, words.baseline) else {
+                    throw BaselineError(description: "the baseline picks other words than we do")
+                }
+            }
+        }
+    }
+
+    private func picked(_ words: FeatureWords, from text: String) throws -> [String] {
+        var picked: [String] = []
+        try tokenizer.forEachWord(in: text) { word, wordClass in
+            switch (wordClass, words) {
+            case (.noun, _), (.adverb, .content), (.interjection, .content), (.adnominal, .content):
+                picked.append(word.text)
+            case (.verb, .content), (.adjective, .content):
+                picked.append(tokenizer.baseForm(of: word))
+            case (.other, _), (_, .nouns):
+                break
+            }
+        }
+        return picked
+    }
+
+    func ours(_ words: FeatureWords) throws {
+        try ours(words, texts[...])
+    }
+
+    private func ours(_ words: FeatureWords, _ texts: ArraySlice<String>) throws {
+        var total = 0
+        for text in texts { total += try picked(words, from: text).count }
+        try Self.checkTotal(total)
+    }
+
+    func baseline(_ words: FeatureWords) throws -> Duration {
+        try Bench.time {
+            let total = try block.withTexts {
+                try BaselineError.check(baseline_pick_all(c.tokeniser, $0, words.baseline))
+            }
+            try Self.checkTotal(total)
+        }
+    }
+
+    private static func checkTotal(_ total: Int) throws {
+        guard total > postCount else { throw BaselineError(description: "there are too few words") }
+    }
+
+    /// Two threads that share one dictionary, beside two of the baseline, and beside one of ours.
+    func threads(_ bench: Bench) async throws -> [Line] {
+        let half = texts.count / 2
+        @Sendable func twoOfOurs() async throws -> Duration {
+            try await bench.elapsed {
+                async let first: Void = ours(.content, texts[..<half])
+                async let second: Void = ours(.content, texts[half...])
+                _ = try await (first, second)
+            }
+        }
+        let beside = try await bench.compare(pairs: bench.pairs * Self.pairsForOne, ours: twoOfOurs) {
+            try await bench.blocking {
+                try Bench.time {
+                    let total = try block.withTexts {
+                        try BaselineError.check(baseline_pick_all_threads(c.model, $0, baseline_content, 2))
+                    }
+                    try Self.checkTotal(total)
+                }
+            }
+        }
+        let alone = try await bench.compare(pairs: bench.pairs * Self.pairsForOne, ours: twoOfOurs) {
+            try await bench.elapsed { try ours(.content) }
+        }
+        return [
+            beside.line(
+                "tokenise_two_threads", "the same by two threads that share one model", amount: texts.count,
+                unit: "posts", target: .atLeast(0.9)),
+            alone.line(
+                "tokenise_two_threads_to_one", "the same, two threads beside one of ours", amount: texts.count,
+                unit: "posts", target: .none),
+        ]
+    }
+
+    /// What a post costs from its text to its features, cleaning included.
+    func whole(_ bench: Bench) async throws -> Line {
+        let extractor = FeatureExtractor(tokenizer: tokenizer)
+        let comparison = try await bench.compare(pairs: bench.pairs * Self.pairsForOne) {
+            try await bench.elapsed {
+                var total = 0
+                for post in posts { total += extractor.features(of: post).words.count }
+                try Self.checkTotal(total)
+            }
+        } baseline: {
+            try await bench.blocking { try baseline(.content) }
+        }
+        return comparison.line(
+            "tokenise_features", "posts to features (ours cleans them, C does not)", amount: texts.count,
+            unit: "posts", target: .none)
+    }
+}
+
+extension FeatureWords {
+    /// The same choice in C.
+    var baseline: baseline_choice {
+        switch self {
+        case .content: baseline_content
+        case .nouns: baseline_nouns
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import Posts
+import Sandbox
+import TestSupport
+
+extension Work {
+    /// `mirror-bot run` beside a network on which little happens, with everything learned: SQLite, no other servers.
+    ///
+    /// All processor time since its start counts, and of its private memory the most that was seen.
+    static let idle = Work(name: "idle") { bench in
+        let stage = try await IdleStage(bench)
+        let (starts, minutes) = (bench.isQuick ? 3 : 11, bench.isQuick ? 1 : 5)
+        if bench.isQuick { bench.say("quick: idle for 1 minute instead of 5") }
+        var startTimes: [Double] = []
+        for _ in 0..<starts {
+            let (worker, time) = try await bench.blocking { try stage.start() }
+            startTimes.append(time.seconds * 1_000)
+            try await bench.blocking { worker.stop() }
+        }
+        let (worker, _) = try await bench.blocking { try stage.start() }
+        let watch = try await bench.blocking { try IdleWatch(worker, minutes: minutes) }
+        try await bench.blocking { worker.stop() }
+        await stage.close()
+        let span = "idle `run` for \(minutes) minute\(minutes == 1 ? "" : "s")"
+        return [
+            .limited("idle_memory", "\(span): private memory", [watch.privateMemory], limit: 20, unit: "MiB"),
+            .limited("idle_cpu", "\(span): processor", [watch.processorShare * 100], limit: 0.1, unit: "%"),
+            .limited("idle_start", "from exec to the line that says that it works", startTimes, limit: 100, unit: "ms"),
+        ]
+    }
+}
+
+/// A network in this process and a mirror that has learned its past there.
+final class IdleStage: Sendable {
+    private static let zone = TimeZone(identifier: SamplePeople.timeZoneIdentifier) ?? .gmt
+
+    private let mirrorBot: String
+    private let sandbox: Sandbox
+    private let environment: [String: String]
+    private let folder: TemporaryDirectory
+
+    init(_ bench: Bench) async throws {
+        mirrorBot = try Beside.mirrorBot()
+        folder = try TemporaryDirectory(in: bench.folder.path)
+        let origin = Date(milliseconds: Date().milliseconds)
+        sandbox = try await Sandbox.start(
+            world: SandboxWorld(
+                configuration: .init(seed: 1, origin: origin, days: 1, timeZone: Self.zone)),
+            now: { Date() })
+        var environment = [
+            "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": folder.path, "LANG": "C.UTF-8",
+            "MIRROR_BOT_HOME": folder.path, "TIME_ZONE": Self.zone.identifier, "LOG_LEVEL": "info",
+        ]
+        for role in SandboxRole.allCases { environment.merge(sandbox.settings(of: role, on: .mastodon)) { $1 } }
+        for name in ["MECAB_DICTIONARY", "LD_LIBRARY_PATH"] {
+            environment[name] = ProcessInfo.processInfo.environment[name]
+        }
+        self.environment = environment
+        let past = try folder.write(Data(SampleArchive(endingAt: origin).postLines.utf8), to: "past.jsonl")
+        for command in [["train", "scheduler", "--from", past], ["train", "classifier"]] {
+            let (words, variables, log) = ([mirrorBot] + command, environment, folder.path("train.log"))
+            try await bench.blocking { _ = try Program.run(words, environment: variables, outputPath: log) }
+        }
+    }
+
+    /// Starts a worker and returns it with the time until it said that it works.
+    func start() throws -> (worker: Program, time: Duration) {
+        let start = ContinuousClock.now
+        let worker = try Program([mirrorBot, "run"], environment: environment, outputPath: folder.path("run.log"))
+        _ = try worker.wait(for: "Worker started")
+        return (worker, start.duration(to: .now))
+    }
+
+    func close() async { await sandbox.stop() }
+}
+
+/// What a worker was seen to use.
+private struct IdleWatch {
+    /// In MiB, the most of all looks.
+    private(set) var privateMemory = 0.0
+    /// How much of one processor it took since its start.
+    let processorShare: Double
+
+    /// Looks at a worker once a second.
+    ///
+    /// - Throws: `TestSupportError` if it ends.
+    init(_ worker: Program, minutes: Int) throws {
+        let start = ContinuousClock.now
+        var processorTime = Duration.zero
+        while start.duration(to: .now) < .seconds(60 * minutes) {
+            sleep(1)
+            guard !worker.isOver, let figures = ProcessFigures(of: worker.pid) else {
+                throw TestSupportError("mirror-bot ended while it was idle: \(worker.output.suffix(2_000))")
+            }
+            privateMemory = max(privateMemory, figures.privateMemory)
+            processorTime = figures.processorTime
+        }
+        processorShare = processorTime / start.duration(to: .now)
+    }
+}
