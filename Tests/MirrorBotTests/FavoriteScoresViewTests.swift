@@ -35,7 +35,7 @@ import Testing
         #expect(
             lines(scores(Self.some.map { ($0.0, $0.1) })) == [
                 "order of the posts",
-                "  ROC AUC              0.688  a favorite ranks above another post in 69% of pairs; by chance 50%",
+                "  ROC AUC              0.688  a favorite ranks above another post in 68.8% of pairs; by chance 50%",
                 "  average precision    0.450  precision from the top down; by chance 0.333",
                 "  best F1              0.571  if every rate from 0.333 up counted as a favorite",
                 "",

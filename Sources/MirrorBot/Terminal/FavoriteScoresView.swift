@@ -16,7 +16,9 @@ struct FavoriteScoresView {
 
     private var ranking: [Figure] {
         let chance = scores.testing.share
-        let pairs = scores.rocAUC.map { "a favorite ranks above another post in \(Self.percent($0)) of pairs" }
+        let pairs = scores.rocAUC.map {
+            "a favorite ranks above another post in \(Self.percent($0, digits: 1)) of pairs"
+        }
         let best = scores.bestF1Rate.map { "if every rate from \(Self.short($0)) up counted as a favorite" }
         return [
             Figure("ROC AUC", scores.rocAUC, pairs.map { $0 + "; by chance 50%" } ?? "needs favorites and other posts"),
