@@ -93,7 +93,7 @@ import Testing
     func ofManyRowsTheKnownOnesAreIgnoredOrFail(on tested: EngineUnderTest) async throws {
         let many = (0..<2_500).map { thing("k\($0)", Int64($0), words: $0 % 2 == 0 ? nil : "") }
         try await tested.withThings { engine in
-            try await engine.transaction { try $0.insert(things([thing("k1700", 1, words: "old")])) }
+            try await engine.transaction { try $0.insert(things([thing("k1700", 1_700, words: "old")])) }
             let error = try await #require(throws: StorageError.self) {
                 try await engine.transaction { try $0.insert(things(many)) }
             }
