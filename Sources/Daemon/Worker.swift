@@ -123,9 +123,9 @@ package struct Worker: Sendable {
             }
             guard let parts = try await partsWhenReachable(lease: lease) else { return group.cancelAll() }
             let loops = loops(Passes(parts: parts))
-            logger.info("Worker started", metadata: [LogKeys.mirror: "\(stores.configuration.mirror)"])
             // A virtual clock waits for everybody who joined, so all join before the first one sleeps.
             for _ in loops { (clock as? VirtualClock)?.join() }
+            logger.info("Worker started", metadata: [LogKeys.mirror: "\(stores.configuration.mirror)"])
             for loop in loops {
                 group.addTask {
                     defer { (clock as? VirtualClock)?.leave() }

@@ -129,6 +129,8 @@ import Testing
         let group = ServiceGroup(services: [fixture.worker()], logger: logger)
         fixture.clock.join()
         let morning = Task {
+            // Nobody but this task would hold the clock before that.
+            try await fixture.log.wait { $0.contains("Worker started") }
             try await fixture.clock.sleep(until: Sample.hour(9))
             await group.triggerGracefulShutdown()
             // The clock stands still from here on: what is sent later would be a mistake.
