@@ -1,5 +1,6 @@
 import Foundation
 import Posts
+import TestSupport
 import Testing
 
 @testable import Conduct
@@ -21,7 +22,7 @@ import Testing
 
     @Test(arguments: 0..<12)
     func sentTextNotifiesNobodyElse(seed: UInt64) throws {
-        var generator = Generator(state: seed)
+        var generator = SeededGenerator(seed: seed)
         let limits = PublishingLimits(maximumCharacters: 60, charactersPerURL: 23)
         let rules = TextRules(limits: limits)
         var sent = 0
@@ -47,7 +48,7 @@ import Testing
 
     @Test(arguments: 0..<12)
     func sentTextIsNothingButWordsOnX(seed: UInt64) throws {
-        var generator = Generator(state: seed &+ 500)
+        var generator = SeededGenerator(seed: seed &+ 500)
         let rules = TextRules(network: .x, links: .removed, repliesNameThePerson: false)
         var (sent, kept) = (0, 0)
         for _ in 0..<300 {
@@ -75,7 +76,7 @@ import Testing
 
     @Test(arguments: 0..<4)
     func anyUnicodeIsSurvived(seed: UInt64) {
-        var generator = Generator(state: seed &+ 1_000)
+        var generator = SeededGenerator(seed: seed &+ 1_000)
         for _ in 0..<300 {
             var scalars = String.UnicodeScalarView()
             for _ in 0..<Int.random(in: 0...40, using: &generator) {
@@ -112,7 +113,7 @@ import Testing
     func bracketsBehindALinkCostTimeInProportion(closing: String) {
         func seconds(_ count: Int) -> Double {
             let text = "see https://a.example/" + String(repeating: closing, count: count / closing.utf8.count)
-            return (0..<2).map { _ in processorSeconds { _ = TextShape.wordCharacters(in: text) } }.min() ?? 0
+            return ProcessorTime.seconds { _ = TextShape.wordCharacters(in: text) }
         }
         // Eight times the input takes 64 times as long if the time is quadratic.
         #expect(seconds(1 << 15) < seconds(1 << 12) * 30 + 0.1)
@@ -128,27 +129,5 @@ import Testing
             if case .link(let link, _) = token { String(String.UnicodeScalarView(link)) } else { nil }
         }
         #expect(links == [expected])
-    }
-
-    /// The time that the calling thread computes, whatever else the machine does.
-    private func processorSeconds(_ body: () -> Void) -> Double {
-        func now() -> Double {
-            var time = timespec()
-            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-            return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-        }
-        let start = now()
-        body()
-        return now() - start
-    }
-
-    private struct Generator: RandomNumberGenerator {
-        var state: UInt64
-        mutating func next() -> UInt64 {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 33)) &* 0xff51_afd7_ed55_8ccd
-            return mixed ^ (mixed >> 33)
-        }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Import
@@ -77,7 +78,7 @@ import Testing
     @Test func neverDisagreesWithTheDecoder() {
         let words = ["\"id\":", "null", "[", "]", "{", "}", ",", "\\", "\"", "0", "true", "\"tweet\":{", "雪", " "]
             .map { Array($0.utf8) }
-        var generator = Numbers(state: 20)
+        var generator = SeededGenerator(seed: 20)
         var understood = 0
         for _ in 0..<20_000 {
             var bytes = Array(Self.whole.utf8)
@@ -100,18 +101,5 @@ import Testing
             }
         }
         #expect(understood > 1_000)
-    }
-
-    /// Numbers that are the same in each run (SplitMix64).
-    private struct Numbers: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var bits = state
-            bits = (bits ^ bits >> 30) &* 0xBF58_476D_1CE4_E5B9
-            bits = (bits ^ bits >> 27) &* 0x94D0_49BB_1331_11EB
-            return bits ^ bits >> 31
-        }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Posts
@@ -14,7 +15,7 @@ import Testing
 
     @Test(arguments: 0..<40 as Range<UInt64>)
     func survivesRandomMarkup(seed: UInt64) {
-        var generator = SplitMix(state: seed)
+        var generator = SeededGenerator(seed: seed)
         for _ in 0..<50 {
             let html = (0..<Int.random(in: 0..<80, using: &generator))
                 .compactMap { _ in Self.pieces.randomElement(using: &generator) }.joined()
@@ -27,7 +28,7 @@ import Testing
 
     @Test(arguments: 0..<10 as Range<UInt64>)
     func survivesRandomBytes(seed: UInt64) {
-        var generator = SplitMix(state: seed)
+        var generator = SeededGenerator(seed: seed)
         for _ in 0..<50 {
             let bytes = (0..<200).map { _ in UInt8.random(in: 0...255, using: &generator) }
             let text = PlainText.fromHTML(String(decoding: bytes, as: UTF8.self))
@@ -45,34 +46,10 @@ import Testing
     func timeGrowsWithTheInputOnly(piece: String) {
         func seconds(_ bytes: Int) -> Double {
             let html = String(repeating: piece, count: bytes / piece.utf8.count)
-            return (0..<2).map { _ in processorSeconds { _ = PlainText.fromHTML(html) } }.min() ?? 0
+            return ProcessorTime.seconds { _ = PlainText.fromHTML(html) }
         }
         // Eight times the input takes 64 times as long if the time is quadratic.
         let small = seconds(1 << 11)
         #expect(seconds(1 << 14) < small * 30 + 0.05)
-    }
-
-    /// The time that the calling thread computes, whatever else the machine does.
-    private func processorSeconds(_ body: () -> Void) -> Double {
-        func now() -> Double {
-            var time = timespec()
-            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-            return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-        }
-        let start = now()
-        body()
-        return now() - start
-    }
-}
-
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }
