@@ -4,33 +4,12 @@ import Testing
 @testable import Import
 
 @Suite struct DocumentSplitterTests {
-    private struct Outcome: Equatable {
-        var items: [String] = []
-        var faults: [String] = []
-        var offsets: [Int] = []
-        var whole: String?
-        var list: String?
-    }
-
     /// Splits `text`, given in chunks of `size` bytes.
-    private func split(_ text: String, size: Int = .max, limits: ImportLimits = ImportLimits()) throws -> Outcome {
+    private func split(
+        _ text: String, size: Int = .max, limits: ImportLimits = ImportLimits()
+    ) throws -> SplitOutcome {
         var splitter = DocumentSplitter(lists: ["list", "items"], limits: limits)
-        var outcome = Outcome()
-        func take(_ element: SplitElement) {
-            outcome.offsets.append(element.offset)
-            switch element.content {
-            case .success(let bytes): outcome.items.append(String(decoding: bytes, as: UTF8.self))
-            case .failure(let fault): outcome.faults.append(fault.reason)
-            }
-        }
-        let bytes = Array(text.utf8)
-        var start = 0
-        while start < bytes.count {
-            let end = min(bytes.count, size == .max ? bytes.count : start + size)
-            try bytes[start..<end].withUnsafeBytes { try splitter.feed($0, take) }
-            start = end
-        }
-        outcome.whole = try splitter.finish(take)?.reason
+        var outcome = try SplitOutcome(text, size: size, splitter: &splitter)
         outcome.list = splitter.list
         return outcome
     }

@@ -4,35 +4,12 @@ import Testing
 @testable import Import
 
 @Suite struct ElementSplitterTests {
-    private struct Outcome: Equatable {
-        var items: [String] = []
-        var faults: [String] = []
-        var offsets: [Int] = []
-        var whole: String?
-    }
-
     /// Splits `text`, given in chunks of `size` bytes.
     private func split(
         _ text: String, size: Int = .max, wrapper: String = "tweet", limits: ImportLimits = ImportLimits()
-    ) throws -> Outcome {
+    ) throws -> SplitOutcome {
         var splitter = ElementSplitter(wrapper: wrapper, limits: limits)
-        var outcome = Outcome()
-        func take(_ element: SplitElement) {
-            outcome.offsets.append(element.offset)
-            switch element.content {
-            case .success(let bytes): outcome.items.append(String(decoding: bytes, as: UTF8.self))
-            case .failure(let fault): outcome.faults.append(fault.reason)
-            }
-        }
-        let bytes = Array(text.utf8)
-        var start = 0
-        while start < bytes.count {
-            let end = min(bytes.count, size == .max ? bytes.count : start + size)
-            try bytes[start..<end].withUnsafeBytes { try splitter.feed($0, take) }
-            start = end
-        }
-        outcome.whole = try splitter.finish(take)?.reason
-        return outcome
+        return try SplitOutcome(text, size: size, splitter: &splitter)
     }
 
     @Test(arguments: [
