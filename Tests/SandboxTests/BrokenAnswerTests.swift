@@ -93,12 +93,8 @@ import Testing
             bot.fail(.drip(bytesPerSecond: 1))
             let rest = try await Self.leaveAfter(bytes: 1, bot, try bot.publishing("slow"))
             #expect(rest.ending != nil)
-            // Waits for all answers that are under way; this one would take half a minute and more.
-            await bot.sandbox.close()
-            let ledger = await bot.sandbox.ledger
-            #expect(ledger.deliveries.count == 1)
-            #expect(ledger.writes.map(\.isAnswered) == [false])
-            #expect(ledger.cutAnswers == 1)
+            // This answer would take half a minute and more.
+            await Self.expectOneCutAnswer(bot)
         }
     }
 
@@ -111,11 +107,7 @@ import Testing
             #expect(head.first?.contains(String(bot.publishedStatus)) ?? false)
             #expect(!head.contains { $0.hasPrefix("content-length") })
             #expect(rest.ending != nil)
-            await bot.sandbox.close()
-            let ledger = await bot.sandbox.ledger
-            #expect(ledger.deliveries.count == 1)
-            #expect(ledger.writes.map(\.isAnswered) == [false])
-            #expect(ledger.cutAnswers == 1)
+            await Self.expectOneCutAnswer(bot)
         }
     }
 
@@ -123,12 +115,7 @@ import Testing
     func hangsUntilTheClientLeaves(network: NetworkName) async throws {
         try await BotRequests.run(network) { bot in
             bot.fail(.hang)
-            let (port, request) = (bot.sandbox.port, try bot.publishing("silence"))
-            let connection = try await SandboxFixture.onThread {
-                let connection = try LoopbackConnection(port: port)
-                try connection.send(request)
-                return connection
-            }
+            let connection = try await Self.begin(try bot.publishing("silence"), bot)
             try await bot.haveCome(1)
             connection.leave()
             let rest = try await SandboxFixture.onThread { try connection.drain() }
@@ -143,17 +130,11 @@ import Testing
 
     @Test func stopEndsWhateverIsUnderWay() async throws {
         try await BotRequests.run(.mastodon) { bot in
-            let port = bot.sandbox.port
             var connections: [LoopbackConnection] = []
             for (number, fault) in [SandboxFault.hang, .drip(bytesPerSecond: 1), .endlessAnswer].enumerated() {
                 bot.fail(fault)
                 let bytes = try bot.publishing("number \(number)", key: number)
-                connections.append(
-                    try await SandboxFixture.onThread {
-                        let connection = try LoopbackConnection(port: port)
-                        try connection.send(bytes)
-                        return connection
-                    })
+                connections.append(try await Self.begin(bytes, bot))
                 try await bot.haveCome(number + 1)
             }
             let clock = ContinuousClock()
@@ -171,17 +152,11 @@ import Testing
     @Test(arguments: NetworkName.allCases)
     func servesOthersMeanwhile(network: NetworkName) async throws {
         try await BotRequests.run(network) { bot in
-            let port = bot.sandbox.port
             bot.fail(.hang, count: 5)
             var silent: [LoopbackConnection] = []
             for number in 0..<5 {
                 let bytes = try bot.publishing("silent", key: number)
-                silent.append(
-                    try await SandboxFixture.onThread {
-                        let connection = try LoopbackConnection(port: port)
-                        try connection.send(bytes)
-                        return connection
-                    })
+                silent.append(try await Self.begin(bytes, bot))
             }
             try await bot.haveCome(5)
             let requests = try (10..<50).map { try bot.publishing("number \($0)", key: $0) }
@@ -211,14 +186,31 @@ import Testing
         }
     }
 
-    /// Sends a request, takes so many bytes, leaves, and takes what else comes.
-    private static func leaveAfter(
-        bytes count: Int, _ bot: BotRequests, _ request: [UInt8]
-    ) async throws -> (bytes: [UInt8], ending: LoopbackConnection.Ending?) {
+    /// Sends a request over a connection of its own.
+    private static func begin(_ request: [UInt8], _ bot: BotRequests) async throws -> LoopbackConnection {
         let port = bot.sandbox.port
         return try await SandboxFixture.onThread {
             let connection = try LoopbackConnection(port: port)
             try connection.send(request)
+            return connection
+        }
+    }
+
+    /// Waits for all answers that are under way, and finds one post whose author was never told.
+    private static func expectOneCutAnswer(_ bot: BotRequests) async {
+        await bot.sandbox.close()
+        let ledger = await bot.sandbox.ledger
+        #expect(ledger.deliveries.count == 1)
+        #expect(ledger.writes.map(\.isAnswered) == [false])
+        #expect(ledger.cutAnswers == 1)
+    }
+
+    /// Sends a request, takes so many bytes, leaves, and takes what else comes.
+    private static func leaveAfter(
+        bytes count: Int, _ bot: BotRequests, _ request: [UInt8]
+    ) async throws -> (bytes: [UInt8], ending: LoopbackConnection.Ending?) {
+        let connection = try await begin(request, bot)
+        return try await SandboxFixture.onThread {
             let first = try connection.drain(upTo: count)
             connection.leave()
             let rest = try connection.drain()
