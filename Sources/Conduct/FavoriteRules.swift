@@ -33,10 +33,15 @@ package struct FavoriteRules: Equatable, Sendable {
     package var perDay: Int
     /// Older posts are left alone.
     package var maximumAge: Duration
+    /// How long a suggestion waits for a person, who may be away; afterwards it is dropped.
+    package var patience: Duration
 
-    package init(perDay: Int = 10, maximumAge: Duration = .seconds(6 * 3_600)) {
+    package init(
+        perDay: Int = 10, maximumAge: Duration = .seconds(6 * 3_600), patience: Duration = .seconds(7 * 86_400)
+    ) {
         self.perDay = perDay
         self.maximumAge = maximumAge
+        self.patience = patience
     }
 
     /// Why a post is not favorited; nil if it may be.

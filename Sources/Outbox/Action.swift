@@ -94,6 +94,9 @@ extension Action {
         package static let undecided = "undecided"
     }
 
+    /// Whether a person was asked to decide, and either still is or never did.
+    package var isSuggestion: Bool { state == .suggested || reason == Reason.undecided }
+
     /// Whether it ended without anybody knowing if it happened.
     package var isUnconfirmed: Bool { state == .failed && reason == Reason.unconfirmed }
 }

@@ -282,6 +282,9 @@ import Testing
         let why = Explanation(json: actions["tea-stranger"]?.explanation)?.summary
         #expect(why == Self.summary + "; the author has not asked for the bot's attention")
         #expect(Explanation(json: actions["tea-caller"]?.explanation)?.summary == Self.summary)
+        // The bot favorites what is at most six hours old; a person is left a week.
+        #expect(actions["tea-caller"]?.expires == PaperMirror.now + 6 * 3_600)
+        #expect(actions["tea-stranger"]?.expires == mirror.clock.now + 7 * 86_400)
     }
 
     @Test func onXFavoritesAreLeftToAPerson() async throws {

@@ -94,9 +94,12 @@ struct FavoriteDecider: Sendable {
             features: result.contributions.prefix(Self.featuresShown).map {
                 Explanation.Feature(name: $0.feature, logOdds: $0.logOdds)
             })
+        // A person may favorite what is hours old, the bot may not.
+        let expires =
+            isAutomatic ? item.post.createdAt + rules.maximumAge.timeInterval : now + rules.patience.timeInterval
         return Intent(
             kind: .favorite, subject: item.post.id.value, state: isAutomatic ? .planned : .suggested, due: now,
-            expires: item.post.createdAt + rules.maximumAge.timeInterval, targetPost: item.post.id.value,
+            expires: expires, targetPost: item.post.id.value,
             targetAuthor: item.author.id, targetAddress: item.address, explanation: explanation.json)
     }
 

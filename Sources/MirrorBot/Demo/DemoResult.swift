@@ -82,7 +82,7 @@ extension DemoResult {
         summary = DemoSummary(
             days: days, planned: slots.count, posted: received.posted, skipped: slots.count { $0.state != .done },
             replies: received.replies, expectedReplies: received.expectedReplies, favorites: received.favorites,
-            suggested: actions.count { $0.state == .suggested }, favoritePrecision: received.favoritePrecision,
+            suggested: actions.count(where: \.isSuggestion), favoritePrecision: received.favoritePrecision,
             baseRate: received.baseRate, unsolicited: received.unsolicited, errors: received.errors,
             duplicateSends: received.duplicateSends)
         complaints = Self.complaints(ledger)

@@ -49,7 +49,7 @@ struct DemoView {
             return head + terminal.green("↩ reply     ") + Printable.line(action.text ?? "", columns: columns)
         case (.favorite, .done):
             return head + terminal.yellow("★ favorite  ") + Printable.line(why(action), columns: columns)
-        case (.favorite, .suggested):
+        case (.favorite, _) where action.isSuggestion:
             return head + terminal.yellow("☆ suggests  ") + Printable.line(why(action), columns: columns)
         default:
             let who = action.targetAuthor.map { "\(name(of: $0)): " } ?? ""
