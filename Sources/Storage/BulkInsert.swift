@@ -14,6 +14,7 @@ package struct BulkInsert: Sendable {
     let table: String
     let columns: [(name: String, type: ColumnType)]
     let conflict: Conflict
+    private let types: [ColumnType]
     private let count: Int
     private let row: @Sendable (Int) -> [SQLValue]
     /// Whether the rows are there and can all be checked before the first goes in.
@@ -54,7 +55,7 @@ package struct BulkInsert: Sendable {
         areMade: Bool, _ row: @escaping @Sendable (Int) -> [SQLValue]
     ) {
         (self.table, self.columns, self.count, self.conflict) = (table, columns, count, conflict)
-        (self.areMade, self.row) = (areMade, row)
+        (self.areMade, self.row, self.types) = (areMade, row, columns.map(\.type))
     }
 
     /// `INSERT INTO table (columns)`.
@@ -101,7 +102,8 @@ package struct BulkInsert: Sendable {
                 .invalidValue, "insert into \(table)",
                 because: "a row has \(row.count) values for \(columns.count) columns")
         }
-        for index in row.indices where try !row[index].checked().fits(columns[index].type) {
+        for index in row.indices where !row[index].fits(types[index]) {
+            _ = try row[index].checked()
             throw StorageError(
                 .invalidValue, "insert into \(table)",
                 because: "a value for column \(columns[index].name) is not of type \(columns[index].type)")

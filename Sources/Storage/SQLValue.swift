@@ -82,10 +82,12 @@ extension SQLValue {
         }
     }
 
-    /// Whether a column of `type` takes the value as it is.
+    /// Whether a column of `type` takes the value as it is, which then needs no check by ``checked()``.
     func fits(_ type: ColumnType) -> Bool {
         switch (self, type) {
-        case (.null, _), (.integer, .integer), (.real, .real), (.text, .text), (.boolean, .boolean): true
+        case (.null, _), (.integer, .integer), (.boolean, .boolean): true
+        case (.real(let number), .real): !number.isNaN
+        case (.text(let text), .text): !text.containsNUL
         default: false
         }
     }
