@@ -23,18 +23,16 @@ extension Archive {
     package func store(
         _ posts: [Post], source: Source, observedAt: Date, timeZone: TimeZone, limit: Int?
     ) async throws -> StoreSummary {
-        var summary = StoreSummary()
-        summary.reposts = posts.count { $0.isRepost }
-        let own = posts.filter { !$0.isRepost }.map(\.storable)
-        let open = own.filter(\.visibility.isOpen)
-        summary.notOpen = own.count - open.count
-        let hidden = own.filter { !$0.visibility.isOpen }.map(\.id)
-        let (mirror, counts) = (mirror, summary)
+        let (open, hidden) = Self.divided(posts)
+        var counts = StoreSummary()
+        counts.notOpen = hidden.count
+        counts.reposts = posts.count - open.count - hidden.count
+        let (mirror, counted) = (mirror, counts)
         let batch = BulkInsert(into: "posts", columns: PostRow.columns, count: open.count, onConflict: .ignore) {
             PostRow.values(open[$0], mirror: mirror, source: source, observedAt: observedAt, zone: timeZone)
         }
         return try await storage.transaction { connection in
-            var summary = counts
+            var summary = counted
             try PostRow.delete(hidden, of: mirror, on: connection)
             summary.stored = try connection.insert(batch)
             summary.alreadyKnown = open.count - summary.stored
@@ -43,6 +41,18 @@ extension Archive {
             if let limit { summary.pruned = try Self.prune(mirror, to: limit, on: connection) }
             return summary
         }
+    }
+
+    /// The human's own posts that everybody may read, and the ids of the others.
+    private static func divided(_ posts: [Post]) -> (open: [Post], hidden: [PostID]) {
+        var open: [Post] = []
+        open.reserveCapacity(posts.count)
+        var hidden: [PostID] = []
+        for post in posts where !post.isRepost {
+            let post = post.storable
+            if post.visibility.isOpen { open.append(post) } else { hidden.append(post.id) }
+        }
+        return (open, hidden)
     }
 
     /// Fills in what known posts lack.

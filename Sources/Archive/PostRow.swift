@@ -77,7 +77,20 @@ enum PostRow {
 extension Post {
     /// The post with nothing that a database refuses: no NUL characters, and a
     /// time within the years that a calendar writes with four digits.
-    var storable: Post {
+    var storable: Post { isStorable ? self : cleaned }
+
+    /// Whether nothing has to be changed, as in nearly every post; false where it takes a closer look.
+    private var isStorable: Bool {
+        !id.value.containsNUL && !author.value.containsNUL && address?.containsNUL != true && !text.containsNUL
+            && language?.containsNUL != true && replyTo?.author?.value.containsNUL != true
+            && replyTo?.post?.value.containsNUL != true && Self.times.contains(createdAt.timeIntervalSince1970)
+            && mentions.allSatisfy { $0.value.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
+    }
+
+    /// In seconds since 1970: 0001-01-02 and 9999-12-30, a day inside for the sake of time zones.
+    private static let times = -62_135_510_400...253_402_128_000.0
+
+    private var cleaned: Post {
         var post = self
         post.id.value = id.value.withoutNUL
         post.author.value = author.value.withoutNUL
@@ -88,11 +101,9 @@ extension Post {
         post.replyTo?.post?.value = replyTo?.post?.value.withoutNUL ?? ""
         // Account names hold no spaces; what does is no account, and would come back as two.
         post.mentions = mentions.filter { !$0.value.contains(where: \.isWhitespace) && !$0.value.containsNUL }
-        // 0001-01-02 and 9999-12-30, a day inside for the sake of time zones.
         let seconds = createdAt.timeIntervalSince1970
-        if !(-62_135_510_400...253_402_128_000).contains(seconds) {
-            let limit = seconds > 0 ? 253_402_128_000 : -62_135_510_400.0
-            post.createdAt = Date(timeIntervalSince1970: limit)
+        if !Self.times.contains(seconds) {
+            post.createdAt = Date(timeIntervalSince1970: seconds > 0 ? Self.times.upperBound : Self.times.lowerBound)
             post.isTimeTrusted = false
         }
         return post
