@@ -6,6 +6,8 @@ package enum ProcessSetup {
     package static func run() {
         // A peer that closes its connection must cost an error, not the process.
         signal(SIGPIPE, SIG_IGN)
+        // So must a file that may not grow, as beyond a limit of the operator's.
+        signal(SIGXFSZ, SIG_IGN)
         leaveNoCore()
         dieAtOnce()
         shareOneHeap()
