@@ -14,6 +14,8 @@ package struct SQL: ExpressibleByStringInterpolation, Hashable, Sendable {
     private var segments: [String]
     /// The values in the order of their appearance.
     package private(set) var binds: [SQLValue]
+    /// Whether there is a list in it, so that the text depends on how many values there are.
+    private(set) var hasList = false
 
     package init(stringLiteral value: String) {
         segments = [value]
@@ -49,6 +51,7 @@ package struct SQL: ExpressibleByStringInterpolation, Hashable, Sendable {
         ///
         /// An empty list matches nothing, and under `NOT IN` it matches nothing either.
         package mutating func appendInterpolation(list values: [some SQLConvertible]) {
+            sql.hasList = true
             sql.append("(")
             for (index, value) in values.enumerated() {
                 if index > 0 { sql.append(", ") }
@@ -81,6 +84,7 @@ package struct SQL: ExpressibleByStringInterpolation, Hashable, Sendable {
         left.append(right.segments[0])
         left.segments += right.segments.dropFirst()
         left.binds += right.binds
+        left.hasList = left.hasList || right.hasList
     }
 
     private mutating func append(_ text: String) { segments[segments.count - 1] += text }

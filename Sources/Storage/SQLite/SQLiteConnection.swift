@@ -91,9 +91,9 @@ final class SQLiteConnection: StorageConnection {
         // Plain `?` numbers the values by appearance, which is how `SQL` holds them; SQLite would number `$2 … $1`
         // by appearance too and swap them.
         let text = sql.text { _ in "?" }
-        // Long lists of values come in many lengths; they would fill the cache, which has no limit.
-        let reusable = cached && sql.binds.count <= 32
-        let statement = try reusable ? database.cachedStatement(sql: text) : database.makeStatement(sql: text)
+        // Lists come in many lengths; each would stay in the cache, which has no limit, as long as the connection lives.
+        let statement =
+            try cached && !sql.hasList ? database.cachedStatement(sql: text) : database.makeStatement(sql: text)
         try statement.setArguments(StatementArguments(sql.binds.map { try $0.checked().databaseValue }))
         return statement
     }
