@@ -113,7 +113,7 @@ static int is_word(const unsigned char *bytes, size_t length) {
 }
 
 static const char *text_at(baseline_texts texts, size_t index, size_t *length) {
-    size_t start = index == 0 ? 0 : texts.ends[index - 1];
+    size_t start = index == 0 ? 0 : texts.ends[index - 1] + 1;
     *length = texts.ends[index] - start;
     return texts.bytes + start;
 }

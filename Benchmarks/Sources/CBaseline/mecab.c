@@ -135,11 +135,11 @@ static long pick_range(
     baseline_tokeniser *tokeniser, baseline_texts texts, baseline_choice choice, size_t first, size_t last) {
     baseline_words words = {0};
     long total = 0;
-    size_t start = first == 0 ? 0 : texts.ends[first - 1];
+    size_t start = first == 0 ? 0 : texts.ends[first - 1] + 1;
     for (size_t index = first; index < last && total >= 0; index++) {
         int result = baseline_pick(tokeniser, texts.bytes + start, texts.ends[index] - start, choice, &words);
         total = result < 0 ? -1 : total + (long)words.count;
-        start = texts.ends[index];
+        start = texts.ends[index] + 1;
     }
     baseline_words_free(&words);
     return total;

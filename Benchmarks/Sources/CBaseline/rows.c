@@ -80,10 +80,10 @@ int parameter_same(parameter *value, const char *text, size_t count) {
 
 int parameter_texts(parameter *value, baseline_texts texts, size_t first, size_t last, size_t skip) {
     if (put_head(value, text_type, last - first) < 0) return -1;
-    size_t start = first == 0 ? 0 : texts.ends[first - 1];
+    size_t start = first == 0 ? 0 : texts.ends[first - 1] + 1;
     for (size_t index = first; index < last; index++) {
         if (put_text(value, texts.bytes + start + skip, texts.ends[index] - start - skip) < 0) return -1;
-        start = texts.ends[index];
+        start = texts.ends[index] + 1;
     }
     return 0;
 }

@@ -1,6 +1,6 @@
 import CBaseline
 
-/// Texts in one block of memory, as the baselines read them; made before the clock starts.
+/// Texts in one block of memory, a zero behind each, as the baselines read them; made before the clock starts.
 final class TextBlock: Sendable {
     private let bytes: [CChar]
     private let ends: [Int]
@@ -9,7 +9,8 @@ final class TextBlock: Sendable {
         var bytes: [CChar] = []
         ends = texts.map { text in
             bytes += text.utf8.map { CChar(bitPattern: $0) }
-            return bytes.count
+            bytes.append(0)
+            return bytes.count - 1
         }
         self.bytes = bytes
     }

@@ -4,9 +4,11 @@
 #include <stdint.h>
 
 // Texts one behind the other in one block, as they are handed to C before the clock starts.
+//
+// Behind each is a zero: MeCab is told where a text ends, and looks for a zero nevertheless.
 typedef struct {
     const char *bytes;
-    // Where each text ends; the first begins at 0.
+    // Where each text ends, which is where its zero is; the first begins at 0.
     const size_t *ends;
     size_t count;
 } baseline_texts;
