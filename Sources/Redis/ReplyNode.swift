@@ -4,15 +4,15 @@ import CHiredis
 ///
 /// hiredis holds the outermost node by a reference of its own; an array holds its elements.
 final class ReplyNode {
-    private enum Element {
-        case value(RedisReply)
-        case node(ReplyNode)
-    }
-
     private let value: RedisReply?
     private let expectedCount: Int
     private let depth: Int
-    private var elements: [Element] = []
+    private var elements: [RedisReply] = []
+    /// The arrays among the elements, which are still being read, and their places.
+    private var arrays: [(place: Int, node: ReplyNode)] = []
+
+    /// A server may announce more elements than it sends.
+    private static let reserved = 4_096
 
     private init(value: RedisReply) {
         self.value = value
@@ -24,12 +24,13 @@ final class ReplyNode {
         value = nil
         self.expectedCount = expectedCount
         self.depth = depth
+        elements.reserveCapacity(min(max(0, expectedCount), Self.reserved))
     }
 
     /// Takes in a value and returns what hiredis is to hold for it.
     static func add(_ reply: RedisReply, _ task: UnsafePointer<redisReadTask>?) -> UnsafeMutableRawPointer? {
         guard let parent = parent(of: task) else { return Unmanaged.passRetained(ReplyNode(value: reply)).toOpaque() }
-        parent.elements.append(.value(reply))
+        parent.elements.append(reply)
         // Never looked at for an element that is not an array, except that it must not be null.
         return Unmanaged.passUnretained(parent).toOpaque()
     }
@@ -41,7 +42,8 @@ final class ReplyNode {
         }
         guard parent.depth < ReplyReader.maximumDepth else { return nil }
         let node = ReplyNode(expectedCount: count, depth: parent.depth + 1)
-        parent.elements.append(.node(node))
+        parent.arrays.append((parent.elements.count, node))
+        parent.elements.append(.null)
         return Unmanaged.passUnretained(node).toOpaque()
     }
 
@@ -50,21 +52,15 @@ final class ReplyNode {
         return Unmanaged<ReplyNode>.fromOpaque(object).takeUnretainedValue()
     }
 
-    /// The finished reply; nil when elements are missing.
-    func reply() -> RedisReply? {
+    /// Takes the finished reply, after which the node is of no use; nil when elements are missing.
+    func finish() -> RedisReply? {
         if let value { return value }
         guard elements.count == expectedCount else { return nil }
-        var replies: [RedisReply] = []
-        replies.reserveCapacity(elements.count)
-        for element in elements {
-            switch element {
-            case .value(let reply): replies.append(reply)
-            case .node(let node):
-                guard let reply = node.reply() else { return nil }
-                replies.append(reply)
-            }
+        for (place, node) in arrays {
+            guard let reply = node.finish() else { return nil }
+            elements[place] = reply
         }
-        return .array(replies)
+        return .array(elements)
     }
 }
 
@@ -74,7 +70,10 @@ extension RedisReply {
         switch type {
         case REDIS_REPLY_STATUS: .status(String(decoding: bytes, as: UTF8.self))
         case REDIS_REPLY_ERROR: .error(String(decoding: bytes, as: UTF8.self))
-        default: .bulk(Array(bytes))
+        default: .bulk(bytes.count == 1 ? oneByte[Int(bytes[0])] : Array(bytes))
         }
     }
+
+    /// Small counts come by the thousand; they share their memory.
+    private static let oneByte: [[UInt8]] = (UInt8.min...UInt8.max).map { [$0] }
 }

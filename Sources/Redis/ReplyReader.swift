@@ -52,7 +52,7 @@ final class ReplyReader {
         // For a type that has no callback hiredis 1.x hands out the type's number in place of an object.
         guard UInt(bitPattern: object) > 4_096 else { throw violation("the answer has a type that was not asked for") }
         let node = Unmanaged<ReplyNode>.fromOpaque(object).takeRetainedValue()
-        guard let reply = node.reply() else { throw violation("the answer has a type that was not asked for") }
+        guard let reply = node.finish() else { throw violation("the answer has a type that was not asked for") }
         return reply
     }
 

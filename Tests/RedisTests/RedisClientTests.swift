@@ -41,6 +41,14 @@ import Testing
         await client.close()
     }
 
+    @Test func carriesEverySingleByte() async throws {
+        let client = try await makeClient()
+        let values = (UInt8.min...UInt8.max).map { RedisArgument([$0]) }
+        let replies = try await client.pipeline(values.map { RedisCommand(["ECHO", $0]) })
+        #expect(replies == values.map { .bulk($0.bytes) })
+        await client.close()
+    }
+
     @Test func throwsTheErrorOfASingleCommand() async throws {
         let client = try await makeClient()
         let error = try await failure { try await client.command(RedisCommand("NOSUCH", "s3cr3t")) }

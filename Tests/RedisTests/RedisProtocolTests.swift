@@ -1,6 +1,7 @@
-import Redis
 import TestSupport
 import Testing
+
+@testable import Redis
 
 /// What a broken or hostile server can send.
 @Suite struct RedisProtocolTests {
@@ -23,6 +24,19 @@ import Testing
         let error = try await failure { try await ask(answering: answer) }
         #expect([.unavailable, .protocolViolation].contains(error.code))
         #expect(error.mayHaveRun)
+    }
+
+    @Test func writesCommandsInRedisOwnWay() throws {
+        let long = String(repeating: "x", count: 1_234)
+        let commands = [
+            RedisCommand("PING"), RedisCommand(["SET", "key", RedisArgument([0, 13, 10, 255]), ""]),
+            RedisCommand((0..<12).map { RedisArgument($0 + 1) }), RedisCommand("GET", long),
+        ]
+        var expected = Array("*1\r\n$4\r\nPING\r\n*4\r\n$3\r\nSET\r\n$3\r\nkey\r\n$4\r\n".utf8)
+        expected += [0, 13, 10, 255] + Array("\r\n$0\r\n\r\n*12\r\n".utf8)
+        for number in 1...12 { expected += Array("$\("\(number)".count)\r\n\(number)\r\n".utf8) }
+        expected += Array("*2\r\n$3\r\nGET\r\n$1234\r\n\(long)\r\n".utf8)
+        #expect(try CommandEncoder.encode(commands) == expected)
     }
 
     @Test func readsNestedAnswers() async throws {
