@@ -1,4 +1,5 @@
 package import Posts
+import Storage
 
 /// A post of somebody else, as the classifier sees it.
 package struct Example: Hashable, Sendable {
@@ -20,7 +21,7 @@ package struct Example: Hashable, Sendable {
     /// can be unlearned from its stored text.
     var stored: Example {
         let author = author.flatMap(FeatureExtractor.normalizedHandle)
-        if text.utf8.count <= TextCleaner.maximumInput, !text.utf8.contains(0) {
+        if text.utf8.count <= TextCleaner.maximumInput, !text.containsNUL {
             return Example(id: id, author: author, text: text)
         }
         var kept = String.UnicodeScalarView()

@@ -175,72 +175,27 @@ package struct Favorites: Sendable {
 
     /// Whether every database can have the id in a key.
     private static func isStorable(_ id: PostID) -> Bool {
-        !id.value.isEmpty && id.value.utf8.count <= 1_024 && !id.value.utf8.contains(0)
+        !id.value.isEmpty && id.value.utf8.count <= 1_024 && !id.value.containsNUL
     }
 
     // MARK: - Classifying
 
     /// Tells of posts whether the human would favorite them, and learns nothing.
     ///
+    /// Counts contain every batch that was committed before the call.
+    ///
     /// - Returns: One classification for each example, in their order.
     /// - Throws: ``FavoritesError`` with code `.countsUnavailable` or `.countsUnstable`, `StorageError` or
     ///   `CancellationError`.
     package func classify(_ posts: [Example]) async throws -> [Classification] {
-        guard !posts.isEmpty else { return [] }
-        var index = FeatureIndex()
-        let features = posts.map { index.places(of: examples.extractor.features(of: $0.stored)) }
-        let snapshot = try await currentCounts(of: index.features)
-        let model = FavoriteModel(snapshot.categories)
-        let weighed = zip(index.features, snapshot.counts).map(model.weigh)
-        let waiting = WaitReason(snapshot.categories, needed: configuration.minimumPerCategory)
-        let threshold = log(configuration.threshold)
-        return zip(posts, features).map { post, features in
-            let assessment = model.assess(
-                words: features.words.map { weighed[$0] }, author: features.author.map { weighed[$0] })
-            return Classification(
-                id: post.id, assessment: assessment, isFavorite: waiting == nil && assessment.logRate > threshold,
-                waiting: waiting)
-        }
+        try await session().classify(posts)
     }
 
-    /// Counts that contain every batch committed before the call.
-    private func currentCounts(of features: [String]) async throws -> CountSnapshot {
-        // Both servers are asked at once, which saves a round trip. A batch that is committed just between the two
-        // answers makes good counts look outdated, so then they are asked again one after the other.
-        async let found = counts.counts(of: features)
-        let stamp = try await examples.stamp()
-        if let snapshot = try await current(await found, stamp, of: features) { return snapshot }
-        return try await turnstile.pass {
-            // What was missing may just have been applied by this process or another.
-            if let snapshot = try await countsIfCurrent(of: features) { return snapshot }
-            try await counts.rebuild(from: examples)
-            if let snapshot = try await countsIfCurrent(of: features) { return snapshot }
-            throw FavoritesError(
-                .countsUnstable, "could not read the counts: other processes keep changing them; try again")
-        }
-    }
-
-    private func countsIfCurrent(of features: [String]) async throws -> CountSnapshot? {
-        let stamp = try await examples.stamp()
-        return try await current(try await counts.counts(of: features), stamp, of: features)
-    }
-
-    /// The counts that were read, if they are what the examples said at the time of `stamp` or later.
-    private func current(
-        _ snapshot: CountSnapshot?, _ stamp: CountStamp, of features: [String]
-    ) async throws -> CountSnapshot? {
-        guard let snapshot else {
-            guard try await examples.isEmpty() else { return nil }
-            return CountSnapshot(
-                stamp: stamp, categories: CategoryCounts(), asked: features,
-                counts: Array(repeating: FeatureCount(), count: features.count))
-        }
-        guard snapshot.stamp != stamp else { return snapshot }
-        // Newer than when the call began is fine, newer than the examples is not: then those were restored from a copy.
-        guard snapshot.stamp.extraction == stamp.extraction, snapshot.stamp.sequence > stamp.sequence else {
-            return nil
-        }
-        return snapshot.stamp.sequence <= (try await examples.stamp()).sequence ? snapshot : nil
+    /// Begins to classify posts that come one after the other.
+    package func session() -> FavoriteSession {
+        FavoriteSession(
+            reader: CountReader(examples: examples, counts: counts, turnstile: turnstile),
+            extractor: examples.extractor, configuration: configuration)
     }
 
     // MARK: - Looking after

@@ -105,6 +105,14 @@ final class Fixture: Sendable {
             extractor: FeatureExtractor(tokenizer: try Tokenizer(), words: .nouns), configuration: configuration)
     }
 
+    /// The same mirror and counts, with its examples read through another engine.
+    func favorites(in storage: any StorageEngine) throws -> Favorites {
+        Favorites(
+            storage: storage, mirror: mirror, counts: counts,
+            extractor: FeatureExtractor(tokenizer: try Tokenizer(), words: .nouns),
+            configuration: try FavoriteConfiguration(minimumPerCategory: 0))
+    }
+
     /// The same mirror over a copy of the database, with counts in that copy.
     func favorites(over scratch: any StorageEngine) throws -> Favorites {
         Favorites(

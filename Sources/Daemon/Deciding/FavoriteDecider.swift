@@ -25,11 +25,11 @@ struct FavoriteDecider: Sendable {
     ///
     /// - Parameters:
     ///   - items: Posts as the network gave them, in any order.
-    ///   - classifier: Judges them.
+    ///   - classifier: Judges them; the same for all pages of one look.
     ///   - now: Decides about age and the day's cap.
     /// - Returns: The new actions.
     /// - Throws: The store's or the counts' error.
-    func decide(_ items: [ObservedPost], with classifier: Favorites, now: Date) async throws -> [Action] {
+    func decide(_ items: [ObservedPost], with classifier: FavoriteSession, now: Date) async throws -> [Action] {
         guard configuration.favoriteMode != .off else { return [] }
         let known = try await store.known(.favorite, among: items.map(\.post.id.value))
         let fresh = items.filter { !known.contains($0.post.id.value) && $0.post.createdAt >= activated }

@@ -61,8 +61,9 @@ struct Passes: Sendable {
             try await feed.begin()
             return later(feed)
         }
+        let session = classifier.session()
         let next = try await feed.look { items in
-            let decided = try await parts.favoriteDecider.decide(items, with: classifier, now: parts.clock.now)
+            let decided = try await parts.favoriteDecider.decide(items, with: session, now: parts.clock.now)
             decided.forEach(log)
             if !decided.isEmpty { parts.faultPoints.pass(.favoriteDecided) }
             if parts.feeds.seen == .bot { try await learnSeen(items, with: classifier) }

@@ -58,6 +58,13 @@ package struct CountSnapshot: Equatable, Sendable {
         self.counts = counts
     }
 
+    /// This snapshot and one of other features as one; nil if they are of different moments.
+    func joined(with other: CountSnapshot) -> CountSnapshot? {
+        guard stamp == other.stamp, categories == other.categories else { return nil }
+        return CountSnapshot(
+            stamp: stamp, categories: categories, asked: asked + other.asked, counts: counts + other.counts)
+    }
+
     /// The features that have a count, of those that were asked for.
     package var features: [String: FeatureCount] {
         Dictionary(zip(asked, counts).filter { $1 != FeatureCount() }) { first, _ in first }

@@ -16,7 +16,7 @@ package struct RedisCountStore: CountStore {
         self.keys = CountKeys(mirror: mirror)
     }
 
-    /// How often a rebuild starts over because other processes changed the counts meanwhile.
+    /// How often a reading or a rebuild starts over because other processes changed the counts meanwhile.
     private static let attempts = 5
     /// Fields per command, and commands per round trip, while counts are built.
     private static let fieldsPerCommand = 500
@@ -44,25 +44,18 @@ package struct RedisCountStore: CountStore {
     }
 
     package func counts(of features: [String]) async throws -> CountSnapshot? {
-        let names = [CountKeys.stampField] + features
-        let commands = [
-            RedisCommand("MULTI"),
-            Self.command(
-                "HMGET", keys.categories,
-                [
-                    CountKeys.stampField, CountKeys.favoriteField, CountKeys.normalField, CountKeys.seenField,
-                    CountKeys.seenFavoriteField,
-                ]),
-            Self.command("HMGET", keys.favoriteFeatures, names),
-            Self.command("HMGET", keys.normalFeatures, names),
-            RedisCommand("EXEC"),
-        ]
-        let replies = try await reaching("read the counts") {
-            let replies = try await client.pipeline(commands)
-            for reply in replies { _ = try reply.orThrow() }
-            return try (replies.last?.array ?? []).map(Self.undamaged)
+        let commands = reading(features)
+        for _ in 0..<Self.attempts {
+            let replies = try await reaching("read the counts") {
+                try await client.pipeline(commands).map(Self.undamaged)
+            }
+            switch Self.reading(of: replies, features) {
+            case .whole(let snapshot): return snapshot
+            case .torn: continue
+            case .damaged: return nil
+            }
         }
-        return Self.snapshot(replies.map(\.array), features)
+        return nil
     }
 
     package func size() async throws -> Int {
@@ -89,36 +82,67 @@ package struct RedisCountStore: CountStore {
 
     // MARK: - Reading
 
+    /// What three hashes hold that were read one after the other.
+    private enum Reading {
+        case whole(CountSnapshot)
+        /// They are from different moments; the next reading need not be.
+        case torn
+        /// Something is missing that must be there, or is no count.
+        case damaged
+    }
+
+    /// The commands that read the stamp and the features of each hash.
+    ///
+    /// They need no transaction: all three hashes change in one step and get the same new stamp in it, so equal stamps
+    /// are of one moment.
+    private func reading(_ features: [String]) -> [RedisCommand] {
+        let names = [Self.stampField] + features.map { RedisArgument($0) }
+        return [
+            RedisCommand(Self.categoryFields(of: keys.categories)),
+            RedisCommand(["HMGET", RedisArgument(keys.favoriteFeatures)] + names),
+            RedisCommand(["HMGET", RedisArgument(keys.normalFeatures)] + names),
+        ]
+    }
+
+    private static let stampField = RedisArgument(CountKeys.stampField)
+
+    private static func categoryFields(of key: String) -> [RedisArgument] {
+        [
+            "HMGET", RedisArgument(key), stampField, RedisArgument(CountKeys.favoriteField),
+            RedisArgument(CountKeys.normalField), RedisArgument(CountKeys.seenField),
+            RedisArgument(CountKeys.seenFavoriteField),
+        ]
+    }
+
     /// A key that is no hash is damage, which a rebuild repairs; other errors are the server's.
     private static func undamaged(_ reply: RedisReply) throws(RedisError) -> RedisReply {
         if case .error(let text) = reply, text.hasPrefix("WRONGTYPE") { return .null }
         return try reply.orThrow()
     }
 
-    /// Nil if anything is missing that must be there, or is no count.
-    private static func snapshot(_ replies: [[RedisReply]?], _ features: [String]) -> CountSnapshot? {
-        guard replies.count == 3, let categories = replies[0], let favorites = replies[1], let normals = replies[2],
-            categories.count == 5, favorites.count == features.count + 1, normals.count == favorites.count,
-            let text = categories[0].string, favorites[0].string == text, normals[0].string == text,
-            let stamp = CountStamp(text: text)
-        else { return nil }
+    private static func reading(of replies: [RedisReply], _ features: [String]) -> Reading {
+        guard replies.count == 3, let categories = replies[0].array, let favorites = replies[1].array,
+            let normals = replies[2].array, categories.count == 5, favorites.count == features.count + 1,
+            normals.count == favorites.count
+        else { return .damaged }
+        let stamps = [categories[0], favorites[0], normals[0]].compactMap { $0.string.flatMap(CountStamp.init(text:)) }
+        guard stamps.count == 3 else { return .damaged }
+        guard stamps[0] == stamps[1], stamps[0] == stamps[2] else { return .torn }
         let sums = categories.dropFirst().compactMap(count)
-        guard sums.count == 4 else { return nil }
+        guard sums.count == 4 else { return .damaged }
         var counts: [FeatureCount] = []
         counts.reserveCapacity(features.count)
         for index in 1..<favorites.count {
-            guard let favorite = count(favorites[index]), let normal = count(normals[index]) else { return nil }
+            guard let favorite = count(favorites[index]), let normal = count(normals[index]) else { return .damaged }
             counts.append(FeatureCount(favorite: favorite, normal: normal))
         }
-        return CountSnapshot(
-            stamp: stamp,
-            categories: CategoryCounts(favorites: sums[0], normals: sums[1], seen: sums[2], seenFavorites: sums[3]),
-            asked: features, counts: counts)
+        let sum = CategoryCounts(favorites: sums[0], normals: sums[1], seen: sums[2], seenFavorites: sums[3])
+        return .whole(CountSnapshot(stamp: stamps[0], categories: sum, asked: features, counts: counts))
     }
 
     /// A field that is absent counts as zero; nil for a value that no count can have.
     private static func count(_ reply: RedisReply) -> Int64? {
-        if reply == .null { return 0 }
+        if case .null = reply { return 0 }
         guard let count = reply.integer, count >= 0 else { return nil }
         return count
     }

@@ -21,17 +21,10 @@ struct DistinctWords {
 
     /// Adds a word, given by its bytes, unless it is there; bytes that are not UTF-8 are repaired.
     mutating func insert(_ bytes: UnsafeBufferPointer<UInt8>) {
-        let hash = Self.hash(bytes)
+        let hash = FNV1a.hash(bytes)
         for (index, other) in hashes.enumerated() where other == hash && Self.isEqual(words[index], bytes) { return }
         hashes.append(hash)
         words.append(String(decoding: bytes, as: UTF8.self))
-    }
-
-    /// FNV-1a.
-    private static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        return hash
     }
 
     private static func isEqual(_ word: String, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {

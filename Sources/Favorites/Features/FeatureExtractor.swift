@@ -49,9 +49,8 @@ package struct FeatureExtractor: Sendable {
         self.tokenizer = tokenizer
         self.words = words
         let text = "\(Self.version)/\(words.rawValue)/\(tokenizer.dictionaryIdentity)"
-        let hash = text.utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         // 53 bits, so that the number also survives where it is kept as a double.
-        fingerprint = Int64(hash >> 11)
+        fingerprint = Int64(FNV1a.hash(text.utf8) >> 11)
     }
 
     /// The features of a post.

@@ -30,6 +30,11 @@ struct FeatureIndex {
     private(set) var features: [String] = []
     private var places: [FeatureKey: Int] = [:]
 
+    /// - Parameter posts: About how many posts follow, to make room for their features.
+    init(posts: Int = 0) {
+        places.reserveCapacity(8 * min(posts, 1_000))
+    }
+
     /// The places of a post's features, made where they are new.
     mutating func places(of set: FeatureSet) -> Places {
         Places(words: set.words.map { place(of: $0) }, author: set.author.map { place(of: $0) })
@@ -37,11 +42,11 @@ struct FeatureIndex {
 
     private mutating func place(of feature: String) -> Int {
         let new = features.count
-        let place = places[FeatureKey(feature: feature), default: new]
-        if place == new {
-            places[FeatureKey(feature: feature)] = new
-            features.append(feature)
-        }
+        let place = Self.stored(&places[FeatureKey(feature: feature), default: new])
+        if place == new { features.append(feature) }
         return place
     }
+
+    /// A value that is passed for a change is stored with its default, which spares a second look into the table.
+    private static func stored(_ place: inout Int) -> Int { place }
 }

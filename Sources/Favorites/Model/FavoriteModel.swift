@@ -46,8 +46,10 @@ package struct FavoriteModel: Sendable {
     ///   - count: How often a feature was learned.
     /// - Returns: The logarithm of the favorite rate P(favorite) / P(normal), and what each feature adds to it.
     package func assess(_ features: FeatureSet, count: (String) -> FeatureCount) -> Assessment {
-        assess(
-            words: features.words.map { weigh($0, count($0)) }, author: features.author.map { weigh($0, count($0)) })
+        let weighed = features.all.map { weigh($0, count($0)) }
+        let words = features.words.indices
+        return assess(
+            FeatureIndex.Places(words: Array(words), author: features.author.map { _ in words.count }), of: weighed)
     }
 
     /// What a feature says by itself, before it is known how many words the post has.
@@ -56,19 +58,13 @@ package struct FavoriteModel: Sendable {
     }
 
     /// The same from features that were weighed before.
-    func assess(words: [Contribution], author: Contribution?) -> Assessment {
-        let scale = words.isEmpty ? 0 : 1 / Double(words.count).squareRoot()
-        var contributions: [Contribution] = []
-        contributions.reserveCapacity(words.count + 1)
-        var sum = 0.0
-        for word in words {
-            sum += word.logOdds
-            contributions.append(word.scaled(by: scale))
-        }
-        if let author { contributions.append(author) }
+    func assess(_ places: FeatureIndex.Places, of weighed: [Contribution]) -> Assessment {
+        let scale = places.words.isEmpty ? 0 : 1 / Double(places.words.count).squareRoot()
+        let words = places.words.reduce(0) { $0 + weighed[$1].logOdds }
+        let author = places.author.map { weighed[$0].logOdds } ?? 0
         return Assessment(
-            logRate: baseLogOdds + scale * sum + (author?.logOdds ?? 0), baseLogOdds: baseLogOdds,
-            unsorted: contributions)
+            logRate: baseLogOdds + scale * words + author, baseLogOdds: baseLogOdds, places: places, scale: scale,
+            weighed: weighed)
     }
 }
 
@@ -103,10 +99,22 @@ package struct Assessment: Equatable, Sendable {
     package let logRate: Double
     /// The part of it that any post gets: how often the human favorites.
     package let baseLogOdds: Double
-    fileprivate let unsorted: [Contribution]
+    fileprivate let places: FeatureIndex.Places
+    fileprivate let scale: Double
+    fileprivate let weighed: [Contribution]
 
-    /// The rest of it by feature, strongest first; sorted only where somebody looks at it.
-    package var contributions: [Contribution] { unsorted.sorted { abs($0.logOdds) > abs($1.logOdds) } }
+    /// The rest of it by feature, strongest first; made only where somebody looks at it.
+    package var contributions: [Contribution] {
+        let words = places.words.map { weighed[$0].scaled(by: scale) }
+        let author = places.author.map { [weighed[$0]] } ?? []
+        return (words + author).sorted { abs($0.logOdds) > abs($1.logOdds) }
+    }
+
+    /// Equal if they say the same of the same features, wherever these are kept.
+    package static func == (left: Assessment, right: Assessment) -> Bool {
+        left.logRate == right.logRate && left.baseLogOdds == right.baseLogOdds
+            && left.contributions == right.contributions
+    }
 
     /// P(favorite) / P(normal), for display; comparisons are made with ``logRate``.
     package var rate: Double { exp(logRate) }
