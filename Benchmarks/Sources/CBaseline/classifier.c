@@ -352,6 +352,11 @@ int baseline_classify(
     return 0;
 }
 
+int baseline_ping(baseline_classifier *classifier) {
+    const char *const ping[] = {"PING"};
+    return append_words(classifier, ping, 1) < 0 ? -1 : skip_replies(classifier, 1);
+}
+
 // MARK: Opening and clearing
 
 baseline_classifier *baseline_classifier_open(

@@ -79,5 +79,8 @@ final class CClassifier: @unchecked Sendable {
         }
     }
 
+    /// One round trip to Redis.
+    func ping() throws { _ = try BaselineError.check(baseline_ping(pointer)) }
+
     func clear() throws { _ = try BaselineError.check(baseline_clear(pointer)) }
 }

@@ -60,8 +60,10 @@ private struct ClassifyWork: Sendable {
 
     /// One post a call, each beside a PING through the same client.
     ///
-    /// The slowest hundredth of the calls is compared with the median PING, and with the slowest hundredth of the PINGs:
-    /// where other programs run, these wait for the processor as the calls do.
+    /// The posts of a round are those of one session, whose first call asks Postgres as well. The slowest hundredth of
+    /// the calls is compared with the median PING, and with the slowest hundredth of the PINGs: where other programs
+    /// run, these wait for the processor as the calls do. Two more lines say what is behind these figures: calls that
+    /// ask Postgres each time, and the PING itself beside one of hiredis, which waits on the caller's own thread.
     func singly(_ bench: Bench) async throws -> [Line] {
         for post in stage.examples.prefix(500) { _ = try await stage.favorites.classify([post]) }
         var rounds: [Round] = []
@@ -75,6 +77,12 @@ private struct ClassifyWork: Sendable {
             line(
                 "classify_single_median", "classify one post: median, beside the median PING", rounds, \.call.middle,
                 \.ping.middle, .none),
+            line(
+                "classify_alone_median", "the same, asking Postgres each time", rounds, \.alone.middle, \.ping.middle,
+                .none),
+            line(
+                "ping_median", "median PING, beside that of hiredis on its own", rounds, \.ping.middle,
+                \.bare.middle, .none),
         ]
     }
 
@@ -101,17 +109,31 @@ private struct ClassifyWork: Sendable {
     }
 
     private struct Round {
+        /// A post in a session.
         let call: Latency
+        /// A post in a call of its own, which asks Postgres as well.
+        let alone: Latency
         let ping: Latency
+        /// A PING of hiredis alone.
+        let bare: Latency
     }
 
     private func round(_ bench: Bench) async throws -> Round {
+        let posts = stage.examples.prefix(Self.singles)
+        let session = stage.favorites.session()
         var calls: [Duration] = []
         var pings: [Duration] = []
-        for post in stage.examples.prefix(Self.singles) {
-            calls.append(try await bench.elapsed { _ = try await stage.favorites.classify([post]) })
+        for post in posts {
+            calls.append(try await bench.elapsed { _ = try await session.classify([post]) })
             pings.append(try await bench.elapsed { _ = try await stage.redis.command(RedisCommand("PING")) })
         }
-        return Round(call: Latency(calls), ping: Latency(pings))
+        var alone: [Duration] = []
+        for post in posts {
+            alone.append(try await bench.elapsed { _ = try await stage.favorites.classify([post]) })
+        }
+        let bare = try await bench.blocking {
+            try (0..<Self.singles).map { _ in try Bench.time { try stage.baseline.ping() } }
+        }
+        return Round(call: Latency(calls), alone: Latency(alone), ping: Latency(pings), bare: Latency(bare))
     }
 }

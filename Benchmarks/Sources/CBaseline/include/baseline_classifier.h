@@ -34,5 +34,8 @@ int baseline_learn(baseline_classifier *classifier, const baseline_posts *posts,
 int baseline_classify(
     baseline_classifier *classifier, const baseline_posts *posts, size_t first, size_t last, double *log_rates);
 
+// Sends Redis a PING and waits for the answer.
+int baseline_ping(baseline_classifier *classifier);
+
 // Takes away what was learned under the mirror's name.
 int baseline_clear(baseline_classifier *classifier);
