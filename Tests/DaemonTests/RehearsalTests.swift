@@ -60,6 +60,7 @@ import Testing
         ("REHEARSAL_LEASE_SECONDS", "0"), ("REHEARSAL_LEASE_SECONDS", "inf"), ("REHEARSAL_FAULT", "kill"),
         ("REHEARSAL_FAULT", "kill@nowhere#1"), ("REHEARSAL_FAULT", "kill@plan.stored#0"),
         ("REHEARSAL_FAULT", "term@plan.stored#1"), ("REHEARSAL_FAULT", "kill@plan.stored"),
+        ("REHEARSAL_CLOCK_FILE", "clock"),
     ])
     func namesTheVariableThatHasNoMeaning(name: String, value: String) async throws {
         let variables = Self.settings.variables.merging([name: value]) { $1 }
@@ -72,6 +73,23 @@ import Testing
         let variables = Self.settings.variables.filter { $0.key != missing }
         let error = await #expect(throws: ConfigurationError.self) { try await Self.open(variables) }
         #expect(error?.setting == "REHEARSAL_ORIGIN")
+    }
+
+    @Test func theClockCanBeSetWhileItRuns() async throws {
+        let folder = try TemporaryDirectory()
+        var settings = Self.settings
+        settings.clockFile = folder.path("clock")
+        let clock = try await Self.open(settings.variables).clock
+        let setting = ClockSetting(path: folder.path("clock"))
+        // Until somebody sets it, and where nobody can tell by how much, it is right.
+        let right = AcceleratedClock(origin: settings.origin, started: settings.started, factor: settings.factor)
+        #expect(abs(clock.now.timeIntervalSince(right.now)) < 120 * 60)
+        try folder.write(Data("a while".utf8), to: "clock")
+        #expect(abs(clock.now.timeIntervalSince(right.now)) < 120 * 60)
+        for seconds: TimeInterval in [86_400 * 30, 86_400 * 20, -86_400 * 30] {
+            try setting.set(to: seconds)
+            #expect(abs(clock.now.timeIntervalSince(right.now) - seconds) < 120 * 60)
+        }
     }
 
     @Test func everyFaultPointHasANameOfItsOwn() {

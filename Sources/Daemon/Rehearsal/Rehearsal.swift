@@ -3,8 +3,8 @@ import Networks
 import Outbox
 import Posts
 
-/// How a process differs from one in earnest: its clock may run faster, its lease may change hands sooner, and it may end
-/// itself at a named point.
+/// How a process differs from one in earnest: its clock may run faster and be set while it runs, its lease may change
+/// hands sooner, and it may end itself at a named point.
 ///
 /// For the crash harness, which runs the program as it is built. A process that could reach anything but this machine
 /// refuses to rehearse.
@@ -51,13 +51,15 @@ package struct Rehearsal: Sendable {
         let factor = try value(.factor) { Double($0).flatMap { (1...300).contains($0) ? $0 : nil } }
         let patience = try value(.leaseSeconds) { Double($0).flatMap { (0.3...30).contains($0) ? $0 : nil } }
         let trap = try value(.fault, FaultTrap.init)
-        guard (origin == nil) == (started == nil), origin != nil || factor == nil else {
+        let setting = try value(.clockFile) { $0.hasPrefix("/") ? ClockSetting(path: $0) : nil }
+        guard (origin == nil) == (started == nil), origin != nil || factor == nil && setting == nil else {
             throw ConfigurationError(
                 Variable.origin.rawValue, "needs \(Variable.started.rawValue), and the other way round")
         }
         self.init(
-            clock: origin.map { AcceleratedClock(origin: $0, started: started ?? $0, factor: factor ?? 1) }
-                ?? SystemClock(),
+            clock: origin.map { origin in
+                AcceleratedClock(origin: origin, started: started ?? origin, factor: factor ?? 1, setting: setting)
+            } ?? SystemClock(),
             leaseTiming: patience.map { LeaseTiming(patience: .seconds($0)) } ?? LeaseTiming(),
             faultPoints: FaultPoints(trap: trap))
     }
@@ -75,15 +77,19 @@ extension Rehearsal {
         package var leaseSeconds: Double?
         /// `kill@NAME#N` or `stop@NAME#N`: what happens when the ``FaultPoint`` of this name is passed for the n-th time.
         package var fault: String?
+        /// The path of a file that says by how many seconds the clock has been set, which may change at any time.
+        package var clockFile: String?
 
         package init(
-            origin: Date, started: Date, factor: Double, leaseSeconds: Double? = nil, fault: String? = nil
+            origin: Date, started: Date, factor: Double, leaseSeconds: Double? = nil, fault: String? = nil,
+            clockFile: String? = nil
         ) {
             self.origin = origin
             self.started = started
             self.factor = factor
             self.leaseSeconds = leaseSeconds
             self.fault = fault
+            self.clockFile = clockFile
         }
 
         /// The variables and their values.
@@ -94,6 +100,7 @@ extension Rehearsal {
             ]
             variables[.leaseSeconds] = leaseSeconds.map { String($0) }
             variables[.fault] = fault
+            variables[.clockFile] = clockFile
             return Dictionary(uniqueKeysWithValues: variables.map { ($0.key.rawValue, $0.value) })
         }
     }
@@ -107,6 +114,7 @@ extension Rehearsal {
         case factor = "REHEARSAL_FACTOR"
         case leaseSeconds = "REHEARSAL_LEASE_SECONDS"
         case fault = "REHEARSAL_FAULT"
+        case clockFile = "REHEARSAL_CLOCK_FILE"
 
         /// What a value looks like.
         var form: String {
@@ -116,6 +124,7 @@ extension Rehearsal {
             case .factor: "a number from 1 to 300"
             case .leaseSeconds: "seconds from 0.3 to 30"
             case .fault: "kill@POINT#N or stop@POINT#N with a known point"
+            case .clockFile: "the absolute path of a file"
             }
         }
     }
