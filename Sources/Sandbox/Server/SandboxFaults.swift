@@ -11,6 +11,7 @@ package final class SandboxFaults: @unchecked Sendable {
         var method: String?
         var path: String
         var remaining: Int
+        var whenMet: (@Sendable () -> Void)?
     }
 
     private let lock = NSLock()
@@ -57,10 +58,15 @@ package final class SandboxFaults: @unchecked Sendable {
     ///   - count: How many requests.
     ///   - method: Only requests with this method; nil for any.
     ///   - path: Only requests whose path begins so.
-    package func failNext(_ fault: SandboxFault, count: Int = 1, method: String? = nil, path: String = "/") {
+    ///   - whenMet: Called for every request that meets the fault; must return at once.
+    package func failNext(
+        _ fault: SandboxFault, count: Int = 1, method: String? = nil, path: String = "/",
+        whenMet: (@Sendable () -> Void)? = nil
+    ) {
         lock.withLock {
             guard count > 0 else { return }
-            planned.append(Planned(fault: fault, method: method, path: path, remaining: count))
+            planned.append(
+                Planned(fault: fault, method: method, path: path, remaining: count, whenMet: whenMet))
         }
     }
 
@@ -80,16 +86,18 @@ package final class SandboxFaults: @unchecked Sendable {
 
     /// The fault for a request, which is thereby used up.
     func take(method: String, path: String) -> SandboxFault? {
-        lock.withLock {
+        let met = lock.withLock { () -> Planned? in
             let index = planned.firstIndex { plan in
                 plan.method ?? method == method && path.hasPrefix(plan.path)
             }
             guard let index else { return nil }
             taken += 1
-            let fault = planned[index].fault
             planned[index].remaining -= 1
-            if planned[index].remaining == 0 { planned.remove(at: index) }
-            return fault
+            let met = planned[index]
+            if met.remaining == 0 { planned.remove(at: index) }
+            return met
         }
+        met?.whenMet?()
+        return met?.fault
     }
 }

@@ -66,6 +66,8 @@ package struct SandboxLedger: Sendable {
 
         /// The reason for refusing a request on X whose signature was seen before.
         package static let repeatedNonce = "the nonce was used before"
+        /// The reason for refusing a request on X whose signature has another time than the server's.
+        package static let otherTime = "the timestamp is not of these minutes"
     }
 
     /// Something the bot did twice.

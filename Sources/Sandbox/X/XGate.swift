@@ -110,7 +110,7 @@ struct XGate: Sendable {
         }
         let distance = Double(stamp) - clock.timeIntervalSince1970
         guard abs(distance) > window else { return }
-        var refusal = XRefusal.unauthorized("the timestamp is not of these minutes", code: 135)
+        var refusal = XRefusal.unauthorized(SandboxLedger.Rejection.otherTime, code: 135)
         refusal.isExpected = abs(distance + skew) <= window
         throw refusal
     }
