@@ -77,6 +77,9 @@ struct Terrain: Sendable, CustomTestStringConvertible {
         Terrain(.x, "new posts appear late") { $0.x.hidesRecent = 60 },
         Terrain(.x, "names whom a text answers") { $0.x.namesTheAnswered = true },
         Terrain(.x, "old errors") { $0.x.oldErrors = true },
+        // Beyond the minutes that X lets a signature be old or ahead.
+        Terrain(.x, "clock an hour ahead") { $0.clockSkew = 3_600 },
+        Terrain(.x, "clock a day behind") { $0.clockSkew = -86_400 },
     ]
 
     private static let bluesky = [

@@ -7,6 +7,8 @@ struct XClient: Sendable {
     static let defaultBase = "https://api.x.com"
     /// How long one request may take.
     static let deadline: Duration = .seconds(30)
+    /// A smaller difference between the two clocks may be the way of the answer, and is left alone: seconds.
+    private static let toleratedLead: TimeInterval = 60
 
     let server: ServerAddress
     let signer: OAuthSigner
@@ -44,7 +46,8 @@ struct XClient: Sendable {
         }
         var response = try await exchange(call)
         // A read whose connection died before the answer is repeated by the transport, byte by byte, and X may refuse a
-        // number that it has seen before. A new signature tells that from refused keys.
+        // number that it has seen before; or it refuses the time of a clock that is wrong, and has now told its own. A
+        // new signature tells that from refused keys.
         if response.status == 401, call.method == .get { response = try await exchange(call) }
         if let level = response.headers["x-access-level"] { memory.accessLevel = level }
         guard (200...299).contains(response.status) else { throw refuse(call, response) }
@@ -54,7 +57,9 @@ struct XClient: Sendable {
     /// Sends a call once, freshly signed.
     private func exchange(_ call: XCall) async throws -> HTTPResponse {
         do {
-            return try await http.send(try request(for: call))
+            let response = try await http.send(try request(for: call))
+            if let lead = XPacing(response.headers, receivedAt: now()).clockLead { memory.clockLead = lead }
+            return response
         } catch let error as TransportError {
             throw failure(call, error)
         }
@@ -74,6 +79,13 @@ struct XClient: Sendable {
         return (answer, response)
     }
 
+    /// When a request is signed, by X's clock as far as it is known: X refuses what is minutes old or ahead.
+    private var signingTime: Int64 {
+        let lead = memory.clockLead
+        let time = now() - (abs(lead) > Self.toleratedLead ? lead : 0)
+        return Int64(time.timeIntervalSince1970.rounded(.down))
+    }
+
     /// The request as it is sent, signed for exactly the address that is called.
     private func request(for call: XCall) throws(NetworkError) -> HTTPRequest {
         try checkKeys(call)
@@ -81,7 +93,7 @@ struct XClient: Sendable {
         let signature = signer.authorization(
             for: OAuthSigner.Request(
                 method: call.method.rawValue, url: url, parameters: call.query, extra: call.oauth,
-                nonce: OAuthSigner.nonce(), timestamp: Int64(now().timeIntervalSince1970.rounded(.down))))
+                nonce: OAuthSigner.nonce(), timestamp: signingTime))
         var headers = HTTPHeaders([("Authorization", signature), ("Accept", "application/json")])
         if call.body?.isEmpty == false { headers.append("Content-Type", "application/json") }
         let query = call.query.isEmpty ? "" : "?" + PercentEncoding.query(call.query)

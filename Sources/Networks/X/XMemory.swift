@@ -18,6 +18,7 @@ final class XMemory: @unchecked Sendable {
     private let lock = NSLock()
     private var verified: (account: Account, isProtected: Bool?)?
     private var level: String?
+    private var lead: TimeInterval = 0
     private var pauses: [Scope: (error: NetworkError, since: Date)] = [:]
     private var boughtDay = 0
     private var bought: [String: Money] = [:]
@@ -37,6 +38,12 @@ final class XMemory: @unchecked Sendable {
     var accessLevel: String? {
         get { lock.withLock { level } }
         set { lock.withLock { level = newValue } }
+    }
+
+    /// By how many seconds the local clock was ahead of X's when it answered last; 0 before.
+    var clockLead: TimeInterval {
+        get { lock.withLock { lead } }
+        set { lock.withLock { lead = newValue } }
     }
 
     // MARK: Pauses
