@@ -3,11 +3,11 @@ import Foundation
 /// When an action that ended unconfirmed is looked for again.
 ///
 /// A request may arrive late, and a server may show late what it has. Looking costs requests, on X money, so it happens
-/// a few times within a day of sending, and once more soon after where the network could not be asked.
+/// a few times within a day of sending. A look that a network could not answer costs nothing and is made up for soon.
 enum Sightings {
     /// Seconds since sending.
     static let times: [TimeInterval] = [600, 3_600, 6 * 3_600, 24 * 3_600]
-    /// How often a network that cannot be asked is tried after the last of them, and until when: seconds.
+    /// How often a network that cannot be asked is tried, and until when: seconds, since the last time and since sending.
     static let repetition: TimeInterval = 3_600
     static let end: TimeInterval = 48 * 3_600
 
@@ -20,7 +20,8 @@ enum Sightings {
     /// - Returns: A time after `now`, or nil.
     static func next(sending: Date, now: Date, wasAsked: Bool) -> Date? {
         let age = now.timeIntervalSince(sending)
-        if let time = times.first(where: { $0 > age }) { return sending + time }
-        return wasAsked || age >= end ? nil : now + repetition
+        let planned = times.first { $0 > age }.map { sending + $0 }
+        if wasAsked { return planned }
+        return age < end ? min(planned ?? .distantFuture, now + repetition) : nil
     }
 }

@@ -36,6 +36,16 @@ import Testing
         #expect(left.updated == Self.now + 91)
     }
 
+    @Test func aLookThatAnOutageCostIsMadeUpForAfterIt() async throws {
+        let outbox = try await OutboxFixture()
+        let down = LookUpOutcome.unavailable(reason: "unavailable", cause: .serverTrouble, retryAfter: nil)
+        let (delivery, _) = try await unconfirmed(
+            outbox, sightings: [down, down, .found(remoteID: "u", remoteAddress: nil)])
+        for time in [600.0, 3_600] { #expect(try await delivery.reconcile(at: Self.now + time).isEmpty) }
+        #expect(try await delivery.nextLookUp() == Self.now + 7_200)
+        #expect(try await delivery.reconcile(at: Self.now + 7_200).map(\.state) == [.done])
+    }
+
     @Test func becomesDoneWhenItIsSeenByAnotherProcess() async throws {
         let outbox = try await OutboxFixture()
         let (_, _) = try await unconfirmed(outbox, sightings: [])
@@ -57,7 +67,8 @@ import Testing
             times.append(next.timeIntervalSince(Self.now))
             _ = try await delivery.reconcile(at: next)
         }
-        #expect(times.starts(with: [600, 3_600, 21_600, 86_400, 90_000]))
+        // The next look is an hour away at most, so that an outage costs none of the planned ones.
+        #expect(times.starts(with: [600, 3_600, 7_200, 10_800, 14_400, 18_000, 21_600, 25_200]))
         #expect(times.last.map { (172_800...176_400).contains($0) } == true)
         #expect(await network.lookUps == times.count + 1)
     }
