@@ -66,7 +66,8 @@ struct Settlement: Sendable {
                 rules: rules, zone: Stage.zone, activated: activated ?? Stage.origin, now: now, plans: plans,
                 slots: slots, actions: try await outbox.recent(1_000_000), ledger: ledger, kills: report.kills,
                 cutAnswers: ledger.cutAnswers, disturbances: stage.timeline.disturbances,
-                stoppedWorkers: report.stopped, patience: patience, skew: EpisodeSchedule.longestSkew)
+                stoppedWorkers: report.stopped, wrongClocks: report.wrongClocks, patience: patience,
+                skew: EpisodeSchedule.longestSkew)
         }
     }
 

@@ -7,8 +7,10 @@ struct TortureReport: Sendable {
     /// Workers that died by `SIGKILL`.
     private(set) var kills = 0
     private(set) var episodes = 0
-    /// Faults that a request met or that befell a store.
-    var faults = 0
+    /// How often each kind of fault was met by a request, or befell a store or a worker.
+    var faultKinds: [String: Int] = [:]
+    /// When the clock of a worker was wrong by more than it may differ anyway.
+    var wrongClocks: [WrongClock] = []
     /// How often each fault point was reached as planned, and how often in vain.
     private(set) var reached: [String: Int] = [:]
     private(set) var missed: [String: Int] = [:]
@@ -24,6 +26,9 @@ struct TortureReport: Sendable {
     var complaints: [String] = []
 
     init(_ settings: TortureSettings) { self.settings = settings }
+
+    /// Faults of all kinds.
+    var faults: Int { faultKinds.values.reduce(0, +) }
 
     mutating func add(_ outcome: EpisodeOutcome) {
         episodes += 1
@@ -59,7 +64,15 @@ struct TortureReport: Sendable {
         for (point, times) in missed.sorted(by: { $0.key < $1.key }) where times > 2 && reached[point] == nil {
             complaints.append("no worker came to \(point) in \(times) episodes that waited for it")
         }
+        // A run that is long enough has met everything.
+        guard kills >= Self.enoughForAll, settings.filter.isEmpty else { return }
+        for kind in FaultChoice.kinds(on: settings.store).subtracting(faultKinds.keys).sorted() {
+            complaints.append("nobody met \(kind) in \(kills) kills")
+        }
     }
+
+    /// The kills of a run in which every kind of fault is expected.
+    private static let enoughForAll = 200
 
     /// Whether a run with so few deliveries shows nothing: fewer than five in ten kills.
     static func isTooLittle(delivered: Int, kills: Int) -> Bool { 2 * delivered < kills }
@@ -86,7 +99,7 @@ extension TortureReport {
         var duplicates, lost, unexplained: Int
         /// How many complaints there are besides those of the audit.
         var complaints: Int
-        var pointsReached, pointsMissed: [String: Int]
+        var faultKinds, pointsReached, pointsMissed: [String: Int]
 
         init(_ report: TortureReport, _ settings: TortureSettings) {
             let audit = report.audit
@@ -99,6 +112,7 @@ extension TortureReport {
             (unhindered, duplicates) = (audit.unhindered, audit.duplicates)
             (lost, unexplained) = (audit.lost, audit.unexplained)
             complaints = report.complaints.count - audit.findings.count
+            faultKinds = report.faultKinds
             (pointsReached, pointsMissed) = (report.reached, report.missed)
         }
 
@@ -108,6 +122,7 @@ extension TortureReport {
             case network, store, seed, factor, days, seconds, kills, episodes, faults, actions, delivered, unconfirmed
             case expired, skipped, pending, unhindered, duplicates, lost, unexplained, complaints
             case cutAnswers = "cut_answers"
+            case faultKinds = "fault_kinds"
             case pointsReached = "points_reached"
             case pointsMissed = "points_missed"
         }

@@ -38,12 +38,12 @@ struct TortureRun: Sendable {
     }
 
     private func run(on stage: Stage) async throws -> TortureReport {
-        let director = FaultDirector(
-            network: settings.network, sandbox: stage.sandbox, servers: stage.servers, timeline: stage.timeline)
+        let director = FaultDirector(stage: stage)
         var report = TortureReport(settings)
         let start = ContinuousClock.now
         var schedule = EpisodeSchedule(
-            network: settings.network, store: settings.store, seed: settings.seed, filter: settings.filter)
+            network: settings.network, store: settings.store, seed: settings.seed, hour: 3_600 / settings.factor,
+            filter: settings.filter)
         while report.kills < settings.kills {
             try Task.checkCancellation()
             let isBehind = await isBehind(report, stage)
@@ -61,7 +61,8 @@ struct TortureRun: Sendable {
         say("letting a last worker settle what is open …")
         let end = Settlement(stage: stage)
         report.complaints += try await end.settle()
-        report.faults = await director.befallen
+        report.faultKinds = director.befallen
+        report.wrongClocks = await director.wrongClocks
         let ledger = await stage.sandbox.ledger
         let ledgers = try await end.ledgers(ledger, report)
         _ = try stage.folder.write(Transcript(ledgers).text, to: "ledgers.txt")

@@ -18,6 +18,7 @@ struct Transcript {
             ("rejections", input.ledger.rejections.filter { !$0.isExpected }.map { "\($0)" }),
             ("mentions", input.ledger.mentions.map { "\($0)" }),
             ("disturbances", input.disturbances.sorted { $0.interval < $1.interval }.map(Self.line)),
+            ("wrong clocks", input.wrongClocks.map { "\($0.seconds) s, \($0.interval)" }),
             ("stopped workers", input.stoppedWorkers.map { "\($0)" }),
         ]
         return parts.map { part in (["# " + part.title] + part.lines).joined(separator: "\n") + "\n" }

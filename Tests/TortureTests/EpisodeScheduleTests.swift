@@ -48,13 +48,43 @@ import Testing
         let all = plans(3_000, store: store)
         let network = Set(all.flatMap(\.networkFaults).map { Self.name($0.fault) })
         #expect(network.count == NetworkFault.Kind.allCases.count)
-        let faults = Set(all.compactMap(\.storeFault).map { Self.name($0.fault) })
-        #expect(faults.count == (store == .sqlite ? 1 : 8))
+        let faults = Set(all.compactMap(\.storeFault).map(\.fault.kind))
+        #expect(faults == Set(StoreFault.Kind.all(on: store)))
+        #expect(faults.count == (store == .sqlite ? 2 : 10))
+    }
+
+    /// In as many episodes as 200 kills need at least.
+    @Test(arguments: [UInt64(1), 2, 3, 4, 5], TortureStore.allCases)
+    func everyKindHasItsTurns(_ seed: UInt64, _ store: TortureStore) {
+        let plans = plans(170, store: store, seed: seed)
+        let longFaults = plans.compactMap { plan -> LongFault? in
+            if case .endured(let fault, _, _) = plan.shape { fault } else { nil }
+        }
+        let names =
+            plans.flatMap(\.networkFaults).map(\.fault.kind.rawValue)
+            + plans.compactMap(\.storeFault).map(\.fault.kind.rawValue)
+            + plans.compactMap(\.clockJump).map(\.kind.rawValue) + plans.compactMap(\.lack).map(\.rawValue)
+            + longFaults.map(\.rawValue)
+        #expect(Set(names) == FaultChoice.kinds(on: store))
+    }
+
+    @Test func aDayIsLostOnceInALongTime() {
+        let days = plans(1_300).filter { $0.clockJump?.kind == .dayAhead }
+        #expect(days.count == 2)
+        #expect(days.allSatisfy { $0.networkFaults.isEmpty && $0.storeFault == nil && $0.number > 100 })
+    }
+
+    @Test func anHourIsAsLongAsTheClocksSay() {
+        var schedule = EpisodeSchedule(network: .mastodon, store: .sqlite, seed: 1, hour: 12)
+        let seconds = (0..<200).compactMap { _ -> Double? in
+            if case .endured(_, _, let seconds) = schedule.next().shape { seconds } else { nil }
+        }
+        #expect(seconds.count >= 3 && Set(seconds) == [12])
     }
 
     @Test func everyShapeComes() {
         let shapes = Set(plans(500).map { Self.name($0.shape) })
-        #expect(shapes == ["killed", "killedAt", "terminated", "overlapped", "frozen", "fenced"])
+        #expect(shapes == ["killed", "killedAt", "terminated", "overlapped", "frozen", "fenced", "endured"])
     }
 
     @Test func whatTheFenceSavesIsDisturbedByNothingElse() {

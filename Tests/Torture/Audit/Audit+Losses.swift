@@ -78,13 +78,15 @@ extension Audit {
 
     /// A person may leave a suggestion alone until its time is over.
     private func reasonOfExpiry(_ action: Action) -> String? {
-        guard action.reason != Action.Reason.undecided, hadTime(action) else { return nil }
+        guard action.reason != Action.Reason.undecided, !isFromAhead(action.updated), hadTime(action) else {
+            return nil
+        }
         return "expired although a worker had the time to send it"
     }
 
     /// A slot that was over when its plan was made; made in time, it would have been sent.
     private func reasonOfSkippedSlot(_ action: Action) -> String? {
-        guard action.reason == "before-start", hadTime(action) else { return nil }
+        guard action.reason == "before-start", !isFromAhead(action.created), hadTime(action) else { return nil }
         return "was over when the day was planned although a worker had the time to plan it before"
     }
 
@@ -93,7 +95,7 @@ extension Audit {
     /// Time for one look-up more is allowed: a worker that takes over looks when its predecessor's request is over.
     private func reasonOfUnconfirmed(_ action: Action) -> String? {
         guard rules.recognisesRepeats, things(of: action).isEmpty, let sending = action.sending else { return nil }
-        if wasRefusedOnPurpose(action) || action.sends >= rules.sends { return nil }
+        if wasRefusedOnPurpose(action) || action.sends >= rules.sends || isOfUnknownAge(action) { return nil }
         let end = min(action.expires, sending + rules.resendWindow) - input.skew
         let start = lookUpTime(of: action) + input.skew
         guard hadTime(for: action, from: start, to: end, extra: rules.lookUpWait) else { return nil }

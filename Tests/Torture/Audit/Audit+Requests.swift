@@ -15,7 +15,7 @@ extension Audit {
         if let key = rules.key(of: action), let other = acting.first(where: { $0.key != key }) {
             objections.append("was sent under another key than its own: \(other.summary)")
         }
-        if let early = acting.first(where: { $0.arrived < action.due - input.skew }) {
+        if let early = acting.first(where: { isEarly($0, for: action) }) {
             objections.append("was sent before its time: \(early.summary)")
         }
         if let late = acting.first(where: { isLate($0, for: action) }) {
@@ -24,10 +24,14 @@ extension Audit {
         return objections.map { AuditFinding(.unexplained, action, $0) }
     }
 
+    private func isEarly(_ write: SandboxLedger.Write, for action: Action) -> Bool {
+        write.arrived < action.due - input.skew && !isInTimeByWrongClock(write, for: action)
+    }
+
     /// Whether a request arrived after its action had expired, other than from a worker that had been stopped meanwhile.
     private func isLate(_ write: SandboxLedger.Write, for action: Action) -> Bool {
         let last = action.expires + input.skew + input.patience
-        guard write.arrived > last else { return false }
+        guard write.arrived > last, !isInTimeByWrongClock(write, for: action) else { return false }
         return !input.stoppedWorkers.contains {
             $0.stopped <= last && $0.woken >= action.expires && write.arrived <= $0.woken + input.patience
         }
@@ -96,11 +100,17 @@ extension Audit {
     }
 
     private var rejections: [AuditFinding] {
-        ledger.rejections.filter { !$0.isExpected && !isRepetition($0) }.map { rejection in
+        ledger.rejections.filter { !$0.isExpected && !isRepetition($0) && !isOfWrongClock($0) }.map { rejection in
             AuditFinding(
                 .unexplained, "\(rejection.method) \(rejection.path) at \(rejection.date.rfc3339)",
                 "was refused with \(rejection.status): \(rejection.reason)")
         }
+    }
+
+    /// Whether a worker had signed with the time of a clock that was wrong.
+    private func isOfWrongClock(_ rejection: SandboxLedger.Rejection) -> Bool {
+        rejection.reason == SandboxLedger.Rejection.otherTime
+            && input.wrongClocks.contains { isNear($0, rejection.date) }
     }
 
     /// Whether a rejection tells of a read that libcurl made again because its connection was cut.

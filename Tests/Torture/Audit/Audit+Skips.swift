@@ -30,9 +30,10 @@ extension Audit {
         case .personCap: answersToPerson(before: action) >= rules.repliesPerPerson
         case .threadCap: answersInThread(before: action) >= rules.repliesPerThread
         case .tooOld:
-            !hadTime(
-                for: .reply, from: mention.date + input.skew, to: mention.date + rules.mentionAge - input.skew)
-        case .denied: askedToStop(mention.handle, by: action.updated)
+            isFromAhead(action.created)
+                || !hadTime(
+                    for: .reply, from: mention.date + input.skew, to: mention.date + rules.mentionAge - input.skew)
+        case .denied: askedToStop(mention.handle, by: latest(action.updated))
         // Each text is for once; who was answered often has had all of them.
         case .noPastReply: answersToPerson(before: action, onDay: false) > 0
         default: false
@@ -53,7 +54,7 @@ extension Audit {
         let day = LocalTime(action.due, in: input.zone).day
         return actions.count { other in
             other.kind == .reply && other.state != .skipped && other.targetAuthor == action.targetAuthor
-                && other.id != action.id && other.created <= action.created
+                && other.id != action.id && other.created <= latest(action.created)
                 && (!onDay || LocalTime(other.due, in: input.zone).day == day)
         }
     }
@@ -62,7 +63,7 @@ extension Audit {
     func answersInThread(before action: Action) -> Int {
         actions.count { other in
             other.kind == .reply && other.state != .skipped && other.thread == action.thread && other.id != action.id
-                && other.created <= action.created
+                && other.created <= latest(action.created)
         }
     }
 }

@@ -32,8 +32,9 @@ struct Audit: Sendable {
     init(_ input: AuditInput) {
         self.input = input
         attribution = Attribution(input.actions, input.ledger, input.rules)
-        time = WorkingTime(input.disturbances)
-        failures = input.disturbances.filter { $0.cause != .noWorker }
+        let wrong = input.wrongClocks.map { Disturbance(cause: .wrongClock, interval: $0.interval) }
+        time = WorkingTime(input.disturbances + wrong)
+        failures = (input.disturbances + wrong).filter { $0.cause != .noWorker }
     }
 
     var rules: AuditRules { input.rules }

@@ -27,6 +27,7 @@ struct AuditInput: Sendable {
     /// The stretches in which a worker could not do its work, in any order; they may overlap.
     var disturbances: [Disturbance] = []
     var stoppedWorkers: [StoppedWorker] = []
+    var wrongClocks: [WrongClock] = []
     /// How long a worker that nothing disturbs may take for one thing, from noticing it to the request.
     ///
     /// What had no longer stretch than this counts as hindered: it is not held against the worker.
@@ -46,6 +47,8 @@ struct Disturbance: Equatable, Sendable {
         case noCounts = "no-counts"
         /// Requests were refused, or not answered, on purpose.
         case faults
+        /// The worker's clock was set, and what was to be done had been, or was not to be done yet, for all it knew.
+        case wrongClock = "wrong-clock"
     }
 
     var cause: Cause

@@ -9,6 +9,8 @@ final class Episode {
     private var patience: Double { plan.interruptsPlanning ? 15 : 3.5 }
     /// How long a worker that is asked to end may take; DESIGN promises ten seconds.
     private static let graceful = 10.0
+    /// How long a worker is left alone after something was wrong for an hour: long enough to be late by its own fault.
+    private static let recovery = 12.0
 
     let plan: EpisodePlan
     private let stage: Stage
@@ -57,6 +59,11 @@ final class Episode {
             try await freeze(point, passing, meanwhile, after)
         case .fenced:
             try await fence()
+        case .endured(let fault, let after, let seconds):
+            let worker = try start()
+            if await lives(worker, for: after + seconds + (fault == .noRedis ? 0 : Self.recovery)) {
+                await kill(worker)
+            }
         }
     }
 
@@ -128,7 +135,11 @@ final class Episode {
     private func start(fault: String? = nil) throws -> Hand {
         let name = "\(plan.number)" + (crew.isEmpty ? "" : "b")
         let skew = plan.skews.indices.contains(crew.count) ? plan.skews[crew.count] : 0
-        let hand = Hand(try stage.worker("worker-\(name)", skew: skew, fault: fault))
+        let hand = Hand(
+            try stage.worker(
+                "worker-\(name)", skew: skew, fault: fault,
+                clockFile: crew.isEmpty && plan.clockJump != nil ? stage.folder.clock(ofEpisode: plan.number) : nil,
+                lacks: crew.isEmpty ? plan.lack : nil))
         crew.append(hand)
         return hand
     }
@@ -209,7 +220,7 @@ final class Episode {
     /// The codes with which a worker may end by itself in this episode.
     private var expectedCodes: Set<Int32> {
         var codes: Set<Int32> = []
-        if plan.storeFault?.fault.endsWorkers ?? false { codes.formUnion([69, 75]) }
+        if plan.storeFault?.fault.kind.endsWorkers ?? false { codes.formUnion([69, 75]) }
         if plan.refusesToken { codes.insert(77) }
         return codes
     }

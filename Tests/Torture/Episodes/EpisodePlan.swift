@@ -13,6 +13,10 @@ struct EpisodePlan: Equatable, Sendable {
     var skews = [0.0, 0]
     var networkFaults: [TimedNetworkFault] = []
     var storeFault: TimedStoreFault?
+    /// How the first worker's clock is set while it lives.
+    var clockJump: ClockJump?
+    /// What the first worker cannot find.
+    var lack: Lack?
     /// Whether X takes a text a second time, which no document of its promises to refuse.
     var publishesRepeats = true
 
@@ -21,8 +25,8 @@ struct EpisodePlan: Equatable, Sendable {
         if case .killedAt(let point, _) = shape { EpisodeSchedule.planPoints.contains(point) } else { false }
     }
 
-    /// Whether a worker may end by itself because its token was refused.
-    var refusesToken: Bool { networkFaults.contains { $0.fault == .unauthorized } }
+    /// Whether a worker may end by itself because its token, or a signature with a wrong date, was refused.
+    var refusesToken: Bool { clockJump?.kind == .dayAhead || networkFaults.contains { $0.fault == .unauthorized } }
 }
 
 /// The sorts of episodes.
@@ -35,8 +39,12 @@ enum EpisodeKind: String, CaseIterable, Sendable {
     case overlapped
     case frozen
     case fenced
+    /// A worker's clock shows the next day for a while.
+    case dayAhead = "day-ahead"
+    /// Something is wrong for an hour, and one worker lives through it.
+    case endured
 
-    /// How often it is drawn, compared with the others.
+    /// How often it is drawn, compared with the others; 0 for what has its turn at certain places.
     var weight: Double {
         switch self {
         case .killedAt: 38
@@ -45,6 +53,7 @@ enum EpisodeKind: String, CaseIterable, Sendable {
         case .frozen: 8
         case .terminated, .overlapped: 7
         case .fenced: 4
+        case .dayAhead, .endured: 0
         }
     }
 }
@@ -65,4 +74,6 @@ enum EpisodeShape: Equatable, Sendable {
     /// What only the fence saves: a worker is stopped with a refusal in its hands, another sends the same action again
     /// and is stopped with the answer, and the first one wakes up first.
     case fenced
+    /// One worker lives for a time, then for so many seconds more with something wrong, and is killed some time after.
+    case endured(LongFault, after: Double, seconds: Double)
 }

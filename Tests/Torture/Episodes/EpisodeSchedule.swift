@@ -13,21 +13,41 @@ struct EpisodeSchedule {
     private static let calmSeconds = 4.0...6.0
     /// How many quiet episodes may follow each other.
     private static let quietInARow = 4
+    /// After how many drawn episodes something is wrong for an hour again.
+    private static let enduredEvery = 50
+    /// A day that was lost leaves no posts to lose for a day of the mirror's clock, so it is lost rarely, and late.
+    private static let dayAheadEvery = 600
+    private static let dayAheadPlaces = 101...124
 
     private let network: NetworkName
-    private let store: TortureStore
     private let seed: UInt64
     private let filter: EpisodeFilter
-    private var round: SampleGenerator
+    private let hour: Double
+    private let dayAheadPlace: Int
+    private var faults: FaultChoice
+    private var longFaults: Deck<LongFault>
+    private var points: Deck<FaultPoint>
     /// How many episodes there were, and how many of them were drawn.
     private var number = 0
     private var drawn = 0
     private var quiet = 0
-    private var points: [FaultPoint] = []
 
-    init(network: NetworkName, store: TortureStore, seed: UInt64, filter: EpisodeFilter = EpisodeFilter()) {
-        (self.network, self.store, self.seed, self.filter) = (network, store, seed, filter)
-        round = SampleGenerator(seed: seed)
+    /// - Parameters:
+    ///   - network: Where the bot is.
+    ///   - store: Where it stores.
+    ///   - seed: Decides everything.
+    ///   - hour: How many real seconds an hour of the workers' clocks takes.
+    ///   - filter: What the run is confined to.
+    init(
+        network: NetworkName, store: TortureStore, seed: UInt64, hour: Double = 30,
+        filter: EpisodeFilter = EpisodeFilter()
+    ) {
+        (self.network, self.seed, self.hour, self.filter) = (network, seed, hour, filter)
+        faults = FaultChoice(filter: filter, store: store, seed: seed)
+        longFaults = Deck(LongFault.all(on: store), seed: seed ^ 3)
+        points = Deck(filter.points.isEmpty ? Self.points(on: network) : filter.points, seed: seed)
+        var generator = SampleGenerator(seed: seed ^ 4)
+        dayAheadPlace = generator.number(in: Self.dayAheadPlaces)
     }
 
     /// The next episode that the seed decides.
@@ -38,13 +58,23 @@ struct EpisodeSchedule {
         var plan = EpisodePlan(number: number, shape: shape(of: kind, &generator))
         plan.skews = (0..<2).map { _ in Self.skew(&generator) }
         plan.publishesRepeats = !generator.chance(0.25)
-        if kind != .calm, kind != .fenced {
-            plan.networkFaults = FaultChoice(filter: filter).networkFaults(of: plan.shape, &generator)
-            if filter.isEmpty, generator.chance(0.2) {
-                plan.storeFault = FaultChoice(filter: filter).storeFault(of: store, &generator)
-            }
+        switch kind {
+        case .calm, .fenced, .endured: break
+        case .dayAhead: plan.clockJump = faults.clockJump(.dayAhead, &generator)
+        case .killed, .killedAt, .terminated, .overlapped, .frozen:
+            plan.networkFaults = faults.networkFaults(of: plan.shape, &generator)
+            if filter.isEmpty { addTroubles(to: &plan, &generator) }
         }
         return plan
+    }
+
+    /// What goes wrong with the store, the clock and the dictionary.
+    private mutating func addTroubles(to plan: inout EpisodePlan, _ generator: inout SampleGenerator) {
+        if generator.chance(0.25) { plan.storeFault = faults.storeFault(&generator) }
+        // The first day is planned at its own time.
+        guard drawn > Self.planPoints.count else { return }
+        if generator.chance(0.06) { plan.clockJump = faults.clockJump(.hourBack, &generator) }
+        if generator.chance(0.05) { plan.lack = .dictionary }
     }
 
     /// An episode in between in which nothing goes wrong; after several of them, or where it would be in the way, the
@@ -58,8 +88,12 @@ struct EpisodeSchedule {
     // MARK: Shapes
 
     private func kind(_ generator: inout SampleGenerator) -> EpisodeKind {
-        let kinds = filter.kinds.isEmpty ? EpisodeKind.allCases : filter.kinds
-        return generator.choice(kinds.map { ($0, $0.weight) }, otherwise: .killed)
+        if filter.isEmpty {
+            if drawn % Self.dayAheadEvery == dayAheadPlace { return .dayAhead }
+            if drawn % Self.enduredEvery == Self.enduredEvery / 2 { return .endured }
+        }
+        let kinds = filter.kinds.isEmpty ? EpisodeKind.allCases.map { ($0, $0.weight) } : filter.kinds.map { ($0, 1) }
+        return generator.choice(kinds, otherwise: .killed)
     }
 
     private mutating func shape(of kind: EpisodeKind, _ generator: inout SampleGenerator) -> EpisodeShape {
@@ -70,10 +104,13 @@ struct EpisodeSchedule {
         switch kind {
         case .killed: return .killed(after: Self.life(&generator))
         case .calm: return .killed(after: generator.number(in: Self.calmSeconds))
+        case .dayAhead: return .killed(after: generator.number(in: 3.0...4.5))
+        case .endured:
+            return .endured(longFaults.draw() ?? .errors, after: generator.number(in: 1...1.5), seconds: hour)
         case .terminated: return .terminated(after: Self.life(&generator))
         case .fenced: return .fenced
         case .killedAt:
-            let point = nextPoint()
+            guard let point = points.draw() else { return .killed(after: Self.life(&generator)) }
             return .killedAt(point, passing: Self.passing(of: point, &generator))
         case .overlapped:
             return .overlapped(
@@ -116,11 +153,6 @@ struct EpisodeSchedule {
             // X is never sent a text again.
             return network != .x || point.name != "delivery.resend-stored"
         }
-    }
-
-    private mutating func nextPoint() -> FaultPoint {
-        if points.isEmpty { points = round.shuffled(filter.points.isEmpty ? Self.points(on: network) : filter.points) }
-        return points.removeLast()
     }
 
     /// Which time the point is passed counts: what happens often sometimes counts later.

@@ -2,38 +2,59 @@ import Daemon
 import Sandbox
 
 /// Draws what goes wrong in an episode.
+///
+/// The kinds take turns, so that none is left out of a run; their figures and their times are the episode's own choice.
 struct FaultChoice {
-    let filter: EpisodeFilter
+    private let filter: EpisodeFilter
+    private var network: Deck<NetworkFault.Kind>
+    private var store: Deck<StoreFault.Kind>
+
+    init(filter: EpisodeFilter, store: TortureStore, seed: UInt64) {
+        self.filter = filter
+        network = Deck(
+            NetworkFault.Kind.allCases.flatMap { kind in Array(repeating: kind, count: kind.turns) }, seed: seed ^ 1)
+        self.store = Deck(StoreFault.Kind.all(on: store), seed: seed ^ 2)
+    }
+
+    /// Everything that happens in a run of many episodes, by name.
+    static func kinds(on store: TortureStore) -> Set<String> {
+        Set(
+            NetworkFault.Kind.allCases.map(\.rawValue) + StoreFault.Kind.all(on: store).map(\.rawValue)
+                + LongFault.all(on: store).map(\.rawValue) + ClockJump.Kind.allCases.map(\.rawValue)
+                + Lack.allCases.map(\.rawValue))
+    }
 
     /// The faults of the network, none in about half of the episodes.
-    func networkFaults(of shape: EpisodeShape, _ generator: inout SampleGenerator) -> [TimedNetworkFault] {
+    mutating func networkFaults(
+        of shape: EpisodeShape, _ generator: inout SampleGenerator
+    ) -> [TimedNetworkFault] {
         if !filter.networkFaults.isEmpty { return confined(&generator) }
         let companions = companions(of: shape, &generator)
         guard companions.isEmpty else { return companions }
         guard generator.chance(0.5) else { return [] }
-        let kinds = NetworkFault.Kind.allCases.map { ($0, $0.weight) }
-        return (0..<generator.number(in: 1...3)).map { _ in
-            let kind = generator.choice(kinds, otherwise: .dropAnswer)
-            return TimedNetworkFault(
-                fault: fault(kind, &generator), after: generator.number(in: 0...1.5),
-                hitsWritesOnly: generator.chance(0.75))
+        return (0..<generator.number(in: 1...3)).compactMap { _ in
+            network.draw().map { kind in
+                TimedNetworkFault(
+                    fault: fault(kind, &generator), after: generator.number(in: 0...1.2),
+                    hitsWritesOnly: generator.chance(0.6))
+            }
         }
     }
 
     /// A fault of what the workers store in.
-    func storeFault(of store: TortureStore, _ generator: inout SampleGenerator) -> TimedStoreFault {
-        let faults: [StoreFault] =
-            switch store {
-            case .sqlite: [.lockFile(seconds: generator.number(in: 0.1...2))]
-            case .postgres:
-                [
-                    .restartPostgres, .crashPostgres, .terminateBackends, .terminateBackends,
-                    .readOnly(seconds: generator.number(in: 0.2...1.2)), .restartRedis, .flushRedis,
-                    .dropRedisClients, .stopRedis(episodes: generator.number(in: 1...4)),
-                ]
-            }
-        return TimedStoreFault(
-            fault: generator.element(of: faults) ?? .flushRedis, after: generator.number(in: 0...1.5))
+    mutating func storeFault(_ generator: inout SampleGenerator) -> TimedStoreFault? {
+        store.draw().map { kind in
+            TimedStoreFault(fault: fault(kind, &generator), after: generator.number(in: 0...1.2))
+        }
+    }
+
+    /// A worker's clock that is set in its first second.
+    func clockJump(_ kind: ClockJump.Kind, _ generator: inout SampleGenerator) -> ClockJump {
+        // A day ahead comes so rarely that it must be noticed.
+        let shortest = kind == .dayAhead ? 1.2 : 0.3
+        return ClockJump(
+            kind: kind, after: generator.number(in: 0...1.2),
+            lasting: generator.chance(0.5) ? generator.number(in: shortest...1.8) : nil)
     }
 
     /// What a run is confined to, from the beginning on.
@@ -80,6 +101,26 @@ struct FaultChoice {
         case .unavailable: .unavailable(times: generator.number(in: 1...25))
         case .unauthorized: .unauthorized
         case .vanish: .vanish(seconds: generator.number(in: 0.1...1.5))
+        }
+    }
+
+    private func fault(_ kind: StoreFault.Kind, _ generator: inout SampleGenerator) -> StoreFault {
+        switch kind {
+        case .lockFile: .lockFile(seconds: generator.number(in: 0.1...2))
+        case .fillDisk:
+            .fillDisk(
+                limit: generator.chance(0.5) ? 0 : UInt64(generator.number(in: 1...100)) * 4_096,
+                seconds: generator.number(in: 0.2...1.5))
+        case .restartPostgres: .restartPostgres
+        case .crashPostgres: .crashPostgres
+        case .terminateBackends: .terminateBackends
+        case .readOnly: .readOnly(seconds: generator.number(in: 0.2...1.2))
+        case .fillPostgres: .fillPostgres(seconds: generator.number(in: 0.2...1.2))
+        case .failSerialization: .failSerialization(seconds: generator.number(in: 0.5...2))
+        case .restartRedis: .restartRedis
+        case .flushRedis: .flushRedis
+        case .dropRedisClients: .dropRedisClients
+        case .stopRedis: .stopRedis(episodes: generator.number(in: 1...4))
         }
     }
 }

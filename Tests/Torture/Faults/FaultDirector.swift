@@ -13,8 +13,8 @@ actor FaultDirector {
     private let sandbox: Sandbox
     private let timeline: Timeline
     private let stores: StoreDirector
-    /// How often the server vanished, or something befell a store.
-    private var absences = 0
+    private let clocks: ClockDirector
+    private let tally: FaultTally
     private var switched = Switched()
 
     /// The faults of requests that are planned and not yet met.
@@ -31,19 +31,25 @@ actor FaultDirector {
         var aftermath: TimeInterval = 0
     }
 
-    init(network: NetworkName, sandbox: Sandbox, servers: TortureServers, timeline: Timeline) {
-        (self.network, self.sandbox, self.timeline) = (network, sandbox, timeline)
-        stores = StoreDirector(servers: servers, timeline: timeline)
+    init(stage: Stage) {
+        (network, sandbox, timeline) = (stage.settings.network, stage.sandbox, stage.timeline)
+        tally = FaultTally()
+        stores = StoreDirector(servers: stage.servers, timeline: timeline, disk: stage.disk, tally: tally)
+        clocks = ClockDirector(clock: stage.clock, folder: stage.folder)
     }
 
-    /// How many faults befell somebody: those that were planned and that no request met do not count.
-    var befallen: Int { absences + sandbox.faults.applied }
+    /// How often each kind of fault befell somebody: those that were planned and that no request met do not count.
+    nonisolated var befallen: [String: Int] { tally.counts }
+
+    /// When the clock of a worker was wrong by more than it may differ anyway.
+    var wrongClocks: [WrongClock] { get async { await clocks.stretches } }
 
     /// Lets the faults of an episode happen at their times; cancelled when its workers have ended.
     ///
     /// What lasts for a time is over when this returns.
     nonisolated func perform(_ plan: EpisodePlan) async {
         sandbox.faults.x.publishesRepeats = plan.publishesRepeats
+        if let lack = plan.lack { tally.count(lack) }
         for fault in plan.networkFaults where fault.after <= 0 { await happen(fault) }
         await withTaskGroup(of: Void.self) { group in
             for fault in plan.networkFaults where fault.after > 0 {
@@ -52,9 +58,18 @@ actor FaultDirector {
             if let fault = plan.storeFault {
                 group.addTask {
                     guard await Pause.wait(seconds: fault.after) else { return }
-                    await self.count()
                     await self.stores.happen(fault.fault, inEpisode: plan.number)
                 }
+            }
+            if let jump = plan.clockJump {
+                group.addTask {
+                    guard await Pause.wait(seconds: jump.after) else { return }
+                    self.tally.count(jump.kind)
+                    await self.clocks.happen(jump, inEpisode: plan.number)
+                }
+            }
+            if case .endured(let fault, let after, let seconds) = plan.shape {
+                group.addTask { if await Pause.wait(seconds: after) { await self.happen(fault, seconds: seconds) } }
             }
             group.addTask { while await Pause.wait(seconds: Self.glance) { await self.look() } }
         }
@@ -66,6 +81,7 @@ actor FaultDirector {
         sandbox.faults.clearPlanned()
         if let stretch = switched.stretch { timeline.end(stretch, lasting: switched.aftermath) }
         switched = Switched(before: sandbox.faults.applied)
+        await clocks.mend()
         await stores.mend(after: episode)
     }
 
@@ -74,7 +90,10 @@ actor FaultDirector {
 
     /// Lets a fault of the network happen now.
     func happen(_ timed: TimedNetworkFault) async {
-        if case .vanish(let seconds) = timed.fault { return await vanish(seconds: seconds) }
+        if case .vanish(let seconds) = timed.fault {
+            tally.count(timed.fault.kind)
+            return await vanish(seconds: seconds)
+        }
         let (fault, count) = Self.planned(timed.fault)
         switched.planned += count
         if timed.fault.hindrance != .none { switched.hinders = true }
@@ -84,10 +103,26 @@ actor FaultDirector {
         }
         sandbox.faults.failNext(
             fault, count: count, method: timed.hitsWritesOnly ? "POST" : nil,
-            path: timed.hitsWritesOnly ? Self.writePath(on: network) : "/")
+            path: timed.hitsWritesOnly ? Self.writePath(on: network) : "/",
+            whenMet: { [tally] in tally.count(timed.fault.kind) })
     }
 
-    private func count() { absences += 1 }
+    /// Lets something be wrong for long, and mends it.
+    private func happen(_ fault: LongFault, seconds: Double) async {
+        switch fault {
+        case .errors:
+            tally.count(fault)
+            let stretch = timeline.begin(.faults)
+            sandbox.faults.failNext(Self.planned(.unavailable(times: 1)).0, count: .max)
+            await Pause.wait(seconds: seconds)
+            sandbox.faults.clearPlanned()
+            timeline.end(stretch)
+        case .noServer:
+            tally.count(fault)
+            await vanish(seconds: seconds)
+        case .noRedis: await stores.loseRedis(seconds: seconds)
+        }
+    }
 
     /// Begins a stretch of hindrance once a request has met a fault, and ends it once all faults are used up.
     private func look() {
@@ -100,7 +135,6 @@ actor FaultDirector {
     }
 
     private func vanish(seconds: Double) async {
-        count()
         let absence = timeline.begin(.noServer)
         await sandbox.close()
         await Pause.wait(seconds: seconds)

@@ -44,16 +44,34 @@ extension NetworkFault {
         case unauthorized
         case vanish
 
-        /// How often it is drawn, compared with the others.
-        var weight: Double {
+        /// How often it has its turn while all have theirs.
+        var turns: Int {
             switch self {
-            case .dropAnswer: 4
-            case .resetAnswer: 3
-            case .dropRequest, .truncateAnswer, .actLate, .page, .tooMany, .unavailable, .vanish: 2
-            case .resetRequest: 1.5
-            case .drip, .endlessAnswer, .hang: 1
-            case .unauthorized: 0.5
+            case .dropAnswer: 6
+            case .resetAnswer: 5
+            case .dropRequest, .resetRequest, .page, .hang, .actLate: 4
+            case .truncateAnswer, .tooMany, .unavailable, .drip, .endlessAnswer, .unauthorized: 3
+            case .vanish: 2
             }
+        }
+    }
+
+    var kind: Kind {
+        switch self {
+        case .dropRequest: .dropRequest
+        case .dropAnswer: .dropAnswer
+        case .resetRequest: .resetRequest
+        case .resetAnswer: .resetAnswer
+        case .truncateAnswer: .truncateAnswer
+        case .drip: .drip
+        case .endlessAnswer: .endlessAnswer
+        case .hang: .hang
+        case .actLate: .actLate
+        case .page: .page
+        case .tooMany: .tooMany
+        case .unavailable: .unavailable
+        case .unauthorized: .unauthorized
+        case .vanish: .vanish
         }
     }
 

@@ -7,18 +7,28 @@ import TestSupport
 actor StoreDirector {
     private let servers: TortureServers
     private let timeline: Timeline
+    private let disk: DiskRoom
+    private let tally: FaultTally
     /// While Redis is gone: after which episode it comes back, and the stretch without it.
     private var redisIsGone: (until: Int, absence: Int)?
 
-    init(servers: TortureServers, timeline: Timeline) {
-        (self.servers, self.timeline) = (servers, timeline)
+    init(servers: TortureServers, timeline: Timeline, disk: DiskRoom, tally: FaultTally) {
+        (self.servers, self.timeline, self.disk, self.tally) = (servers, timeline, disk, tally)
     }
 
     /// Lets a fault happen; what lasts for a time is over when this returns.
     func happen(_ fault: StoreFault, inEpisode episode: Int) async {
+        if case .stopRedis = fault, redisIsGone != nil { return }
+        tally.count(fault.kind)
         switch fault {
         case .lockFile(let seconds):
             await during(.noDatabase) { await Self.lock(servers.location, seconds: seconds) }
+        case .fillDisk(let limit, let seconds):
+            await during(.noDatabase) {
+                disk.limit(to: limit)
+                await Pause.wait(seconds: seconds)
+                disk.limit(to: nil)
+            }
         case .restartPostgres:
             await during(.noDatabase) { await Self.insist { [servers] in try await servers.postgres?.restart() } }
         case .crashPostgres:
@@ -33,6 +43,8 @@ actor StoreDirector {
                 await Pause.wait(seconds: seconds)
                 await Self.insist { [servers] in try await servers.setReadOnly(false) }
             }
+        case .fillPostgres(let seconds): await trouble("53100", share: 1, seconds: seconds)
+        case .failSerialization(let seconds): await trouble("40001", share: 0.3, seconds: seconds)
         case .restartRedis:
             await during(.noCounts) { await Self.insist { [servers] in try await servers.redis?.restart() } }
         case .flushRedis:
@@ -40,9 +52,27 @@ actor StoreDirector {
         case .dropRedisClients:
             await during(.noCounts) { await tellRedis("CLIENT", "KILL", "TYPE", "normal") }
         case .stopRedis(let episodes):
-            guard redisIsGone == nil else { return }
             redisIsGone = (episode + episodes, timeline.begin(.noCounts))
             await servers.redis?.stop()
+        }
+    }
+
+    /// Lets Redis be gone for so many real seconds.
+    func loseRedis(seconds: Double) async {
+        guard redisIsGone == nil else { return }
+        tally.count(LongFault.noRedis)
+        redisIsGone = (.max, timeline.begin(.noCounts))
+        await servers.redis?.stop()
+        await Pause.wait(seconds: seconds)
+        // Not cancelled with the episode: the next one needs it.
+        await Task { await mend(after: .max) }.value
+    }
+
+    private func trouble(_ code: String, share: Double, seconds: Double) async {
+        await during(.noDatabase) {
+            await Self.insist { [servers] in try await servers.setTrouble(code, share: share) }
+            await Pause.wait(seconds: seconds)
+            await Task { [servers] in await Self.insist { try await servers.setTrouble(nil) } }.value
         }
     }
 

@@ -2,6 +2,8 @@
 enum StoreFault: Equatable, Hashable, Sendable {
     /// Another program holds the write lock of the SQLite file for so many real seconds.
     case lockFile(seconds: Double)
+    /// No file may grow beyond so many bytes for so many real seconds.
+    case fillDisk(limit: UInt64, seconds: Double)
     /// Postgres is ended in order and started again.
     case restartPostgres
     /// Postgres ends as if it had crashed, and is started again.
@@ -10,6 +12,10 @@ enum StoreFault: Equatable, Hashable, Sendable {
     case terminateBackends
     /// The database takes no changes for so many real seconds.
     case readOnly(seconds: Double)
+    /// The disk of Postgres is full for so many real seconds, which it notices when it commits.
+    case fillPostgres(seconds: Double)
+    /// For so many real seconds, many transactions cannot be put in an order with others.
+    case failSerialization(seconds: Double)
     /// Redis comes back empty.
     case restartRedis
     case flushRedis
@@ -17,12 +23,60 @@ enum StoreFault: Equatable, Hashable, Sendable {
     case dropRedisClients
     /// Redis is gone until so many episodes are over.
     case stopRedis(episodes: Int)
+}
 
-    /// Whether a worker may be unable to start, or give up, because of it.
-    var endsWorkers: Bool {
+extension StoreFault {
+    /// A fault without its figures.
+    enum Kind: String, CaseIterable, Sendable {
+        case lockFile = "lock-file"
+        case fillDisk = "fill-disk"
+        case restartPostgres = "restart-postgres"
+        case crashPostgres = "crash-postgres"
+        case terminateBackends = "terminate-backends"
+        case readOnly = "read-only"
+        case fillPostgres = "fill-postgres"
+        case failSerialization = "fail-serialization"
+        case restartRedis = "restart-redis"
+        case flushRedis = "flush-redis"
+        case dropRedisClients = "drop-redis-clients"
+        case stopRedis = "stop-redis"
+
+        /// Those that can befall workers which store there.
+        static func all(on store: TortureStore) -> [Kind] {
+            allCases.filter { kind in
+                switch kind {
+                case .lockFile: store == .sqlite
+                case .fillDisk: store == .sqlite && DiskRoom.canBeTaken
+                default: store == .postgres
+                }
+            }
+        }
+
+        /// Whether a worker may be unable to start, or give up, because of it.
+        var endsWorkers: Bool {
+            switch self {
+            case .lockFile, .fillDisk, .restartPostgres, .crashPostgres, .terminateBackends, .readOnly, .fillPostgres,
+                .failSerialization:
+                true
+            case .restartRedis, .flushRedis, .dropRedisClients, .stopRedis: false
+            }
+        }
+    }
+
+    var kind: Kind {
         switch self {
-        case .lockFile, .restartPostgres, .crashPostgres, .terminateBackends, .readOnly: true
-        case .restartRedis, .flushRedis, .dropRedisClients, .stopRedis: false
+        case .lockFile: .lockFile
+        case .fillDisk: .fillDisk
+        case .restartPostgres: .restartPostgres
+        case .crashPostgres: .crashPostgres
+        case .terminateBackends: .terminateBackends
+        case .readOnly: .readOnly
+        case .fillPostgres: .fillPostgres
+        case .failSerialization: .failSerialization
+        case .restartRedis: .restartRedis
+        case .flushRedis: .flushRedis
+        case .dropRedisClients: .dropRedisClients
+        case .stopRedis: .stopRedis
         }
     }
 }

@@ -10,7 +10,7 @@ final class RunFolder: Sendable {
     init() throws {
         let base = NSTemporaryDirectory()
         path = (base.hasSuffix("/") ? base : base + "/") + "mirror-bot-torture." + UUID().uuidString.prefix(8)
-        for folder in [path, path + "/home", path + "/logs"] {
+        for folder in [path, path + "/home", path + "/logs", path + "/clocks"] {
             try FileManager.default.createDirectory(
                 atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         }
@@ -20,6 +20,9 @@ final class RunFolder: Sendable {
 
     /// Where a process writes what it says.
     func log(_ name: String) -> String { path + "/logs/\(name).log" }
+
+    /// By how much the clock of an episode's first worker is wrong.
+    func clock(ofEpisode number: Int) -> String { path + "/clocks/\(number)" }
 
     func write(_ text: String, to name: String) throws -> String {
         let file = path + "/" + name

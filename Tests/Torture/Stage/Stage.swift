@@ -22,6 +22,7 @@ final class Stage: Sendable {
     /// The network's clock and, unless it is wrong, each worker's.
     let clock: AcceleratedClock
     let timeline: Timeline
+    let disk = DiskRoom()
     private let started: Date
     private let environment: [String: String]
 
@@ -34,12 +35,14 @@ final class Stage: Sendable {
             let servers = try await TortureServers.start(settings.store, home: folder.home)
             var environment = basics(folder, settings).merging(servers.variables) { $1 }
             try await learn(settings, folder, environment)
+            try await servers.prepareTroubles()
             let started = Date(milliseconds: Date().milliseconds)
             let clock = AcceleratedClock(origin: origin, started: started, factor: settings.factor)
             let sandbox = try await Sandbox.start(
                 world: world(settings), rateLimits: .unlimited, now: { clock.now })
             // What a stopped or slow worker has signed is many minutes old on these clocks when it arrives.
-            sandbox.faults.x.timestampWindow = 3_600
+            // So it is on a clock that was set back by an hour.
+            sandbox.faults.x.timestampWindow = 2 * 3_600
             for role in SandboxRole.allCases {
                 environment.merge(sandbox.settings(of: role, on: settings.network)) { $1 }
             }
@@ -65,15 +68,22 @@ final class Stage: Sendable {
     ///   - name: Its name in the run.
     ///   - skew: By how many seconds its clock is ahead.
     ///   - fault: What it does to itself, as `REHEARSAL_FAULT` says it.
+    ///   - clockFile: What says how wrong its clock is besides; nil if nothing will.
+    ///   - lacks: What it cannot find.
     /// - Returns: The running worker.
     /// - Throws: ``TestSupportError`` if it cannot be started.
-    func worker(_ name: String, skew: TimeInterval = 0, fault: String? = nil) throws -> WorkerProcess {
+    func worker(
+        _ name: String, skew: TimeInterval = 0, fault: String? = nil, clockFile: String? = nil, lacks: Lack? = nil
+    ) throws -> WorkerProcess {
         let rehearsal = Rehearsal.Settings(
             origin: Self.origin + skew.rounded(), started: started, factor: settings.factor,
-            leaseSeconds: settings.leaseSeconds, fault: fault)
-        return try WorkerProcess(
-            name: name, words: [settings.program, "run"], environment: environment.merging(rehearsal.variables) { $1 },
-            logPath: folder.log(name))
+            leaseSeconds: settings.leaseSeconds, fault: fault, clockFile: clockFile)
+        var variables = environment.merging(rehearsal.variables) { $1 }
+        if lacks == .dictionary { variables["MECAB_DICTIONARY"] = folder.path + "/no-dictionary" }
+        let worker = try WorkerProcess(
+            name: name, words: [settings.program, "run"], environment: variables, logPath: folder.log(name))
+        disk.admit(worker)
+        return worker
     }
 
     /// Ends everything.
@@ -123,8 +133,8 @@ final class Stage: Sendable {
 
     /// A network long enough for the run, in which there is always something to do.
     private static func world(_ settings: TortureSettings) -> SandboxWorld {
-        // Three seconds for each kill are more than any run took.
-        let seconds = Double(settings.kills * 3 + 240) * settings.factor
+        // Four seconds for each kill are more than any run took.
+        let seconds = Double(settings.kills * 4 + 240) * settings.factor
         var configuration = SandboxWorld.Configuration.busy(
             seed: settings.seed, origin: origin, days: Int(seconds / 86_400) + 2, timeZone: zone,
             network: settings.network, people: TorturePast.people, mentionsPerDay: mentionsPerDay)

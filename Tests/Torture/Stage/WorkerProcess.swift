@@ -30,7 +30,7 @@ final class WorkerProcess: @unchecked Sendable {
 
     let name: String
     let logPath: String
-    private let process: pid_t
+    let process: pid_t
     private let lock = NSLock()
     private var current = State.running
     private var logOffset: UInt64 = 0
