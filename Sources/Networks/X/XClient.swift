@@ -44,11 +44,13 @@ struct XClient: Sendable {
             known.outcome = .notSent
             throw known
         }
+        let lead = memory.clockLead
         var response = try await exchange(call)
-        // A read whose connection died before the answer is repeated by the transport, byte by byte, and X may refuse a
-        // number that it has seen before; or it refuses the time of a clock that is wrong, and has now told its own. A
-        // new signature tells that from refused keys.
-        if response.status == 401, call.method == .get { response = try await exchange(call) }
+        // X refuses the time of a clock that is wrong, and has now told its own. A read whose connection died before the
+        // answer is repeated by the transport, byte by byte, and X may refuse a number that it has seen before. A new
+        // signature tells both from refused keys; what was refused has not been done.
+        let wasMistimed = abs(memory.clockLead - lead) > Self.toleratedLead
+        if response.status == 401, wasMistimed || call.method == .get { response = try await exchange(call) }
         if let level = response.headers["x-access-level"] { memory.accessLevel = level }
         guard (200...299).contains(response.status) else { throw refuse(call, response) }
         return response
