@@ -65,7 +65,7 @@ struct SecretEcho: Sendable, CustomStringConvertible {
     }
 
     /// The words of the request that look like credentials, and the whole of them last.
-    private static func credentials(of request: LoopbackServer.Request) -> [String] {
+    static func credentials(of request: LoopbackServer.Request) -> [String] {
         let header = request.header("Authorization") ?? ""
         let body = String(decoding: request.body, as: UTF8.self)
         let separators = CharacterSet(charactersIn: " ,=&\"{}:")

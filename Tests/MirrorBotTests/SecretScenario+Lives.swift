@@ -73,15 +73,18 @@ extension SecretScenario {
             let ending = try await stage.run(words, all)
             #expect(ending.status == 0, "\(words): \(ending.error)")
         }
-        // From here on every token has run out when it is used again.
-        sandbox.faults.bluesky.accessTokenLifetime = 0.5
         for signal in [SIGTERM, SIGINT] {
+            if network == .bluesky { expireSession(on: sandbox) }
             try await stage.run(["run"], all, until: "Worker started", then: signal, ends: 0)
         }
         for words in [["status"], ["status", "--json"], ["plan"], ["suggestions"], ["people", "list"]] {
             try await stage.run(words, all)
         }
-        try await crash(stage, all)
+        // A signal that it cannot hear; what it holds is free again soon.
+        let rehearsal = Rehearsal.Settings(origin: Date(), started: Date(), factor: 1, leaseSeconds: 0.3)
+        let killed = try await stage.run(
+            ["run"], all.merging(rehearsal.variables) { $1 }, until: "Worker started", then: SIGKILL)
+        #expect(killed.status == 128 + SIGKILL)
         sandbox.faults.failNext(.dropAnswer, count: 3)
         sandbox.faults.failNext(.html(status: 500), count: 3)
         try await stage.run(["run", "--once"], all)
@@ -89,20 +92,5 @@ extension SecretScenario {
         #expect(stage.book.all.count > 3)
         await sandbox.stop()
         try await stage.run(["run", "--once"], all)
-    }
-
-    /// Ends the worker by itself at points in its life, and by a signal that it cannot hear.
-    private static func crash(_ stage: SecretStage, _ all: [String: String]) async throws {
-        let now = Date()
-        for point in ["lease.taken", "plan.drawn", "cursor.stored", "delivery.claimed", "lease.released"] {
-            let rehearsal = Rehearsal.Settings(
-                origin: now, started: now, factor: 1, leaseSeconds: 0.3, fault: "kill@\(point)#1")
-            let ending = try await stage.run(["run", "--once"], all.merging(rehearsal.variables) { $1 })
-            #expect(ending.status == 128 + SIGKILL || ending.status == 0, "\(point): \(ending.error)")
-        }
-        let rehearsal = Rehearsal.Settings(origin: now, started: now, factor: 1, leaseSeconds: 0.3)
-        let killed = try await stage.run(
-            ["run"], all.merging(rehearsal.variables) { $1 }, until: "Worker started", then: SIGKILL)
-        #expect(killed.status == 128 + SIGKILL)
     }
 }

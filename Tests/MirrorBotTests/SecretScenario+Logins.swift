@@ -10,12 +10,12 @@ extension SecretScenario {
     static let logins = [
         SecretScenario("Mastodon: a code, then a life on the stored login") { stage in
             try await onSandbox(stage) { sandbox, tap in
-                // The tokens run out, so that each run is given new ones.
-                sandbox.faults.mastodon.tokenLifetime = 0.3
+                // The tokens run out so soon that each run asks for new ones, but not before it has used them.
+                sandbox.faults.mastodon.tokenLifetime = 5
                 for role in SandboxRole.allCases {
                     #expect(try await logIn("mastodon", role, ["--server", tap.url], stage).status == 0)
                 }
-                try await live(stage)
+                try await liveOnNewTokens(stage)
             }
         },
         SecretScenario("X: a PIN, then a life on the stored login") { stage in
@@ -41,8 +41,8 @@ extension SecretScenario {
                     try await stage.run(
                         words + ["--api-base-url", tap.url], input: login.appPassword + "\n", ends: 0)
                 }
-                sandbox.faults.bluesky.accessTokenLifetime = 0.3
-                try await live(stage)
+                expireSession(on: sandbox)
+                try await liveOnNewTokens(stage)
             }
         },
         SecretScenario("a login in Postgres, whose key changes") { stage in
@@ -125,6 +125,23 @@ extension SecretScenario {
         let sandbox = try await Sandbox.live()
         try await body(sandbox, try SecretTap(stage.book, port: sandbox.port))
         await sandbox.stop()
+    }
+
+    /// Lets Bluesky say once that the access token has run out, which a session answers by asking for a new one.
+    static func expireSession(on sandbox: Sandbox) {
+        sandbox.faults.failNext(
+            .answer(
+                status: 400, contentType: "application/json",
+                body: #"{"error":"ExpiredToken","message":"Token has expired"}"#, headers: [:]),
+            path: "/xrpc/app.bsky.")
+    }
+
+    /// The same with tokens that are renewed meanwhile.
+    private static func liveOnNewTokens(_ stage: SecretStage) async throws {
+        let known = stage.book.all.count
+        try await live(stage)
+        // One more was planted there.
+        #expect(stage.book.all.count > known + 2, "no token was renewed")
     }
 
     /// What follows a login: everything that uses it, and its end.

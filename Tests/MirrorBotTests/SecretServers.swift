@@ -1,6 +1,6 @@
 import Foundation
-import Redis
 import TestSupport
+import Testing
 
 /// A Postgres and a Redis of one's own whose passwords are planted.
 final class PlantedServers: Sendable {
@@ -47,9 +47,69 @@ final class PlantedServers: Sendable {
         stage.keep("Postgres' log", String(decoding: log, as: UTF8.self))
     }
 
-    private func redisContents() async throws -> String {
-        let client = RedisClient(configuration: try RedisConfiguration(url: redisURL))
-        let keys = try await client.command(RedisCommand("KEYS", "*"))
-        return "\(keys)"
+    /// Sends Redis a command with its own client.
+    @discardableResult
+    func tellRedis(_ words: [String]) async throws -> String {
+        let client = try RunningProgram(
+            Launch(
+                path: try ServerProcess.locate("redis-cli"), arguments: ["-p", "\(redis.port)", "-e"] + words,
+                environment: ["REDISCLI_AUTH": password], folder: "/"))
+        let ending = await client.ending()
+        guard ending.status == 0 else { throw TestSupportError("Redis refuses \(words): \(ending.error)") }
+        return ending.output.trimmingCharacters(in: .newlines)
     }
+
+    /// Waits until a worker has made a key again that holds counts, as a hash.
+    func waitForCounts(_ watch: SecretWatch, _ key: String = "mirror-bot:{default}:features:normal") async throws {
+        while try await tellRedis(["TYPE", key]) != "hash" {
+            guard !watch.program.hasEnded else { throw TestSupportError("the worker has ended") }
+        }
+    }
+
+    // MARK: Faults of Postgres
+
+    /// Lets ``spoil(_:)`` have its way with every change of a table of the mirror.
+    func watchChanges() async throws {
+        try await mend()
+        for table in ["actions", "plans", "leases", "cursors", "examples", "counters"] {
+            try await postgres.run(
+                "CREATE TRIGGER spoil BEFORE INSERT OR UPDATE ON \(table) FOR EACH STATEMENT EXECUTE FUNCTION spoil()",
+                database: database)
+        }
+    }
+
+    /// Does something at every change, in the middle of the transaction.
+    func spoil(_ statement: String) async throws {
+        try await postgres.run(
+            """
+            CREATE OR REPLACE FUNCTION spoil() RETURNS trigger LANGUAGE plpgsql AS $$
+            BEGIN \(statement); RETURN NULL; END $$
+            """, database: database)
+    }
+
+    /// Ends what ``spoil(_:)`` began.
+    func mend() async throws { try await spoil("NULL") }
+
+    // MARK: What is left
+
+    /// Every key with its whole value, fields included.
+    private func redisContents() async throws -> String {
+        // What is elsewhere would be overlooked.
+        let databases = try await tellRedis(["INFO", "keyspace"])
+        #expect(!databases.contains(/db[1-9]/), "Redis holds \(databases)")
+        var text = ""
+        for key in try await tellRedis(["--scan"]).split(separator: "\n").map(String.init) {
+            let kind = try await tellRedis(["TYPE", key])
+            let question = try #require(Self.questions[kind], "\(key) is a \(kind)")
+            let (before, after) = question
+            text += "\(key) (\(kind))\n" + (try await tellRedis([before, key] + after)) + "\n"
+        }
+        return text
+    }
+
+    /// What asks for a whole value, by its type.
+    private static let questions: [String: (command: String, rest: [String])] = [
+        "string": ("GET", []), "hash": ("HGETALL", []), "set": ("SMEMBERS", []), "list": ("LRANGE", ["0", "-1"]),
+        "zset": ("ZRANGE", ["0", "-1", "WITHSCORES"]), "stream": ("XRANGE", ["-", "+"]),
+    ]
 }

@@ -107,6 +107,21 @@ final class SecretStage: Sendable {
     /// Adds what somebody else has kept: a database, a terminal.
     func keep(_ place: String, _ text: String) { left.add(place, Data(text.utf8)) }
 
+    /// Adds every file of a folder that lies elsewhere.
+    func keepFiles(in folder: String) throws {
+        for name in try FileManager.default.subpathsOfDirectory(atPath: folder) {
+            guard let data = FileManager.default.contents(atPath: "\(folder)/\(name)") else { continue }
+            if !isKey(name, data) { left.add("file \(name)", data) }
+        }
+    }
+
+    /// Whether a file holds the key of the sealed logins; its contents must be nowhere else.
+    private func isKey(_ path: String, _ data: Data) -> Bool {
+        guard path.hasSuffix(".key") else { return false }
+        book.add("the key file", String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespaces))
+        return true
+    }
+
     /// Writes a file in which a person keeps a secret.
     func writeOwn(_ name: String, _ text: String) throws -> String {
         left.own(name)
@@ -124,26 +139,24 @@ final class SecretStage: Sendable {
 
     /// Fails for every secret that is anywhere but where a person or a seal keeps it.
     func expectNoSecret() throws {
+        for found in try findings() { Issue.record("\(found)") }
+    }
+
+    /// Every secret that is where it must not be, with the place and its beginning.
+    func findings() throws -> [String] {
         let own = left.own
         var places = left.all
         for (path, data) in try stage.files() where !own.contains(path) {
-            // The file that holds the key of the sealed logins; its contents must be nowhere else.
-            if path.hasSuffix(".key") {
-                book.add("the key file", String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespaces))
-            } else {
-                places.append(("file \(path)", data))
-            }
+            if !isKey(path, data) { places.append(("file \(path)", data)) }
         }
         for name in try FileManager.default.subpathsOfDirectory(atPath: temporary.path) {
             guard let data = FileManager.default.contents(atPath: temporary.path(name)) else { continue }
             places.append(("temporary file \(name)", data))
         }
-        let traces = SecretTraces(of: book.all)
-        for (place, data) in places {
-            for found in traces.search(data) {
-                Issue.record("\(found) in \(place): \(String(decoding: data.prefix(2_000), as: UTF8.self))")
-            }
-        }
         #expect(!places.isEmpty && !book.all.isEmpty, "there was nothing to search")
+        let traces = SecretTraces(of: book.all)
+        return places.flatMap { place, data in
+            traces.search(data).map { "\($0) in \(place): \(String(decoding: data.prefix(2_000), as: UTF8.self))" }
+        }
     }
 }

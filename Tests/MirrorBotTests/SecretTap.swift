@@ -12,18 +12,22 @@ final class SecretTap: Sendable {
     /// - Parameters:
     ///   - book: Takes what passes.
     ///   - port: The server behind; nil if there is none.
+    ///   - troubles: What goes wrong with some of the requests.
     ///   - answer: Answers a request itself where it returns something.
     /// - Throws: ``TestSupportError`` if no port can be opened.
     init(
-        _ book: SecretBook, port: Int?,
+        _ book: SecretBook, port: Int?, troubles: SecretTroubles = SecretTroubles(),
         answer: @escaping @Sendable (LoopbackServer.Request) -> Answer? = { _ in nil }
     ) throws {
         server = try LoopbackServer { request, connection in
             book.note(request)
             if let answer = answer(request) { return try answer(request, connection) }
+            let trouble = troubles.next(for: request)
+            if let trouble, !trouble.acts { return try trouble.answer(request, connection) }
             guard let port else { return connection.reset() }
             let bytes = try Self.forward(request, to: port)
             book.note(answer: Self.body(of: bytes), to: request)
+            if let trouble { return try trouble.answer(request, connection) }
             try connection.send(bytes)
             connection.close()
         }

@@ -5,8 +5,8 @@ import Testing
 /// Each scenario runs the program as it is built, at `LOG_LEVEL=trace` and in
 /// every `LOG_FORMAT`, and then everything that it left is searched for every
 /// planted secret and every token that a server gave out: both outputs, all
-/// files below its home, its working and its temporary folder, and the
-/// databases. Only a person's own files may hold one, and the table of sealed
+/// files below its home, its working and its temporary folder, every row of
+/// the databases, and every key and field of Redis. Only a person's own files may hold one, and the table of sealed
 /// logins holds them only sealed.
 @Suite(.timeLimit(.minutes(5))) struct SecretTests {
     @Test(arguments: SecretScenario.settings) func settings(_ scenario: SecretScenario) async throws {
@@ -26,6 +26,18 @@ import Testing
     }
 
     @Test(arguments: SecretScenario.stores) func stores(_ scenario: SecretScenario) async throws {
+        try await play(scenario)
+    }
+
+    @Test(arguments: SecretScenario.faults) func faults(_ scenario: SecretScenario) async throws {
+        try await play(scenario)
+    }
+
+    @Test(arguments: SecretScenario.outages) func outages(_ scenario: SecretScenario) async throws {
+        try await play(scenario)
+    }
+
+    @Test(arguments: SecretScenario.hours) func hours(_ scenario: SecretScenario) async throws {
         try await play(scenario)
     }
 

@@ -27,6 +27,8 @@ struct SecretTraces: Sendable {
 
     /// By their first eight bytes; none has fewer.
     private var needles: [UInt64: [Needle]] = [:]
+    /// For each value of ``hash(_:)`` whether a needle begins so: nearly everything is passed over by that.
+    private var beginnings = [Bool](repeating: false, count: 1 << 16)
 
     init(of secrets: some Sequence<PlantedSecret>) {
         for secret in secrets {
@@ -34,24 +36,37 @@ struct SecretTraces: Sendable {
                 let needle = Needle(secret: secret, form: name, bytes: bytes.map(Self.small))
                 let beginning = needle.bytes.prefix(Self.enough).reduce(0) { $0 << 8 | UInt64($1) }
                 needles[beginning, default: []].append(needle)
+                beginnings[Self.hash(beginning)] = true
             }
         }
     }
 
     /// What was found, by secret and form.
     func search(_ data: Data) -> [String] {
-        let haystack = data.map(Self.small)
         var found: Set<String> = []
-        var window: UInt64 = 0
-        for (index, byte) in haystack.enumerated() {
-            window = window << 8 | UInt64(byte)
-            guard index + 1 >= Self.enough, let candidates = needles[window] else { continue }
-            let rest = haystack[(index + 1 - Self.enough)...]
-            for needle in candidates where rest.starts(with: needle.bytes) {
-                found.insert("\(needle.secret.name) (\(needle.form))")
+        // Logs and databases are long, and tests are not optimised: no function is called for a byte.
+        data.withUnsafeBytes { haystack in
+            beginnings.withUnsafeBufferPointer { beginnings in
+                var (index, window) = (0, UInt64(0))
+                while index < haystack.count {
+                    let byte = haystack[index]
+                    window = window &<< 8 | UInt64(byte &- 0x41 < 26 ? byte | 0x20 : byte)
+                    index &+= 1
+                    guard beginnings[Int(truncatingIfNeeded: window ^ window &>> 24 ^ window &>> 48) & 0xFFFF],
+                        index >= Self.enough, let candidates = needles[window]
+                    else { continue }
+                    let rest = haystack[(index - Self.enough)...].lazy.map(Self.small)
+                    for needle in candidates where rest.starts(with: needle.bytes) {
+                        found.insert("\(needle.secret.name) (\(needle.form))")
+                    }
+                }
             }
         }
         return found.sorted()
+    }
+
+    private static func hash(_ beginning: UInt64) -> Int {
+        Int(truncatingIfNeeded: beginning ^ beginning &>> 24 ^ beginning &>> 48) & 0xFFFF
     }
 
     private static func small(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }

@@ -32,6 +32,25 @@ import Testing
         #expect(SecretTraces(of: [Self.secret, Self.key]).search(Data(text.utf8)).isEmpty)
     }
 
+    @Test func findsWhatIsInRedisWhateverItsType() async throws {
+        let stage = try SecretStage()
+        let servers = try await PlantedServers(stage.book)
+        for (number, command) in [
+            ["SET"], ["HSET", "field"], ["SADD"], ["RPUSH"], ["ZADD", "1"], ["XADD", "*", "field"],
+        ]
+        .enumerated() {
+            let secret = stage.book.plant("token \(number)")
+            try await servers.tellRedis([command[0], "key \(number)"] + command.dropFirst() + [secret])
+        }
+        // A field may be one too.
+        try await servers.tellRedis(["HSET", "key 9", stage.book.plant("token 6"), "1"])
+        try await servers.keepContents(in: stage)
+        let found = try stage.findings()
+        for number in 0...6 {
+            #expect(found.contains { $0.hasPrefix("token \(number) ") && $0.contains(" in Redis:") })
+        }
+    }
+
     @Test func freshSecretsDiffer() {
         let values = Set((0..<100).map { _ in PlantedSecret.fresh("token").value.prefix(8) })
         #expect(values.count == 100)

@@ -48,6 +48,17 @@ final class RunningProgram: Sendable {
     /// What it has written to its error output so far.
     var errorSoFar: String { text("error") }
 
+    /// The file that holds it.
+    var errorPath: String { streams.path("error") }
+
+    var hasEnded: Bool { status.isFulfilled }
+
+    /// Whether it is held by `SIGSTOP`: the state behind its name in proc(5).
+    var isStopped: Bool {
+        let text = FileManager.default.contents(atPath: "/proc/\(process)/stat") ?? Data()
+        return String(decoding: text, as: UTF8.self).split(separator: ") ").last?.first == "T"
+    }
+
     /// Sends a signal, unless the program has ended.
     func send(_ signal: Int32) {
         if !status.isFulfilled { kill(process, signal) }
