@@ -9,7 +9,7 @@ package struct SchedulerTrainer: Sendable {
     /// As far back as the networks let an account read.
     package static let backfillLimit = 3_200
     /// How many posts of a downloaded archive are stored in one transaction.
-    package static let batchSize = 4_000
+    package static let batchSize = 10_000
 
     let stores: MirrorStores
     let clock: any WallClock

@@ -6,11 +6,11 @@ final class SQLiteConnection: StorageConnection {
     private static let manyRows = 1_000
     /// What an import gains from, for as long as the connection is open.
     ///
-    /// The pages that a batch changes stay in memory (8 MB instead of 2) until it is committed, rather than go out and
+    /// The pages that a batch changes stay in memory (16 MB instead of 2) until it is committed, rather than go out and
     /// come back; and the log grows to 32 MB, not 4, before its pages move into the database, so that a page which many
     /// batches change moves once. What is committed is on disk as before. A mirror that only runs never has so many
     /// rows, and keeps SQLite's own settings.
-    private static let settingsForManyRows = "PRAGMA cache_size = -8000; PRAGMA wal_autocheckpoint = 8000"
+    private static let settingsForManyRows = "PRAGMA cache_size = -16000; PRAGMA wal_autocheckpoint = 8000"
 
     /// Nil once the closure that borrowed the connection has ended.
     private var borrowed: Database?
