@@ -10,7 +10,7 @@ package enum ProcessSetup {
         signal(SIGXFSZ, SIG_IGN)
         leaveNoCore()
         dieAtOnce()
-        shareOneHeap()
+        ProcessHeap.arrange()
     }
 
     /// A core file would hold every token in the clear, and nobody looks after it.
@@ -29,19 +29,6 @@ package enum ProcessSetup {
     private static func dieAtOnce() {
         guard getenv("SWIFT_BACKTRACE") == nil else { return }
         for number in [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV] { signal(number, SIG_DFL) }
-    }
-
-    /// Keeps the memory of a worker that runs for months as it was on its first day.
-    ///
-    /// The C library of Linux gives threads heaps of their own, and threads
-    /// come and go: each heap keeps the holes of what once ran there. Measured
-    /// over a simulated month, memory grew by 300 kB a day without this.
-    private static func shareOneHeap() {
-        typealias Function = @convention(c) (Int32, Int32) -> Int32
-        // The header of mallopt(3) is in no module; where the function is missing, so is the trouble.
-        guard let address = dlsym(nil, "mallopt") else { return }
-        let arenaMaximum: Int32 = -8
-        _ = unsafeBitCast(address, to: Function.self)(arenaMaximum, 1)
     }
 
     #if canImport(Glibc)

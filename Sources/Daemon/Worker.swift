@@ -181,7 +181,12 @@ package struct Worker: Sendable {
     }
 
     private func loops(_ passes: Passes) -> [PollingLoop] {
-        passes.all.map { PollingLoop(name: $0.name, clock: clock, logger: logger, pass: $0.run) }
+        let loops = passes.all.map { PollingLoop(name: $0.name, clock: clock, logger: logger, pass: $0.run) }
+        let tidying = PollingLoop(name: "memory", clock: clock, logger: logger) { [clock] in
+            ProcessHeap.giveBack()
+            return clock.now + 3_600
+        }
+        return loops + [tidying]
     }
 
     /// Every pass once; one that fails does not keep the others from happening.
