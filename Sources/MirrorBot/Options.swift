@@ -56,18 +56,18 @@ struct MirrorOptions: ParsableArguments {
     ///
     /// - Parameters:
     ///   - readsAccounts: False for commands that make an account's settings in the first place.
-    ///   - waitsForDatabase: Whether a server that is not there yet is waited for.
+    ///   - opening: How the mirror is opened.
     ///   - body: Given the open mirror.
     /// - Returns: What `body` returns.
     /// - Throws: What opening or `body` throws.
     func withMirror<Value>(
-        readsAccounts: Bool = true, waitsForDatabase: Bool = false, _ body: (MirrorStores) async throws -> Value
+        readsAccounts: Bool = true,
+        opening: (MirrorConfiguration) async throws -> MirrorStores = { try await MirrorStores.open($0) },
+        _ body: (MirrorStores) async throws -> Value
     ) async throws -> Value {
         let (configuration, values) = try await configuration(readsAccounts: readsAccounts)
         LogOutput.install(values)
-        let stores =
-            waitsForDatabase
-            ? try await MirrorStores.openWhenReachable(configuration) : try await MirrorStores.open(configuration)
+        let stores = try await opening(configuration)
         do {
             let value = try await body(stores)
             await stores.close()

@@ -10,16 +10,14 @@ struct ShutdownWatchdog: Service {
     /// How long a shutdown may take, in seconds of the real clock.
     static let patience: TimeInterval = 9.5
 
-    let logger: Logger
-
     func run() async throws {
         // Throws when the group is cancelled without a shutdown; the other services then end it.
         guard (try? await gracefulShutdown()) != nil else { return }
-        let logger = logger
         // A thread of its own, for the others may all be waiting.
         Thread.detachNewThread {
             Thread.sleep(forTimeInterval: Self.patience)
-            logger.warning("Stopped before everything was put away; another worker goes on after half a minute")
+            Logger(label: "mirror-bot").warning(
+                "Stopped before everything was put away; another worker goes on after half a minute")
             Failure.leave(0)
         }
     }

@@ -43,6 +43,55 @@ import Testing
         await sandbox.stop()
     }
 
+    // MARK: Stopped while it waits
+
+    /// What `run` needs to begin, with a server that is not one.
+    private func stage(on server: LoopbackServer) throws -> Stage {
+        try Stage(["DATABASE_URL": "postgres://mirror@127.0.0.1:\(server.port)/mirror?sslmode=disable"])
+    }
+
+    /// That it ends by itself, and not because it takes too long.
+    private func expectEnd(of program: RunningProgram, on stage: Stage) async {
+        let ending = await program.ending()
+        #expect(ending.status == 0, "\(ending.error)")
+        #expect(ending.output.isEmpty)
+        let lines = ending.error.split(separator: "\n")
+        #expect(lines.count { $0.contains("Stopped before the database was reached") } == 1, "\(ending.error)")
+        #expect(!ending.error.contains("Stopped before everything was put away"))
+        withExtendedLifetime(stage) {}
+    }
+
+    @Test(arguments: [SIGTERM, SIGINT]) func aSignalEndsTheWaitForAServerThatIsNotThere(signal: Int32) async throws {
+        let server = try LoopbackServer(steps: [])
+        server.stop()
+        let stage = try stage(on: server)
+        let program = try stage.start(["run"])
+        try await program.waitForError("Database not reached, trying again")
+        program.send(signal)
+        await expectEnd(of: program, on: stage)
+    }
+
+    @Test(arguments: [SIGTERM, SIGINT]) func aSignalEndsTheWaitForAServerThatSaysNothing(signal: Int32) async throws {
+        let server = try LoopbackServer(steps: [.hang])
+        let stage = try stage(on: server)
+        let program = try stage.start(["run"])
+        while server.connectionCount == 0 { try await ContinuousClock().sleep(for: .milliseconds(10)) }
+        program.send(signal)
+        await expectEnd(of: program, on: stage)
+    }
+
+    /// A mistake is told even to who has stopped waiting for it.
+    @Test func whatIsWrongWithTheSettingsIsNoWait() async throws {
+        let server = try LoopbackServer(steps: [.hang])
+        let stage = try Stage(["DATABASE_URL": "postgres://127.0.0.1:\(server.port)/mirror", "TIME_ZONE": "Nowhere"])
+        let ending = try await stage.run("run")
+        #expect(ending.status == 78)
+        #expect(ending.error.hasPrefix("error: TIME_ZONE"))
+        #expect(server.connectionCount == 0)
+    }
+
+    // MARK: Stopped while it works
+
     /// Ten seconds long: that is how long putting things away may take.
     @Test func itEndsInTimeWhateverItsDatabaseDoes() async throws {
         let sandbox = try await Sandbox.live()

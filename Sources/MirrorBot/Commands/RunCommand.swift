@@ -1,10 +1,7 @@
 import ArgumentParser
 import Daemon
 import Foundation
-import Logging
 import Outbox
-import ServiceLifecycle
-import UnixSignals
 
 /// `mirror-bot run`.
 struct RunCommand: AsyncParsableCommand {
@@ -12,8 +9,8 @@ struct RunCommand: AsyncParsableCommand {
         commandName: "run",
         abstract: "Be the mirror: post, reply, favorite and keep learning until stopped.",
         discussion: """
-            SIGTERM and SIGINT end it within ten seconds. Several processes may run for one mirror: one works, the \
-            others wait.
+            SIGTERM and SIGINT end it within ten seconds, with 0, whatever it waits for. Several processes may run for \
+            one mirror: one works, the others wait.
             """)
 
     @OptionGroup var options: MirrorOptions
@@ -25,22 +22,14 @@ struct RunCommand: AsyncParsableCommand {
     var once = false
 
     func run() async throws {
-        try await options.withMirror(waitsForDatabase: !once && !dryRun) { stores in
-            let configuration = stores.configuration
-            try configuration.requireLastingStorage()
-            let clock = stores.clock
-            let registry = NetworkRegistry(version: Version.current, clock: clock)
-            defer { registry.shutdown() }
-            let logger = Logger(label: "mirror-bot")
-            let worker = Worker(stores: stores, registry: registry, clock: clock, logger: logger)
-            if dryRun {
-                try await pretend(worker)
-            } else if once {
+        guard once || dryRun else { return try await RunningMirror(options: options).runAsGroup() }
+        try await options.withMirror { stores in
+            try await stores.withWorker { worker in
+                if dryRun { return try await pretend(worker) }
                 guard try await worker.runOnce() else {
-                    throw CommandError(.tryLater, "could not run: another worker holds mirror \(configuration.mirror)")
+                    throw CommandError(
+                        .tryLater, "could not run: another worker holds mirror \(stores.configuration.mirror)")
                 }
-            } else {
-                try await serve(worker, logger)
             }
         }
     }
@@ -51,22 +40,6 @@ struct RunCommand: AsyncParsableCommand {
         for line in plan.map(DryRunView.lines) ?? ["no plan: the archive is empty"] { print(line) }
         for action in printed.all { print(DryRunView.line(action)) }
         print("dry run: nothing was sent, nothing was kept")
-    }
-
-    private func serve(_ worker: Worker, _ logger: Logger) async throws {
-        var configuration = ServiceGroupConfiguration(
-            services: [
-                .init(
-                    service: worker, successTerminationBehavior: .gracefullyShutdownGroup,
-                    failureTerminationBehavior: .cancelGroup),
-                // The last one is told first.
-                .init(
-                    service: ShutdownWatchdog(logger: logger), successTerminationBehavior: .ignore,
-                    failureTerminationBehavior: .ignore),
-            ],
-            gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
-        configuration.maximumGracefulShutdownDuration = .seconds(8)
-        try await ServiceGroup(configuration: configuration).run()
     }
 }
 

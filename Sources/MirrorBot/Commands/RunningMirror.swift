@@ -1,0 +1,75 @@
+import Daemon
+import Foundation
+import Logging
+import ServiceLifecycle
+import Storage
+import UnixSignals
+
+/// A mirror that runs until it is told to stop.
+///
+/// All of it is a service, the reading of settings and the waiting for a database included: who listens to signals does so
+/// from the first moment.
+struct RunningMirror: Service {
+    let options: MirrorOptions
+
+    /// Runs until SIGTERM or SIGINT.
+    ///
+    /// - Throws: What ends it for another reason.
+    func runAsGroup() async throws {
+        var configuration = ServiceGroupConfiguration(
+            services: [
+                .init(
+                    service: self, successTerminationBehavior: .gracefullyShutdownGroup,
+                    failureTerminationBehavior: .cancelGroup),
+                // The last one is told first.
+                .init(
+                    service: ShutdownWatchdog(), successTerminationBehavior: .ignore,
+                    failureTerminationBehavior: .ignore),
+            ],
+            gracefulShutdownSignals: [.sigterm, .sigint],
+            // The settings say how to log, and are not read yet. A group has nothing to tell but its own steps.
+            logger: Logger(label: "mirror-bot") { _ in SwiftLogNoOpLogHandler() })
+        configuration.maximumGracefulShutdownDuration = .seconds(8)
+        try await ServiceGroup(configuration: configuration).run()
+    }
+
+    func run() async throws {
+        do {
+            try await options.withMirror(opening: open) { stores in
+                try await stores.withWorker { try await $0.run() }
+            }
+        } catch is StoppedBeforeItBegan {
+            Logger(label: "mirror-bot").info("Stopped before the database was reached")
+        }
+    }
+
+    /// Opens the mirror, waiting for its server; told to stop, it waits no longer.
+    private func open(_ configuration: MirrorConfiguration) async throws -> MirrorStores {
+        do {
+            return try await cancelWhenGracefulShutdown { try await MirrorStores.openWhenReachable(configuration) }
+        } catch let error where Task.isShuttingDownGracefully && Self.mayComeOfStopping(error) {
+            throw StoppedBeforeItBegan()
+        }
+    }
+
+    /// Anything else is worth an exit code even now.
+    private static func mayComeOfStopping(_ error: any Error) -> Bool {
+        error is CancellationError || (error as? StorageError)?.isTransient == true
+    }
+}
+
+/// It was told to stop while it waited for its database.
+private struct StoppedBeforeItBegan: Error {}
+
+extension MirrorStores {
+    /// Runs `body` with a worker of this mirror, whose clients end with it.
+    ///
+    /// - Throws: ``ConfigurationError`` for a mirror that would not last, or what `body` throws.
+    func withWorker(_ body: (Worker) async throws -> Void) async throws {
+        try configuration.requireLastingStorage()
+        let registry = NetworkRegistry(version: Version.current, clock: clock)
+        defer { registry.shutdown() }
+        try await body(
+            Worker(stores: self, registry: registry, clock: clock, logger: Logger(label: "mirror-bot")))
+    }
+}
