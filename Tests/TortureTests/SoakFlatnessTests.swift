@@ -10,7 +10,7 @@ import Testing
         let measured = (1...days).map { number in
             var day = SoakDay(
                 day: number, isRested: number <= 3 || number % 5 == 0 || number == days,
-                process: ProcessFigures(memory: 12_000, threads: 6, descriptors: 20),
+                process: ProcessFigures(memory: 12_000, cache: 3_000, threads: 6, descriptors: 20),
                 tables: TableFigures(
                     rows: [
                         "mirrors": 1, "leases": 1, "cursors": 8, "posts": 1_600, "examples": 800, "people": 7,
@@ -25,7 +25,9 @@ import Testing
     @Test func aMonthThatStaysAsItWasIsFlat() { #expect(complaints().isEmpty) }
 
     @Test func theFirstDayDoesNotCount() {
-        #expect(complaints { if $0.day == 1 { $0.process = .init(memory: 4_000, threads: 3, descriptors: 9) } }.isEmpty)
+        #expect(
+            complaints { if $0.day == 1 { $0.process = .init(memory: 4_000, cache: 900, threads: 3, descriptors: 9) } }
+                .isEmpty)
     }
 
     @Test func daysWithoutRestDoNotCountForMemory() {
@@ -33,10 +35,26 @@ import Testing
     }
 
     @Test func memoryThatGrowsEveryDayIsNot() {
-        #expect(complaints { $0.process.memory += $0.day * 100 }.contains { $0.hasPrefix("memory grows by 100") })
+        #expect(
+            complaints { $0.process.memory += $0.day * 100 }.contains { $0.hasPrefix("memory grows by 102400 bytes") })
         // What comes and goes does.
-        #expect(complaints { $0.process.memory += $0.day % 2 * 900 }.isEmpty)
+        #expect(complaints { $0.process.memory += $0.day % 2 * 700 }.isEmpty)
         #expect(complaints { if $0.day == 15 { $0.process.memory += 50_000 } }.isEmpty)
+    }
+
+    @Test func ofAMonthThatIsLongEnoughLessWouldShow() {
+        let grows: (inout SoakDay) -> Void = { $0.process.memory += $0.day * 24 }
+        #expect(complaints(days: 30, grows).isEmpty)
+        #expect(complaints(days: 120, grows).contains { $0.hasPrefix("memory grows by 24576 bytes") })
+    }
+
+    @Test func whatSQLiteCachesHasABoundInsteadOfASlope() {
+        let fills: (inout SoakDay) -> Void = { day in
+            day.process.memory += day.day * 100
+            day.process.cache += day.day * 100
+        }
+        #expect(complaints(fills).isEmpty)
+        #expect(complaints(days: 60, fills) == ["SQLite holds 7600 kB on day 46; 7500 were to be all"])
     }
 
     @Test func whatIsNeverClosedIsNot() {

@@ -35,6 +35,7 @@ import Testing
         for day in figures.days {
             // Coarse: a worker with the whole sandbox inside it, or one that was never measured, is outside.
             #expect((1_000...60_000).contains(day.process.memory))
+            #expect((500...Flatness.cacheBound).contains(day.process.cache))
             #expect((4...60).contains(day.process.descriptors))
             #expect((3...60).contains(day.process.threads))
             #expect(day.tables.rows["actions"] ?? 0 > 0)

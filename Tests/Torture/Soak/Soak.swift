@@ -49,7 +49,11 @@ struct Soak: Sendable {
                 stores: stores, registry: registry, clock: clock, logger: Logger(label: "soak") { _ in log })
             return try await live(worker, on: clock, until: sandbox.opening.end, log: log) { day in
                 let rests = plan.rests(on: day)
-                if rests { try await ContinuousClock().sleep(for: Self.rest) }
+                if rests {
+                    try await ContinuousClock().sleep(for: Self.rest)
+                    // As the worker does within the hour.
+                    ProcessHeap.giveBack()
+                }
                 let process = try ProcessFigures.current()
                 let tables = try await TableFigures.current(of: SoakMirror.name, in: stores.storage, home: home)
                 return SoakDay(day: day, isRested: rests, process: process, tables: tables)
@@ -57,7 +61,7 @@ struct Soak: Sendable {
         }
         return SoakReport(
             plan: plan, days: days, ledger: try await sandbox.ledger(), people: sandbox.opening.people,
-            log: log.counts, duration: started.duration(to: .now))
+            log: log.counts, duration: started.duration(to: .now), processorTime: ProcessFigures.processorTime)
     }
 
     /// Runs the worker and measures at each midnight, when it and the clock stand still.
@@ -102,7 +106,7 @@ struct SoakDay: Codable, Equatable, Sendable {
     var tables: TableFigures
 
     var line: String {
-        "day \(day): RssAnon \(process.memory) kB, \(process.threads) threads, \(process.descriptors) descriptors, "
+        "day \(day): RssAnon \(process.memory) kB, of that SQLite \(process.cache), \(process.threads) threads, \(process.descriptors) descriptors, "
             + "files \(tables.fileSize) kB, rows "
             + TableFigures.tables.map { "\($0) \(tables.rows[$0] ?? 0)" }.joined(separator: ", ")
     }

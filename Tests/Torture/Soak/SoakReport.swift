@@ -11,6 +11,8 @@ struct SoakReport: Sendable {
     /// What the worker warned of, and how often.
     let log: [String: Int]
     let duration: Duration
+    /// How long the worker computed, in seconds; the network's process not counted.
+    let processorTime: Double
 
     var complaints: [String] { Flatness(days: days, ledger: ledger, people: people).complaints }
 
@@ -18,7 +20,8 @@ struct SoakReport: Sendable {
     var lines: [String] {
         let flatness = Flatness(days: days, ledger: ledger, people: people)
         let summary =
-            "\(days.count) days in \(duration.components.seconds) s: memory \(flatness.memorySlope.rounded()) kB a day, "
+            "\(days.count) days in \(duration.components.seconds) s, \(Int(processorTime)) s of processor: "
+            + "memory \(Int(flatness.memorySlope)) bytes a day, "
             + "\(ledger.posted) posts, \(ledger.replies) of \(ledger.expectedReplies) replies, "
             + "\(ledger.favorites) favorites"
         let warnings = log.sorted { $0.key < $1.key }.map { "  \($0.value) × \($0.key)" }
@@ -32,6 +35,7 @@ struct SoakReport: Sendable {
             let store: String
             let seed: UInt64
             let seconds: Int64
+            let processorSeconds: Double
             let memorySlope: Double
             let days: [SoakDay]
             let ledger: SoakLedger
@@ -44,7 +48,8 @@ struct SoakReport: Sendable {
         encoder.keyEncodingStrategy = .convertToSnakeCase
         let figures = Figures(
             network: plan.network.rawValue, store: plan.store.rawValue, seed: plan.seed,
-            seconds: duration.components.seconds, memorySlope: flatness.memorySlope, days: days, ledger: ledger,
+            seconds: duration.components.seconds, processorSeconds: processorTime, memorySlope: flatness.memorySlope,
+            days: days, ledger: ledger,
             warnings: log, complaints: complaints)
         return String(decoding: try encoder.encode(figures), as: UTF8.self)
     }
