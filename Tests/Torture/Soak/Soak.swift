@@ -106,7 +106,8 @@ struct SoakDay: Codable, Equatable, Sendable {
     var tables: TableFigures
 
     var line: String {
-        "day \(day): RssAnon \(process.memory) kB, of that SQLite \(process.cache), \(process.threads) threads, \(process.descriptors) descriptors, "
+        "day \(day): RssAnon \(process.memory) kB, of that SQLite \(process.cache), \(process.threads) threads, "
+            + "\(process.descriptors) descriptors, "
             + "files \(tables.fileSize) kB, rows "
             + TableFigures.tables.map { "\($0) \(tables.rows[$0] ?? 0)" }.joined(separator: ", ")
     }
