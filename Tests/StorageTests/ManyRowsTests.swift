@@ -116,7 +116,7 @@ import Testing
             try await engine.transaction { try $0.insert(things(rows, onConflict: .ignore)) }
             let after = try await Settings(of: engine)
             #expect(after.durability == 2)
-            #expect(after.cache == -8_000)
+            #expect(after.cache == -16_000)
             #expect(after.logPages == 8_000)
         }
     }
