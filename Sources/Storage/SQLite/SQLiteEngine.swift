@@ -31,9 +31,12 @@ final class SQLiteEngine: StorageEngine {
         return try await mappingErrors("open \(name)") {
             try await offPool {
                 try SQLiteFile.prepare(path)
-                let pool = try DatabasePool(path: path, configuration: configuration(patience))
-                // GRDB lowers this to NORMAL when it turns on the WAL.
-                try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+                let pool = try SQLitePatience.opening(seconds: patience) {
+                    let pool = try DatabasePool(path: path, configuration: configuration(patience))
+                    // GRDB lowers this to NORMAL when it turns on the WAL.
+                    try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+                    return pool
+                }
                 return SQLiteEngine(database: pool, name: name, files: SQLiteFiles(openedAt: path))
             }
         }

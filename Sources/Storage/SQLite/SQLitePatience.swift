@@ -35,6 +35,23 @@ enum SQLitePatience {
         }
     }
 
+    /// Opens a file on the thread that waits, trying again for so many seconds.
+    ///
+    /// A file that another process makes, recovers or closes for good just now is locked, and for some of these locks
+    /// SQLite asks nobody whether to wait.
+    static func opening<Value>(seconds: Double, _ open: () throws -> Value) throws -> Value {
+        let end = ContinuousClock.now + .seconds(seconds)
+        while true {
+            do {
+                return try open()
+            } catch let error as DatabaseError
+                where error.resultCode.primaryResultCode == .SQLITE_BUSY && ContinuousClock.now < end
+            {
+                _ = poll(nil, 0, Int32(pause))
+            }
+        }
+    }
+
     /// Runs the work of a call on the thread that waits.
     static func during<Value>(_ call: Call, _ work: () throws -> Value) rethrows -> Value {
         let notes = Thread.current.threadDictionary
