@@ -97,7 +97,7 @@ import Testing
             let favorites = try fixture.favorites()
             try await withThrowingTaskGroup { group in
                 for task in 0..<8 {
-                    var generator = SplitMix(state: UInt64(task))
+                    var generator = SeededGenerator(seed: UInt64(task))
                     let mixed = (events + events).shuffled(using: &generator)
                     group.addTask {
                         for start in stride(from: 0, to: mixed.count, by: 17) {
@@ -286,19 +286,6 @@ import Testing
             #expect((status.favorites, status.normals) == (800, 800))
             #expect(status.waiting == nil)
         }
-    }
-}
-
-/// A seeded generator, so that a failure can be repeated.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
     }
 }
 

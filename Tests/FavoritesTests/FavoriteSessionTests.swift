@@ -56,7 +56,7 @@ import Testing
     @Test func asksTheDatabaseOnce() async throws {
         try await Fixture.with(.redis) { fixture in
             _ = try await fixture.favorites().learn(Corpus.events, at: Fixture.now)
-            let engine = CountedEngine(fixture.storage)
+            let engine = InterruptedEngine(fixture.storage)
             let favorites = try fixture.favorites(in: engine)
             let session = favorites.session()
             for _ in 0..<3 { #expect(abs(try await logRate(session) - Self.rate) < 1e-11) }
@@ -225,37 +225,6 @@ import Testing
         }
         return text([categories, "3", "4", "7", "3"]) + text([favorites, "2"]) + text([normals, normal])
     }
-}
-
-/// A database that counts how often it is read.
-private final class CountedEngine: StorageEngine {
-    private let base: any StorageEngine
-    private let lock = NSLock()
-    private nonisolated(unsafe) var count = 0  // Only touched under `lock`.
-
-    init(_ base: any StorageEngine) { self.base = base }
-
-    var reads: Int { lock.withLock { count } }
-    var kind: StorageKind { base.kind }
-
-    func read<Value: Sendable>(
-        _ body: @escaping @Sendable (any StorageConnection) throws -> Value
-    ) async throws -> Value {
-        lock.withLock { count += 1 }
-        return try await base.read(body)
-    }
-
-    func transaction<Value: Sendable>(
-        _ body: @escaping @Sendable (any StorageConnection) throws -> Value
-    ) async throws -> Value { try await base.transaction(body) }
-
-    func exclusiveTransaction<Value: Sendable>(
-        _ body: @escaping @Sendable (any StorageConnection) throws -> Value
-    ) async throws -> Value { try await base.exclusiveTransaction(body) }
-
-    func scratch() async throws -> any StorageEngine { try await base.scratch() }
-
-    func close() async { await base.close() }
 }
 
 /// Counts that are changed right after they were read for the first time.

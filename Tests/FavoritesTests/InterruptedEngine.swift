@@ -1,25 +1,26 @@
 import Foundation
 import Storage
 
-/// A database in which something happens right after the first read, before its result arrives.
+/// A database that counts its reads, and in which something may happen right after the first, before its result arrives.
 final class InterruptedEngine: StorageEngine {
     private let base: any StorageEngine
     private let interruption: @Sendable () async throws -> Void
-    private let reads = NSLock()
-    nonisolated(unsafe) private var count = 0  // Only touched under `reads`.
+    private let lock = NSLock()
+    nonisolated(unsafe) private var count = 0  // Only touched under `lock`.
 
-    init(_ base: any StorageEngine, afterFirstRead interruption: @escaping @Sendable () async throws -> Void) {
+    init(_ base: any StorageEngine, afterFirstRead interruption: @escaping @Sendable () async throws -> Void = {}) {
         self.base = base
         self.interruption = interruption
     }
 
+    var reads: Int { lock.withLock { count } }
     var kind: StorageKind { base.kind }
 
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (any StorageConnection) throws -> Value
     ) async throws -> Value {
         let value = try await base.read(body)
-        let isFirst = reads.withLock {
+        let isFirst = lock.withLock {
             count += 1
             return count == 1
         }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Favorites
@@ -49,19 +50,5 @@ import Testing
         let text = String(repeating: "a", count: TextCleaner.maximumLength - 1) + "か"
         #expect(TextCleaner.unified(text).last == "か")
         #expect(TextCleaner.unified(text + "\u{3099}").last == "が")
-    }
-}
-
-/// A repeatable source of numbers (SplitMix64).
-private struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }
