@@ -208,8 +208,8 @@ final class Episode {
         switch hand.worker.state {
         case .exited(0) where wasAsked: return
         case .exited(let code) where expectedCodes.contains(code): return
-        // Before it listens to signals it holds nothing that it could give back.
-        case .killed(SIGTERM) where wasAsked && hand.worker.waitsForDatabase: return
+        // It had not begun to listen to signals.
+        case .killed(SIGTERM) where wasAsked && hand.worker.output.isEmpty: return
         case .killed(SIGKILL): outcome.kills += 1
         case .exited(let code): find(hand, "ended with \(code)")
         case .killed(let signal): find(hand, "died by signal \(signal)")

@@ -81,11 +81,6 @@ final class WorkerProcess: @unchecked Sendable {
     /// What it has written.
     var output: String { String(decoding: FileManager.default.contents(atPath: logPath) ?? Data(), as: UTF8.self) }
 
-    /// Whether it has done nothing yet but open its database, or wait for it.
-    var waitsForDatabase: Bool {
-        output.split(separator: "\n").allSatisfy { $0.contains("Database not reached, trying again") }
-    }
-
     /// Sends a signal, unless the process has ended.
     func send(_ signal: Int32) {
         if !state.hasEnded { kill(process, signal) }
