@@ -63,7 +63,7 @@ extension Audit {
 
     /// Whether something was wrong when the network was to be asked, or when a worker came that could ask it.
     ///
-    /// A look that tells nothing is not made again before the next one.
+    /// Such a look is made up for within the hour, which may be after the end of the run.
     private func mayFail(at look: Date) -> Bool {
         let absences = input.disturbances.filter { $0.cause == .noWorker }.map(\.interval).sorted()
         var last = look + input.skew + input.patience
