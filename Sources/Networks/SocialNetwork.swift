@@ -12,6 +12,11 @@ package protocol SocialNetwork: Sendable {
     var name: NetworkName { get }
     var capabilities: Capabilities { get }
 
+    /// By how many seconds the local clock was ahead of the network's when it answered last; nil before it told.
+    ///
+    /// Asks nothing. A local clock that was set since makes it wrong until the next answer.
+    var clockLead: TimeInterval? { get }
+
     /// Whose credentials these are, freshly asked.
     func verifyAccount() async throws -> Account
 

@@ -15,6 +15,14 @@ import Testing
         #expect(bot.handle == SandboxIdentity.handle(ground.sandbox.world.botHandle, on: terrain.network))
     }
 
+    @Test(arguments: Terrain.all) func answersTellTheNetworksClock(terrain: Terrain) async throws {
+        let ground = try await Ground(terrain)
+        #expect(ground.bot.clockLead == nil)
+        _ = try await ground.bot.verifyAccount()
+        let lead = try #require(ground.bot.clockLead)
+        #expect(abs(lead + ground.sandbox.faults.clockSkew) <= 1)
+    }
+
     @Test(arguments: Terrain.all) func everyPostIsReadOnceAndInOrder(terrain: Terrain) async throws {
         let ground = try await Ground(terrain)
         let (items, isWhole) = try await ground.everything(.ownPosts, of: ground.human)

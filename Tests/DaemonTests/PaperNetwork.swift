@@ -16,6 +16,8 @@ final class PaperNetwork: SocialNetwork, @unchecked Sendable {
         /// Sends everything again whatever the cursor says.
         var ignoresCursors = false
         var rateLimit: RateLimit?
+        /// How far the local clock is ahead of its own.
+        var clockLead: TimeInterval?
         /// What one item costs.
         var price: Money?
         /// Thrown instead of answering; asked before each call.
@@ -50,6 +52,8 @@ final class PaperNetwork: SocialNetwork, @unchecked Sendable {
     func with<Value>(_ body: (inout State) throws -> Value) rethrows -> Value { try lock.withLock { try body(&state) } }
 
     var capabilities: Capabilities { with { $0.capabilities } }
+
+    var clockLead: TimeInterval? { with { $0.clockLead } }
 
     var looks: [Look] { with { $0.looks } }
 

@@ -42,6 +42,25 @@ import Transport
         #expect(pacing.retryAfter == Self.receivedAt.addingTimeInterval(120))
     }
 
+    @Test(
+        arguments: [
+            ([("Date", serverDate)], -3_600), ([("date", serverDate), ("Age", "0")], -3_600),
+            // Out of a cache, which keeps the time at which the answer went in there.
+            ([("Date", serverDate), ("Age", "300")], nil), ([("Date", serverDate), ("Age", "old")], nil),
+            ([("Date", "yesterday")], nil), ([], nil),
+        ] as [([(String, String)], TimeInterval?)])
+    func tellsHowFarTheLocalClockIsAhead(headers: [(String, String)], lead: TimeInterval?) {
+        let headers = HTTPHeaders(headers)
+        #expect(headers.clockLead(receivedAt: Self.receivedAt) == lead)
+        let clock = ServerClock()
+        clock.note(headers, receivedAt: Self.receivedAt)
+        #expect(clock.lead == lead)
+        // What tells nothing does not unsay what was told.
+        clock.note(HTTPHeaders([("Date", Self.serverDate)]), receivedAt: Self.receivedAt + 3_660)
+        clock.note(HTTPHeaders(), receivedAt: Self.receivedAt)
+        #expect(clock.lead == 60)
+    }
+
     @Test func tellsWhatIsLeft() {
         let headers = HTTPHeaders([
             ("Date", Self.serverDate), ("X-RateLimit-Limit", "300"), ("X-RateLimit-Remaining", "7"),

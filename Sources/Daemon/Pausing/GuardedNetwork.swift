@@ -17,6 +17,8 @@ struct GuardedNetwork: SocialNetwork {
 
     var capabilities: Capabilities { network.capabilities }
 
+    var clockLead: TimeInterval? { network.clockLead }
+
     /// Whether a call may be made now, after verifying the credentials if that is due.
     ///
     /// - Throws: ``UnusableAccount`` once they are given up; `CancellationError`.

@@ -5,6 +5,8 @@ import Transport
 /// Sends requests to the servers of Bluesky, and turns what goes wrong into ``NetworkError``.
 struct BlueskyClient: Sendable {
     let http: HTTPClient
+    /// The clock of the servers, as their answers tell it.
+    let serverClock = ServerClock()
     let now: @Sendable () -> Date
 
     /// How long one request may take.
@@ -47,6 +49,7 @@ struct BlueskyClient: Sendable {
         } catch let error as TransportError {
             throw failure(call, server, error, hiding: secrets)
         }
+        serverClock.note(response.headers, receivedAt: now())
         if (200...299).contains(response.status) { return .success(response) }
         return .refusal(refusal(call, server, response, hiding: secrets))
     }

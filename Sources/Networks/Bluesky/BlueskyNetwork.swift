@@ -46,6 +46,8 @@ package struct BlueskyNetwork: SocialNetwork {
 
     package var name: NetworkName { .bluesky }
 
+    package var clockLead: TimeInterval? { client.serverClock.lead }
+
     package var capabilities: Capabilities {
         let canWrite = sessions != nil
         return Capabilities(

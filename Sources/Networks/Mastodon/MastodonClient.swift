@@ -8,6 +8,8 @@ struct MastodonClient: Sendable {
     let server: ServerAddress
     let http: HTTPClient
     let secrets: MastodonSecrets
+    /// The server's clock, as its answers tell it.
+    let serverClock = ServerClock()
     let now: @Sendable () -> Date
 
     /// How long one request may take; slow servers were seen to need 22 s for a long post.
@@ -28,6 +30,7 @@ struct MastodonClient: Sendable {
         } catch let error as TransportError {
             throw failure(call, error)
         }
+        serverClock.note(response.headers, receivedAt: now())
         guard (200...299).contains(response.status) else { throw failure(call, response) }
         return response
     }

@@ -50,6 +50,8 @@ package struct MastodonNetwork: SocialNetwork {
 
     package var name: NetworkName { .mastodon }
 
+    package var clockLead: TimeInterval? { session.client.serverClock.lead }
+
     package var capabilities: Capabilities {
         Capabilities(
             feeds: Set(Feed.allCases), visibilities: [.public, .unlisted, .private, .direct], replies: .anyone,

@@ -44,12 +44,12 @@ struct XClient: Sendable {
             known.outcome = .notSent
             throw known
         }
-        let lead = memory.clockLead
+        let lead = clockLead
         var response = try await exchange(call)
         // X refuses the time of a clock that is wrong, and has now told its own. A read whose connection died before the
         // answer is repeated by the transport, byte by byte, and X may refuse a number that it has seen before. A new
         // signature tells both from refused keys; what was refused has not been done.
-        let wasMistimed = abs(memory.clockLead - lead) > Self.toleratedLead
+        let wasMistimed = abs(clockLead - lead) > Self.toleratedLead
         if response.status == 401, wasMistimed || call.method == .get { response = try await exchange(call) }
         if let level = response.headers["x-access-level"] { memory.accessLevel = level }
         guard (200...299).contains(response.status) else { throw refuse(call, response) }
@@ -60,7 +60,7 @@ struct XClient: Sendable {
     private func exchange(_ call: XCall) async throws -> HTTPResponse {
         do {
             let response = try await http.send(try request(for: call))
-            if let lead = XPacing(response.headers, receivedAt: now()).clockLead { memory.clockLead = lead }
+            memory.serverClock.note(response.headers, receivedAt: now())
             return response
         } catch let error as TransportError {
             throw failure(call, error)
@@ -81,9 +81,12 @@ struct XClient: Sendable {
         return (answer, response)
     }
 
+    /// By how many seconds the local clock is ahead of X's, as far as is known.
+    private var clockLead: TimeInterval { memory.serverClock.lead ?? 0 }
+
     /// When a request is signed, by X's clock as far as it is known: X refuses what is minutes old or ahead.
     private var signingTime: Int64 {
-        let lead = memory.clockLead
+        let lead = clockLead
         let time = now() - (abs(lead) > Self.toleratedLead ? lead : 0)
         return Int64(time.timeIntervalSince1970.rounded(.down))
     }

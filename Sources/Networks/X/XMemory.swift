@@ -18,11 +18,13 @@ final class XMemory: @unchecked Sendable {
     private let lock = NSLock()
     private var verified: (account: Account, isProtected: Bool?)?
     private var level: String?
-    private var lead: TimeInterval = 0
     private var pauses: [Scope: (error: NetworkError, since: Date)] = [:]
     private var boughtDay = 0
     private var bought: [String: Money] = [:]
     private var lost: [String: XPurse.Reservation] = [:]
+
+    /// X's clock, as its answers tell it.
+    let serverClock = ServerClock()
 
     /// The account that the credentials belong to; nil before it is known.
     var account: Account? { lock.withLock { verified?.account } }
@@ -38,12 +40,6 @@ final class XMemory: @unchecked Sendable {
     var accessLevel: String? {
         get { lock.withLock { level } }
         set { lock.withLock { level = newValue } }
-    }
-
-    /// By how many seconds the local clock was ahead of X's when it answered last; 0 before.
-    var clockLead: TimeInterval {
-        get { lock.withLock { lead } }
-        set { lock.withLock { lead = newValue } }
     }
 
     // MARK: Pauses

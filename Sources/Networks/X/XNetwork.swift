@@ -38,6 +38,8 @@ package struct XNetwork: SocialNetwork {
 
     package var name: NetworkName { .x }
 
+    package var clockLead: TimeInterval? { client.memory.serverClock.lead }
+
     package var capabilities: Capabilities {
         Capabilities(
             feeds: Set(Feed.allCases).subtracting(options.homePostsPerDay > 0 ? [] : [.home]),

@@ -65,9 +65,7 @@ struct XPacing {
     }
 
     /// How far the local clock is ahead of the server's, in seconds; nil if the answer does not tell.
-    var clockLead: TimeInterval? {
-        headers["Date"].flatMap { Date(httpDate: $0) }.map { receivedAt.timeIntervalSince($0) }
-    }
+    var clockLead: TimeInterval? { headers.clockLead(receivedAt: receivedAt) }
 
     private func isExhausted(_ window: String) -> Bool {
         headers["\(window)-remaining"].flatMap { Int($0) }.map { $0 <= 0 } ?? false
