@@ -63,7 +63,10 @@ package struct Action: Equatable, Identifiable, Sendable {
     package var text: String?
     /// The idempotency key, the same for every attempt.
     package var key: String
+    /// When the first request left, on the clock of the worker that sent it.
     package var sending: Date?
+    /// The same on the network's clock, as far as the worker knew it.
+    package var serverSending: Date?
     package var remoteID: String?
     package var remoteAddress: String?
     /// How many requests were made, those that certainly did nothing included: what the waits grow with.

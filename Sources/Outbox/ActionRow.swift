@@ -7,7 +7,7 @@ extension Action {
     static let columns: SQL = """
         id, kind, subject, state, due_ms, expires_ms, pinned, source_network, source_post_id, target_post_id,
         target_network, target_author, target_address, bystanders, thread, visibility, language, text, key, sending_ms,
-        remote_id, remote_address, attempts, sends, next_attempt_ms, reason, explanation, created_ms, updated_ms
+        server_sending_ms, remote_id, remote_address, attempts, sends, next_attempt_ms, reason, explanation, created_ms, updated_ms
         """
 
     init(row: SQLRow) throws {
@@ -29,6 +29,7 @@ extension Action {
         text = try row.optionalText("text")
         key = try row.optionalText("key") ?? ""
         sending = try row.optionalDate("sending_ms")
+        serverSending = try row.optionalDate("server_sending_ms")
         remoteID = try row.optionalText("remote_id")
         remoteAddress = try row.optionalText("remote_address")
         attempts = try row.int("attempts")

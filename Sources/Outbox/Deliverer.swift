@@ -26,12 +26,19 @@ package enum LookUpOutcome: Sendable {
 package protocol Deliverer: Sendable {
     /// Sends the action once. Never throws: a lost answer is an outcome.
     func send(_ action: Action) async -> DeliveryOutcome
-    /// Reads the bot's own posts (or the favorite) back to before `action.sending`.
-    func lookUp(_ action: Action) async -> LookUpOutcome
+    /// Reads the bot's own posts back to before `departure`, or asks for the favorite.
+    ///
+    /// - Parameters:
+    ///   - action: What is looked for.
+    ///   - departure: When its first request left, or some time before.
+    /// - Returns: Whether the network shows it.
+    func lookUp(_ action: Action, since departure: Date) async -> LookUpOutcome
     /// How long a request may take before its answer counts as lost.
     var requestDeadline: Duration { get }
     /// How long after the first attempt the network still recognises the same key; nil if a text must never be sent twice.
     var resendWindow: Duration? { get }
+    /// By how many seconds the local clock was ahead of the network's when it answered last; nil before it told.
+    var clockLead: TimeInterval? { get }
 }
 
 /// What an action looks like right before it is sent.

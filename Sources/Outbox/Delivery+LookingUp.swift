@@ -56,11 +56,13 @@ extension Delivery {
     /// Moves a look-up that was planned by a clock that showed a later time.
     ///
     /// The clock was set back, or another worker's is ahead. The wait stays as long as it was meant to be. If nobody can
-    /// tell how old the first request is, another one is no longer possible, and that is recorded before the
-    /// evidence is overwritten.
+    /// tell how old the first request is, another one is no longer possible, and that is recorded before the evidence is
+    /// overwritten; what the network's clock showed is not overwritten.
     private func reschedule(_ action: Action, at time: Date) async throws -> Action {
         var known = action
-        if try await age(of: action, at: time) == nil { known.sends = max(known.sends, Self.sendsAtMost) }
+        if action.serverSending == nil, try await age(of: action, at: time) == nil {
+            known.sends = max(known.sends, Self.sendsAtMost)
+        }
         let lookUp = lookUpTime(of: action) - action.updated.timeIntervalSince(time)
         return try await store.awaitLookUp(known, at: lookUp, reason: action.reason, now: time)
     }
@@ -68,7 +70,7 @@ extension Delivery {
     private func settle(
         _ action: Action, now: @escaping @Sendable () -> Date, allows: @Sendable (Action) async throws -> Bool
     ) async throws -> Action {
-        let outcome = await deliverer.lookUp(action)
+        let outcome = await deliverer.lookUp(action, since: searchStart(of: action, at: now()))
         onStep(.lookedUp)
         let time = now()
         switch outcome {
@@ -77,20 +79,25 @@ extension Delivery {
                 try await store.confirm(action, remoteID: remoteID, remoteAddress: remoteAddress, now: time)
             }
         case .unavailable(let reason, let cause, let asked):
-            let sending = action.sending ?? action.updated
-            let age = time.timeIntervalSince(sending)
+            let departure = departure(of: action, at: time)
+            let age = time.timeIntervalSince(departure)
             guard age < Self.lookUpLimit else {
                 return try await finish(action, giveUp(action, "the network could not be asked for a day", at: time))
             }
             let again = min(
                 retry.nextLookUp(after: cause, age: age, asked: asked, id: action.id, now: time),
-                max(sending + Self.lookUpLimit, time + 1))
+                max(departure + Self.lookUpLimit, time + 1))
             // A duplicate stays one, however long it takes to ask.
             let kept = action.reason == Action.Reason.duplicate ? Action.Reason.duplicate : reason
             return try await finish(action) { [store] in
                 try await store.awaitLookUp(action, at: again, reason: kept, now: time)
             }
         case .absent:
+            if let later = timeOfAnotherLook(for: action, at: time) {
+                return try await finish(action) { [store] in
+                    try await store.awaitLookUp(action, at: later, reason: action.reason, now: time)
+                }
+            }
             guard try await mayResend(action, at: time), try await allows(action) else {
                 return try await finish(
                     action, giveUp(action, "no answer came, and the network does not show it", at: time))
@@ -111,7 +118,7 @@ extension Delivery {
     ///
     /// - Returns: The action if it was found.
     private func sight(_ action: Action, now: @escaping @Sendable () -> Date) async throws -> Action? {
-        let outcome = await deliverer.lookUp(action)
+        let outcome = await deliverer.lookUp(action, since: searchStart(of: action, at: now()))
         onStep(.lookedUp)
         let time = now()
         let wasAsked: Bool
@@ -123,7 +130,7 @@ extension Delivery {
         case .absent: wasAsked = true
         case .unavailable: wasAsked = false
         }
-        let next = Sightings.next(sending: action.sending ?? action.updated, now: time, wasAsked: wasAsked)
+        let next = Sightings.next(sending: departure(of: action, at: time), now: time, wasAsked: wasAsked)
         try await store.lookAgain(action, at: next)
         return nil
     }
@@ -152,18 +159,5 @@ extension Delivery {
             time <= action.expires, let age = try await age(of: action, at: time)
         else { return false }
         return age < window.timeInterval
-    }
-
-    /// How old the first request is at least; nil if a clock that was set makes that anybody's guess.
-    ///
-    /// A request of this worker is timed by a clock that nobody sets as well, and the longer time counts. For one of an
-    /// earlier worker the table has to do: no row can be newer than now, save by what two clocks may differ.
-    private func age(of action: Action, at time: Date) async throws -> TimeInterval? {
-        let sending = action.sending ?? action.updated
-        let shown = time.timeIntervalSince(sending)
-        if let own = memory.age(of: action.id) { return max(shown, own) }
-        let newest = max(try await store.newestChange() ?? sending, memory.steady(time), sending)
-        guard newest.timeIntervalSince(time) <= Self.clockMargin else { return nil }
-        return newest.timeIntervalSince(sending)
     }
 }

@@ -89,9 +89,10 @@ package struct Delivery: Sendable {
         _ final: Action, claimed: Action, now: @escaping @Sendable () -> Date
     ) async throws -> Action {
         let withdraw: DeliveryMemory.Change = { [store] in try await store.withdraw(claimed, now: now()) }
-        let sending = try await departing(claimed.id, orElse: withdraw) { [store, lookUpWait] in
+        let sending = try await departing(claimed.id, orElse: withdraw) { [self] in
             let time = now()
-            return try await store.beginSending(final, lookUp: time + lookUpWait, now: time)
+            return try await store.beginSending(
+                final, lookUp: time + lookUpWait, now: time, serverTime: serverTime(at: time))
         } then: {
             onStep(.sendingStored)
         }
@@ -189,7 +190,7 @@ package struct Delivery: Sendable {
         // A text that was refused because the network has it already was not sent by that request.
         let isDuplicate = action.reason == Action.Reason.duplicate && action.sends < 2
         let reason = isDuplicate ? Action.Reason.duplicate : Action.Reason.unconfirmed
-        let sighting = Sightings.next(sending: action.sending ?? time, now: time, wasAsked: false)
+        let sighting = Sightings.next(sending: departure(of: action, at: time), now: time, wasAsked: false)
         return { [store] in
             try await store.fail(action, reason: reason, explanation: explanation, sighting: sighting, now: time)
         }

@@ -12,6 +12,7 @@ final class DeliveryMemory: @unchecked Sendable {
     private let uptime: @Sendable () -> ContinuousClock.Instant
     private var debts: [(id: String, change: Change)] = []
     private var departures: [String: ContinuousClock.Instant] = [:]
+    private var deferred: Set<String> = []
     private var latest: (wall: Date, instant: ContinuousClock.Instant)?
 
     /// - Parameter uptime: Reads a clock that nobody sets.
@@ -45,7 +46,15 @@ final class DeliveryMemory: @unchecked Sendable {
         lock.withLock { departures[id] = instant }
     }
 
-    func forget(_ id: String) { lock.withLock { departures[id] = nil } }
+    /// Whether a look for an action is put off for the first time.
+    func defersLook(for id: String) -> Bool { lock.withLock { deferred.insert(id).inserted } }
+
+    func forget(_ id: String) {
+        lock.withLock {
+            departures[id] = nil
+            deferred.remove(id)
+        }
+    }
 
     /// How long ago the first request of an action left, whatever was done to the wall clock; nil if another worker
     /// sent it.

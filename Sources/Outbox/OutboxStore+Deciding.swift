@@ -59,8 +59,8 @@ extension OutboxStore {
                 \(intent.sourcePost?.value), \(intent.targetPost), \(intent.targetAuthor?.network.rawValue),
                 \(intent.targetAuthor?.value), \(intent.targetAddress), \(intent.storedBystanders), \(intent.thread),
                 \(intent.visibility?.rawValue), \(intent.language), \(intent.text), \(key), \(SQLValue.null),
-                \(SQLValue.null), \(SQLValue.null), 0, 0, \(SQLValue.null), \(intent.reason), \(intent.explanation),
-                \(now.milliseconds), \(now.milliseconds))
+                \(SQLValue.null), \(SQLValue.null), \(SQLValue.null), 0, 0, \(SQLValue.null), \(intent.reason),
+                \(intent.explanation), \(now.milliseconds), \(now.milliseconds))
             ON CONFLICT (mirror, kind, subject) DO NOTHING
             """)
         return inserted == 1

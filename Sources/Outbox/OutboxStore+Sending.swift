@@ -22,15 +22,18 @@ extension OutboxStore {
     ///   - action: A claimed action with its final text.
     ///   - lookUp: When to look for it, should its answer be lost.
     ///   - now: Recorded as the time of the first request.
+    ///   - serverTime: The same on the network's clock; nil if that is not known.
     /// - Returns: The action as it is stored now.
     /// - Throws: ``OutboxError`` if the lease is lost or the action changed meanwhile; the store's error.
-    package func beginSending(_ action: Action, lookUp: Date, now: Date) async throws -> Action {
+    package func beginSending(
+        _ action: Action, lookUp: Date, now: Date, serverTime: Date? = nil
+    ) async throws -> Action {
         try await change(action, from: [.claimed], to: .sending, now: now) { action in
             """
             text = \(action.text), language = \(action.language), visibility = \(action.visibility?.rawValue),
             source_network = \(action.sourcePost?.network.rawValue), source_post_id = \(action.sourcePost?.value),
             explanation = \(action.explanation), sending_ms = \(now.milliseconds),
-            next_attempt_ms = \(lookUp.milliseconds), attempts = \(action.attempts + 1), sends = \(action.sends + 1)
+            server_sending_ms = \(serverTime?.milliseconds), next_attempt_ms = \(lookUp.milliseconds), attempts = \(action.attempts + 1), sends = \(action.sends + 1)
             """
         }
     }
@@ -45,7 +48,8 @@ extension OutboxStore {
     package func withdraw(_ action: Action, now: Date) async throws -> Action {
         try await change(action, from: [.claimed, .sending], to: .planned, now: now) { action in
             """
-            sending_ms = \(SQLValue.null), next_attempt_ms = \(SQLValue.null), attempts = \(action.attempts),
+            sending_ms = \(SQLValue.null), server_sending_ms = \(SQLValue.null),
+            next_attempt_ms = \(SQLValue.null), attempts = \(action.attempts),
             sends = \(action.sends), reason = \(action.reason)
             """
         }
@@ -105,7 +109,8 @@ extension OutboxStore {
     package func postpone(_ action: Action, until: Date, reason: String, now: Date) async throws -> Action {
         try await change(action, from: [.claimed, .sending], to: .planned, now: now) { _ in
             """
-            next_attempt_ms = \(until.milliseconds), sending_ms = \(SQLValue.null), sends = 0, reason = \(reason)
+            next_attempt_ms = \(until.milliseconds), sending_ms = \(SQLValue.null),
+            server_sending_ms = \(SQLValue.null), sends = 0, reason = \(reason)
             """
         }
     }

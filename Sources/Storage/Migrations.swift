@@ -8,6 +8,7 @@ package enum Migrations {
     static let all = [
         Migration(id: "0001_tables", source: PackageResources._001_tables_sql),
         Migration(id: "0002_deliveries", source: PackageResources._002_deliveries_sql),
+        Migration(id: "0003_server_time", source: PackageResources._003_server_time_sql),
     ]
 
     /// Applies the steps that the database does not have, in one transaction.

@@ -109,7 +109,7 @@ import Testing
     ) async -> String? {
         let network = PaperNetwork(name)
         network.add(posts, to: .ownPosts)
-        guard case .found(let id, _) = await deliverer(network).lookUp(action) else { return nil }
+        guard case .found(let id, _) = await deliverer(network).lookUp(action, since: Self.sending) else { return nil }
         return id
     }
 
@@ -159,8 +159,8 @@ import Testing
         let network = PaperNetwork(.x)
         let later = Self.sending + 600
         network.with { $0.failure = { operation, _ in network.error(.overBudget, operation, retryAfter: later) } }
-        guard case .unavailable(let reason, let cause, let retry) = await deliverer(network).lookUp(action(.post))
-        else {
+        let outcome = await deliverer(network).lookUp(action(.post), since: Self.sending)
+        guard case .unavailable(let reason, let cause, let retry) = outcome else {
             Issue.record("a look-up that cannot be paid for tells nothing")
             return
         }

@@ -144,4 +144,131 @@ import Testing
         #expect(try await reconcile(delivery).map(\.state) == [.done])
         #expect(await network.sent.count == 2)
     }
+
+    // MARK: A network that tells its time
+
+    /// The row keeps what the network's clock showed, which nobody here can set.
+    @Test(arguments: [-3_600, 5_400, 86_400])
+    func theNetworksClockTellsTheAgeWhateverWasDoneToOurs(seconds: Double) async throws {
+        let outbox = try await OutboxFixture()
+        let network = ScriptedDeliverer(outcomes: Self.lost, clockLead: { [clock] in clock.lead })
+        clock.set(by: seconds)
+        try await lose(outbox, by: delivery(outbox, network), expires: 3 * 86_400)
+        clock.advance(10)
+        clock.set(by: -seconds)
+        let sending = try #require(try await outbox.store.action(.reply, subject: "a")?.serverSending)
+        #expect(abs(sending.timeIntervalSince(clock.now) + 10) < 1)
+        let restarted = Delivery(store: outbox.store, deliverer: network)
+        var settled: [Action] = []
+        for _ in 0..<10 where settled.last?.state != .done {
+            clock.advance(60)
+            settled = try await reconcile(restarted)
+        }
+        #expect(settled.map(\.state) == [.done])
+        #expect(await network.sent.count == 2)
+    }
+
+    /// So it does while the clock is wrong, for a worker that came after the request as well.
+    @Test(arguments: [-3_600, 86_400]) func aWrongClockDoesNotForbidTheResend(seconds: Double) async throws {
+        let outbox = try await OutboxFixture()
+        let network = ScriptedDeliverer(outcomes: Self.lost, clockLead: { [clock] in clock.lead })
+        try await lose(outbox, by: delivery(outbox, network), expires: 3 * 86_400)
+        clock.advance(10)
+        clock.set(by: seconds)
+        let restarted = Delivery(store: outbox.store, deliverer: network)
+        var settled: [Action] = []
+        for _ in 0..<10 where settled.last?.state != .done {
+            clock.advance(60)
+            settled = try await reconcile(restarted)
+        }
+        #expect(settled.map(\.state) == [.done])
+        #expect(await network.sent.count == 2)
+    }
+
+    /// The request may still act after a look that only a clock set forward made due.
+    @Test func aClockSetForwardDoesNotHastenTheResend() async throws {
+        let outbox = try await OutboxFixture()
+        let network = ScriptedDeliverer(outcomes: Self.lost, clockLead: { [clock] in clock.lead })
+        let delivery = delivery(outbox, network)
+        try await lose(outbox, by: delivery, expires: 3 * 86_400)
+        clock.advance(10)
+        clock.set(by: 86_400)
+        #expect(try await reconcile(delivery).map(\.state) == [.sending])
+        #expect(await network.lookUps == 1)
+        clock.advance(79)
+        #expect(try await reconcile(delivery).isEmpty)
+        clock.advance(2)
+        #expect(try await reconcile(delivery).map(\.state) == [.done])
+        #expect(await network.sent.count == 2)
+    }
+
+    /// A network that shows the same time for ever does not keep an action open for ever.
+    @Test func aNetworkWhoseClockStandsStillDelaysOnce() async throws {
+        let outbox = try await OutboxFixture()
+        let start = clock.now
+        let network = ScriptedDeliverer(
+            outcomes: Self.lost, clockLead: { [clock] in clock.now.timeIntervalSince(start) })
+        try await lose(outbox, by: delivery(outbox, network))
+        let restarted = Delivery(store: outbox.store, deliverer: network)
+        clock.advance(91)
+        #expect(try await reconcile(restarted).map(\.state) == [.sending])
+        clock.advance(91)
+        #expect(try await reconcile(restarted).map(\.state) == [.done])
+        #expect(await network.lookUps == 2)
+    }
+
+    /// What the network has known for too long stays forbidden, however young our clock makes it.
+    @Test(arguments: [(2_900.0, 2), (3_100.0, 1)])
+    func aClockSetBackDoesNotMakeAKeyYoungForTheNextWorker(real: Double, requests: Int) async throws {
+        let outbox = try await OutboxFixture()
+        let network = ScriptedDeliverer(outcomes: Self.lost, clockLead: { [clock] in clock.lead })
+        try await lose(outbox, by: delivery(outbox, network))
+        clock.advance(real)
+        clock.set(by: 180 - real)
+        let restarted = Delivery(store: outbox.store, deliverer: network)
+        let settled = try await reconcile(restarted)
+        #expect(settled.map(\.state) == [requests == 2 ? .done : .failed])
+        #expect(await network.sent.count == requests)
+    }
+
+    /// What was written down by a clock that was ahead does not hide what the request made.
+    @Test(arguments: [true, false]) func aClockThatWasAheadHidesNothing(isTold: Bool) async throws {
+        let outbox = try await OutboxFixture()
+        let network = ScriptedDeliverer(
+            outcomes: Self.lost, sightings: [.found(remoteID: "u", remoteAddress: nil)],
+            clockLead: { [clock] in isTold ? clock.lead : nil })
+        clock.set(by: 86_400)
+        try await lose(outbox, by: delivery(outbox, network), expires: 3 * 86_400)
+        clock.set(by: -86_400)
+        let sent = clock.now
+        let restarted = Delivery(store: outbox.store, deliverer: network)
+        for _ in 0..<4 {
+            clock.advance(60)
+            _ = try await reconcile(restarted)
+        }
+        #expect(try await outbox.store.action(.reply, subject: "a")?.state == .done)
+        let departure = try #require(await network.departure)
+        #expect(departure <= sent && departure >= sent - 3 * 86_400)
+        if isTold { #expect(departure == sent) }
+    }
+
+    /// A network whose own clock went back tells nothing; a row from the future then forbids the second request.
+    @Test func aNetworkWhoseClockWentBackIsNotBelieved() async throws {
+        let outbox = try await OutboxFixture()
+        let lead = Recorded<TimeInterval>()
+        lead.add(0)
+        let network = ScriptedDeliverer(outcomes: Self.lost, clockLead: { lead.values.last })
+        clock.set(by: 86_400)
+        try await lose(outbox, by: delivery(outbox, network), expires: 3 * 86_400)
+        clock.set(by: -86_400)
+        clock.advance(91)
+        let restarted = Delivery(store: outbox.store, deliverer: network)
+        var settled: [Action] = []
+        for _ in 0..<10 where settled.last?.state != .failed {
+            settled = try await reconcile(restarted)
+            clock.advance(60)
+        }
+        #expect(settled.map(\.isUnconfirmed) == [true])
+        #expect(await network.sent.count == 1)
+    }
 }

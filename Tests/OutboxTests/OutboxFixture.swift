@@ -57,24 +57,33 @@ struct OutboxFixture {
 actor ScriptedDeliverer: Deliverer {
     nonisolated let requestDeadline: Duration = .seconds(30)
     nonisolated let resendWindow: Duration?
+    private nonisolated let tellLead: @Sendable () -> TimeInterval?
     private var outcomes: [DeliveryOutcome]
     private var sightings: [LookUpOutcome]
     private(set) var sent: [Action] = []
     private(set) var lookUps = 0
+    private(set) var departure: Date?
 
-    init(outcomes: [DeliveryOutcome], sightings: [LookUpOutcome] = [], resendWindow: Duration? = .seconds(3_000)) {
+    init(
+        outcomes: [DeliveryOutcome], sightings: [LookUpOutcome] = [], resendWindow: Duration? = .seconds(3_000),
+        clockLead: @escaping @Sendable () -> TimeInterval? = { nil }
+    ) {
         self.outcomes = outcomes
         self.sightings = sightings
         self.resendWindow = resendWindow
+        tellLead = clockLead
     }
+
+    nonisolated var clockLead: TimeInterval? { tellLead() }
 
     func send(_ action: Action) async -> DeliveryOutcome {
         sent.append(action)
         return outcomes.isEmpty ? .refused(reason: "script-ended") : outcomes.removeFirst()
     }
 
-    func lookUp(_ action: Action) async -> LookUpOutcome {
+    func lookUp(_ action: Action, since departure: Date) async -> LookUpOutcome {
         lookUps += 1
+        self.departure = departure
         return sightings.isEmpty ? .absent : sightings.removeFirst()
     }
 }
@@ -85,6 +94,7 @@ final class SteppingClock: @unchecked Sendable {
     private let lock = NSLock()
     private var wall: Date
     private var real = ContinuousClock.now
+    private var settings: TimeInterval = 0
 
     init(_ start: Date = OutboxFixture.start) { wall = start }
 
@@ -101,7 +111,15 @@ final class SteppingClock: @unchecked Sendable {
     }
 
     /// Sets the wall clock, forward or back; no time passes.
-    func set(by seconds: TimeInterval) { lock.withLock { wall += seconds } }
+    func set(by seconds: TimeInterval) {
+        lock.withLock {
+            wall += seconds
+            settings += seconds
+        }
+    }
+
+    /// By how much the wall clock is ahead of the right time.
+    var lead: TimeInterval { lock.withLock { settings } }
 }
 
 /// Values in the order in which they came.

@@ -226,6 +226,7 @@ import Testing
     private actor Network: Deliverer {
         nonisolated let requestDeadline: Duration = .seconds(30)
         nonisolated let resendWindow: Duration? = .seconds(3_000)
+        nonisolated let clockLead: TimeInterval? = nil
         private(set) var sent: [Action] = []
 
         func send(_ action: Action) async -> DeliveryOutcome {
@@ -233,7 +234,7 @@ import Testing
             return .delivered(remoteID: action.subject, remoteAddress: nil)
         }
 
-        func lookUp(_ action: Action) async -> LookUpOutcome {
+        func lookUp(_ action: Action, since departure: Date) async -> LookUpOutcome {
             sent.contains { $0.key == action.key } ? .found(remoteID: action.subject, remoteAddress: nil) : .absent
         }
     }
@@ -252,6 +253,7 @@ import Testing
 
         var requestDeadline: Duration { network.requestDeadline }
         var resendWindow: Duration? { network.resendWindow }
+        var clockLead: TimeInterval? { network.clockLead }
 
         func send(_ action: Action) async -> DeliveryOutcome {
             do {
@@ -262,6 +264,8 @@ import Testing
             return outcome
         }
 
-        func lookUp(_ action: Action) async -> LookUpOutcome { await network.lookUp(action) }
+        func lookUp(_ action: Action, since departure: Date) async -> LookUpOutcome {
+            await network.lookUp(action, since: departure)
+        }
     }
 }

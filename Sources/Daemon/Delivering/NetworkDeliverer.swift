@@ -1,5 +1,5 @@
 import Conduct
-import Foundation
+package import Foundation
 package import Logging
 package import Networks
 package import Outbox
@@ -7,7 +7,7 @@ import Posts
 
 /// Sends actions through a network and looks up what became of them.
 package struct NetworkDeliverer: Deliverer {
-    /// How far back before sending the bot's own posts are read, to allow for clocks that differ.
+    /// How far back before a request the bot's own posts are read, to allow for clocks that differ.
     private static let clockMargin: TimeInterval = 3_600
     /// The reason of what ended with the worker, before the network answered.
     private static let interrupted = "interrupted"
@@ -28,6 +28,8 @@ package struct NetworkDeliverer: Deliverer {
     package var requestDeadline: Duration { network.capabilities.requestDeadline }
 
     package var resendWindow: Duration? { network.capabilities.resendWindow }
+
+    package var clockLead: TimeInterval? { network.clockLead }
 
     package func send(_ action: Action) async -> DeliveryOutcome {
         do {
@@ -53,12 +55,11 @@ package struct NetworkDeliverer: Deliverer {
         }
     }
 
-    package func lookUp(_ action: Action) async -> LookUpOutcome {
+    package func lookUp(_ action: Action, since departure: Date) async -> LookUpOutcome {
         do {
             if action.kind == .favorite { return try await lookUpFavorite(action) }
-            let since = (action.sending ?? action.updated) - Self.clockMargin
             let text = SentText(action.text ?? "")
-            let match = try await network.ownPosts(since: since).first { item in
+            let match = try await network.ownPosts(since: departure - Self.clockMargin).first { item in
                 stands(item, where: action) && text.isSame(as: item.post.text)
             }
             guard let match else { return .absent }
@@ -155,12 +156,14 @@ package struct PretendDeliverer: Deliverer {
 
     package var resendWindow: Duration? { nil }
 
+    package var clockLead: TimeInterval? { nil }
+
     package func send(_ action: Action) async -> DeliveryOutcome {
         report(action)
         return .delivered(remoteID: nil, remoteAddress: nil)
     }
 
-    package func lookUp(_ action: Action) async -> LookUpOutcome {
+    package func lookUp(_ action: Action, since departure: Date) async -> LookUpOutcome {
         .unavailable(reason: "dry-run", retryAfter: nil)
     }
 }

@@ -20,7 +20,9 @@ struct History {
         self.seed = seed
         self.memory = memory
         fate = Fate(seed: seed)
-        world = ModelWorld(fate: fate, memory: memory, storage: storage, mirror: "\(memory) \(seed)")
+        world = ModelWorld(
+            fate: fate, memory: memory, tellsTime: seed.isMultiple(of: 2), storage: storage, mirror: "\(memory) \(seed)"
+        )
         isClockSet = fate.draw(5) == 0
     }
 
@@ -30,7 +32,7 @@ struct History {
         let office = Office(world)
         let setAt = isClockSet ? fate.draw(Self.looks) : -1
         for look in 0..<Self.looks {
-            if look == setAt { world.setClocks(by: [-3_600, -600, 300, 5_400][fate.draw(4)]) }
+            if look == setAt { world.setClocks(by: [-3_600, -600, 300, 5_400, 86_400][fate.draw(5)]) }
             world.advance(Double(1 + fate.draw(fate.draw(10) == 0 ? 300 : 60)))
             try await office.look()
         }

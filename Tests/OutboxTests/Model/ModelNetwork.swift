@@ -30,13 +30,18 @@ final class ModelNetwork: @unchecked Sendable {
     }
 
     let memory: Memory
+    /// Whether its answers carry its time.
+    let tellsTime: Bool
     // Sendable because every access to a variable holds the lock.
     private let lock = NSLock()
     private var posts: [Post] = []
     private var underWay: [(arrival: Date, post: Post)] = []
     private var repetitions = 0
 
-    init(_ memory: Memory) { self.memory = memory }
+    init(_ memory: Memory, tellsTime: Bool) {
+        self.memory = memory
+        self.tellsTime = tellsTime
+    }
 
     /// Publishes, or recognises what it published.
     func receive(_ action: Action, at time: Date) {
@@ -57,7 +62,9 @@ final class ModelNetwork: @unchecked Sendable {
         }
     }
 
-    func posts(about subject: String) -> Int { lock.withLock { posts.count { $0.subject == subject } } }
+    func posts(about subject: String, since date: Date = .distantPast) -> Int {
+        lock.withLock { posts.count { $0.subject == subject && $0.made >= date } }
+    }
 
     var repeated: Int { lock.withLock { repetitions } }
 

@@ -19,11 +19,13 @@ final class ModelWorld: @unchecked Sendable {
     private let origin = ContinuousClock.now
     private var intruder: (@Sendable () async throws -> Void)?
 
-    init(fate: Fate, memory: ModelNetwork.Memory, storage: any StorageEngine, mirror: String) {
+    init(
+        fate: Fate, memory: ModelNetwork.Memory, tellsTime: Bool, storage: any StorageEngine, mirror: String
+    ) {
         self.fate = fate
         self.mirror = mirror
         self.storage = storage
-        network = ModelNetwork(memory)
+        network = ModelNetwork(memory, tellsTime: tellsTime)
     }
 
     /// The time that really is.
@@ -66,6 +68,7 @@ final class ModelWorker: @unchecked Sendable {
     // Sendable because every access to a variable holds the lock.
     private let lock = NSLock()
     private var isKilled = false
+    private var heardLead: TimeInterval?
 
     init(_ world: ModelWorld, skew: TimeInterval) {
         self.world = world
@@ -75,6 +78,17 @@ final class ModelWorker: @unchecked Sendable {
     var now: Date { world.now + world.error + skew }
 
     var isDead: Bool { lock.withLock { isKilled } }
+
+    /// How far the clock was ahead of the network's when it answered last; nil if it does not tell.
+    var clockLead: TimeInterval? { lock.withLock { heardLead } }
+
+    /// Hears an answer, which may carry the network's time in whole seconds.
+    func hear() {
+        guard world.network.tellsTime else { return }
+        let shown = Date(timeIntervalSince1970: world.now.timeIntervalSince1970.rounded(.down))
+        let lead = now.timeIntervalSince(shown)
+        lock.withLock { heardLead = lead }
+    }
 
     func die() { lock.withLock { isKilled = true } }
 
@@ -147,6 +161,7 @@ private struct ModelDeliverer: Deliverer {
 
     var requestDeadline: Duration { .seconds(30) }
     var resendWindow: Duration? { worker.world.network.memory.resendWindow }
+    var clockLead: TimeInterval? { worker.clockLead }
 
     func send(_ action: Action) async -> DeliveryOutcome {
         let (world, fate) = (worker.world, worker.world.fate)
@@ -157,7 +172,10 @@ private struct ModelDeliverer: Deliverer {
         if !isForgetful { try? await world.mayPause(2) }
         guard !worker.isDead else { return .unknown(reason: "killed") }
         world.advance(Double(fate.draw(20)))
-        if fate.strikes(.refusal, 3) { return .refused(reason: "rejected", detail: "the server answered 422") }
+        if fate.strikes(.refusal, 3) {
+            worker.hear()
+            return .refused(reason: "rejected", detail: "the server answered 422")
+        }
         if fate.strikes(.tooBusy, isForgetful ? 20 : 10) {
             // The refusal may arrive long after another worker has taken over.
             try? await world.mayPause(isForgetful ? 60 : 20)
@@ -171,17 +189,19 @@ private struct ModelDeliverer: Deliverer {
         }
         world.network.receive(action, at: world.now)
         if fate.strikes(.lostAnswer, isForgetful ? 25 : 10) { return .unknown(reason: "timeout") }
+        worker.hear()
         return .delivered(remoteID: action.subject, remoteAddress: nil)
     }
 
-    func lookUp(_ action: Action) async -> LookUpOutcome {
+    func lookUp(_ action: Action, since departure: Date) async -> LookUpOutcome {
         let (world, fate) = (worker.world, worker.world.fate)
         fate.attend(to: action.subject)
         guard !worker.isDead else { return .unavailable(reason: "killed", retryAfter: nil) }
         if fate.strikes(.lookUpDown, 8) {
             return .unavailable(reason: "unavailable", cause: .serverTrouble, retryAfter: nil)
         }
-        return world.network.posts(about: action.subject) > 0
+        worker.hear()
+        return world.network.posts(about: action.subject, since: departure - 3_600) > 0
             ? .found(remoteID: action.subject, remoteAddress: nil) : .absent
     }
 }
