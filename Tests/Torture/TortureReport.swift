@@ -22,6 +22,8 @@ struct TortureReport: Sendable {
     var days = 0.0
     /// Real seconds.
     var seconds = 0.0
+    /// For how many of them somebody got no processor, so that nothing is held against the workers.
+    var starvedSeconds = 0.0
     /// What should not have happened, a line each.
     var complaints: [String] = []
 
@@ -93,7 +95,7 @@ extension TortureReport {
     private struct Figures: Encodable {
         var network, store: String
         var seed: UInt64
-        var factor, days, seconds: Double
+        var factor, days, seconds, starvedSeconds: Double
         var kills, episodes, faults, cutAnswers: Int
         var actions, delivered, unconfirmed, expired, skipped, pending, unhindered: Int
         var duplicates, lost, unexplained: Int
@@ -105,6 +107,7 @@ extension TortureReport {
             let audit = report.audit
             (network, store, seed) = (settings.network.rawValue, settings.store.rawValue, settings.seed)
             (factor, days, seconds) = (settings.factor, Self.rounded(report.days), Self.rounded(report.seconds))
+            starvedSeconds = Self.rounded(report.starvedSeconds)
             (kills, episodes, faults) = (report.kills, report.episodes, report.faults)
             cutAnswers = report.cutAnswers
             (actions, delivered, unconfirmed) = (audit.actions, audit.delivered, audit.unconfirmed)
@@ -121,6 +124,7 @@ extension TortureReport {
         enum CodingKeys: String, CodingKey {
             case network, store, seed, factor, days, seconds, kills, episodes, faults, actions, delivered, unconfirmed
             case expired, skipped, pending, unhindered, duplicates, lost, unexplained, complaints
+            case starvedSeconds = "starved_seconds"
             case cutAnswers = "cut_answers"
             case faultKinds = "fault_kinds"
             case pointsReached = "points_reached"

@@ -65,9 +65,15 @@ struct TortureRun: Sendable {
         report.wrongClocks = await director.wrongClocks
         let ledger = await stage.sandbox.ledger
         let ledgers = try await end.ledgers(ledger, report)
+        report.starvedSeconds = starvedSeconds(ledgers.disturbances)
         _ = try stage.folder.write(Transcript(ledgers).text, to: "ledgers.txt")
         report.add(audit(ledgers), unanswered: Self.unanswered(ledger))
         report.seconds = start.duration(to: .now).timeInterval
+        if report.starvedSeconds > 0 {
+            say(
+                "for \(Int(report.starvedSeconds.rounded(.up))) of \(Int(report.seconds)) s the machine had no processor "
+                    + "for somebody; what came late then counts for nothing")
+        }
         report.days = stage.clock.now.timeIntervalSince(Stage.origin) / 86_400
         return report
     }
@@ -76,6 +82,11 @@ struct TortureRun: Sendable {
     private func isBehind(_ report: TortureReport, _ stage: Stage) async -> Bool {
         let delivered = await stage.sandbox.ledger.writes.count { $0.effect == .created && $0.isAnswered }
         return TortureReport.isTooLittle(delivered: delivered, kills: report.kills + Self.margin)
+    }
+
+    /// For how many real seconds somebody got no processor.
+    private func starvedSeconds(_ disturbances: [Disturbance]) -> Double {
+        disturbances.filter { $0.cause == .noProcessor }.reduce(0) { $0 + $1.interval.duration } / settings.factor
     }
 
     /// How many requests got no whole answer, whether or not the network acted on them.

@@ -47,6 +47,30 @@ import Testing
         #expect(stretch([disturbance(0...9_000, .noServer)], 0...12_000) == 12_000 - 9_000 - 1_125)
     }
 
+    @Test func onlyAWorkerThatWaitedLongForAProcessorIsLateLonger() {
+        #expect(stretch([disturbance(0...20, .noProcessor)], 0...1_000) == 980)
+        #expect(stretch([disturbance(0...100, .noProcessor)], 0...1_000) == 1_000 - 175)
+        #expect(stretch([disturbance(0...900, .noProcessor)], 0...1_000) == 25)
+    }
+
+    @Test func onlyWhatLiesBetweenCounts() {
+        let many = (0..<100).map { disturbance((10.0 * Double($0))...(10.0 * Double($0) + 5)) }
+        #expect(stretch(many, 5...10) == 5)
+        #expect(stretch(many, 0...5) == 0)
+        #expect(stretch(many, 333...348) == 5)
+        #expect(stretch(many, 337...341) == 3)
+        #expect(stretch(many, 990...2_000) == 1_005)
+        #expect(stretch(many, 3_000...4_000) == 1_000)
+    }
+
+    @Test func intervalsThatMeetBecomeOne() {
+        var intervals: [DateInterval] = []
+        for (start, end) in [(0.0, 1.0), (3, 4), (6, 7), (3.5, 8), (8, 9), (10, 11)] {
+            intervals.append(merging: DateInterval(start: origin + start, end: origin + end))
+        }
+        #expect(intervals.map(\.duration) == [1, 6, 1])
+    }
+
     @Test func countsThatCannotBeReadHinderFavoritesOnly() {
         let time = WorkingTime([disturbance(0...100, .noCounts)])
         #expect(time.longestStretch(for: .reply, from: origin, to: origin + 100) == 100)

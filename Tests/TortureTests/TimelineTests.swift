@@ -34,4 +34,15 @@ import Testing
         timeline.end(number)
         #expect(timeline.disturbances.count { $0.cause == .noServer } == 1)
     }
+
+    @Test func stretchesWithoutAProcessorBecomeOneWhereTheyTouch() {
+        let origin = Date(timeIntervalSince1970: 0)
+        for (start, end) in [(0.0, 10.0), (10, 20), (30, 40), (35, 50), (60, 70), (15, 80)] {
+            timeline.noteStarvation(DateInterval(start: origin + start, end: origin + end))
+        }
+        timeline.noteStarvation(DateInterval(start: origin + 90, end: origin + 95))
+        let stretches = timeline.disturbances.filter { $0.cause == .noProcessor }.map(\.interval)
+        #expect(stretches.map { $0.start.timeIntervalSince(origin) } == [0, 90])
+        #expect(stretches.map { $0.end.timeIntervalSince(origin) } == [80, 95])
+    }
 }

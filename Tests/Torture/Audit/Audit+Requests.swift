@@ -30,11 +30,18 @@ extension Audit {
 
     /// Whether a request arrived after its action had expired, other than from a worker that had been stopped meanwhile.
     private func isLate(_ write: SandboxLedger.Write, for action: Action) -> Bool {
-        let last = action.expires + input.skew + input.patience
-        guard write.arrived > last, !isInTimeByWrongClock(write, for: action) else { return false }
+        let end = action.expires + input.skew
+        guard isMoreThanPatience(from: end, to: write.arrived, action.kind), !isInTimeByWrongClock(write, for: action)
+        else { return false }
         return !input.stoppedWorkers.contains {
-            $0.stopped <= last && $0.woken >= action.expires && write.arrived <= $0.woken + input.patience
+            $0.stopped <= end + input.patience && $0.woken >= action.expires
+                && !isMoreThanPatience(from: $0.woken, to: write.arrived, action.kind)
         }
+    }
+
+    /// Whether a request took longer than it may although the machine did not hold it up.
+    private func isMoreThanPatience(from start: Date, to end: Date, _ kind: ActionKind) -> Bool {
+        starvation.longestStretch(for: kind, from: start, to: end) > input.patience
     }
 
     /// What the network itself objects to.

@@ -26,6 +26,8 @@ struct Audit: Sendable {
     let input: AuditInput
     let attribution: Attribution
     let time: WorkingTime
+    /// The same if nothing were wrong but that processors were wanting.
+    let starvation: WorkingTime
     /// The disturbances during which a worker tried and failed.
     let failures: [Disturbance]
 
@@ -34,7 +36,8 @@ struct Audit: Sendable {
         attribution = Attribution(input.actions, input.ledger, input.rules)
         let wrong = input.wrongClocks.map { Disturbance(cause: .wrongClock, interval: $0.interval) }
         time = WorkingTime(input.disturbances + wrong)
-        failures = (input.disturbances + wrong).filter { $0.cause != .noWorker }
+        failures = (input.disturbances + wrong).filter(\.letsFail)
+        starvation = WorkingTime(input.disturbances.filter { $0.cause == .noProcessor })
     }
 
     var rules: AuditRules { input.rules }

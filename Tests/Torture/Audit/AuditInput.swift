@@ -49,6 +49,9 @@ struct Disturbance: Equatable, Sendable {
         case faults
         /// The worker's clock was set, and what was to be done had been, or was not to be done yet, for all it knew.
         case wrongClock = "wrong-clock"
+        /// The machine had no processor for a worker, for the network or for a store. Explains what is late or missing,
+        /// and nothing else.
+        case noProcessor = "no-processor"
     }
 
     var cause: Cause
@@ -57,12 +60,31 @@ struct Disturbance: Equatable, Sendable {
     /// Whether an action of this kind has to wait for the end of it.
     func hinders(_ kind: ActionKind) -> Bool { cause != .noCounts || kind == .favorite }
 
+    /// Whether what a worker tried meanwhile may have failed.
+    ///
+    /// One that did not run did not try. One that got no processor is late with everything; its requests take longer,
+    /// and have much more time than that.
+    var letsFail: Bool { cause != .noWorker && cause != .noProcessor }
+
     /// How much longer than itself it can be felt, in seconds.
     ///
     /// Whoever tried while it lasted waits before the next attempt. Each wait is twice the one before, so it is at most
     /// as long as all of them together, plus the first: a minute, spread by a quarter. No wait is longer than a
-    /// quarter of an hour, spread likewise. A worker that did not run did not try.
-    var aftermath: TimeInterval { cause == .noWorker ? 0 : min(interval.duration + 75, 900 * 1.25) }
+    /// quarter of an hour, spread likewise. A worker that did not run did not try. One that got no processor for long may
+    /// have lost its lease, and needs about that minute until it works again.
+    var aftermath: TimeInterval {
+        switch cause {
+        case .noWorker: 0
+        case .noProcessor: interval.duration < Self.beat ? 0 : Self.firstWait
+        case .noServer, .noDatabase, .noCounts, .faults, .wrongClock:
+            min(interval.duration + Self.firstWait, Self.longestWait)
+        }
+    }
+
+    private static let firstWait: TimeInterval = 75
+    private static let longestWait: TimeInterval = 900 * 1.25
+    /// A worker that pauses for less than this keeps its lease, in seconds.
+    private static let beat: TimeInterval = 24
 }
 
 /// A worker that was held with SIGSTOP and went on later.

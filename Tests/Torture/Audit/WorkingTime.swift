@@ -30,8 +30,8 @@ struct WorkingTime: Sendable {
     func longestStretch(
         for kind: ActionKind, from start: Date, to end: Date, besides others: [DateInterval] = []
     ) -> TimeInterval {
-        let general = (hindered[kind] ?? []).filter { $0.end > start && $0.start < end }
-        let intervals = others.isEmpty ? general : Self.merged(general + others)
+        let general = Self.part(of: hindered[kind] ?? [], after: start).prefix { $0.start < end }
+        let intervals = others.isEmpty ? Array(general) : Self.merged(general + others)
         var (free, longest) = (start, 0.0)
         for interval in intervals where interval.end > start && interval.start < end {
             longest = max(longest, interval.start.timeIntervalSince(free))
@@ -40,13 +40,31 @@ struct WorkingTime: Sendable {
         return max(longest, end.timeIntervalSince(free), 0)
     }
 
-    private static func merged(_ intervals: [DateInterval]) -> [DateInterval] {
-        intervals.sorted { $0.start < $1.start }.reduce(into: []) { merged, next in
-            if let last = merged.last, next.start <= last.end {
-                merged[merged.count - 1].end = max(last.end, next.end)
-            } else {
-                merged.append(next)
-            }
+    /// Those of disjoint intervals in the order of time that end after an instant: a long run has some ten thousand.
+    private static func part(of intervals: [DateInterval], after date: Date) -> ArraySlice<DateInterval> {
+        var (first, last) = (intervals.startIndex, intervals.endIndex)
+        while first < last {
+            let middle = (first + last) / 2
+            if intervals[middle].end > date { last = middle } else { first = middle + 1 }
         }
+        return intervals[first...]
+    }
+
+    private static func merged(_ intervals: [DateInterval]) -> [DateInterval] {
+        intervals.sorted { $0.start < $1.start }.reduce(into: []) { $0.append(merging: $1) }
+    }
+}
+
+extension [DateInterval] {
+    /// Adds an interval to disjoint ones in the order of time, none of which ends later than it.
+    ///
+    /// Those that it meets become one with it.
+    mutating func append(merging interval: DateInterval) {
+        var merged = interval
+        while let last, merged.start <= last.end {
+            merged = DateInterval(start: Swift.min(last.start, merged.start), end: Swift.max(last.end, merged.end))
+            removeLast()
+        }
+        append(merged)
     }
 }

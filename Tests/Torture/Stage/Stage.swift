@@ -23,6 +23,7 @@ final class Stage: Sendable {
     let clock: AcceleratedClock
     let timeline: Timeline
     let disk = DiskRoom()
+    private let watch: StarvationWatch
     private let started: Date
     private let environment: [String: String]
 
@@ -60,6 +61,7 @@ final class Stage: Sendable {
         (self.settings, self.folder, self.servers, self.sandbox) = (settings, folder, servers, sandbox)
         (self.clock, self.started, self.environment) = (clock, started, environment)
         timeline = Timeline(clock: clock)
+        watch = StarvationWatch(timeline: timeline, clock: clock, factor: settings.factor)
     }
 
     /// Starts a worker.
@@ -88,6 +90,7 @@ final class Stage: Sendable {
 
     /// Ends everything.
     func strike(keepingFolder: Bool) async {
+        watch.stop()
         await sandbox.stop()
         await servers.stop()
         if !keepingFolder { folder.remove() }

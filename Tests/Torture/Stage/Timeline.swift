@@ -7,6 +7,8 @@ final class Timeline: @unchecked Sendable {
     private let lock = NSLock()
     private let clock: AcceleratedClock
     private var finished: [Disturbance] = []
+    /// Disjoint, in the order of time.
+    private var starvation: [DateInterval] = []
     private var open: [Int: (cause: Disturbance.Cause, start: Date)] = [:]
     private var count = 0
     /// The number of the stretch without a worker that lasts now.
@@ -23,6 +25,7 @@ final class Timeline: @unchecked Sendable {
         lock.withLock {
             let now = clock.now
             return finished + open.sorted { $0.key < $1.key }.map { Self.disturbance($0.value, until: now) }
+                + starvation.map { Disturbance(cause: .noProcessor, interval: $0) }
         }
     }
 
@@ -53,6 +56,11 @@ final class Timeline: @unchecked Sendable {
             let begun = begin(.noWorker)
             lock.withLock { absence = begun }
         }
+    }
+
+    /// Notes that somebody got no processor; stretches that touch each other become one.
+    func noteStarvation(_ stretch: DateInterval) {
+        lock.withLock { starvation.append(merging: stretch) }
     }
 
     private static func disturbance(_ begun: (cause: Disturbance.Cause, start: Date), until end: Date) -> Disturbance {
