@@ -26,14 +26,11 @@ extension Audit {
 
     /// Whether a wrong clock made it impossible to tell how old the request for an action was.
     ///
-    /// That is so if it was sent, or given up, by a worker whose clock was wrong, and for as long as the table holds a
-    /// later time than the right clock shows.
+    /// That is so if it was sent, or given up, by a worker whose clock was wrong. Everybody else knows it: the network has
+    /// told when it was asked.
     func isOfUnknownAge(_ action: Action) -> Bool {
         input.wrongClocks.contains { wrong in
-            let isLaterThanNow =
-                wrong.isAhead && wrong.interval.start <= action.updated + input.skew
-                && wrong.shown.end + input.skew >= action.updated
-            return isLaterThanNow || shows(wrong, action.updated) || action.sending.map { shows(wrong, $0) } ?? false
+            shows(wrong, action.updated) || action.sending.map { shows(wrong, $0) } ?? false
         }
     }
 
