@@ -103,23 +103,6 @@ import Testing
         #expect(run.report.findings == [])
     }
 
-    /// While the network was away at one of the times, and there at the next.
-    @Test func aLookThatToldNothingIsNotMadeAgain() {
-        var run = AuditRun(.x)
-        run.input.kills = 1
-        let slot = run.post(hour: 8)
-        (run[slot].state, run[slot].reason, run[slot].remoteID) = (.failed, Action.Reason.unconfirmed, nil)
-        run.input.rules.sightings = [600]
-        run.disturb(.noServer, hours: 8.1...8.3)
-        #expect(run.report.findings == [])
-        run.input.rules.sightings = [600, 3_600]
-        #expect(run.report.unexplained == 1)
-        // Nobody is there at the second time, and the next worker comes when the network is away again.
-        run.disturb(hours: 8.9...10)
-        run.disturb(.noServer, hours: 9.95...11)
-        #expect(run.report.findings == [])
-    }
-
     @Test(arguments: [ActionState.planned, .claimed, .skipped, .expired, .suggested])
     func whatTheNetworkHasWasSent(state: ActionState) {
         var run = AuditRun(.bluesky)

@@ -53,26 +53,6 @@ extension Audit {
         return "is recorded under another name than the network gave it"
     }
 
-    /// Whether the network had the action at one of the times when it is looked for again, and a worker had the time to
-    /// look then.
-    private func isSighted(_ action: Action) -> Bool {
-        guard let thing = things(of: action).first, let sending = action.sending else { return false }
-        let looks = rules.sightings.map { sending + $0 }.filter { $0 > thing.date + input.skew && !mayFail(at: $0) }
-        return looks.contains { hadTime(for: action, from: $0 + input.skew, to: input.now, extra: rules.lookUpWait) }
-    }
-
-    /// Whether something was wrong when the network was to be asked, or when a worker came that could ask it.
-    ///
-    /// Such a look is made up for within the hour, which may be after the end of the run.
-    private func mayFail(at look: Date) -> Bool {
-        let absences = input.disturbances.filter { $0.cause == .noWorker }.map(\.interval).sorted()
-        var last = look + input.skew + input.patience
-        for absence in absences where absence.start <= last && last < absence.end + input.patience {
-            last = absence.end + input.patience
-        }
-        return failures.contains { $0.interval.start <= last && look - input.skew <= $0.interval.end }
-    }
-
     /// What is wrong with an action that failed for another reason than that it is not known what became of it.
     private func objection(toFailure action: Action) -> String? {
         if wasRefusedOnPurpose(action) { return nil }

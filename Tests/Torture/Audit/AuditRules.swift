@@ -16,6 +16,9 @@ struct AuditRules: Sendable {
     var resendWindow: TimeInterval
     /// How long after the first request an unconfirmed action is looked for again, in seconds.
     var sightings: [TimeInterval] = [600, 3_600, 6 * 3_600, 24 * 3_600]
+    /// How long after a look that told nothing the next one is made, in seconds, and until when after the first request.
+    var sightingAgain: TimeInterval = 3_600
+    var sightingEnd: TimeInterval = 48 * 3_600
     /// The most answers to one person on one local day.
     var repliesPerPerson = 3
     /// The most answers in one conversation.
