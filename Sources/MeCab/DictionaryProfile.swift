@@ -4,7 +4,7 @@ import Foundation
 ///
 /// Each kind numbers its parts of speech in its own way. To support another
 /// kind, add a row to ``all``.
-package struct DictionaryProfile: Sendable {
+@usableFromInline package struct DictionaryProfile: Sendable {
     /// The value of `MECAB_DICTIONARY` that selects the profile.
     package let name: String
     /// The apt package that installs such a dictionary.
@@ -13,7 +13,8 @@ package struct DictionaryProfile: Sendable {
     package let searchPaths: [String]
     /// The position in the record of a word's base form.
     package let baseFormField: Int
-    private let classes: [WordClass]
+    /// The class of each part of speech number; higher numbers are `other`.
+    @usableFromInline let classes: [WordClass]
     /// A sentence and how a dictionary of this kind cuts it.
     let probe: [ProbeWord]
 
@@ -72,7 +73,7 @@ package struct DictionaryProfile: Sendable {
     }
 
     /// The class of a word with this part of speech number.
-    package func wordClass(_ partOfSpeech: Int) -> WordClass {
+    @inlinable package func wordClass(_ partOfSpeech: Int) -> WordClass {
         classes.indices.contains(partOfSpeech) ? classes[partOfSpeech] : .other
     }
 

@@ -1,5 +1,5 @@
 /// Why MeCab could not be opened or could not analyse a text.
-package struct MeCabError: Error, Equatable, Sendable, CustomStringConvertible {
+@usableFromInline package struct MeCabError: Error, Equatable, Sendable, CustomStringConvertible {
     /// What kind of failure it was.
     package struct Code: Hashable, Sendable, CustomStringConvertible {
         package let description: String
@@ -18,7 +18,7 @@ package struct MeCabError: Error, Equatable, Sendable, CustomStringConvertible {
 
     package let code: Code
     /// One line for people that never holds the analysed text.
-    package let description: String
+    @usableFromInline package let description: String
 
     init(_ code: Code, _ description: String) {
         self.code = code

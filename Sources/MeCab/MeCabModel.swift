@@ -6,21 +6,18 @@ import Foundation
 /// One model and one tagger serve all threads; each analysis has a lattice of
 /// its own, taken from a small pool. An analysis is pure CPU work of some
 /// microseconds and may run on the cooperative pool.
-package final class MeCabModel: @unchecked Sendable {
+@usableFromInline package final class MeCabModel: @unchecked Sendable {
     // Sendable: MeCab allows one model and one tagger to be used from many threads as long as each uses a lattice of
-    // its own (mecab_parse_lattice); the pool of idle lattices is guarded by `lock`.
+    // its own (mecab_parse_lattice); the pool of idle lattices has a lock.
     private let model: OpaquePointer
     private let tagger: OpaquePointer
-    private let lock = NSLock()
-    private var idle: [OpaquePointer] = []
+    private let lattices = PointerPool(capacity: 8)
 
     /// The number of words in the dictionary, which tells one version of it from another.
     package let wordCount: Int
 
     /// The longest text that ``forEachMorpheme(in:_:)`` takes.
     package static let maximumBytes = 1 << 20
-
-    private static let maximumIdle = 8
 
     /// Opens a dictionary.
     ///
@@ -37,7 +34,7 @@ package final class MeCabModel: @unchecked Sendable {
     }
 
     deinit {
-        for lattice in idle { mecab_lattice_destroy(lattice) }
+        while let lattice = lattices.take() { mecab_lattice_destroy(lattice) }
         mecab_destroy(tagger)
         mecab_model_destroy(model)
     }
@@ -49,66 +46,52 @@ package final class MeCabModel: @unchecked Sendable {
     ///     callers cap and break text that strangers wrote.
     ///   - body: Called for each word in order; the word must not leave it.
     /// - Throws: ``MeCabError`` with code `.textTooLong` or `.parsing`.
-    package func forEachMorpheme(in text: String, _ body: (Morpheme) -> Void) throws(MeCabError) {
-        var text = text
-        guard text.utf8.count <= Self.maximumBytes else {
-            throw MeCabError(.textTooLong, "could not analyse a text: it is longer than \(Self.maximumBytes) bytes")
-        }
+    @inlinable package func forEachMorpheme(in text: String, _ body: (Morpheme) -> Void) throws(MeCabError) {
         guard !text.isEmpty else { return }
-        let lattice = try takeLattice()
-        defer { giveBack(lattice) }
-        // The nodes point into the bytes of `text`, so they are read before this closure ends.
+        var text = text
+        // Inlined into the caller together with `body`, which runs once a word; the functions called here run once a
+        // text. The words point into its bytes, so they are shown before this closure ends.
         let failure = text.withUTF8 { bytes -> MeCabError? in
-            bytes.withMemoryRebound(to: CChar.self) { characters in
-                mecab_lattice_set_sentence2(lattice, characters.baseAddress, characters.count)
+            do throws(MeCabError) {
+                let lattice = try analysed(bytes)
+                var words = MorphemeCursor(lattice)
+                while let word = words.next() { body(word) }
+                giveBack(lattice)
+                return nil
+            } catch {
+                return error
             }
-            guard mecab_parse_lattice(tagger, lattice) != 0 else {
-                return MeCabError(
-                    .parsing, "could not analyse a text: \(Self.message(mecab_lattice_strerror(lattice)))")
-            }
-            Self.walk(mecab_lattice_get_bos_node(lattice), body)
-            return nil
         }
         if let failure { throw failure }
     }
 
-    private static func walk(_ first: UnsafePointer<mecab_node_t>?, _ body: (Morpheme) -> Void) {
-        var next = first
-        while let node = next {
-            next = UnsafePointer(node.pointee.next)
-            let isWord = Int(node.pointee.stat) == Int(MECAB_NOR_NODE) || Int(node.pointee.stat) == Int(MECAB_UNK_NODE)
-            guard isWord, let surface = node.pointee.surface, let record = node.pointee.feature else { continue }
-            let length = Int(node.pointee.length)
-            surface.withMemoryRebound(to: UInt8.self, capacity: length) { bytes in
-                body(
-                    Morpheme(
-                        surface: UnsafeBufferPointer(start: bytes, count: length),
-                        partOfSpeech: Int(node.pointee.posid),
-                        isUnknown: Int(node.pointee.stat) == Int(MECAB_UNK_NODE),
-                        record: UnsafeRawPointer(record).assumingMemoryBound(to: UInt8.self)
-                    ))
-            }
+    /// Cuts a text that is not empty into words.
+    ///
+    /// - Returns: A lattice with the words, which point into the text; it must be given back.
+    /// - Throws: ``MeCabError`` with code `.textTooLong` or `.parsing`.
+    @usableFromInline func analysed(_ text: UnsafeBufferPointer<UInt8>) throws(MeCabError) -> OpaquePointer {
+        guard text.count <= Self.maximumBytes else {
+            throw MeCabError(.textTooLong, "could not analyse a text: it is longer than \(Self.maximumBytes) bytes")
         }
-    }
-
-    private func takeLattice() throws(MeCabError) -> OpaquePointer {
-        lock.lock()
-        let pooled = idle.popLast()
-        lock.unlock()
-        guard let lattice = pooled ?? mecab_model_new_lattice(model) else {
+        guard let lattice = lattices.take() ?? mecab_model_new_lattice(model) else {
             throw MeCabError(.parsing, "could not analyse a text: MeCab has no memory for it")
+        }
+        text.withMemoryRebound(to: CChar.self) { characters in
+            mecab_lattice_set_sentence2(lattice, characters.baseAddress, characters.count)
+        }
+        guard mecab_parse_lattice(tagger, lattice) != 0 else {
+            let reason = Self.message(mecab_lattice_strerror(lattice))
+            giveBack(lattice)
+            throw MeCabError(.parsing, "could not analyse a text: \(reason)")
         }
         return lattice
     }
 
-    private func giveBack(_ lattice: OpaquePointer) {
+    /// Forgets the words of a lattice and keeps it for another text.
+    @usableFromInline func giveBack(_ lattice: OpaquePointer) {
         // The lattice must not keep pointers into the caller's text.
         mecab_lattice_clear(lattice)
-        lock.lock()
-        let isKept = idle.count < Self.maximumIdle
-        if isKept { idle.append(lattice) }
-        lock.unlock()
-        if !isKept { mecab_lattice_destroy(lattice) }
+        if !lattices.put(lattice) { mecab_lattice_destroy(lattice) }
     }
 
     private static func open(

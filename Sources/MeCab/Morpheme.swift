@@ -1,22 +1,56 @@
+import Foundation
+
 /// One word as MeCab cut it from a text: a view that is valid only inside the closure it is passed to.
-package struct Morpheme {
-    /// The bytes of the word in the analysed text, without leading white space.
-    package let surface: UnsafeBufferPointer<UInt8>
-    /// The number that the dictionary gives to the part of speech (`posid`).
-    package let partOfSpeech: Int
+@usableFromInline package struct Morpheme {
+    // Small, so that it is handed over in registers.
+    /// The first byte of the word in the analysed text.
+    @usableFromInline let start: UnsafePointer<UInt8>
+    /// The dictionary's record, which ends with a zero.
+    private let record: UnsafePointer<UInt8>
+    /// The number of bytes of the word.
+    @usableFromInline let length: UInt16
+    /// The number of the part of speech.
+    @usableFromInline let number: UInt16
     /// The word is not in the dictionary.
     package let isUnknown: Bool
-    private let record: UnsafePointer<UInt8>
 
-    init(surface: UnsafeBufferPointer<UInt8>, partOfSpeech: Int, isUnknown: Bool, record: UnsafePointer<UInt8>) {
-        self.surface = surface
-        self.partOfSpeech = partOfSpeech
-        self.isUnknown = isUnknown
+    /// - Parameters:
+    ///   - start: The first byte of the word in the analysed text, which is UTF-8.
+    ///   - length: The number of its bytes.
+    ///   - number: The number of its part of speech.
+    ///   - isUnknown: Whether it is missing from the dictionary.
+    ///   - record: The dictionary's record, which ends with a zero.
+    init(
+        start: UnsafePointer<UInt8>, length: UInt16, number: UInt16, isUnknown: Bool, record: UnsafePointer<UInt8>
+    ) {
+        self.start = start
         self.record = record
+        self.length = length
+        self.number = number
+        self.isUnknown = isUnknown
     }
 
+    /// The bytes of the word in the analysed text, without leading white space.
+    @inlinable package var surface: UnsafeBufferPointer<UInt8> {
+        UnsafeBufferPointer(start: start, count: Int(length))
+    }
+
+    /// The number that the dictionary gives to the part of speech (`posid`).
+    @inlinable package var partOfSpeech: Int { Int(number) }
+
     /// The word as text; bytes that are not UTF-8 are repaired.
-    package var text: String { String(decoding: surface, as: UTF8.self) }
+    @inlinable package var text: String {
+        hasWholeScalars ? String(validUTF8: surface) : String(decoding: surface, as: UTF8.self)
+    }
+
+    /// Whether the word begins and ends between two scalars of the text, which is UTF-8, so that the word is too.
+    @inlinable var hasWholeScalars: Bool {
+        let bytes = surface
+        let count = bytes.count
+        guard let first = bytes.first, first & 0xC0 != 0x80 else { return false }
+        return bytes[count - 1] < 0x80 || (count >= 3 && bytes[count - 3] & 0xF0 == 0xE0)
+            || (count >= 2 && bytes[count - 2] & 0xE0 == 0xC0) || (count >= 4 && bytes[count - 4] & 0xF8 == 0xF0)
+    }
 
     /// One field of the dictionary's comma separated record, as text.
     ///
@@ -31,16 +65,22 @@ package struct Morpheme {
     /// Scans only as far as that field: splitting whole records costs several
     /// times as much as the analysis itself.
     package func bytes(ofField index: Int) -> UnsafeBufferPointer<UInt8>? {
-        let comma = UInt8(ascii: ",")
         var start = record
         for _ in 0..<index {
-            while start.pointee != 0, start.pointee != comma { start += 1 }
-            guard start.pointee == comma else { return nil }
-            start += 1
+            guard let comma = Self.comma(from: start) else { return nil }
+            start = comma + 1
         }
-        var end = start
-        while end.pointee != 0, end.pointee != comma { end += 1 }
-        guard end > start, !(end == start + 1 && start.pointee == UInt8(ascii: "*")) else { return nil }
-        return UnsafeBufferPointer(start: start, count: end - start)
+        let length = Self.comma(from: start).map { $0 - start } ?? Self.length(from: start)
+        guard length > 0, !(length == 1 && start.pointee == UInt8(ascii: "*")) else { return nil }
+        return UnsafeBufferPointer(start: start, count: length)
+    }
+
+    private static func comma(from start: UnsafePointer<UInt8>) -> UnsafePointer<UInt8>? {
+        start.withMemoryRebound(to: CChar.self, capacity: 1) { strchr($0, Int32(UInt8(ascii: ","))) }
+            .map { UnsafeRawPointer($0).assumingMemoryBound(to: UInt8.self) }
+    }
+
+    private static func length(from start: UnsafePointer<UInt8>) -> Int {
+        start.withMemoryRebound(to: CChar.self, capacity: 1) { strlen($0) }
     }
 }

@@ -1,8 +1,8 @@
 /// Cuts text into words and tells their classes and base forms.
-package struct Tokenizer: Sendable {
+@usableFromInline package struct Tokenizer: Sendable {
     /// How the words of the opened dictionary are read.
-    package let profile: DictionaryProfile
-    private let model: MeCabModel
+    @usableFromInline package let profile: DictionaryProfile
+    @usableFromInline let model: MeCabModel
 
     /// Opens a dictionary and checks by a known sentence that it is of the expected kind.
     ///
@@ -32,7 +32,7 @@ package struct Tokenizer: Sendable {
     ///   - text: What to analyse.
     ///   - body: Called for each word in order; the word must not leave it.
     /// - Throws: ``MeCabError`` with code `.textTooLong` or `.parsing`.
-    package func forEachWord(in text: String, _ body: (Morpheme, WordClass) -> Void) throws(MeCabError) {
+    @inlinable package func forEachWord(in text: String, _ body: (Morpheme, WordClass) -> Void) throws(MeCabError) {
         try model.forEachMorpheme(in: text) { body($0, profile.wordClass($0.partOfSpeech)) }
     }
 

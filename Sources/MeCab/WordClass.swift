@@ -1,5 +1,5 @@
 /// The parts of speech that matter to the classifier; everything else is `other`.
-package enum WordClass: Sendable {
+@usableFromInline package enum WordClass: Sendable {
     case noun
     case verb
     case adjective

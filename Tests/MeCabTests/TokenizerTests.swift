@@ -59,6 +59,17 @@ import Testing
         #expect(words.contains("写真"))
     }
 
+    @Test(arguments: [text, "aé猫😀", "é", "😀", "Äß", "кот猫", "\u{10FFFF}\u{7FF}\u{FFFD}a", "e\u{301}\u{E000}"])
+    func theTextOfAWordIsWhatItsBytesSay(_ text: String) throws {
+        var count = 0
+        try Tokenizer().forEachWord(in: text) { word, _ in
+            #expect(word.text.utf8.elementsEqual(String(decoding: word.surface, as: UTF8.self).utf8))
+            #expect(Array(word.text.utf8) == Array(word.surface))
+            count += 1
+        }
+        #expect(count > 0)
+    }
+
     @Test func refusesATextBeyondItsLimit() throws {
         let text = String(repeating: "猫", count: MeCabModel.maximumBytes / 3 + 1)
         let error = #expect(throws: MeCabError.self) { try Tokenizer().forEachWord(in: text) { _, _ in } }
