@@ -42,6 +42,7 @@ enum PlainScalars {
     private static let ellipsis: UInt32 = 0x2026
 
     /// What becomes of a scalar, or of each of the three that it becomes; nil if that is not known here.
+    @inline(__always)
     static func plain(_ scalar: UInt32) -> Unicode.Scalar? {
         switch scalar {
         case 0..<0x20, 0x7f, 0x3000: " "

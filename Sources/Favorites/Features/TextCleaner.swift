@@ -174,12 +174,37 @@ package struct TextCleaner {
         String(unsafeUninitializedCapacity: 4 * scalars.count) { bytes in
             var count = 0
             for scalar in scalars {
-                for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter {
-                    bytes[count] = byte
-                    count += 1
-                }
+                count += encode(scalar.value, bytes, at: count)
             }
             return count
+        }
+    }
+
+    /// Writes a scalar in UTF-8.
+    ///
+    /// - Returns: The number of bytes it has taken.
+    @inline(__always)
+    private static func encode(_ scalar: UInt32, _ bytes: UnsafeMutableBufferPointer<UInt8>, at place: Int) -> Int {
+        func tail(_ shift: UInt32) -> UInt8 { UInt8(truncatingIfNeeded: 0x80 | (scalar >> shift & 0x3F)) }
+        switch scalar {
+        case 0..<0x80:
+            bytes[place] = UInt8(truncatingIfNeeded: scalar)
+            return 1
+        case 0x80..<0x800:
+            bytes[place] = UInt8(truncatingIfNeeded: 0xC0 | scalar >> 6)
+            bytes[place + 1] = tail(0)
+            return 2
+        case 0x800..<0x1_0000:
+            bytes[place] = UInt8(truncatingIfNeeded: 0xE0 | scalar >> 12)
+            bytes[place + 1] = tail(6)
+            bytes[place + 2] = tail(0)
+            return 3
+        default:
+            bytes[place] = UInt8(truncatingIfNeeded: 0xF0 | scalar >> 18)
+            bytes[place + 1] = tail(12)
+            bytes[place + 2] = tail(6)
+            bytes[place + 3] = tail(0)
+            return 4
         }
     }
 
