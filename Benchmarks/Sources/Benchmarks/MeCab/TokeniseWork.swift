@@ -64,6 +64,8 @@ private struct TokeniseWork: Sendable {
 
     private func picked(_ words: FeatureWords, from text: String) throws -> [String] {
         var picked: [String] = []
+        // As the classifier does; the baseline keeps its memory from post to post.
+        picked.reserveCapacity(32)
         try tokenizer.forEachWord(in: text) { word, wordClass in
             switch (wordClass, words) {
             case (.noun, _), (.adverb, .content), (.interjection, .content), (.adnominal, .content):
