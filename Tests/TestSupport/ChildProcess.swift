@@ -1,7 +1,7 @@
 import Foundation
 
 /// Starting other programs without leaking file descriptors into them.
-enum ChildProcess {
+package enum ChildProcess {
     /// Held while a pipe exists whose ends are not yet marked close-on-exec,
     /// so that no child started meanwhile keeps another child's pipe open.
     private static let spawning = NSLock()
@@ -57,7 +57,7 @@ enum ChildProcess {
     /// - Throws: ``TestSupportError`` with that text if it ended with another
     ///   status than 0.
     @discardableResult
-    static func run(_ arguments: [String]) async throws -> String {
+    package static func run(_ arguments: [String]) async throws -> String {
         try await onThread { try runBlocking(arguments) }
     }
 
