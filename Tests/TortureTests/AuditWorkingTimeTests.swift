@@ -47,10 +47,10 @@ import Testing
         #expect(stretch([disturbance(0...9_000, .noServer)], 0...12_000) == 12_000 - 9_000 - 1_125)
     }
 
-    @Test func onlyAWorkerThatWaitedLongForAProcessorIsLateLonger() {
-        #expect(stretch([disturbance(0...20, .noProcessor)], 0...1_000) == 980)
-        #expect(stretch([disturbance(0...100, .noProcessor)], 0...1_000) == 1_000 - 175)
-        #expect(stretch([disturbance(0...900, .noProcessor)], 0...1_000) == 25)
+    @Test func whatPiledUpWithoutAProcessorTakesAsLongAgain() {
+        #expect(stretch([disturbance(0...20, .noProcessor)], 0...1_000) == 960)
+        #expect(stretch([disturbance(0...100, .noProcessor)], 0...1_000) == 1_000 - 275)
+        #expect(stretch([disturbance(0...400, .noProcessor)], 0...1_000) == 125)
     }
 
     @Test func onlyWhatLiesBetweenCounts() {

@@ -70,12 +70,12 @@ struct Disturbance: Equatable, Sendable {
     ///
     /// Whoever tried while it lasted waits before the next attempt. Each wait is twice the one before, so it is at most
     /// as long as all of them together, plus the first: a minute, spread by a quarter. No wait is longer than a
-    /// quarter of an hour, spread likewise. A worker that did not run did not try. One that got no processor for long may
-    /// have lost its lease, and needs about that minute until it works again.
+    /// quarter of an hour, spread likewise. A worker that did not run did not try. One that got no processor has as much
+    /// to do again as piled up meanwhile; after a long time it may have lost its lease, and needs about that minute too.
     var aftermath: TimeInterval {
         switch cause {
         case .noWorker: 0
-        case .noProcessor: interval.duration < Self.beat ? 0 : Self.firstWait
+        case .noProcessor: interval.duration + (interval.duration < Self.beat ? 0 : Self.firstWait)
         case .noServer, .noDatabase, .noCounts, .faults, .wrongClock:
             min(interval.duration + Self.firstWait, Self.longestWait)
         }
