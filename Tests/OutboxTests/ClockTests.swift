@@ -24,6 +24,16 @@ import Testing
         try await delivery.reconcile(now: { [clock] in clock.now })
     }
 
+    /// Lets minutes pass until the lost action has an end.
+    private func settled(by delivery: Delivery) async throws -> [Action] {
+        var changed: [Action] = []
+        for _ in 0..<10 where changed.last?.state != .done && changed.last?.state != .failed {
+            clock.advance(60)
+            changed = try await reconcile(delivery)
+        }
+        return changed
+    }
+
     private static let lost = [
         DeliveryOutcome.unknown(reason: "timeout"), .delivered(remoteID: "u", remoteAddress: nil),
     ]
@@ -159,12 +169,7 @@ import Testing
         let sending = try #require(try await outbox.store.action(.reply, subject: "a")?.serverSending)
         #expect(abs(sending.timeIntervalSince(clock.now) + 10) < 1)
         let restarted = Delivery(store: outbox.store, deliverer: network)
-        var settled: [Action] = []
-        for _ in 0..<10 where settled.last?.state != .done {
-            clock.advance(60)
-            settled = try await reconcile(restarted)
-        }
-        #expect(settled.map(\.state) == [.done])
+        #expect(try await settled(by: restarted).map(\.state) == [.done])
         #expect(await network.sent.count == 2)
     }
 
@@ -176,12 +181,7 @@ import Testing
         clock.advance(10)
         clock.set(by: seconds)
         let restarted = Delivery(store: outbox.store, deliverer: network)
-        var settled: [Action] = []
-        for _ in 0..<10 where settled.last?.state != .done {
-            clock.advance(60)
-            settled = try await reconcile(restarted)
-        }
-        #expect(settled.map(\.state) == [.done])
+        #expect(try await settled(by: restarted).map(\.state) == [.done])
         #expect(await network.sent.count == 2)
     }
 
@@ -261,14 +261,8 @@ import Testing
         clock.set(by: 86_400)
         try await lose(outbox, by: delivery(outbox, network), expires: 3 * 86_400)
         clock.set(by: -86_400)
-        clock.advance(91)
         let restarted = Delivery(store: outbox.store, deliverer: network)
-        var settled: [Action] = []
-        for _ in 0..<10 where settled.last?.state != .failed {
-            settled = try await reconcile(restarted)
-            clock.advance(60)
-        }
-        #expect(settled.map(\.isUnconfirmed) == [true])
+        #expect(try await settled(by: restarted).map(\.isUnconfirmed) == [true])
         #expect(await network.sent.count == 1)
     }
 }
