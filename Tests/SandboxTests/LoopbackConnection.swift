@@ -21,10 +21,8 @@ final class LoopbackConnection: @unchecked Sendable {
                 connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        guard descriptor >= 0, status == 0 else {
-            close(descriptor)
-            throw Failure(description: "could not connect to port \(port)")
-        }
+        // What is thrown here ends in `deinit` too; closing twice would hit whoever has the number by then.
+        guard descriptor >= 0, status == 0 else { throw Failure(description: "could not connect to port \(port)") }
         var patience = timeval(tv_sec: 60, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         var enabled: Int32 = 1
