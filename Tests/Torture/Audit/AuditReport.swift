@@ -16,7 +16,8 @@ struct AuditReport: Codable, Equatable, Sendable {
     var skipped = 0
     /// Actions whose time has come and that have no end yet.
     var pending = 0
-    /// Actions that were due and that nothing kept from being delivered in time; too few, and a run shows little.
+    /// Actions that were due and that nothing but perhaps a slow machine kept from being delivered in time; too few, and a
+    /// run shows little.
     var unhindered = 0
     var duplicates = 0
     var lost = 0
