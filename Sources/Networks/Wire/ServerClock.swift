@@ -29,6 +29,9 @@ extension HTTPHeaders {
     ///   9111, section 5.1).
     func clockLead(receivedAt: Date) -> TimeInterval? {
         guard self["Age"].map({ $0 == "0" }) ?? true else { return nil }
-        return self["Date"].flatMap { Date(httpDate: $0) }.map { receivedAt.timeIntervalSince($0) }
+        return date.map { receivedAt.timeIntervalSince($0) }
     }
+
+    /// When the answer was made, on the server's clock; nil if it does not tell.
+    var date: Date? { self["Date"].flatMap { Date(httpDate: $0) } }
 }

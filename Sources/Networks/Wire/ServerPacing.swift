@@ -67,9 +67,7 @@ struct ServerPacing {
         receivedAt.addingTimeInterval(min(max(seconds, Self.range.lowerBound), Self.range.upperBound))
     }
 
-    private var serverNow: Date {
-        headers["Date"].flatMap { Date(httpDate: $0) } ?? receivedAt
-    }
+    private var serverNow: Date { headers.date ?? receivedAt }
 
     private var retryDistance: TimeInterval? {
         guard let text = headers["Retry-After"] else { return nil }
