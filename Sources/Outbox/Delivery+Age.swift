@@ -46,7 +46,7 @@ extension Delivery {
     /// Happens once to an action, in case it is the network's clock that is wrong.
     func timeOfAnotherLook(for action: Action, at time: Date) -> Date? {
         guard let age = toldAge(of: action, at: time), age < lookUpWait - Self.lookUpMargin.timeInterval / 2,
-            memory.defersLook(for: action.id)
+            memory.deferLook(for: action.id)
         else { return nil }
         return time + (lookUpWait - age)
     }

@@ -46,8 +46,8 @@ final class DeliveryMemory: @unchecked Sendable {
         lock.withLock { departures[id] = instant }
     }
 
-    /// Whether a look for an action is put off for the first time.
-    func defersLook(for id: String) -> Bool { lock.withLock { deferred.insert(id).inserted } }
+    /// Notes that a look for an action is put off; false if one was before.
+    func deferLook(for id: String) -> Bool { lock.withLock { deferred.insert(id).inserted } }
 
     func forget(_ id: String) {
         lock.withLock {

@@ -33,7 +33,8 @@ extension OutboxStore {
             text = \(action.text), language = \(action.language), visibility = \(action.visibility?.rawValue),
             source_network = \(action.sourcePost?.network.rawValue), source_post_id = \(action.sourcePost?.value),
             explanation = \(action.explanation), sending_ms = \(now.milliseconds),
-            server_sending_ms = \(serverTime?.milliseconds), next_attempt_ms = \(lookUp.milliseconds), attempts = \(action.attempts + 1), sends = \(action.sends + 1)
+            server_sending_ms = \(serverTime?.milliseconds), next_attempt_ms = \(lookUp.milliseconds),
+            attempts = \(action.attempts + 1), sends = \(action.sends + 1)
             """
         }
     }
