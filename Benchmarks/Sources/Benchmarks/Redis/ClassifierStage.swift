@@ -20,6 +20,7 @@ final class ClassifierStage: Sendable {
     private static let ours = "ours"
     private static let theirs = "baseline"
 
+    /// Nothing is learned yet, whatever a work before this one has left on the servers.
     init(_ bench: Bench, postCount: Int) async throws {
         let timeline = Timeline(count: postCount).posts
         let examples = timeline.enumerated().map { index, post in
@@ -42,6 +43,7 @@ final class ClassifierStage: Sendable {
         baseline = try await bench.blocking {
             try CClassifier(posts: posts, postgres: url, redisPort: server.port, mirror: Self.theirs)
         }
+        try await clear(bench)
     }
 
     private static func database(_ url: String) async throws -> any StorageEngine {
