@@ -16,6 +16,8 @@ final class TransferLoop: @unchecked Sendable {
 
     private static let idleHandles = 32
     private static let keptConnections = 64
+    /// For how long the next request is expected before the thread goes to sleep, in nanoseconds.
+    private static let lingering: UInt64 = 50_000
 
     private let lock = NSLock()
     private var inbox: [Command] = []
@@ -119,13 +121,27 @@ final class TransferLoop: @unchecked Sendable {
             if isStopping { return }
             var active: Int32 = 0
             let outcome = curl_multi_perform(multi.pointer, &active)
-            while let (handle, result) = multi.nextResult() { complete(handle, result, on: multi) }
+            var hasCompleted = false
+            while let (handle, result) = multi.nextResult() {
+                complete(handle, result, on: multi)
+                hasCompleted = true
+            }
+            if hasCompleted, running.isEmpty { linger() }
             if outcome != CURLM_OK {
                 failAll("libcurl stopped: \(String(cString: curl_multi_strerror(outcome)))", on: multi)
             } else if mayWait() {
                 // A wake-up ends the wait; the limit is only a safety net.
                 curl_multi_poll(multi.pointer, nil, 0, 10_000, nil)
             }
+        }
+    }
+
+    /// Waits a moment for a command: whoever got an answer often sends the next request at once, and to sleep and be
+    /// woken takes longer than that.
+    private func linger() {
+        let end = DispatchTime.now().uptimeNanoseconds + Self.lingering
+        while lock.withLock({ inbox.isEmpty && !isStopping }), DispatchTime.now().uptimeNanoseconds < end {
+            sched_yield()
         }
     }
 
