@@ -43,12 +43,20 @@ extension Delivery {
     /// When to look again for an action whose request may still act because a clock that was set made the look too early;
     /// nil if it was not too early.
     ///
-    /// Happens once to an action, in case it is the network's clock that is wrong.
+    /// Happens once to a request, in case it is the network's clock that is wrong. Of one that was sent again only the
+    /// worker that sent it knows the age.
     func timeOfAnotherLook(for action: Action, at time: Date) -> Date? {
-        guard let age = toldAge(of: action, at: time), age < lookUpWait - Self.lookUpMargin.timeInterval / 2,
-            memory.deferLook(for: action.id)
+        guard let age = resendAge(of: action, at: time) ?? toldAge(of: action, at: time),
+            age < lookUpWait - Self.lookUpMargin.timeInterval / 2, memory.deferLook(for: action.id)
         else { return nil }
         return time + (lookUpWait - age)
+    }
+
+    /// How old a request is that this worker sent again; where the network never tells the time, by the clock that tells
+    /// the longest.
+    private func resendAge(of action: Action, at time: Date) -> TimeInterval? {
+        guard let ages = memory.resendAges(of: action.id, at: time) else { return nil }
+        return serverTime(at: time) == nil ? max(ages.steady, ages.wall) : ages.steady
     }
 
     /// How old the first request is at least by clocks that were not set: the longest time that one of them tells.

@@ -148,6 +148,7 @@ extension Delivery {
         } then: {
             onStep(.resendStored)
         }
+        memory.leavesAgain(resent.id, at: now())
         return try await send(resent, now: now)
     }
 

@@ -140,6 +140,7 @@ package struct Delivery: Sendable {
     func send(_ action: Action, now: @escaping @Sendable () -> Date) async throws -> Action {
         let outcome = await deliverer.send(action)
         onStep(.answered)
+        if case .notSent = outcome { memory.neverLeft(action.id) }
         let change = change(for: outcome, of: action, at: now())
         let stored = try await store(action.id, change)
         if stored.state != .sending { memory.forget(action.id) }

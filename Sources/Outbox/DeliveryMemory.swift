@@ -12,6 +12,7 @@ final class DeliveryMemory: @unchecked Sendable {
     private let uptime: @Sendable () -> ContinuousClock.Instant
     private var debts: [(id: String, change: Change)] = []
     private var departures: [String: ContinuousClock.Instant] = [:]
+    private var resends: [String: (wall: Date, instant: ContinuousClock.Instant)] = [:]
     private var deferred: Set<String> = []
     private var latest: (wall: Date, instant: ContinuousClock.Instant)?
 
@@ -46,12 +47,25 @@ final class DeliveryMemory: @unchecked Sendable {
         lock.withLock { departures[id] = instant }
     }
 
-    /// Notes that a look for an action is put off; false if one was before.
+    /// Remembers when another request of an action leaves, for which a look may be put off once more.
+    func leavesAgain(_ id: String, at wall: Date) {
+        let instant = uptime()
+        lock.withLock {
+            resends[id] = (wall, instant)
+            deferred.remove(id)
+        }
+    }
+
+    /// Remembers that the latest request of an action did nothing, so that nobody waits for it.
+    func neverLeft(_ id: String) { lock.withLock { resends[id] = nil } }
+
+    /// Notes that a look for an action is put off; false if one was before, since the latest request.
     func deferLook(for id: String) -> Bool { lock.withLock { deferred.insert(id).inserted } }
 
     func forget(_ id: String) {
         lock.withLock {
             departures[id] = nil
+            resends[id] = nil
             deferred.remove(id)
         }
     }
@@ -61,6 +75,15 @@ final class DeliveryMemory: @unchecked Sendable {
     func age(of id: String) -> TimeInterval? {
         let instant = uptime()
         return lock.withLock { departures[id] }.map { $0.duration(to: instant).timeInterval }
+    }
+
+    /// How long ago the latest request that this worker sent again left, by the clock that nobody sets and by the wall
+    /// clock; nil if it sent none again.
+    func resendAges(of id: String, at wall: Date) -> (steady: TimeInterval, wall: TimeInterval)? {
+        let instant = uptime()
+        return lock.withLock { resends[id] }.map {
+            ($0.instant.duration(to: instant).timeInterval, wall.timeIntervalSince($0.wall))
+        }
     }
 
     /// What the wall clock would show if it had never been set back while this worker watched it.

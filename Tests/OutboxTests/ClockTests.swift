@@ -202,6 +202,24 @@ import Testing
         #expect(await network.sent.count == 2)
     }
 
+    /// The second request may still act as well, and then there is no third.
+    @Test func aClockSetForwardDoesNotHastenTheNextResend() async throws {
+        let outbox = try await OutboxFixture()
+        let network = ScriptedDeliverer(
+            outcomes: [Self.lost[0]] + Self.lost,
+            sightings: [.absent, .absent, .found(remoteID: "u", remoteAddress: nil)],
+            clockLead: { [clock] in clock.lead })
+        let delivery = delivery(outbox, network)
+        try await lose(outbox, by: delivery, expires: 3 * 86_400)
+        clock.advance(91)
+        #expect(try await reconcile(delivery).map(\.state) == [.sending])
+        #expect(await network.sent.count == 2)
+        clock.set(by: 86_400)
+        #expect(try await reconcile(delivery).map(\.state) == [.sending])
+        #expect(try await settled(by: delivery).map(\.state) == [.done])
+        #expect(await (network.sent.count, network.lookUps) == (2, 3))
+    }
+
     /// A network that shows the same time for ever does not keep an action open for ever.
     @Test func aNetworkWhoseClockStandsStillDelaysOnce() async throws {
         let outbox = try await OutboxFixture()
