@@ -22,7 +22,8 @@ struct TortureReport: Sendable {
     var days = 0.0
     /// Real seconds.
     var seconds = 0.0
-    /// For how many of them somebody got no processor, so that nothing is held against the workers.
+    /// For how many of them the machine let somebody wait for a processor or its disk, so that nothing is held against
+    /// the workers.
     var starvedSeconds = 0.0
     /// What should not have happened, a line each.
     var complaints: [String] = []

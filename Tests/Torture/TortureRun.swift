@@ -71,8 +71,8 @@ struct TortureRun: Sendable {
         report.seconds = start.duration(to: .now).timeInterval
         if report.starvedSeconds > 0 {
             say(
-                "for \(Int(report.starvedSeconds.rounded(.up))) of \(Int(report.seconds)) s the machine had no processor "
-                    + "for somebody; what came late then counts for nothing")
+                "for \(Int(report.starvedSeconds.rounded(.up))) of \(Int(report.seconds)) s the machine let somebody "
+                    + "wait for a processor or its disk; what came late then counts for nothing")
         }
         report.days = stage.clock.now.timeIntervalSince(Stage.origin) / 86_400
         return report
@@ -84,9 +84,9 @@ struct TortureRun: Sendable {
         return TortureReport.isTooLittle(delivered: delivered, kills: report.kills + Self.margin)
     }
 
-    /// For how many real seconds somebody got no processor.
+    /// For how many real seconds somebody waited for a processor or the disk.
     private func starvedSeconds(_ disturbances: [Disturbance]) -> Double {
-        disturbances.filter { $0.cause == .noProcessor }.reduce(0) { $0 + $1.interval.duration } / settings.factor
+        disturbances.filter { $0.cause == .starvation }.reduce(0) { $0 + $1.interval.duration } / settings.factor
     }
 
     /// How many requests got no whole answer, whether or not the network acted on them.

@@ -118,7 +118,7 @@ import Testing
         run.disturb(cause, hours: 4.9...11.1)
         let report = run.report
         #expect(report.findings == [])
-        #expect(report.unhindered == (cause == .noProcessor ? 1 : 0))
+        #expect(report.unhindered == (cause == .starvation ? 1 : 0))
     }
 
     @Test func countsThatCannotBeReadHinderFavoritesOnly() {

@@ -92,7 +92,7 @@ import Testing
 
     @Test func whoeverGotNoProcessorLooksLater() {
         var run = run()
-        run.disturb(.noProcessor, hours: 8.1...9)
+        run.disturb(.starvation, hours: 8.1...9)
         #expect(run.report.unexplained == 1)
         run.input.now = AuditRun.start + 9 * Self.hour
         #expect(run.report.findings == [])

@@ -12,7 +12,7 @@ import Testing
     func whoGotNoProcessorMayBeLate(hours: ClosedRange<Double>, lost: Int) {
         var run = AuditRun(.mastodon)
         run.end(run.post(hour: 5), as: .expired, reason: Action.Reason.tooLate)
-        run.disturb(.noProcessor, hours: hours)
+        run.disturb(.starvation, hours: hours)
         let report = run.report
         #expect(report.lost == lost)
         #expect(report.unhindered == 1)
@@ -22,7 +22,7 @@ import Testing
         var run = AuditRun(.mastodon)
         run.end(run.post(hour: 5), as: .expired, reason: Action.Reason.tooLate)
         for second in stride(from: 0.0, to: 900, by: 90) {
-            run.disturb(.noProcessor, hours: (5 + second / 3_600)...(5 + (second + 18) / 3_600))
+            run.disturb(.starvation, hours: (5 + second / 3_600)...(5 + (second + 18) / 3_600))
         }
         #expect(run.report.findings == [])
     }
@@ -32,13 +32,13 @@ import Testing
         var run = AuditRun(.mastodon)
         let slot = run.post(hour: 5)
         (run[slot].due, run[slot].expires) = (AuditRun.start + 4 * 3_600, AuditRun.start + 4.25 * 3_600)
-        run.disturb(.noProcessor, hours: hours)
+        run.disturb(.starvation, hours: hours)
         #expect(run.report.unexplained == unexplained)
     }
 
     @Test func nothingElseIsExcused() {
         var run = AuditRun(.bluesky)
-        run.disturb(.noProcessor, hours: 0...24)
+        run.disturb(.starvation, hours: 0...24)
         let slots = (1...4).map { run.post(hour: Double($0)) }
         run.sendAgain(slots[0], after: 30)
         run.end(slots[1], as: .failed, reason: "forbidden")
@@ -55,7 +55,7 @@ import Testing
 
     @Test func aReadIsNotMadeAgainForIt() {
         var run = AuditRun(.x)
-        run.disturb(.noProcessor, hours: 5...6)
+        run.disturb(.starvation, hours: 5...6)
         run.ledger.rejections.append(
             SandboxLedger.Rejection(
                 date: AuditRun.start + 5.5 * 3_600, method: "GET", path: "/2/users/1/mentions", status: 401,
@@ -69,7 +69,7 @@ import Testing
         let favorite = run.favorite(hour: 5)
         run.end(favorite, as: .expired, reason: Action.Reason.tooLate)
         run[favorite].attempts = 9
-        run.disturb(.noProcessor, hours: 5...7.8)
+        run.disturb(.starvation, hours: 5...7.8)
         #expect(run.report.lost == 1)
     }
 }

@@ -48,9 +48,9 @@ import Testing
     }
 
     @Test func whatPiledUpWithoutAProcessorTakesAsLongAgain() {
-        #expect(stretch([disturbance(0...20, .noProcessor)], 0...1_000) == 960)
-        #expect(stretch([disturbance(0...100, .noProcessor)], 0...1_000) == 1_000 - 275)
-        #expect(stretch([disturbance(0...400, .noProcessor)], 0...1_000) == 125)
+        #expect(stretch([disturbance(0...20, .starvation)], 0...1_000) == 960)
+        #expect(stretch([disturbance(0...100, .starvation)], 0...1_000) == 1_000 - 275)
+        #expect(stretch([disturbance(0...400, .starvation)], 0...1_000) == 125)
     }
 
     @Test func onlyWhatLiesBetweenCounts() {

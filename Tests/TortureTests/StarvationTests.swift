@@ -5,7 +5,7 @@ import Testing
 
 @testable import Torture
 
-/// How it is told that somebody got no processor.
+/// How it is told that the machine let somebody wait.
 @Suite struct StarvationTests {
     // MARK: What the system writes
 
@@ -28,6 +28,15 @@ import Testing
 
     @Test func bytesThatAreNoTextSayNothing() {
         #expect(ScheduleStatistics.waited(in: [0xFF, 0x20, 0xC0, 0x20, 0x80, 0x0A]) == nil)
+    }
+
+    @Test(arguments: [
+        ("7 (postgres) D 1 7 7 0\n", true), ("7 (postgres) S 1 7 7 0\n", false), ("7 (a) S 1) D 1 7\n", true),
+        ("7 (a) D 1) S 1 7\n", false), ("7 (D) R 1\n", false), ("7 (a) D", false), ("7 (a) DD 1", false),
+        ("7 a D 1", false), (")", false), ("", false),
+    ])
+    func theStateStandsBehindTheName(text: String, isOnDisk: Bool) {
+        #expect(ThreadState.isUninterruptible(in: Array(text.utf8)) == isOnDisk)
     }
 
     // MARK: Whom it is asked about
@@ -57,6 +66,16 @@ import Testing
         let waits = tree.waits(of: tree.threads)
         #expect(waits.values.sorted() == [10, 20, 30, 40, 50])
         #expect(waits[ProcessTree.Thread(process: 1, number: 11)] == 20)
+    }
+
+    @Test func onlyThreadsOnDiskAreTold() throws {
+        let folder = try TemporaryDirectory()
+        try tell(folder, [(1, 1, 10, "2 "), (1, 11, 20, ""), (2, 2, 30, "")])
+        for (path, text) in [("1/task/1", "1 (a) D 0"), ("1/task/11", "11 (a) S 0")] {
+            try Data(text.utf8).write(to: URL(fileURLWithPath: folder.path(path + "/stat")))
+        }
+        let tree = ProcessTree(root: 1, folder: folder.path(""))
+        #expect(tree.threadsOnDisk(of: tree.threads) == [ProcessTree.Thread(process: 1, number: 1)])
     }
 
     @Test func aLoopAndAWrongLineAreNoHarm() throws {
@@ -121,6 +140,16 @@ import Testing
 
     @Test func aSampleThatIsLateCounts() {
         #expect(stretches([(0, [:]), (0.19, [:]), (0.4, [:])]) == [nil, nil, [190, 210]])
+    }
+
+    @Test func aThreadThatIsOnDiskTwiceInARowStarves() {
+        var rule = StarvationRule(factor: 1, period: 1)
+        let samples: [Set<Int32>] = [[1], [2], [2, 3], [3], [], [3], [3]]
+        let starved = samples.enumerated().map { second, numbers in
+            let threads = numbers.map { ProcessTree.Thread(process: 1, number: $0) }
+            return rule.stretch(until: origin + TimeInterval(second), waits: [:], onDisk: Set(threads))?.duration
+        }
+        #expect(starved == [nil, nil, 1, 1, nil, nil, 1])
     }
 
     @Test func aThreadThatIsNewHasNotWaitedYet() {

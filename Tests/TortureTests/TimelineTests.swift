@@ -41,7 +41,7 @@ import Testing
             timeline.noteStarvation(DateInterval(start: origin + start, end: origin + end))
         }
         timeline.noteStarvation(DateInterval(start: origin + 90, end: origin + 95))
-        let stretches = timeline.disturbances.filter { $0.cause == .noProcessor }.map(\.interval)
+        let stretches = timeline.disturbances.filter { $0.cause == .starvation }.map(\.interval)
         #expect(stretches.map { $0.start.timeIntervalSince(origin) } == [0, 90])
         #expect(stretches.map { $0.end.timeIntervalSince(origin) } == [80, 95])
     }

@@ -28,7 +28,7 @@ struct Audit: Sendable {
     private let disturbances: [Disturbance]
     let attribution: Attribution
     let time: WorkingTime
-    /// The same if nothing were wrong but that processors were wanting.
+    /// The same if nothing were wrong but that the machine let somebody wait.
     let starvation: WorkingTime
     /// The disturbances during which a worker tried and failed.
     let failures: [Disturbance]
@@ -40,7 +40,7 @@ struct Audit: Sendable {
         disturbances = input.disturbances + wrong
         time = WorkingTime(disturbances)
         failures = disturbances.filter(\.letsFail)
-        starvation = WorkingTime(disturbances.filter { $0.cause == .noProcessor })
+        starvation = WorkingTime(disturbances.filter { $0.cause == .starvation })
     }
 
     var rules: AuditRules { input.rules }
@@ -57,7 +57,7 @@ struct Audit: Sendable {
         report.skipped = actions.count { $0.state == .skipped }
         report.pending = actions.count(where: isOpen)
         // Not by the machine: a slow one must not fail a run that had enough to show.
-        let faults = WorkingTime(disturbances.filter { $0.cause != .noProcessor })
+        let faults = WorkingTime(disturbances.filter { $0.cause != .starvation })
         report.unhindered = actions.count { $0.state != .skipped && $0.due < input.now && hadTime($0, in: faults) }
         return report
     }

@@ -49,9 +49,9 @@ struct Disturbance: Equatable, Sendable {
         case faults
         /// The worker's clock was set, and what was to be done had been, or was not to be done yet, for all it knew.
         case wrongClock = "wrong-clock"
-        /// The machine had no processor for a worker, for the network or for a store. Explains what is late or missing,
-        /// and nothing else.
-        case noProcessor = "no-processor"
+        /// The machine had no processor for a worker, for the network or for a store, or its disk kept one waiting.
+        /// Explains what is late or missing, and nothing else.
+        case starvation
     }
 
     var cause: Cause
@@ -62,20 +62,20 @@ struct Disturbance: Equatable, Sendable {
 
     /// Whether what a worker tried meanwhile may have failed.
     ///
-    /// One that did not run did not try. One that got no processor is late with everything; its requests take longer,
-    /// and have much more time than that.
-    var letsFail: Bool { cause != .noWorker && cause != .noProcessor }
+    /// One that did not run did not try. One that starved is late with everything; its requests take longer, and
+    /// have much more time than that.
+    var letsFail: Bool { cause != .noWorker && cause != .starvation }
 
     /// How much longer than itself it can be felt, in seconds.
     ///
     /// Whoever tried while it lasted waits before the next attempt. Each wait is twice the one before, so it is at most
     /// as long as all of them together, plus the first: a minute, spread by a quarter. No wait is longer than a
-    /// quarter of an hour, spread likewise. A worker that did not run did not try. One that got no processor has as much
-    /// to do again as piled up meanwhile; after a long time it may have lost its lease, and needs about that minute too.
+    /// quarter of an hour, spread likewise. A worker that did not run did not try. One that starved has as much to do
+    /// again as piled up meanwhile; after a long time it may have lost its lease, and needs about that minute too.
     var aftermath: TimeInterval {
         switch cause {
         case .noWorker: 0
-        case .noProcessor: interval.duration + (interval.duration < Self.beat ? 0 : Self.firstWait)
+        case .starvation: interval.duration + (interval.duration < Self.beat ? 0 : Self.firstWait)
         case .noServer, .noDatabase, .noCounts, .faults, .wrongClock:
             min(interval.duration + Self.firstWait, Self.longestWait)
         }

@@ -25,7 +25,7 @@ final class Timeline: @unchecked Sendable {
         lock.withLock {
             let now = clock.now
             return finished + open.sorted { $0.key < $1.key }.map { Self.disturbance($0.value, until: now) }
-                + starvation.map { Disturbance(cause: .noProcessor, interval: $0) }
+                + starvation.map { Disturbance(cause: .starvation, interval: $0) }
         }
     }
 
@@ -58,7 +58,7 @@ final class Timeline: @unchecked Sendable {
         }
     }
 
-    /// Notes that somebody got no processor; stretches that touch each other become one.
+    /// Notes that the machine let somebody wait; stretches that touch each other become one.
     func noteStarvation(_ stretch: DateInterval) {
         lock.withLock { starvation.append(merging: stretch) }
     }

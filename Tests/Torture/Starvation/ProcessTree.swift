@@ -46,6 +46,11 @@ struct ProcessTree: Sendable {
         return waits
     }
 
+    /// Those of the threads that the disk keeps waiting at this moment.
+    func threadsOnDisk(of threads: [Thread]) -> Set<Thread> {
+        Set(threads.filter { Self.withFile(path(of: "stat", $0)) { ThreadState.isUninterruptible(in: $0) } ?? false })
+    }
+
     private func path(of file: String, _ thread: Thread) -> String {
         "\(folder)/\(thread.process)/task/\(thread.number)/\(file)"
     }

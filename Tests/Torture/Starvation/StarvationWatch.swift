@@ -2,7 +2,7 @@ import Daemon
 import Foundation
 
 /// Watches whether the machine gives this process, the workers and the servers of their stores a processor when they
-/// want one, and notes when it does not.
+/// want one, and what they want of its disk, and notes when it does not.
 ///
 /// On a thread of its own, since tasks would share what there is too little of.
 final class StarvationWatch: @unchecked Sendable {
@@ -49,7 +49,8 @@ final class StarvationWatch: @unchecked Sendable {
         let date = clock.now
         if count % Self.listPeriod == 0 { threads = tree.threads }
         count += 1
-        if let stretch = rule.stretch(until: date, waits: tree.waits(of: threads)) { timeline.noteStarvation(stretch) }
+        let (waits, onDisk) = (tree.waits(of: threads), tree.threadsOnDisk(of: threads))
+        if let stretch = rule.stretch(until: date, waits: waits, onDisk: onDisk) { timeline.noteStarvation(stretch) }
     }
 
     /// Waits for the next sample.
