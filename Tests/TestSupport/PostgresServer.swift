@@ -53,7 +53,7 @@ package final class PostgresServer: Sendable {
         var all = [
             "listen_addresses": "127.0.0.1", "port": "\(port)", "unix_socket_directories": folder.path,
             "fsync": "off", "full_page_writes": "off", "shared_buffers": "32MB", "max_connections": "400",
-            "logging_collector": "off",
+            "wal_init_zero": "off", "logging_collector": "off",
         ]
         all.merge(settings) { _, given in given }
         self.port = port
