@@ -130,12 +130,31 @@ import Testing
     @Test func signaturesOfAWrongTimeAreRefusedWhileItIsWrong() {
         for (hour, count) in [(10.1, 0), (12, 1)] {
             var run = run(.x)
-            run.ledger.rejections.append(
-                SandboxLedger.Rejection(
-                    date: AuditRun.start + hour * 3_600, method: "GET", path: "/2/users/me", status: 401,
-                    reason: SandboxLedger.Rejection.otherTime, isExpected: false))
+            run.ledger.rejections.append(mistimed(hour: hour))
             #expect(run.report.unexplained == count)
         }
+    }
+
+    /// The first read of each account tells it that the clock was set right, and later ones know it.
+    @Test func anAccountLearnsOnceThatTheClockIsRight() {
+        var run = run(.x)
+        run.input.wrongClocks = [wrong(Self.day, hours: 9...10)]
+        run.ledger.rejections = [mistimed(hour: 10.1, "/2/users/1/tweets"), mistimed(hour: 10.15, "/2/users/2/tweets")]
+        #expect(run.report.unexplained == 0)
+        run.ledger.rejections.append(mistimed(hour: 10.2, "/2/users/1/tweets"))
+        #expect(run.report.unexplained == 1)
+        run.ledger.rejections = [mistimed(hour: 10.3, "/2/users/1/tweets")]
+        #expect(run.report.unexplained == 1)
+        run.ledger.rejections = [mistimed(hour: 10.1, "/2/tweets", method: "POST")]
+        #expect(run.report.unexplained == 1)
+    }
+
+    private func mistimed(hour: Double, _ path: String = "/2/users/me", method: String = "GET")
+        -> SandboxLedger.Rejection
+    {
+        SandboxLedger.Rejection(
+            date: AuditRun.start + hour * 3_600, method: method, path: path, status: 401,
+            reason: SandboxLedger.Rejection.otherTime, isExpected: false)
     }
 
     @Test func nothingIsExpectedWhileTheClockIsWrong() {

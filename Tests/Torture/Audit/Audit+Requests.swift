@@ -114,11 +114,26 @@ extension Audit {
         }
     }
 
-    /// Whether a worker had signed with the time of a clock that was wrong.
+    /// Whether a worker had signed with the time of a clock that was wrong, or that it did not know to be right again.
     private func isOfWrongClock(_ rejection: SandboxLedger.Rejection) -> Bool {
         rejection.reason == SandboxLedger.Rejection.otherTime
-            && input.wrongClocks.contains { isNear($0, rejection.date) }
+            && input.wrongClocks.contains { isNear($0, rejection.date) || isFirst(rejection, after: $0) }
     }
+
+    /// Whether a rejection is how a worker learned, with the first such read after a while, that its clock was set right.
+    ///
+    /// Each account learns it by itself, and is asked for nothing for some minutes.
+    private func isFirst(_ rejection: SandboxLedger.Rejection, after wrong: WrongClock) -> Bool {
+        let quiet = DateInterval(start: wrong.interval.end, duration: Self.quietTime)
+        guard rejection.method == "GET", quiet.contains(rejection.date) else { return false }
+        return !ledger.rejections.contains {
+            $0.reason == rejection.reason && $0.path == rejection.path && quiet.contains($0.date)
+                && $0.date < rejection.date
+        }
+    }
+
+    /// For how long an account may be asked for nothing, in seconds.
+    private static let quietTime: TimeInterval = 900
 
     /// Whether a rejection tells of a read that libcurl made again because its connection was cut.
     ///
