@@ -31,6 +31,10 @@ static inline CURLcode mb_easy_setopt_socket_callback(CURL *handle, curl_sockopt
     return curl_easy_setopt(handle, CURLOPT_SOCKOPTFUNCTION, value);
 }
 
+static inline CURLcode mb_easy_setopt_open_callback(CURL *handle, curl_opensocket_callback value) {
+    return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, value);
+}
+
 static inline CURLcode mb_easy_getinfo_long(CURL *handle, CURLINFO info, long *value) {
     return curl_easy_getinfo(handle, info, value);
 }

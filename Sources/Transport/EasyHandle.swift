@@ -51,6 +51,14 @@ final class EasyHandle {
         try check(result, CURLOPT_SOCKOPTFUNCTION)
     }
 
+    /// Refuses connections to addresses of this machine and of private networks, wherever a name leads.
+    func openPublicAddressesOnly() throws(TransportError) {
+        let result = mb_easy_setopt_open_callback(pointer) { _, _, address in
+            address.map(publicSocket) ?? -1
+        }
+        try check(result, CURLOPT_OPENSOCKETFUNCTION)
+    }
+
     /// Sets the bytes to send; libcurl copies them.
     func setBody(_ bytes: [UInt8]) throws(TransportError) {
         try check(
@@ -99,6 +107,15 @@ final class EasyHandle {
                 curlCode: Int(result.rawValue))
         }
     }
+}
+
+/// A socket for a public address; -1, which ends the attempt, for any other.
+private func publicSocket(_ target: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
+    // The address is longer than its declared type, and must be read where it is.
+    guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return -1 }
+    let address = (UnsafeRawPointer(target) + offset).assumingMemoryBound(to: sockaddr.self)
+    guard !HostPlace.isLocal(address) else { return -1 }
+    return socket(target.pointee.family, target.pointee.socktype, target.pointee.protocol)
 }
 
 /// The owner of one libcurl multi handle.

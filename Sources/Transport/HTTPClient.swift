@@ -1,12 +1,20 @@
+import Foundation
+
 /// An HTTP client over libcurl.
 ///
 /// All transfers run on one thread of the client's own; connections are kept and reused, HTTP/2 is spoken over TLS when
-/// the server offers it. Redirects are not followed and nothing is retried: any status is a response. A request other
+/// the server offers it. Nothing is retried, and redirects are followed only where a request asks for it and they stay
+/// where they are: any status is a response. A request other
 /// than a GET without a body always gets a connection of its own making, because libcurl repeats a request by itself
 /// when a reused connection turns out dead, and such a request must never arrive twice.
-package final class HTTPClient: Sendable {
+package final class HTTPClient: @unchecked Sendable {
+    // Unchecked because `contact` is only touched while `lock` is held; nothing else changes.
+    private static let maximumRedirects = 3
+
     private let configuration: HTTPClientConfiguration
     private let loop: TransferLoop
+    private let lock = NSLock()
+    private var contact: String?
 
     package init(configuration: HTTPClientConfiguration) {
         self.configuration = configuration
@@ -15,13 +23,47 @@ package final class HTTPClient: Sendable {
 
     deinit { loop.stop() }
 
+    /// Tells servers from now on, in the user agent, whom to ask about this program: an address of the web or of mail,
+    /// or an account's name.
+    ///
+    /// - Returns: False, and nothing changes, for what is no such text: 1 through 200 visible ASCII characters, without
+    ///   parentheses and backslashes.
+    @discardableResult
+    package func tell(contact: String) -> Bool {
+        guard Self.isContact(contact) else { return false }
+        lock.withLock { self.contact = contact }
+        return true
+    }
+
+    /// Whether a text can be told as a contact.
+    package static func isContact(_ text: String) -> Bool {
+        (1...200).contains(text.utf8.count)
+            && text.utf8.allSatisfy { (0x21...0x7e).contains($0) && !"()\\".utf8.contains($0) }
+    }
+
     /// Sends a request and returns the whole response.
     ///
     /// Cancellation returns at once and closes the connection; the server may have received the request all the same.
     ///
     /// - Throws: ``TransportError``, or `CancellationError` when the task was cancelled.
     package func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let end = ContinuousClock.now + request.timeout
+        var request = request
+        var response = try await exchange(request)
+        for _ in 0..<Self.maximumRedirects {
+            guard let next = request.redirected(by: response) else { break }
+            request.url = next
+            request.timeout = max(.milliseconds(1), ContinuousClock.now.duration(to: end))
+            response = try await exchange(request)
+        }
+        return response
+    }
+
+    /// Sends a request once.
+    private func exchange(_ request: HTTPRequest) async throws -> HTTPResponse {
         try Task.checkCancellation()
+        var configuration = configuration
+        if let contact = lock.withLock({ contact }) { configuration.userAgent += " (+\(contact))" }
         let transfer = Transfer(try PreparedRequest(request, configuration: configuration))
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

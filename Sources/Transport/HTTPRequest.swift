@@ -19,6 +19,15 @@ package struct HTTPRequest: Sendable, CustomStringConvertible, CustomReflectable
     package var timeout: Duration
     /// The largest body accepted, counted after decompression.
     package var maximumBodyBytes: Int
+    /// For a GET without a body: goes where the server sends, as long as that is the same scheme, host and port.
+    ///
+    /// Three times at most, and within the same timeout.
+    package var followsRedirects: Bool
+    /// Goes to public addresses only: for a host that somebody else named, whose name may lead to this machine or its
+    /// network.
+    ///
+    /// Where a proxy of the environment carries the request, the proxy decides where names lead.
+    package var isPublicOnly = false
 
     package init(
         method: Method = .get,
@@ -26,7 +35,8 @@ package struct HTTPRequest: Sendable, CustomStringConvertible, CustomReflectable
         headers: HTTPHeaders = HTTPHeaders(),
         body: [UInt8]? = nil,
         timeout: Duration = .seconds(30),
-        maximumBodyBytes: Int = 8 << 20
+        maximumBodyBytes: Int = 8 << 20,
+        followsRedirects: Bool = false
     ) {
         self.method = method
         self.url = url
@@ -34,6 +44,15 @@ package struct HTTPRequest: Sendable, CustomStringConvertible, CustomReflectable
         self.body = body
         self.timeout = timeout
         self.maximumBodyBytes = maximumBodyBytes
+        self.followsRedirects = followsRedirects
+    }
+
+    /// Where to ask instead; nil where that is not done.
+    func redirected(by response: HTTPResponse) -> String? {
+        guard followsRedirects, method == .get, body == nil, [301, 302, 303, 307, 308].contains(response.status) else {
+            return nil
+        }
+        return response.headers["Location"].flatMap { RequestURL.redirected(from: url, to: $0) }
     }
 
     /// The method alone: a URL, a header or a body may hold secrets.
@@ -44,16 +63,19 @@ package struct HTTPRequest: Sendable, CustomStringConvertible, CustomReflectable
 
 /// What a server answered, whatever the status.
 package struct HTTPResponse: Sendable, CustomStringConvertible {
-    /// 100 through 999; 3xx too, since redirects are not followed.
+    /// 100 through 999; 3xx too, where a redirect is not followed.
     package var status: Int
     package var headers: HTTPHeaders
     /// The body, decompressed.
     package var body: [UInt8]
+    /// The body is only the beginning of one that is larger than the request allows.
+    package var isCut: Bool
 
-    package init(status: Int, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8] = []) {
+    package init(status: Int, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8] = [], isCut: Bool = false) {
         self.status = status
         self.headers = headers
         self.body = body
+        self.isCut = isCut
     }
 
     /// Status and size.

@@ -1,4 +1,5 @@
 import CCurl
+import Foundation
 
 /// A request that passed every check, with the memory libcurl will read from.
 struct PreparedRequest {
@@ -38,9 +39,17 @@ struct PreparedRequest {
         try easy.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         // A set but empty proxy overrides the environment.
         if url.isLoopback { try easy.set(CURLOPT_PROXY, "") }
+        if request.isPublicOnly, !Self.hasProxy { try easy.openPublicAddressesOnly() }
         try applySecurity(to: easy)
         try applyLimits(to: easy)
         try applyMethod(to: easy)
+    }
+
+    /// Whether the environment names a proxy, whose own address is then the one that is connected to.
+    private static var hasProxy: Bool {
+        ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].contains { (name: String) in
+            getenv(name).map { $0.pointee != 0 } ?? false
+        }
     }
 
     private func applySecurity(to easy: EasyHandle) throws(TransportError) {

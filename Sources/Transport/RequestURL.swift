@@ -27,8 +27,20 @@ struct RequestURL {
             throw .refused(.invalidURL, "the URL has no host")
         }
         self.host = host
-        isLoopback = Self.isLoopback(host)
+        // As it was written too: libcurl turns `0x7f.1` and its like into what they may mean.
+        isLoopback = HostPlace.isLoopback(host) && HostPlace.isLoopback(Self.writtenHost(text))
         try Self.check(scheme: scheme.lowercased(), host: host, isLoopback: isLoopback)
+    }
+
+    /// Where a redirect from one URL leads; nil where it leaves the scheme, host and port.
+    static func redirected(from text: String, to location: String) -> String? {
+        guard (1...16_384).contains(location.utf8.count), let handle = try? URLHandle(), handle.parse(text) else {
+            return nil
+        }
+        let origin = handle.origin
+        // libcurl resolves what is relative against what the handle holds.
+        guard handle.parse(location), handle.origin == origin, let next = handle.part(CURLUPART_URL) else { return nil }
+        return (try? RequestURL(next)).map { _ in next }
     }
 
     private static func check(scheme: String, host: String, isLoopback: Bool) throws(TransportError) {
@@ -43,21 +55,21 @@ struct RequestURL {
     }
 
     /// Whether there is an `@` between `//` and the path, as written.
-    private static func namesUser(_ text: String) -> Bool {
-        guard let start = text.utf8.firstRange(of: "//".utf8)?.upperBound else { return false }
-        return text.utf8[start...].prefix { !"/?#".utf8.contains($0) }.contains(UInt8(ascii: "@"))
+    private static func namesUser(_ text: String) -> Bool { writtenAuthority(text).contains("@") }
+
+    /// What is between `//` and the path, as written.
+    private static func writtenAuthority(_ text: String) -> Substring {
+        guard let start = text.firstRange(of: "//")?.upperBound else { return "" }
+        return text[start...].prefix { !"/?#".contains($0) }
     }
 
-    /// True for `localhost`, 127.0.0.0/8 and ::1 (RFC 6761, RFC 1122, RFC 4291).
-    static func isLoopback(_ host: String) -> Bool {
-        if host.lowercased() == "localhost" { return true }
-        var four = in_addr()
-        // inet_pton takes four decimal numbers only: no octal, no short forms.
-        if inet_pton(AF_INET, host, &four) == 1 { return UInt32(bigEndian: four.s_addr) >> 24 == 127 }
-        guard host.hasPrefix("["), host.hasSuffix("]") else { return false }
-        var six = in6_addr()
-        guard inet_pton(AF_INET6, String(host.dropFirst().dropLast()), &six) == 1 else { return false }
-        return withUnsafeBytes(of: six) { $0.dropLast().allSatisfy { $0 == 0 } && $0.last == 1 }
+    /// The host as written, without the port.
+    private static func writtenHost(_ text: String) -> String {
+        let authority = writtenAuthority(text)
+        let end =
+            authority.hasPrefix("[")
+            ? authority.firstIndex(of: "]").map(authority.index(after:)) : authority.firstIndex(of: ":")
+        return String(authority[..<(end ?? authority.endIndex)])
     }
 }
 
@@ -83,9 +95,17 @@ final class URLHandle {
         curl_url_set(pointer, part, text, 0) == CURLUE_OK
     }
 
-    func part(_ part: CURLUPart) -> String? {
+    /// Scheme, host and port, whether or not the port is written.
+    var origin: [String?] {
+        [
+            part(CURLUPART_SCHEME)?.lowercased(), part(CURLUPART_HOST)?.lowercased(),
+            part(CURLUPART_PORT, CURLU_DEFAULT_PORT),
+        ]
+    }
+
+    func part(_ part: CURLUPart, _ flags: Int32 = 0) -> String? {
         var text: UnsafeMutablePointer<CChar>?
-        guard curl_url_get(pointer, part, &text, 0) == CURLUE_OK, let text else { return nil }
+        guard curl_url_get(pointer, part, &text, UInt32(flags)) == CURLUE_OK, let text else { return nil }
         defer { curl_free(text) }
         return String(cString: text)
     }

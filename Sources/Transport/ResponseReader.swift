@@ -2,6 +2,8 @@
 struct ResponseReader {
     /// Header lines of all blocks together; servers send a few kilobytes.
     static let maximumHeaderBytes = 256 << 10
+    /// So much is handed over of a body that is too large.
+    static let maximumBeginning = 64 << 10
 
     private let maximumBodyBytes: Int
     private var headers = HTTPHeaders()
@@ -10,6 +12,7 @@ struct ResponseReader {
     private var body: [UInt8] = []
     /// Why a line or bytes were refused; nil while all is well.
     private(set) var refusal: String?
+    private var isCut = false
 
     init(maximumBodyBytes: Int) {
         self.maximumBodyBytes = maximumBodyBytes
@@ -17,6 +20,13 @@ struct ResponseReader {
 
     func response(status: Int) -> HTTPResponse {
         HTTPResponse(status: status, headers: headers, body: body)
+    }
+
+    /// What came of a response whose body is too large; nil for every other.
+    func beginning(status: Int) -> HTTPResponse? {
+        guard isCut else { return nil }
+        return HTTPResponse(
+            status: status, headers: headers, body: Array(body.prefix(Self.maximumBeginning)), isCut: true)
     }
 
     /// False when the response is to be given up.
@@ -57,8 +67,11 @@ struct ResponseReader {
 
     /// False when the response is to be given up.
     mutating func receive(body bytes: UnsafeRawBufferPointer) -> Bool {
-        guard bytes.count <= maximumBodyBytes - body.count else {
+        let room = maximumBodyBytes - body.count
+        guard bytes.count <= room else {
             refusal = "the body is larger than \(maximumBodyBytes) bytes"
+            isCut = true
+            body.append(contentsOf: bytes.prefix(room))
             return false
         }
         body.append(contentsOf: bytes)

@@ -78,7 +78,11 @@ final class Transfer: @unchecked Sendable {
         if result == CURLE_OK, (100...999).contains(status) {
             finish(.success(reader.response(status: status)))
         } else {
-            finish(.failure(TransportError(result, easy, host: request.host, refusal: reader.refusal)))
+            let beginning = reader.beginning(status: status)
+            finish(
+                .failure(
+                    TransportError(
+                        result, easy, host: request.host, refusal: reader.refusal, beginning: beginning)))
         }
     }
 }

@@ -8,7 +8,10 @@ extension TransportError {
     ///   - easy: The handle, with its transfer information still in place.
     ///   - host: The host of the request.
     ///   - refusal: Why our own callback stopped the transfer, if it did.
-    init(_ result: CURLcode, _ easy: EasyHandle, host: String, refusal: String? = nil) {
+    ///   - beginning: What had come by then.
+    init(
+        _ result: CURLcode, _ easy: EasyHandle, host: String, refusal: String? = nil, beginning: HTTPResponse? = nil
+    ) {
         let tunnelStatus = easy.integer(CURLINFO_HTTP_CONNECTCODE)
         let isTunnelRefused = tunnelStatus != 0 && !(200...299).contains(tunnelStatus)
         // libcurl sets the pre-transfer time when a connection is ready, just before the request is written, and
@@ -24,7 +27,7 @@ extension TransportError {
             message: refusal
                 ?? (isTunnelRefused
                     ? "the proxy answered with status \(tunnelStatus)" : Self.message(for: result, easy.errorText)),
-            curlCode: Int(result.rawValue))
+            curlCode: Int(result.rawValue), beginning: beginning)
     }
 
     private static func code(for result: CURLcode) -> Code {

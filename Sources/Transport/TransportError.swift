@@ -44,15 +44,19 @@ package struct TransportError: Error, Sendable, CustomStringConvertible {
     package let message: String
     /// libcurl's own result code (libcurl-errors(3)), where it gave one.
     package let curlCode: Int?
+    /// For a body that is larger than the request allows: the status, the headers and the first 64 KiB.
+    package let beginning: HTTPResponse?
 
     package init(
-        _ code: Code, requestDidNotLeave: Bool, host: String? = nil, message: String, curlCode: Int? = nil
+        _ code: Code, requestDidNotLeave: Bool, host: String? = nil, message: String, curlCode: Int? = nil,
+        beginning: HTTPResponse? = nil
     ) {
         self.code = code
         self.requestDidNotLeave = requestDidNotLeave
         self.host = host
         self.message = message
         self.curlCode = curlCode
+        self.beginning = beginning
     }
 
     /// One line for people.

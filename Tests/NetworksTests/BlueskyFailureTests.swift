@@ -129,13 +129,14 @@ import Transport
         #expect(page.rateLimit == RateLimit(limit: 3_000, remaining: 2_990, resetsAt: reset))
     }
 
-    @Test func plainHTTPToTheWorldIsRefused() async throws {
-        let network = try BlueskyNetwork(
-            identifier: BlueskyLoopback.handle, appPassword: Secret(BlueskyLoopback.password),
-            apiBaseURL: "http://pds.example", sessions: MemoryCredentials(),
-            client: HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests")),
-            now: { BlueskyLoopback.start })
-        let error = try await #require(throws: NetworkError.self) { _ = try await network.page(.home, .newest) }
+    @Test func plainHTTPToTheWorldIsRefused() throws {
+        let error = try #require(throws: NetworkError.self) {
+            try BlueskyNetwork(
+                identifier: BlueskyLoopback.handle, appPassword: Secret(BlueskyLoopback.password),
+                apiBaseURL: "http://pds.example", sessions: MemoryCredentials(),
+                client: HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests")),
+                now: { BlueskyLoopback.start })
+        }
         #expect(error.code == .configuration)
         #expect(error.outcome == .notSent)
         #expect(error.stopsActor)

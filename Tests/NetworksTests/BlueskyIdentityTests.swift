@@ -209,6 +209,35 @@ private struct Machines {
         #expect(machines.home.requests.isEmpty)
     }
 
+    /// Anybody can write anything into a document; only the operator can name a server of the own network.
+    @Test(arguments: [
+        "http://127.0.0.1:2583", "http://localhost:2583", "https://localhost", "https://127.0.0.1", "https://0x7f.1",
+        "https://2130706433", "https://0", "https://[::1]", "https://[::ffff:127.0.0.1]", "https://10.0.0.7",
+        "https://192.168.1.1", "https://169.254.169.254", "https://[fe80::1]", "https://[fd00::1]", "https://router",
+        "https://pds.internal",
+    ])
+    func aDocumentLeadsToNoPrivateNetwork(endpoint: String) throws {
+        let text = Machines.document(endpoint: endpoint)
+        let document = try JSONDecoder().decode(DIDDocument.self, from: Data(text.utf8))
+        #expect(document.server(of: Machines.did, besides: try BlueskyHosts(apiBaseURL: nil)) == nil)
+        let saved = BlueskySession(
+            did: Machines.did, handle: nil, server: try ServerAddress(endpoint, network: .bluesky),
+            access: Secret("a"), refresh: Secret("r"))
+        let hosts = try BlueskyHosts(apiBaseURL: nil)
+        let sealed = try saved.sealed(for: Machines.did, at: hosts.entryway)
+        #expect(BlueskySession(sealed: sealed, for: Machines.did, at: hosts) == nil)
+        // Where the operator's own server is this machine, everything may be.
+        let own = try BlueskyHosts(apiBaseURL: "http://127.0.0.1:1")
+        #expect(document.server(of: Machines.did, besides: own)?.isPublicOnly == false)
+    }
+
+    @Test func theServerOfADocumentIsAskedInPublicOnly() throws {
+        let document = try JSONDecoder().decode(
+            DIDDocument.self, from: Data(Machines.document(endpoint: "https://pds.example").utf8))
+        let server = document.server(of: Machines.did, besides: try BlueskyHosts(apiBaseURL: nil))
+        #expect(server?.isPublicOnly == true)
+    }
+
     @Test(arguments: ["", "{}", "<html>", Machines.document("did:plc:somebodyelse")])
     func aDocumentAboutSomethingElseIsNotUsed(document: String) async throws {
         let machines = try Machines(document: document)

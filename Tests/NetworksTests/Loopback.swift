@@ -54,7 +54,8 @@ struct Loopback {
 
     /// The requests after those about the instance and the account.
     var requests: [LoopbackServer.Request] {
-        server.requests.filter { !$0.target.hasSuffix("/instance") && !$0.target.hasSuffix("/verify_credentials") }
+        let others = ["/instance", "/verify_credentials", "/webfinger"]
+        return server.requests.filter { request in !others.contains { request.path.hasSuffix($0) } }
     }
 
     static func usual(_ request: LoopbackServer.Request) -> Answer {

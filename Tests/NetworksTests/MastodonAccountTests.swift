@@ -58,35 +58,35 @@ import Testing
     }
 
     @Test(arguments: [
-        // Mastodon 4.x, GoToSocial with an account domain of its own, Pleroma, nothing, nonsense.
+        // Mastodon 4.x, GoToSocial, Pleroma, nothing, nonsense.
         (
-            #"{"domain":"local.example","api_versions":{"mastodon":6},"configuration":{"statuses":{"max_characters":700,"#
-                + #""characters_reserved_per_url":25}}}"#, "local.example",
+            #"{"domain":"home.example","api_versions":{"mastodon":6},"configuration":{"statuses":{"max_characters":700,"#
+                + #""characters_reserved_per_url":25}}}"#,
             PublishingLimits(maximumCharacters: 700, charactersPerURL: 25, unit: .graphemes)
         ),
         (
-            #"{"domain":"api.example","account_domain":"short.example","configuration":{"statuses":"#
-                + #"{"max_characters":5000,"characters_reserved_per_url":25}}}"#, "short.example",
+            #"{"domain":"api.example","account_domain":"home.example","configuration":{"statuses":"#
+                + #"{"max_characters":5000,"characters_reserved_per_url":25}}}"#,
             PublishingLimits(maximumCharacters: 5_000, charactersPerURL: nil, unit: .codePoints)
         ),
         (
-            #"{"uri":"https://Pl.example/","max_toot_chars":"4000"}"#, "pl.example",
+            #"{"uri":"https://Home.example/","max_toot_chars":"4000"}"#,
             PublishingLimits(maximumCharacters: 4_000, charactersPerURL: nil, unit: .codePoints)
         ),
-        ("{}", "127.0.0.1", PublishingLimits(maximumCharacters: 500, charactersPerURL: nil, unit: .codePoints)),
+        ("{}", PublishingLimits(maximumCharacters: 500, charactersPerURL: nil, unit: .codePoints)),
         (
             #"{"domain":"<b>","configuration":{"statuses":{"max_characters":-1,"characters_reserved_per_url":1e9}}}"#,
-            "127.0.0.1", PublishingLimits(maximumCharacters: 500, charactersPerURL: nil, unit: .codePoints)
+            PublishingLimits(maximumCharacters: 500, charactersPerURL: nil, unit: .codePoints)
         ),
         (
-            #"{"domain":"","configuration":null,"api_versions":null}"#, "127.0.0.1",
+            #"{"domain":"","configuration":null,"api_versions":null}"#,
             PublishingLimits(maximumCharacters: 500, charactersPerURL: nil, unit: .codePoints)
         ),
     ])
-    func readsTheInstance(body: String, domain: String, limits: PublishingLimits) async throws {
+    func readsTheInstance(body: String, limits: PublishingLimits) async throws {
         let loopback = try Loopback { $0.path == "/api/v2/instance" ? .json(body) : nil }
         #expect(try await loopback.network.limits() == limits)
-        #expect(try await loopback.network.verifyAccount().id.value == "bot@\(domain)")
+        #expect(try await loopback.network.verifyAccount().id.value == "bot@home.example")
         #expect(loopback.server.requests.filter { $0.path.hasSuffix("/instance") }.count == 1)
     }
 
@@ -99,18 +99,18 @@ import Testing
         let loopback = try Loopback { request in
             switch request.path {
             case "/api/v2/instance": answer
-            case "/api/v1/instance": .json(#"{"uri":"old.example","max_toot_chars":999}"#)
+            case "/api/v1/instance": .json(#"{"uri":"home.example","max_toot_chars":999}"#)
             default: nil
             }
         }
         #expect(try await loopback.network.limits().maximumCharacters == 999)
-        #expect(try await loopback.network.verifyAccount().id.value == "bot@old.example")
+        #expect(try await loopback.network.verifyAccount().id.value == "bot@home.example")
     }
 
     @Test func aServerWithoutInstanceHasTheUsualLimits() async throws {
         let loopback = try Loopback { $0.path.hasSuffix("/instance") ? .notFound : nil }
         #expect(try await loopback.network.limits().maximumCharacters == 500)
-        #expect(try await loopback.network.verifyAccount().id.value == "bot@127.0.0.1")
+        #expect(try await loopback.network.verifyAccount().id.value == "bot@home.example")
     }
 
     /// A wrong domain would make other people of all local names, so none is guessed while the server is out of order.
@@ -162,7 +162,7 @@ import Testing
         #expect(capabilities.feeds == Set(Feed.allCases))
         #expect(capabilities.visibilities.count == 4)
         #expect(capabilities.automaticFavorites == .anyone)
-        #expect(capabilities.supportsIdempotencyKey)
+        #expect(!capabilities.supportsIdempotencyKey, "nobody knows yet which program the server runs")
         #expect(capabilities.replies == .anyone)
         #expect(capabilities.resendWindow == .seconds(3_000))
     }

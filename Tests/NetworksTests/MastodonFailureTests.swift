@@ -58,11 +58,24 @@ import Testing
             #expect(error.status == status)
             #expect(error.operation == operation)
             #expect(error.serverCode == (message.isEmpty ? nil : message))
-            #expect(error.isPermanent == (status != 429))
-            #expect(
-                error.stopsActor
-                    == ["unauthorized", "missing-scope", "account-disabled", "redirected"].contains(code))
+            #expect(error.isPermanent == !["rate-limited", "redirected"].contains(code))
+            #expect(error.stopsActor == ["unauthorized", "missing-scope", "account-disabled"].contains(code))
         }
+    }
+
+    /// A bare 404 is nobody's word but a proxy's.
+    @Test(arguments: [404, 410], ["", "<html>gone</html>", "{}", #"{"detail":"Not Found"}"#, "[]", #"{"error":""}"#])
+    func whatIsMissingByNobodysWordIsNotGone(status: Int, body: String) async throws {
+        let error = try await failure(Answer(status: status, body: body))
+        #expect(error.code == .unavailable)
+        #expect(error.outcome == .refused)
+        #expect(!error.isPermanent)
+        let loopback = try Loopback { request in
+            request.path.hasPrefix("/api/v1/statuses/") ? Answer(status: status, body: body) : nil
+        }
+        await #expect(throws: NetworkError.self) { _ = try await loopback.network.lookUp("9") }
+        await #expect(throws: NetworkError.self) { _ = try await loopback.network.isFavorited("9") }
+        await #expect(throws: NetworkError.self) { try await loopback.network.delete("9") }
     }
 
     @Test(arguments: [

@@ -64,7 +64,7 @@ import Testing
         let page = try await loopback.network.page(.home, .newest)
         #expect(page.older == "8")
         #expect(page.newer == "12")
-        #expect(page.skipped == 1)
+        #expect(page.unreadable.count == 1)
     }
 
     @Test func anEmptyPageKeepsTheCursor() async throws {
@@ -116,7 +116,7 @@ import Testing
         let page = try await loopback.network.page(.mentions, .newest)
         #expect(page.items.map(\.address) == ["9", "4"])
         #expect(page.received == 7)
-        #expect(page.skipped == 1)
+        #expect(page.unreadable.count == 2)
         #expect(page.newer == "30")
         #expect(page.older == "24")
         let last = try #require(page.items.last)
@@ -155,7 +155,7 @@ import Testing
         let loopback = try Loopback { $0.path == "/api/v1/timelines/home" ? .json(body) : nil }
         let page = try await loopback.network.page(.home, .newest)
         #expect(page.items.map(\.address) == ["9", "4"])
-        #expect(page.skipped == 1)
+        #expect(page.unreadable.count == 1)
         #expect(page.received == 3)
     }
 

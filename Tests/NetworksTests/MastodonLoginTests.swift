@@ -201,7 +201,7 @@ import Transport
         (Answer(status: 503), "unavailable", false), (.json("{}", status: 429), "rate-limited", false),
         (.json(#"{"error":"no"}"#, status: 422), "rejected", true), (.notFound, "not-found", true),
         (.json("{}"), "malformed-response", false), (.json(#"{"client_id":"a"}"#), "malformed-response", false),
-        (Answer(body: "<html>planted</html>"), "malformed-response", false), (Answer(status: 301), "redirected", true),
+        (Answer(body: "<html>planted</html>"), "malformed-response", false), (Answer(status: 301), "redirected", false),
     ])
     func aServerThatTakesNoApplicationIsAnError(answer: Answer, code: String, isPermanent: Bool) async throws {
         let fixture = try Fixture { $0.path == "/api/v1/apps" ? answer : nil }

@@ -35,6 +35,11 @@ enum MastodonServers {
         try Loopback { request in
             if let answer = answer(request) { return answer }
             if request.path == "/api/\(version)/instance" { return .json(instance) }
+            if request.path == "/.well-known/webfinger" {
+                let told = JSONBody.decoded(MastodonInstance.self, Array(instance.utf8))?.domain
+                let name = request.query["resource"]?.split(separator: "@").first ?? ""
+                return told.map { .json(#"{"subject":"\#(name)@\#($0)"}"#) } ?? .notFound
+            }
             return request.path.hasSuffix("/instance") ? .notFound : nil
         }
     }

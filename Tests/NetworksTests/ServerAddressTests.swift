@@ -32,7 +32,9 @@ import Testing
         "https://social.example:",
         "https://social.example:0", "https://social.example:65536", "https://social.example:99999999999999999999",
         "https://social.example:80:80", "https://social.example:+80", "https://a!b.example", "https://a..example",
-        "https://.", "https://a.example..", "https://\(String(repeating: "a", count: 300)).example",
+        "http://a.example", "http://0x7f.1", "http://2130706433", "http://127.1", "http://0",
+        "http://[::ffff:127.0.0.1]", "https://.", "https://a.example..",
+        "https://\(String(repeating: "a", count: 300)).example",
     ])
     func refusesWhatIsNoAddress(text: String) throws {
         let error = try #require(throws: NetworkError.self) { try ServerAddress(text, network: .mastodon) }

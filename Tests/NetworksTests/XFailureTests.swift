@@ -76,6 +76,7 @@ import Testing
         // A proxy's word about what is missing tells nothing about X.
         Refusal(Answer(status: 404, body: "<html>gone</html>"), .malformedResponse),
         Refusal(Answer(status: 410), .malformedResponse), Refusal(.json("{}", status: 404), .malformedResponse),
+        Refusal(.json(#"{"detail":"Not Found"}"#, status: 404), .malformedResponse, "Not Found"),
         Refusal(legacy(404, 34), .notFound, "34: message"), Refusal(Answer(status: 405), .rejected),
         Refusal(Answer(status: 413), .rejected), Refusal(Answer(status: 418), .rejected),
         Refusal(Answer(status: 302), .redirected), Refusal(Answer(status: 402), .creditsDepleted),

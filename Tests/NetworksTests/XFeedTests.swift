@@ -267,7 +267,7 @@ import Testing
         let page = try await loopback.network.page(.mentions, .newest)
         #expect(page.items.map(\.address) == ["12"])
         // The post without its author, the two that cannot be read, and the one that X kept back.
-        #expect(page.skipped == 4)
+        #expect(page.unreadable.count == 4)
         #expect(page.received == 4)
         #expect(page.older == "9")
         #expect(page.newer == "12")
@@ -284,11 +284,11 @@ import Testing
         }
         let page = try await loopback.network.page(.favorites, .newest)
         #expect(page.items.map(\.address) == ["9"])
-        #expect(page.skipped == 1)
+        #expect(page.unreadable.count == 1)
         let last = try XLoopback { $0.path == "/2/users/42/tweets" ? .json(#"{"errors":\#(errors)}"#) : nil }
         let end = try await last.network.page(.ownPosts, .newest)
         #expect(end.items.isEmpty)
-        #expect(end.skipped == 1)
+        #expect(end.unreadable.count == 1)
         await #expect(throws: NetworkError.self) { _ = try await last.network.ownPosts(since: XLoopback.start) }
     }
 

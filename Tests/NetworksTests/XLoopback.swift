@@ -151,6 +151,9 @@ final class MemoryBook: SpendingBook {
     /// Makes every call fail from now on.
     func shut() { lock.withLock { broken = true } }
 
+    /// Takes that back.
+    func open() { lock.withLock { broken = false } }
+
     func reserve(_ amount: Money, for purpose: SpendingPurpose, at now: Date) async throws -> Date? {
         try lock.withLock {
             if broken { throw Broken() }

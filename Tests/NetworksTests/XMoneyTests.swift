@@ -339,4 +339,29 @@ import Testing
         #expect(loopback.book.spent == dollars(expected))
         #expect(Set(loopback.book.entries.map(\.purpose)) == [.publish])
     }
+
+    /// What a call cost beyond its reservation is owed until it is written down, and nothing is bought before.
+    @Test func whatCouldNotBeWrittenDownStaysOwed() async throws {
+        let book = MemoryBook()
+        let loopback = try XLoopback(book: book) { request in
+            guard request.method == "POST" else { return nil }
+            // The store breaks while X publishes a text in which it found a link.
+            book.shut()
+            return .json(#"{"data":{"id":"99","text":"look https://t.co/a"}}"#, status: 201)
+        }
+        _ = try await loopback.network.verifyAccount()
+        let before = book.spent
+        let post = try await loopback.network.publish(Draft(text: "look", key: "k", createdAt: XLoopback.start))
+        #expect(post.address == "99")
+        #expect(book.spent == before + prices.postCreate)
+        for _ in 0..<2 {
+            let error = try await #require(throws: NetworkError.self) { _ = try await loopback.network.lookUp("9") }
+            #expect(error.code == .unavailable)
+            #expect(error.outcome == .notSent)
+        }
+        #expect(loopback.requests.count == 1)
+        book.open()
+        _ = try await loopback.network.lookUp("9")
+        #expect(book.spent == before + prices.postCreateWithURL)
+    }
 }

@@ -196,7 +196,7 @@ import Testing
         let loopback = try XLoopback { $0.path == "/2/users/42/mentions" ? .json(body) : nil }
         let page = try await loopback.network.page(.mentions, .newest)
         #expect(page.items.map(\.address) == ["8"])
-        #expect(page.skipped == 1)
+        #expect(page.unreadable.count == 1)
     }
 
     @Test(arguments: ["retweeted", "reposted"])

@@ -21,6 +21,21 @@ import Transport
         }
     }
 
+    /// Status, headers and the first bytes tell what it was that is too large.
+    @Test(arguments: [10, 1_000, 200_000]) func handsOverTheBeginning(limit: Int) async throws {
+        let body = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
+        let server = try LoopbackServer { _, connection in
+            try connection.respond(status: 418, headers: [("Link", "<a>")], body: body)
+        }
+        let error = try await failure(HTTPRequest(url: server.url, maximumBodyBytes: limit))
+        let beginning = try #require(error.beginning)
+        #expect(beginning.status == 418)
+        #expect(beginning.headers["Link"] == "<a>")
+        #expect(beginning.body == Array(body.prefix(min(limit, 65_536))))
+        #expect(beginning.isCut)
+        #expect(!error.description.contains("418"))
+    }
+
     @Test func stopsAnEndlessBody() async throws {
         let chunk = [UInt8](repeating: 65, count: 65_536)
         let server = try LoopbackServer(steps: [.awaitRequest, .send(Self.head), .flood(chunk)])
@@ -32,7 +47,9 @@ import Transport
     @Test func stopsAnEndlessHeader() async throws {
         let line = Array("X-More: \(String(repeating: "a", count: 1_000))\r\n".utf8)
         let server = try LoopbackServer(steps: [.awaitRequest, .send(Array("HTTP/1.1 200 OK\r\n".utf8)), .flood(line)])
-        #expect(try await failure(HTTPRequest(url: server.url)).code == .tooLarge)
+        let error = try await failure(HTTPRequest(url: server.url))
+        #expect(error.code == .tooLarge)
+        #expect(error.beginning == nil)
     }
 
     @Test func stopsEndlessInterimResponses() async throws {

@@ -81,6 +81,24 @@ import Transport
         #expect(request.header("X-Text") == "a: b; c")
     }
 
+    @Test func tellsWhomToAsk() async throws {
+        let server = try LoopbackServer { _, connection in try connection.respond(status: 200) }
+        let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot/2"))
+        let accepted = ["https://ops.example/?a=b#c", "mailto:a@b.example", "@bot@host.example:8443"]
+        for contact in accepted {
+            #expect(client.tell(contact: contact))
+            _ = try await client.send(HTTPRequest(url: server.url))
+        }
+        for contact in [
+            "", "a b", "a\r\nX-Planted: 1", "a)", "(a", "a\\", "ü", String(repeating: "x", count: 201), "a\u{7f}",
+        ] {
+            #expect(!client.tell(contact: contact))
+        }
+        _ = try await client.send(HTTPRequest(url: server.url))
+        let expected = (accepted + accepted.suffix(1)).map { "mirror-bot/2 (+\($0))" }
+        #expect(server.requests.map { $0.header("User-Agent") } == expected)
+    }
+
     @Test(arguments: ["", "  ", "\r\n"])
     func alwaysHasAUserAgent(text: String) async throws {
         let server = try LoopbackServer { _, connection in try connection.respond(status: 200) }

@@ -11,6 +11,10 @@ struct BlueskyCall: Sendable {
     let isAboutRecords: Bool
     /// JSON; nil sends none.
     let body: [UInt8]?
+    /// The largest body of an answer that is taken, in bytes.
+    var maximumBytes = 8 << 20
+    /// The beginning of a larger answer is an answer too.
+    var takesBeginning = false
 
     /// A method that reads.
     init(_ operation: NetworkError.Operation, _ name: String, _ query: [(name: String, value: String)] = []) {

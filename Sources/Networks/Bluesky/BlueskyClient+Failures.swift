@@ -54,7 +54,8 @@ extension BlueskyClient {
         detail: String? = nil
     ) -> NetworkError {
         NetworkError(
-            code: code, network: .bluesky, host: host, operation: call.operation, detail: detail, outcome: outcome)
+            code: code, network: .bluesky, host: host, operation: call.operation, detail: detail, outcome: outcome,
+            isAnonymous: isAnonymous)
     }
 
     /// What the transport's failure means for a call.
@@ -85,7 +86,7 @@ extension BlueskyClient {
         let body = Self.error(in: response)
         let code = Self.code(call, response.status, body)
         var failure = error(
-            call, code, host: server.host, outcome: Self.outcome(of: code),
+            call, code, host: server.host, outcome: Self.outcome(of: code, status: response.status),
             detail: body.name.flatMap { Self.advice[$0] })
         failure.status = response.status
         failure.serverCode = Self.words(of: body, hiding: secrets)
@@ -125,10 +126,11 @@ extension BlueskyClient {
         return phrases.contains(where: text.contains) ? .tooLong : .rejected
     }
 
-    private static func outcome(of code: NetworkError.Code) -> NetworkError.Outcome {
+    private static func outcome(of code: NetworkError.Code, status: Int) -> NetworkError.Outcome {
         switch code {
         // A broken server may have stored the record before it broke.
         case .unavailable, .malformedResponse: .unknown
+        case .redirected where status == 303: .unknown
         default: .refused
         }
     }

@@ -6,8 +6,10 @@ import Transport
 struct BlueskyClient: Sendable {
     let http: HTTPClient
     /// The clock of the servers, as their answers tell it.
-    let serverClock = ServerClock()
+    var serverClock = ServerClock()
     let now: @Sendable () -> Date
+    /// Nobody is logged in.
+    var isAnonymous = false
 
     /// How long one request may take.
     static let timeout: Duration = .seconds(30)
@@ -40,16 +42,21 @@ struct BlueskyClient: Sendable {
         to call: BlueskyCall, from server: ServerAddress, with token: Secret? = nil, hiding secrets: [Secret] = []
     ) async throws -> Answer {
         let secrets = secrets + (token.map { [$0] } ?? [])
-        let request = HTTPRequest(
+        var request = HTTPRequest(
             method: call.method, url: server.base + call.target, headers: try headers(for: call, server, token),
-            body: call.body, timeout: Self.timeout)
+            body: call.body, timeout: Self.timeout, maximumBodyBytes: call.maximumBytes,
+            followsRedirects: true)
+        request.isPublicOnly = server.isPublicOnly
         let response: HTTPResponse
         do {
             response = try await http.send(request)
         } catch let error as TransportError {
-            throw failure(call, server, error, hiding: secrets)
+            guard let beginning = call.takesBeginning ? error.beginning : error.refusal else {
+                throw failure(call, server, error, hiding: secrets)
+            }
+            response = beginning
         }
-        serverClock.note(response.headers, receivedAt: now())
+        serverClock.note(response.headers)
         if (200...299).contains(response.status) { return .success(response) }
         return .refusal(refusal(call, server, response, hiding: secrets))
     }

@@ -6,7 +6,7 @@ import Posts
 struct BlueskyMark: Hashable, Sendable {
     /// A digest of what the item is called.
     let name: String
-    /// Text whose order is that of the feed: a record key, or a time.
+    /// Text whose order is that of the feed: a record key, or a time; empty for an item that does not tell.
     let order: String
 
     init(_ name: String, order: String) {
@@ -41,7 +41,9 @@ struct BlueskyCursor: Codable, Equatable, Sendable {
         var floor: String
 
         /// Whether an item has arrived since.
-        func isNew(_ mark: BlueskyMark) -> Bool { mark.order >= floor && !known.contains(mark.name) }
+        func isNew(_ mark: BlueskyMark) -> Bool {
+            (mark.order >= floor || mark.order.isEmpty) && !known.contains(mark.name)
+        }
     }
 
     /// A look into the past that goes on with the next page.
@@ -68,7 +70,7 @@ struct BlueskyCursor: Codable, Equatable, Sendable {
             floor = sorted.isEmpty ? edge : min(floor, edge)
         }
         // All of them that share the lowest place, or some would count as new.
-        window = Window(known: sorted.filter { $0.order >= floor }.map(\.name), floor: floor)
+        window = Window(known: sorted.filter { $0.order >= floor || $0.order.isEmpty }.map(\.name), floor: floor)
     }
 
     /// A whole hour, so that the cursor of a quiet feed need not be stored anew each time.

@@ -1,4 +1,5 @@
 import Posts
+import Transport
 
 /// Whom to ask where the account's own server is not known, or need not be asked.
 struct BlueskyHosts: Sendable {
@@ -39,11 +40,20 @@ struct BlueskyHosts: Sendable {
 
 extension ServerAddress {
     /// Whether a request to it can be read by nobody on the way.
-    var isPrivate: Bool { base.hasPrefix("https://") || isLoopback }
+    var isPrivate: Bool { base.hasPrefix("https://") || HostPlace.isLoopback(host) }
 
-    private var isLoopback: Bool {
-        if ["localhost", "[::1]"].contains(host) { return true }
-        let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
-        return numbers.count == 4 && numbers[0] == "127" && numbers.allSatisfy { UInt8($0) != nil }
+    /// The address as somebody named it who is not the operator; nil if nothing may be sent there.
+    ///
+    /// Then a name or number of this machine or its network counts for nothing, and a name that leads there fails when it
+    /// is asked, unless the operator's own server is on this machine.
+    ///
+    /// - Parameters:
+    ///   - text: The address.
+    ///   - hosts: The operator's own choice.
+    init?(named text: String, besides hosts: BlueskyHosts) {
+        guard var server = try? ServerAddress(text, network: .bluesky), server.isPrivate else { return nil }
+        server.isPublicOnly = !HostPlace.isLoopback(hosts.entryway.host)
+        guard !server.isPublicOnly || !HostPlace.mayBeLocal(server.host) else { return nil }
+        self = server
     }
 }

@@ -50,11 +50,9 @@ struct DIDDocument: Decodable, Sendable {
     }
 
     /// The server that keeps the records of `did`; nil if the document names none that may be asked.
-    func server(of did: String) -> ServerAddress? {
+    func server(of did: String, besides hosts: BlueskyHosts) -> ServerAddress? {
         let service = services.first { $0.id == "#atproto_pds" || $0.id == "\(did)#atproto_pds" }
-        guard let service, let server = try? ServerAddress(service.endpoint, network: .bluesky), server.isPrivate
-        else { return nil }
-        return server
+        return service.flatMap { ServerAddress(named: $0.endpoint, besides: hosts) }
     }
 }
 
@@ -90,8 +88,10 @@ struct BlueskyResolver: Sendable {
             return BlueskyIdentity(did: did, handle: isDID ? nil : identifier, server: hosts.entryway)
         }
         let (document, host) = try await document(of: did, directory)
-        guard let server = document.server(of: did) else {
-            throw failure("the account's document names no server that can be asked safely", host: host)
+        guard let server = document.server(of: did, besides: hosts) else {
+            throw failure(
+                "the account's document names no server that can be asked safely; for a server on this machine or its "
+                    + "network name it yourself as HUMAN_API_BASE_URL or BOT_API_BASE_URL", host: host)
         }
         guard isDID || document.handles.contains(identifier) else {
             throw failure("the account that the handle leads to does not call itself by that handle", host: host)
@@ -142,7 +142,10 @@ struct BlueskyResolver: Sendable {
         else { throw failure("the account's DID is of a kind that Bluesky does not use", host: directory.host) }
         // Only software under test runs on this machine, and it has no certificate.
         let scheme = host.hasPrefix("localhost:") ? "http" : "https"
-        return (try ServerAddress("\(scheme)://\(host)", network: .bluesky), "/.well-known/did.json")
+        guard let server = ServerAddress(named: "\(scheme)://\(host)", besides: hosts) else {
+            throw failure("the account's DID names no host that can be asked safely", host: directory.host)
+        }
+        return (server, "/.well-known/did.json")
     }
 
     private func failure(_ cause: String, host: String) -> NetworkError {

@@ -139,8 +139,12 @@ extension BlueskyNetwork {
         var found = BlueskyViews()
         for batch in batches(of: uris) {
             let call = BlueskyCall(operation, "app.bsky.feed.getPosts", batch.map { (name: "uris", value: $0) })
-            let posts = try await value(BlueskyViews.self, call).value
-            found.add(posts, named: Set(batch))
+            do {
+                let posts = try await value(BlueskyViews.self, call).value
+                found.add(posts, named: Set(batch))
+            } catch let error as NetworkError where error.code == .tooLarge && batch.count == 1 {
+                found.add(BlueskyViews(unreadable: Set(batch)), named: Set(batch))
+            }
         }
         return found
     }

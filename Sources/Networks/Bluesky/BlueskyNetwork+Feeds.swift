@@ -11,19 +11,22 @@ extension BlueskyNetwork {
     /// The most pages without an item that are passed over, and without a new one where some must have come.
     private static let maximumEmptyPages = 5
     private static let maximumKnownPages = 2
+    /// And so many items, however few there are in a page.
+    private static let maximumKnownItems = 20
     /// The most pages that ``ownPosts(since:)`` reads.
     private static let maximumOwnPages = 100
     /// How far clocks may be apart, in seconds.
     private static let clockMargin: TimeInterval = 600
 
-    package func page(_ feed: Feed, _ position: FeedPosition) async throws -> FeedPage {
+    package func page(_ feed: Feed, _ position: FeedPosition, size: Int?) async throws -> FeedPage {
         guard capabilities.feeds.contains(feed) else {
             throw failure(
                 Self.operation(feed), .capability, "this needs the account's app password", outcome: .notSent)
         }
+        let size = min(max(size ?? Self.pageSize, 1), Self.pageSize)
         switch position {
         case .newest:
-            let slice = try await fullSlice(feed, nil)
+            let slice = try await fullSlice(feed, nil, size)
             var page = try await page(of: slice, feed)
             page.older = slice.place
             page.newer = try cursor(feed, slice.entries.map(\.mark), isWhole: slice.place == nil).text()
@@ -32,14 +35,16 @@ extension BlueskyNetwork {
             guard (1...BlueskyCursor.maximumPlace).contains(place.utf8.count) else {
                 throw failure(Self.operation(feed), .rejected, "the place in the feed cannot be one", outcome: .notSent)
             }
-            let slice = try await fullSlice(feed, place)
+            let slice = try await fullSlice(feed, place, size)
             var page = try await page(of: slice, feed)
             page.older = slice.place == place ? nil : slice.place
             return page
         case .newer(let text):
-            // A cursor from before a change of its form: go on from now.
-            guard let cursor = BlueskyCursor(text) else { return try await self.page(feed, .newest) }
-            return try await newer(feed, than: cursor)
+            guard let cursor = BlueskyCursor(text) else {
+                throw failure(
+                    Self.operation(feed), .rejected, "the stored position is not one of Bluesky", outcome: .notSent)
+            }
+            return try await newer(feed, than: cursor, size)
         }
     }
 
@@ -50,9 +55,9 @@ extension BlueskyNetwork {
         var names: Set<PostID> = []
         var place: String?
         for _ in 0..<Self.maximumOwnPages {
-            let slice = try await slice(.ownPosts, place)
+            let slice = try await slice(.ownPosts, place, Self.pageSize)
             let page = try await page(of: slice, .ownPosts)
-            guard page.skipped == 0 else { throw incomplete("a post of the account cannot be read") }
+            guard page.unreadable.isEmpty else { throw incomplete("a post of the account cannot be read") }
             let fresh = slice.entries.filter { seen.insert($0.mark).inserted }
             found += page.items.filter { names.insert($0.post.id).inserted && isPossiblySince(start, $0) }
             if fresh.isEmpty, !slice.entries.isEmpty { break }
@@ -73,39 +78,28 @@ extension BlueskyNetwork {
     private func incomplete(_ cause: String) -> NetworkError { failure(.readOwnPosts, .malformedResponse, cause) }
 
     /// The items that have arrived since a cursor was made, from as many pages as that takes.
-    private func newer(_ feed: Feed, than cursor: BlueskyCursor) async throws -> FeedPage {
-        let window = cursor.rest?.window ?? cursor.window
-        var place = cursor.rest?.place
-        var marks: [BlueskyMark] = []
-        var found = BlueskySlice(entries: [])
-        var names: Set<String> = []
-        var knownPages = 0
-        var isDone = false
-        var isWhole = false
-        for _ in 0..<Self.maximumPages where !isDone {
-            let slice = try await slice(feed, place)
-            found.rateLimit = slice.rateLimit ?? found.rateLimit
-            marks += slice.entries.map(\.mark)
-            let fresh = slice.entries.filter { window.isNew($0.mark) && names.insert($0.mark.name).inserted }
-            found.entries += fresh
-            knownPages = fresh.isEmpty && !slice.entries.isEmpty ? knownPages + 1 : 0
-            isWhole = slice.place == nil || slice.place == place
-            isDone = isWhole || knownPages >= Self.maximumKnownPages || reaches(below: window.floor, slice)
-            place = slice.place
+    private func newer(_ feed: Feed, than cursor: BlueskyCursor, _ size: Int) async throws -> FeedPage {
+        var look = BlueskyLook(from: cursor)
+        for _ in 0..<Self.maximumPages where !look.isDone {
+            do {
+                look.take(try await slice(feed, look.place, size))
+            } catch let error as NetworkError {
+                // What was read is not read again; if there still is a problem then, the next call tells it.
+                guard !look.marks.isEmpty else { throw error }
+                break
+            }
+            let hasOnlyKnown =
+                look.knownPages >= Self.maximumKnownPages && look.knownItems >= Self.maximumKnownItems
+            look.isDone = look.isDone || hasOnlyKnown
         }
         // The newest items of all were seen by the call that began the look.
-        var next = cursor.rest == nil ? self.cursor(feed, marks, isWhole: isWhole) : cursor
-        next.rest = isDone ? nil : place.map { BlueskyCursor.Rest(place: $0, window: window) }
-        var page = try await page(of: found, feed)
+        var next = cursor.rest == nil ? self.cursor(feed, look.marks, isWhole: look.isWhole) : cursor
+        next.rest = look.isDone ? nil : look.place.map { BlueskyCursor.Rest(place: $0, window: look.window) }
+        var page = try await page(of: look.found, feed)
         // A look that goes on must not be taken for the end, even if it came upon nothing.
         if next.rest != nil { page.received = max(page.received, 1) }
         page.newer = next == cursor ? nil : try next.text()
         return page
-    }
-
-    /// Whether a page ends below an order; one item out of its place does not tell.
-    private func reaches(below floor: String, _ slice: BlueskySlice) -> Bool {
-        !slice.entries.isEmpty && slice.entries.suffix(3).allSatisfy { $0.mark.order < floor }
     }
 
     private func cursor(_ feed: Feed, _ marks: [BlueskyMark], isWhole: Bool) -> BlueskyCursor {
@@ -114,31 +108,38 @@ extension BlueskyNetwork {
     }
 
     /// The next page that holds something.
-    private func fullSlice(_ feed: Feed, _ start: String?) async throws -> BlueskySlice {
-        var slice = try await slice(feed, start)
+    private func fullSlice(_ feed: Feed, _ start: String?, _ size: Int) async throws -> BlueskySlice {
+        var slice = try await slice(feed, start, size)
         var place = start
         for _ in 0..<Self.maximumEmptyPages {
             guard slice.entries.isEmpty, let next = slice.place, next != place else { break }
             place = next
-            slice = try await self.slice(feed, next)
+            slice = try await self.slice(feed, next, size)
         }
         return slice
     }
 
-    private func slice(_ feed: Feed, _ place: String?) async throws -> BlueskySlice {
+    private func slice(_ feed: Feed, _ place: String?, _ size: Int) async throws -> BlueskySlice {
         let home = try await home()
-        let call = call(for: feed, home, place)
+        let call = call(for: feed, home, place, size)
         let (answer, host) = try await answer(to: call)
         let response = try answer.response()
+        let rateLimit = client.pacing(of: response).rateLimit
+        if response.isCut {
+            let slice = BlueskySlice(beginning: response.body, rateLimit: rateLimit)
+            guard let slice else {
+                throw client.error(
+                    call, .tooLarge, host: host, outcome: .refused,
+                    detail: "one item is larger than an answer may be")
+            }
+            return slice
+        }
         let now = client.now()
         func list<Element: Decodable & Sendable>(
             of type: Element.Type, _ entry: (Element) -> BlueskySlice.Entry?
         ) throws(NetworkError) -> BlueskySlice {
             let list = try client.decode(BlueskyList<Element>.self, from: response, call, host: host)
-            let entries = list.elements.map { $0.flatMap(entry) }
-            return BlueskySlice(
-                entries: entries.compactMap(\.self), nameless: entries.count { $0 == nil }, place: list.cursor,
-                rateLimit: client.pacing(of: response).rateLimit)
+            return BlueskySlice(list, in: response.body, rateLimit: rateLimit, entry)
         }
         switch feed {
         case .ownPosts:
@@ -150,7 +151,7 @@ extension BlueskyNetwork {
         }
     }
 
-    private func call(for feed: Feed, _ home: BlueskyHome, _ place: String?) -> BlueskyCall {
+    private func call(for feed: Feed, _ home: BlueskyHome, _ place: String?, _ size: Int) -> BlueskyCall {
         var query: [(name: String, value: String)] = []
         var name = "com.atproto.repo.listRecords"
         switch feed {
@@ -161,9 +162,11 @@ extension BlueskyNetwork {
             name = "app.bsky.notification.listNotifications"
             query = [("reasons", "mention"), ("reasons", "reply")]
         }
-        query.append((name: "limit", value: String(Self.pageSize)))
+        query.append((name: "limit", value: String(size)))
         if let place { query.append((name: "cursor", value: place)) }
-        return BlueskyCall(Self.operation(feed), name, query)
+        var call = BlueskyCall(Self.operation(feed), name, query)
+        call.takesBeginning = size == 1
+        return call
     }
 
     static func operation(_ feed: Feed) -> NetworkError.Operation {
@@ -173,5 +176,46 @@ extension BlueskyNetwork {
         case .favorites: .readFavorites
         case .mentions: .readMentions
         }
+    }
+}
+
+/// A look at what has arrived in a feed, page by page from the newest item down.
+private struct BlueskyLook {
+    /// What was known when the look began.
+    let window: BlueskyCursor.Window
+    /// Where it goes on; nil for the newest items.
+    private(set) var place: String?
+    private(set) var marks: [BlueskyMark] = []
+    private(set) var found = BlueskySlice(entries: [])
+    /// Pages and items since something new was seen.
+    private(set) var knownPages = 0
+    private(set) var knownItems = 0
+    /// The feed came to its end.
+    private(set) var isWhole = false
+    var isDone = false
+    private var names: Set<String> = []
+
+    init(from cursor: BlueskyCursor) {
+        window = cursor.rest?.window ?? cursor.window
+        place = cursor.rest?.place
+    }
+
+    mutating func take(_ slice: BlueskySlice) {
+        found.rateLimit = slice.rateLimit ?? found.rateLimit
+        marks += slice.entries.map(\.mark)
+        let fresh = slice.entries.filter { window.isNew($0.mark) && names.insert($0.mark.name).inserted }
+        found.entries += fresh
+        let isKnown = fresh.isEmpty && !slice.entries.isEmpty
+        knownPages = isKnown ? knownPages + 1 : 0
+        knownItems = isKnown ? knownItems + slice.entries.count : 0
+        isWhole = slice.place == nil || slice.place == place
+        isDone = isWhole || reachesFloor
+        place = slice.place
+    }
+
+    /// Whether the last items lie below what was known; one item out of its place does not tell.
+    private var reachesFloor: Bool {
+        let last = marks.filter { !$0.order.isEmpty }.suffix(3)
+        return last.count == 3 && last.allSatisfy { $0.order < window.floor }
     }
 }

@@ -3,6 +3,9 @@ import Posts
 
 /// Making posts of ours from pages.
 extension BlueskyNetwork {
+    /// What is read of the replies below a post, in bytes.
+    private static let maximumReplies = 256 << 10
+
     /// A page in our own terms, with what must be asked for besides.
     func page(of slice: BlueskySlice, _ feed: Feed) async throws -> FeedPage {
         let operation = Self.operation(feed)
@@ -12,8 +15,7 @@ extension BlueskyNetwork {
         let bios = try await bios(of: profiles, operation)
         let translator = BlueskyTranslator(now: client.now())
         var page = FeedPage(
-            items: [], received: slice.entries.count + slice.nameless, skipped: slice.nameless,
-            rateLimit: slice.rateLimit)
+            items: [], received: slice.entries.count, rateLimit: slice.rateLimit)
         var keys: Set<String> = []
         for entry in slice.entries {
             var post: ObservedPost?
@@ -31,13 +33,42 @@ extension BlueskyNetwork {
                 post = favorites.readable[reference.address.uri]
                     .map { translator.post($0, bio: bios[$0.author.did]) }
                 post?.isFavorited = true
-                if favorites.unreadable.contains(reference.address.uri) { page.skipped += 1 }
+                if favorites.unreadable.contains(reference.address.uri) {
+                    page.unreadable.append(
+                        UnreadableItem(
+                            address: reference.text, digest: JSONBody.digest(reference.text.utf8),
+                            cause: "it is not as posts are"))
+                }
             case .other: break
-            case .unreadable: page.skipped += 1
+            case .unreadable(let address, let cause):
+                page.unreadable.append(UnreadableItem(address: address, digest: entry.digest, cause: cause))
             }
             if let post, keys.insert(post.repetitionKey).inserted { page.items.append(post) }
         }
         return page
+    }
+
+    package func replies(to address: String) async throws -> [ObservedPost] {
+        let operation = NetworkError.Operation.readConversation
+        let parent = try reference(address, operation).address
+        var call = BlueskyCall(
+            operation, "app.bsky.feed.getPostThread",
+            [(name: "uri", value: parent.uri), (name: "depth", value: "1"), (name: "parentHeight", value: "0")])
+        call.maximumBytes = Self.maximumReplies
+        let (answer, host) = try await answer(to: call)
+        if case .refusal(let refusal) = answer, refusal.name == "NotFound" { return [] }
+        let thread = try client.decode(BlueskyThread.self, from: try answer.response(), call, host: host)
+        let replies = thread.replies.filter { $0.record.reply?.parent.address == parent }
+        let bios = try await bios(of: replies.map(\.author), operation)
+        let translator = BlueskyTranslator(now: client.now())
+        return replies.map { view in
+            // As in a notification of it.
+            var post = translator.post(
+                view.reference, view.record, by: translator.account(view.author, bio: bios[view.author.did]),
+                noticedAt: view.indexedAt)
+            post.isFavorited = view.isFavorited ?? false
+            return post
+        }
     }
 
     /// Posts of the account itself.

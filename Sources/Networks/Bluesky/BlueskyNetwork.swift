@@ -23,21 +23,23 @@ package struct BlueskyNetwork: SocialNetwork {
     ///   - sessions: Keeps the session, so that the password is hardly ever sent.
     ///   - client: Carries the requests; may be shared with other networks.
     ///   - now: Reads the wall clock.
+    ///   - uptime: Reads a clock that nobody sets, in seconds; nil for the system's.
     /// - Throws: ``NetworkError`` with code `.configuration` for an identifier or address that cannot be one.
     package init(
         identifier: String, appPassword: Secret?, apiBaseURL: String?, sessions: any CredentialStore,
-        client: HTTPClient, now: @escaping @Sendable () -> Date
+        client: HTTPClient, now: @escaping @Sendable () -> Date, uptime: (@Sendable () -> TimeInterval)? = nil
     ) throws(NetworkError) {
         try self.init(
             identifier: identifier, appPassword: appPassword, hosts: try BlueskyHosts(apiBaseURL: apiBaseURL),
-            sessions: sessions, client: client, now: now)
+            sessions: sessions, client: client, now: now, uptime: uptime)
     }
 
     init(
         identifier: String, appPassword: Secret?, hosts: BlueskyHosts, sessions: any CredentialStore,
-        client: HTTPClient, now: @escaping @Sendable () -> Date
+        client: HTTPClient, now: @escaping @Sendable () -> Date, uptime: (@Sendable () -> TimeInterval)? = nil
     ) throws(NetworkError) {
-        let client = BlueskyClient(http: client, now: now)
+        let client = BlueskyClient(
+            http: client, serverClock: ServerClock(uptime: uptime), now: now, isAnonymous: appPassword == nil)
         let resolver = try BlueskyResolver(identifier: identifier, hosts: hosts, client: client)
         self.client = client
         self.resolver = resolver
@@ -46,7 +48,7 @@ package struct BlueskyNetwork: SocialNetwork {
 
     package var name: NetworkName { .bluesky }
 
-    package var clockLead: TimeInterval? { client.serverClock.lead }
+    package var clockLead: TimeInterval? { client.serverClock.lead(at: client.now()) }
 
     package var capabilities: Capabilities {
         let canWrite = sessions != nil
@@ -137,7 +139,7 @@ package struct BlueskyNetwork: SocialNetwork {
     ) -> NetworkError {
         NetworkError(
             code: code, network: .bluesky, host: resolver.hosts.entryway.host, operation: operation, detail: detail,
-            outcome: outcome)
+            outcome: outcome, isAnonymous: client.isAnonymous)
     }
 }
 

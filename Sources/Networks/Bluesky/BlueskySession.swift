@@ -38,7 +38,8 @@ extension BlueskySession {
         guard let stored = JSONBody.decoded(StoredBlueskySession.self, Array(sealed.reveal().utf8)),
             stored.entryway == hosts.entryway.base, [stored.identifier, stored.did].contains(identifier),
             BlueskyName.isDID(stored.did),
-            let server = try? ServerAddress(stored.pds, network: .bluesky), server.isPrivate
+            let server = stored.pds == hosts.entryway.base
+                ? hosts.entryway : ServerAddress(named: stored.pds, besides: hosts)
         else { return nil }
         self.init(
             did: stored.did, handle: stored.handle, server: server, access: Secret(stored.access),

@@ -132,7 +132,7 @@ actor BlueskySessions {
 
     /// Where the account's own document says that its records are now.
     private func server(named tokens: BlueskyTokens) -> ServerAddress? {
-        resolver.hosts.directory == nil ? nil : tokens.document?.server(of: tokens.did)
+        resolver.hosts.directory == nil ? nil : tokens.document?.server(of: tokens.did, besides: resolver.hosts)
     }
 
     private func adopt(

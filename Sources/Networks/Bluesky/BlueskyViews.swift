@@ -209,6 +209,8 @@ struct BlueskyViews: Decodable, Sendable {
     private(set) var readable: [String: BlueskyPostView] = [:]
     /// The addresses of posts that are there, but not as expected.
     private(set) var unreadable: Set<String> = []
+    /// Some do not even tell their address: what is missing is not gone for certain.
+    private var hasNameless = false
 
     private struct Element: Decodable {
         let uri: String
@@ -228,12 +230,16 @@ struct BlueskyViews: Decodable, Sendable {
         case posts
     }
 
-    init() {}
+    init(unreadable: Set<String> = []) {
+        self.unreadable = unreadable
+    }
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         guard container.isPresent(.posts) else { throw BlueskyShapeError() }
-        for element in container.list(of: Element.self, .posts) {
+        let elements = try container.decode([LenientElement<Element>].self, forKey: .posts)
+        hasNameless = elements.contains { $0.value == nil }
+        for element in elements.compactMap(\.value) {
             if let view = element.view { readable[element.uri] = view } else { unreadable.insert(element.uri) }
         }
     }
@@ -242,5 +248,30 @@ struct BlueskyViews: Decodable, Sendable {
     mutating func add(_ answer: BlueskyViews, named uris: Set<String>) {
         readable.merge(answer.readable.filter { uris.contains($0.key) }) { _, new in new }
         unreadable.formUnion(answer.unreadable.intersection(uris))
+        if answer.hasNameless { unreadable.formUnion(uris.subtracting(answer.readable.keys)) }
+    }
+}
+
+/// What stands below a post.
+struct BlueskyThread: Decodable, Sendable {
+    /// The replies that can be seen.
+    let replies: [BlueskyPostView]
+
+    private enum CodingKeys: CodingKey {
+        case thread
+    }
+
+    private enum ThreadKeys: CodingKey {
+        case replies
+    }
+
+    private struct Reply: Decodable {
+        let post: BlueskyPostView
+    }
+
+    init(from decoder: any Decoder) throws {
+        let thread = try decoder.container(keyedBy: CodingKeys.self)
+            .nestedContainer(keyedBy: ThreadKeys.self, forKey: .thread)
+        replies = thread.list(of: Reply.self, .replies).map(\.post)
     }
 }

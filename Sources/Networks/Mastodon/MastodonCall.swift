@@ -11,6 +11,9 @@ struct MastodonCall {
         case form([(name: String, value: String)])
     }
 
+    /// How long a call may take; slow servers were seen to need 22 s for a long post.
+    static let usualDeadline: Duration = .seconds(30)
+
     var operation: NetworkError.Operation
     var method: HTTPRequest.Method = .get
     /// The parts of the path, not encoded; ids from outside are parts of their own.
@@ -18,6 +21,11 @@ struct MastodonCall {
     var query: [(name: String, value: String)] = []
     var headers: [(String, String)] = []
     var body: Body?
+    /// The largest body of an answer that is taken, in bytes.
+    var maximumBytes = 8 << 20
+    /// The beginning of a larger answer is an answer too.
+    var takesBeginning = false
+    var deadline = Self.usualDeadline
 
     /// Path and query, encoded.
     var target: String {

@@ -10,7 +10,7 @@ extension MastodonClient {
     ) -> NetworkError {
         NetworkError(
             code: code, network: .mastodon, host: server.host, operation: call.operation, detail: detail,
-            outcome: outcome)
+            outcome: outcome, isAnonymous: isAnonymous)
     }
 
     /// What the transport's failure means for a call.
@@ -33,7 +33,7 @@ extension MastodonClient {
     func failure(_ call: MastodonCall, _ response: HTTPResponse) -> NetworkError {
         let message = message(in: response)
         let code = code(call, response, message: message ?? "")
-        var failure = error(call, code, outcome: outcome(of: code))
+        var failure = error(call, code, outcome: outcome(of: code, status: response.status))
         failure.status = response.status
         failure.serverCode = message
         failure.requestID = requestID(in: response)
@@ -57,7 +57,9 @@ extension MastodonClient {
         case 403:
             return Self.codeOfForbidden(message)
         case 404, 405, 410:
-            return isVerifying ? .configuration : response.status == 405 ? .rejected : .notFound
+            if isVerifying { return .configuration }
+            // What is missing by the word of a proxy may be there by the word of the server behind it.
+            return response.status == 405 ? .rejected : message.isEmpty ? .unavailable : .notFound
         case 408, 425:
             return .unavailable
         case 409:
@@ -73,10 +75,13 @@ extension MastodonClient {
         }
     }
 
-    private func outcome(of code: NetworkError.Code) -> NetworkError.Outcome {
+    private func outcome(of code: NetworkError.Code, status: Int) -> NetworkError.Outcome {
         switch code {
+        // Who knows no such thing has done nothing to it.
+        case .unavailable where status == 404 || status == 410: .refused
         // The first of two equal requests may still succeed; a broken server may have stored the post before it broke.
         case .conflict, .unavailable, .malformedResponse: .unknown
+        case .redirected where status == 303: .unknown
         default: .refused
         }
     }

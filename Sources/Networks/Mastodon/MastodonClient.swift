@@ -9,13 +9,12 @@ struct MastodonClient: Sendable {
     let http: HTTPClient
     let secrets: MastodonSecrets
     /// The server's clock, as its answers tell it.
-    let serverClock = ServerClock()
+    var serverClock = ServerClock()
     let now: @Sendable () -> Date
+    /// There are no credentials of an account yet.
+    var isAnonymous = false
 
-    /// How long one request may take; slow servers were seen to need 22 s for a long post.
-    static let deadline: Duration = .seconds(30)
-
-    /// The answer to a call, with a status of 200 through 299.
+    /// The answer to a call, with a status of 200 through 299; cut only if the call takes that.
     ///
     /// Without a token the call belongs to nobody.
     ///
@@ -23,14 +22,18 @@ struct MastodonClient: Sendable {
     func send(_ call: MastodonCall, token: Secret?) async throws -> HTTPResponse {
         let request = HTTPRequest(
             method: call.method, url: server.base + call.target, headers: try headers(for: call, token),
-            body: call.body?.bytes, timeout: Self.deadline)
+            body: call.body?.bytes, timeout: call.deadline, maximumBodyBytes: call.maximumBytes,
+            followsRedirects: true)
         let response: HTTPResponse
         do {
             response = try await http.send(request)
         } catch let error as TransportError {
-            throw failure(call, error)
+            guard let beginning = call.takesBeginning ? error.beginning : error.refusal else {
+                throw failure(call, error)
+            }
+            response = beginning
         }
-        serverClock.note(response.headers, receivedAt: now())
+        serverClock.note(response.headers)
         guard (200...299).contains(response.status) else { throw failure(call, response) }
         return response
     }

@@ -70,7 +70,7 @@ struct MastodonInstance: Decodable, Equatable {
     }
 
     /// The host in `text`, which on some servers is a whole address; nil if it is no host.
-    private static func hostName(_ text: String) -> String? {
+    static func hostName(_ text: String) -> String? {
         let bare = text.split(separator: "://", maxSplits: 1).last.map(String.init) ?? text
         let host = bare.hasSuffix("/") ? String(bare.dropLast()) : bare
         let isHost = host.unicodeScalars.allSatisfy {
@@ -83,10 +83,10 @@ struct MastodonInstance: Decodable, Equatable {
 extension MastodonInstance {
     /// Version 2 of the answer, or version 1, or nothing where a server has neither.
     ///
-    /// A server that is only out of order is an error: its domain completes local names, and a wrong domain would make
-    /// other people of them.
+    /// A server that is out of order, or something that answers in its place, is an error: what it says about itself
+    /// completes local names, and a wrong host would make other people of them.
     ///
-    /// - Throws: What `ask` throws, which makes a call and reads its answer.
+    /// - Throws: What `ask` throws, which makes a call and reads its answer; the error is always one that passes.
     static func read(_ ask: (MastodonCall) async throws -> MastodonInstance) async throws -> MastodonInstance {
         func instance(version: String) async throws -> MastodonInstance {
             try await ask(MastodonCall(operation: .readLimits, path: ["api", version, "instance"]))
@@ -100,14 +100,21 @@ extension MastodonInstance {
         do {
             return try await instance(version: "v1")
         } catch let error as NetworkError {
-            guard saysAbsent(problem) else { throw problem }
-            guard saysAbsent(error) else { throw error }
+            guard saysAbsent(problem) else { throw passing(problem) }
+            guard saysAbsent(error) else { throw passing(error) }
             return .unknown
         }
     }
 
-    /// Whether an error means that the server does not have what was asked for, today or tomorrow.
-    private static func saysAbsent(_ error: NetworkError) -> Bool {
-        error.isPermanent && !error.stopsActor || error.code == .malformedResponse
+    /// Whether the server itself says that it does not have what was asked for.
+    private static func saysAbsent(_ error: NetworkError) -> Bool { error.code == .notFound || error.status == 405 }
+
+    /// Tomorrow the answer may be another one.
+    private static func passing(_ error: NetworkError) -> NetworkError {
+        guard error.isPermanent else { return error }
+        var error = error
+        error.code = .unavailable
+        error.detail = "the server does not say what it is"
+        return error
     }
 }

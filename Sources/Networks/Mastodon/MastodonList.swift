@@ -6,11 +6,11 @@ struct MastodonList {
     /// One item.
     struct Entry {
         /// What the feed is ordered by; nil if it cannot be read.
-        var id: String?
+        let id: String?
         /// Nil for what cannot be read and for what is not asked for.
         var status: MastodonStatus?
-        /// The server sent something that is not an item.
-        var isUnreadable: Bool
+        /// What the item is if it cannot be read.
+        var unreadable: UnreadableItem?
         /// When the server told of the item.
         var noticedAt: Date?
     }
@@ -21,8 +21,8 @@ struct MastodonList {
     private static let largestList = 256
 
     private(set) var entries: [Entry] = []
-    private(set) var newerCursor: String?
-    private(set) var olderCursor: String?
+    var newerCursor: String?
+    var olderCursor: String?
     private(set) var rateLimit: RateLimit?
     /// The server names its cursors.
     private var hasLink = false
@@ -83,7 +83,8 @@ struct MastodonList {
     ///   - pageSize: How many items it was asked for.
     mutating func removeItems(notOlderThan cursor: String, pageSize: Int) {
         let isWhole =
-            entries.count < Self.smallestPage || (entries.count > pageSize && entries.count < Self.largestList)
+            entries.count < min(Self.smallestPage, pageSize)
+            || (entries.count > pageSize && entries.count < Self.largestList)
         guard !hasLink, isWhole, let index = entries.lastIndex(where: { $0.id == cursor }) else { return }
         entries.removeSubrange(...index)
         if entries.isEmpty { olderCursor = nil }
@@ -91,34 +92,27 @@ struct MastodonList {
 
     /// Adds an older page, without what is here already.
     ///
-    /// - Returns: Whether there was anything to add.
+    /// - Returns: Whether there was anything to add that has an id.
     mutating func append(_ older: MastodonList) -> Bool {
         let known = Set(entries.compactMap(\.id))
-        let fresh = older.entries.filter { entry in entry.id.map { !known.contains($0) } ?? false }
+        let fresh = older.entries.filter { entry in entry.id.map { !known.contains($0) } ?? true }
         entries += fresh
         olderCursor = older.olderCursor
         rateLimit = older.rateLimit ?? rateLimit
-        return !fresh.isEmpty
+        return fresh.contains { $0.id != nil }
     }
 
     /// The page in our own terms.
     func page(with translator: MastodonTranslator, _ position: FeedPosition) -> FeedPage {
         var items: [ObservedPost] = []
         var keys: Set<String> = []
-        var skipped = 0
         for entry in entries {
-            guard let status = entry.status else {
-                if entry.isUnreadable { skipped += 1 }
-                continue
-            }
-            guard let post = translator.post(status, noticedAt: entry.noticedAt) else {
-                skipped += 1
-                continue
-            }
+            guard let post = entry.status.flatMap({ translator.post($0, noticedAt: entry.noticedAt) }) else { continue }
             if keys.insert(post.repetitionKey).inserted { items.append(post) }
         }
         var page = FeedPage(
-            items: translator.connected(items), received: entries.count, skipped: skipped, rateLimit: rateLimit)
+            items: translator.connected(items), received: entries.count,
+            unreadable: entries.compactMap(\.unreadable), rateLimit: rateLimit)
         switch position {
         case .newest:
             page.older = olderCursor
@@ -134,15 +128,43 @@ struct MastodonList {
 
 extension MastodonList.Entry {
     init(_ element: LenientElement<MastodonStatus>) {
-        self.init(id: element.id, status: element.value, isUnreadable: element.value == nil)
+        self.init(id: element.id)
+        take(element, called: "it")
     }
 
     /// Servers that do not know the filter send all kinds of notifications.
     init(_ element: LenientElement<MastodonNotification>) {
-        let notification = element.value.flatMap { $0.type == "mention" ? $0 : nil }
-        self.init(
-            id: element.id, status: notification?.status,
-            isUnreadable: element.value == nil || (notification?.hasStatus == true && notification?.status == nil),
-            noticedAt: notification?.createdAt)
+        self.init(id: element.id)
+        noticedAt = element.value?.createdAt
+        let type = element.value?.type
+        guard type == nil || type == "mention" else { return }
+        if let status = element.value?.status, type != nil {
+            take(status, called: "its post")
+        } else {
+            unreadable = UnreadableItem(
+                address: element.value?.status?.id, digest: "",
+                cause: type == nil ? "it is no notification" : "the mention has no post")
+        }
+    }
+
+    private mutating func take(_ element: LenientElement<MastodonStatus>, called name: String) {
+        guard let status = element.value, MastodonTranslator.canRead(status) else {
+            unreadable = UnreadableItem(
+                address: element.id, digest: "",
+                cause: name + (element.value == nil ? " is not as posts are" : " has no author or no address"))
+            return
+        }
+        self.status = status
+    }
+}
+
+extension [MastodonList.Entry] {
+    /// The entries of a page's body, with digests for those that cannot be read.
+    init<Item: Decodable>(
+        _ elements: [LenientElement<Item>], _ entry: (LenientElement<Item>) -> Element, in body: [UInt8]
+    ) {
+        self = elements.map(entry)
+        guard contains(where: { $0.unreadable != nil }) else { return }
+        for (index, digest) in zip(indices, JSONBody.digests(of: body)) { self[index].unreadable?.digest = digest }
     }
 }

@@ -38,7 +38,7 @@ package struct MastodonLogin: Sendable {
         self.server = try ServerAddress(server, network: .mastodon)
         self.client = MastodonClient(
             server: try ServerAddress(apiBaseURL ?? server, network: .mastodon), http: client,
-            secrets: MastodonSecrets(), now: now)
+            secrets: MastodonSecrets(), now: now, isAnonymous: true)
     }
 
     /// Makes the server know the application, and prepares what the person has to open.

@@ -5,23 +5,27 @@ final class MastodonMemory: @unchecked Sendable {
     // Sendable: every access to a variable holds the lock.
     private let lock = NSLock()
     private var known: (instance: MastodonInstance, until: Date)?
-    private var verifiedID: String?
+    private var own: (id: String, domain: String)?
     private var unsorted: Set<Feed> = []
 
-    var accountID: String? { lock.withLock { verifiedID } }
+    /// The id of the token's account and the host of its name, once both are certain.
+    var account: (id: String, domain: String)? { lock.withLock { own } }
 
     var lastInstance: MastodonInstance? { lock.withLock { known?.instance } }
 
     func instance(at time: Date) -> MastodonInstance? {
-        lock.withLock { known.flatMap { time < $0.until ? $0.instance : nil } }
+        // A local clock that was set back does not keep it longer.
+        lock.withLock {
+            known.flatMap { time < $0.until && $0.until.timeIntervalSince(time) <= 86_400 ? $0.instance : nil }
+        }
     }
 
     func keep(_ instance: MastodonInstance, until time: Date) {
         lock.withLock { known = (instance, time) }
     }
 
-    func keep(accountID: String) {
-        lock.withLock { verifiedID = accountID }
+    func keep(account id: String, of domain: String) {
+        lock.withLock { own = (id, domain) }
     }
 
     /// Whether the order of ids tells the order of a feed, as far as was seen.

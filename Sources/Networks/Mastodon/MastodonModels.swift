@@ -11,6 +11,8 @@ struct MastodonAccount: Decodable {
     let fields: [Field]
     let isBot: Bool
     let isLocked: Bool
+    /// The hosts, with their ports, of the profile's address and of the name by which other servers know the account.
+    let hosts: [String]
 
     /// A row of the profile's table.
     struct Field: Decodable {
@@ -29,7 +31,7 @@ struct MastodonAccount: Decodable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case id, acct, username, note, fields, bot, group, locked
+        case id, acct, username, note, fields, bot, group, locked, url, uri
         case displayName = "display_name"
     }
 
@@ -46,6 +48,13 @@ struct MastodonAccount: Decodable {
         // What a group account publishes, it publishes by itself.
         isBot = container.flag(.bot) == true || container.flag(.group) == true
         isLocked = container.flag(.locked) ?? false
+        hosts = [.url, .uri].compactMap { container.text($0).flatMap(Self.host) }
+    }
+
+    /// The host and port of an address of the web.
+    private static func host(of address: String) -> String? {
+        guard let scheme = ["https://", "http://"].first(where: address.hasPrefix) else { return nil }
+        return MastodonInstance.hostName(String(address.dropFirst(scheme.count).prefix { !"/?#".contains($0) }))
     }
 
     /// Whether `acct` is `user` or `user@host`.
@@ -168,40 +177,36 @@ struct MastodonInteractionPolicy: Decodable {
 
 /// A notification as the wire has it.
 struct MastodonNotification: Decodable {
-    let id: String
-    let type: String
+    let type: String?
     let createdAt: Date?
-    let status: MastodonStatus?
-    /// Whether there is a post, even one that cannot be read.
-    let hasStatus: Bool
+    let status: LenientElement<MastodonStatus>?
 
     private enum CodingKeys: String, CodingKey {
-        case id, type, status
+        case type, status
         case createdAt = "created_at"
     }
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        guard let id = container.identifier(.id), let type = container.text(.type) else { throw MastodonShapeError() }
-        self.id = id
-        self.type = type
+        type = container.text(.type)
         createdAt = container.text(.createdAt).flatMap { Date(rfc3339: $0) }
-        status = container.value(MastodonStatus.self, .status)
-        hasStatus = container.isPresent(.status)
+        status = container.value(LenientElement<MastodonStatus>.self, .status)
     }
 }
 
 /// The posts around a post.
 struct MastodonContext: Decodable {
     let ancestors: [MastodonStatus]
+    let descendants: [MastodonStatus]
 
     private enum CodingKeys: CodingKey {
-        case ancestors
+        case ancestors, descendants
     }
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         ancestors = container.list(of: MastodonStatus.self, .ancestors)
+        descendants = container.list(of: MastodonStatus.self, .descendants)
     }
 }
 

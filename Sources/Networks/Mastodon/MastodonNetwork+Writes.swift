@@ -41,8 +41,8 @@ extension MastodonNetwork {
             operation: .delete, method: .delete, path: try path(.delete, "statuses", address))
         do {
             _ = try await session.send(call)
-        } catch var error as NetworkError where error.code == .notFound {
-            // Gone already, unless the server has no way to delete, as one of them.
+        } catch var error as NetworkError where error.status == 404 || error.status == 410 {
+            // Gone already, if the server says so, unless it has no way to delete, as one of them.
             guard try await status(address) != nil else { return }
             error.code = .capability
             throw error
@@ -57,7 +57,7 @@ extension MastodonNetwork {
         let account: MastodonAccount
         do {
             account = try await session.value(MastodonAccount.self, call)
-        } catch var error as NetworkError where error.code == .notFound {
+        } catch var error as NetworkError where error.status == 404 {
             error.code = .capability
             throw error
         }

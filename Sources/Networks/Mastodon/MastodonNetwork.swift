@@ -16,6 +16,13 @@ package struct MastodonNetwork: SocialNetwork {
 
     var client: MastodonClient { session.client }
 
+    /// The largest page of a feed that is read, in bytes.
+    var maximumPage = 8 << 20
+    /// Servers send a whole thread, be it of thousands: what is larger than this is not needed, in bytes.
+    private static let maximumContext = 64 << 10
+    /// The same for what stands below one of the account's own posts.
+    private static let maximumReplies = 256 << 10
+
     /// - Parameters:
     ///   - server: `https://social.example`, or the host alone. Local names are completed with it where the server
     ///     does not name another host for them.
@@ -25,17 +32,19 @@ package struct MastodonNetwork: SocialNetwork {
     ///     a server that takes back old refresh tokens then wants a new login.
     ///   - client: Carries the requests; may be shared with other networks.
     ///   - now: Reads the wall clock.
+    ///   - uptime: Reads a clock that nobody sets, in seconds; nil for the system's.
     /// - Throws: ``NetworkError`` with code `.configuration` if `server` or `apiBaseURL` is not an address.
     package init(
         server: String, apiBaseURL: String? = nil, credentials: MastodonCredentials,
-        sessions: (any CredentialStore)?, client: HTTPClient, now: @escaping @Sendable () -> Date
+        sessions: (any CredentialStore)?, client: HTTPClient, now: @escaping @Sendable () -> Date,
+        uptime: (@Sendable () -> TimeInterval)? = nil
     ) throws(NetworkError) {
         self.server = try ServerAddress(server, network: .mastodon)
         self.session = MastodonSession(
             credentials, store: sessions,
             client: MastodonClient(
                 server: try ServerAddress(apiBaseURL ?? server, network: .mastodon), http: client,
-                secrets: MastodonSecrets(), now: now))
+                secrets: MastodonSecrets(), serverClock: ServerClock(uptime: uptime), now: now))
         self.memory = MastodonMemory()
     }
 
@@ -50,15 +59,15 @@ package struct MastodonNetwork: SocialNetwork {
 
     package var name: NetworkName { .mastodon }
 
-    package var clockLead: TimeInterval? { session.client.serverClock.lead }
+    package var clockLead: TimeInterval? { client.serverClock.lead(at: client.now()) }
 
     package var capabilities: Capabilities {
         Capabilities(
             feeds: Set(Feed.allCases), visibilities: [.public, .unlisted, .private, .direct], replies: .anyone,
             replyNeedsMention: true, automaticFavorites: .anyone, sendsLanguage: true,
-            supportsIdempotencyKey: true,
+            supportsIdempotencyKey: memory.lastInstance?.software.keepsIdempotencyKeys == true,
             // Servers keep keys for an hour.
-            resendWindow: .seconds(50 * 60), requestDeadline: MastodonClient.deadline * requestsAtMost,
+            resendWindow: .seconds(50 * 60), requestDeadline: MastodonCall.usualDeadline * requestsAtMost,
             ownPostsDepth: nil)
     }
 
@@ -70,9 +79,8 @@ package struct MastodonNetwork: SocialNetwork {
     }
 
     package func verifyAccount() async throws -> Account {
-        let wire = try await session.value(MastodonAccount.self, .verification)
-        memory.keep(accountID: wire.id)
-        return try await translator().account(wire)
+        let own = try await verified()
+        return translator(own.account.id, own.domain).account(own.account)
     }
 
     package func limits() async throws -> PublishingLimits {
@@ -95,13 +103,26 @@ package struct MastodonNetwork: SocialNetwork {
 
     package func conversation(of post: ObservedPost) async throws -> String? {
         guard post.replyToAddress != nil else { return post.post.id.value }
-        let call = MastodonCall(
-            operation: .readConversation, path: try path(.readConversation, "statuses", post.address, "context"))
+        guard let context = try await context(of: post.address, maximumBytes: Self.maximumContext) else { return nil }
+        // Whichever way round they come.
+        let first = context.ancestors.first { $0.inReplyToID == nil } ?? context.ancestors.first
+        return first.flatMap(MastodonTranslator.identity) ?? post.post.id.value
+    }
+
+    package func replies(to address: String) async throws -> [ObservedPost] {
+        let context = try await context(of: address, maximumBytes: Self.maximumReplies)
+        let translator = try await translator()
+        return (context?.descendants ?? []).filter { $0.inReplyToID == address }.compactMap { translator.post($0) }
+    }
+
+    /// What stands around a post; nil when it is gone.
+    private func context(of address: String, maximumBytes: Int) async throws -> MastodonContext? {
+        var call = MastodonCall(
+            operation: .readConversation, path: try path(.readConversation, "statuses", address, "context"))
+        call.maximumBytes = maximumBytes
+        call.deadline = .seconds(10)
         do {
-            let ancestors = try await session.value(MastodonContext.self, call).ancestors
-            // Whichever way round they come.
-            let first = ancestors.first { $0.inReplyToID == nil } ?? ancestors.first
-            return first.flatMap(MastodonTranslator.identity) ?? post.post.id.value
+            return try await session.value(MastodonContext.self, call)
         } catch let error as NetworkError where error.code == .notFound {
             return nil
         }
@@ -129,13 +150,25 @@ package struct MastodonNetwork: SocialNetwork {
 
     /// Makes values of ours from the wire's.
     func translator() async throws -> MastodonTranslator {
-        MastodonTranslator(
-            domain: try await localHost(), serverHost: server.host, accountID: memory.accountID, now: client.now)
+        let own = try await ownAccount()
+        return translator(own.id, own.domain)
     }
 
-    /// The id that the server gave to the token's account.
-    func accountID() async throws -> String {
-        if let id = memory.accountID { return id }
-        return try await verifyAccount().address
+    /// The id that the server gave to the token's account, and the host of its name.
+    func ownAccount() async throws -> (id: String, domain: String) {
+        if let own = memory.account { return own }
+        let own = try await verified()
+        return (own.account.id, own.domain)
+    }
+
+    private func verified() async throws -> (account: MastodonAccount, domain: String) {
+        let account = try await session.value(MastodonAccount.self, .verification)
+        let domain = try await domain(of: account)
+        memory.keep(account: account.id, of: domain)
+        return (account, domain)
+    }
+
+    private func translator(_ accountID: String, _ domain: String) -> MastodonTranslator {
+        MastodonTranslator(domain: domain, serverHost: server.host, accountID: accountID, now: client.now)
     }
 }

@@ -43,6 +43,12 @@ enum MastodonSoftware: Equatable {
         }
     }
 
+    /// Two requests with one `Idempotency-Key` make one post, for an hour at least.
+    ///
+    /// GoToSocial, Takahe and snac are known to ignore the key. Pleroma keeps an answer for hours, but not where its
+    /// cache is switched off; of what nobody knows nothing is believed.
+    var keepsIdempotencyKeys: Bool { self == .mastodon }
+
     /// A token can do everything, whatever scopes it was given: GoToSocial before 0.19, and snac.
     var ignoresScopes: Bool {
         switch self {

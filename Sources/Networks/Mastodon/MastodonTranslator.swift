@@ -24,6 +24,9 @@ struct MastodonTranslator {
             bio: PlainText.cleaned(bio), address: wire.id)
     }
 
+    /// Whether ``post(_:noticedAt:)`` can make something of a post.
+    static func canRead(_ wire: MastodonStatus) -> Bool { identity(of: wire) != nil && wire.account != nil }
+
     /// The post that `wire` stands for.
     ///
     /// - Parameters:

@@ -40,8 +40,15 @@ extension StringProtocol {
 extension TransportError {
     /// What the failure is to whoever called a network.
     var networkCode: NetworkError.Code {
-        [.invalidURL, .forbiddenScheme, .invalidHeader].contains(code) ? .configuration : .transport
+        switch code {
+        case .invalidURL, .forbiddenScheme, .invalidHeader: .configuration
+        case .tooLarge: .tooLarge
+        default: .transport
+        }
     }
+
+    /// The answer, if it is a refusal of which only the words were too many.
+    var refusal: HTTPResponse? { beginning.flatMap { (200...299).contains($0.status) ? nil : $0 } }
 
     /// What became of a write.
     var outcome: NetworkError.Outcome { requestDidNotLeave ? .notSent : .unknown }

@@ -1,5 +1,6 @@
 import Foundation
 import Posts
+import Transport
 
 /// Where a server is: the scheme and host that requests go to.
 struct ServerAddress: Sendable, Equatable {
@@ -7,16 +8,18 @@ struct ServerAddress: Sendable, Equatable {
     let base: String
     /// The host without the port, in lower case.
     let host: String
+    /// Named by somebody else than the operator: a name that leads to this machine or its network is not followed.
+    var isPublicOnly = false
 
     /// - Parameters:
-    ///   - text: `https://host`, or `host` alone; `http://` works for loopback hosts only, as the transport sees to.
+    ///   - text: `https://host`, or `host` alone; `http://` is for loopback hosts only.
     ///   - network: Named by the error.
     /// - Throws: ``NetworkError`` with code `.configuration` for everything else.
     init(_ text: String, network: NetworkName) throws(NetworkError) {
         func error(_ cause: String) -> NetworkError {
             NetworkError(
                 code: .configuration, network: network, host: "the configured server", operation: .configure,
-                detail: cause, outcome: .notSent)
+                detail: cause, outcome: .notSent, isAnonymous: true)
         }
         let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
         let full = trimmed.contains("://") ? trimmed : "https://\(trimmed)"
@@ -30,6 +33,9 @@ struct ServerAddress: Sendable, Equatable {
         guard isPlain else { throw error("it has a character that is not ASCII; write the xn-- form of the host") }
         guard let host = Self.host(of: authority) else {
             throw error("it is not a host; expected https://social.example")
+        }
+        guard scheme == "https" || HostPlace.isLoopback(String(host)) else {
+            throw error("plain http is for localhost, 127.0.0.1 and [::1] only; use https")
         }
         self.base = "\(scheme)://\(authority.lowercased())"
         self.host = host.lowercased()

@@ -1,23 +1,52 @@
 import Foundation
 import Transport
 
-/// How far the local clock is from that of the server that answered last.
+/// How far the local clock is from that of the servers that answered.
+///
+/// One answer may tell a wrong time, and anybody may set the local clock. So the servers' times are compared with a
+/// clock that nobody sets, and the median of the last answers counts.
 final class ServerClock: @unchecked Sendable {
+    /// So many answers count at most, and so long, in seconds; the last one counts until another comes.
+    private static let maximumCount = 9
+    private static let maximumAge: TimeInterval = 3_600
+    private static let origin = ContinuousClock.now
+
+    /// Reads the clock that nobody sets, in seconds.
+    private let uptime: @Sendable () -> TimeInterval
     // Sendable: every access to a variable holds the lock.
     private let lock = NSLock()
-    private var known: TimeInterval?
+    /// By how many seconds the servers' clocks were ahead of the uptime, and when they said so; the newest last.
+    private var offsets: [(value: TimeInterval, at: TimeInterval)] = []
 
-    /// By how many seconds the local clock was ahead of the server's when it answered last; nil before it told.
-    var lead: TimeInterval? { lock.withLock { known } }
+    /// - Parameter uptime: Reads a clock that nobody sets, in seconds; nil for the system's.
+    init(uptime: (@Sendable () -> TimeInterval)? = nil) {
+        self.uptime = uptime ?? { Self.origin.duration(to: .now) / .seconds(1) }
+    }
 
-    /// Reads the server's clock off an answer, if it tells.
-    ///
-    /// - Parameters:
-    ///   - headers: The answer's.
-    ///   - receivedAt: When the answer came, on the local clock.
-    func note(_ headers: HTTPHeaders, receivedAt: Date) {
-        guard let lead = headers.clockLead(receivedAt: receivedAt) else { return }
-        lock.withLock { known = lead }
+    /// By how many seconds the local clock, which shows `now`, is ahead of the servers'; nil before one told.
+    func lead(at now: Date) -> TimeInterval? {
+        let local = now.timeIntervalSince1970 - uptime()
+        let leads = lock.withLock { offsets.map { local - $0.value } }.sorted()
+        guard !leads.isEmpty else { return nil }
+        // Of two that contradict each other the one is taken that agrees more with the local clock.
+        let (lower, upper) = (leads[(leads.count - 1) / 2], leads[leads.count / 2])
+        return abs(lower) < abs(upper) ? lower : upper
+    }
+
+    /// Forgets all answers but the last ones, because they told a wrong time.
+    func forget(exceptLast count: Int) {
+        lock.withLock { offsets.removeFirst(max(0, offsets.count - count)) }
+    }
+
+    /// Reads the server's clock off an answer that has just come, if it tells.
+    func note(_ headers: HTTPHeaders) {
+        guard headers.isFresh, let date = headers.date else { return }
+        let uptime = uptime()
+        lock.withLock {
+            offsets.removeAll { uptime - $0.at > Self.maximumAge }
+            offsets.append((date.timeIntervalSince1970 - uptime, uptime))
+            offsets.removeFirst(max(0, offsets.count - Self.maximumCount))
+        }
     }
 }
 
@@ -28,9 +57,11 @@ extension HTTPHeaders {
     /// - Returns: Nil if the answer does not tell, or comes out of a cache and tells when it went in there (`Age`; RFC
     ///   9111, section 5.1).
     func clockLead(receivedAt: Date) -> TimeInterval? {
-        guard self["Age"].map({ $0 == "0" }) ?? true else { return nil }
-        return date.map { receivedAt.timeIntervalSince($0) }
+        isFresh ? date.map { receivedAt.timeIntervalSince($0) } : nil
     }
+
+    /// Whether the answer was made just now, and does not come out of a cache.
+    var isFresh: Bool { self["Age"].map { $0 == "0" } ?? true }
 
     /// When the answer was made, on the server's clock; nil if it does not tell.
     var date: Date? { self["Date"].flatMap { Date(httpDate: $0) } }

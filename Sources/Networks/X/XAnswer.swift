@@ -88,13 +88,22 @@ struct XProblem: Decodable, Equatable {
     let period: String?
     /// What kind of thing is missing, such as `tweet`, `post` or `user`.
     let resourceType: String?
+    /// What X calls the missing thing.
+    let resourceID: String?
+    /// What of the request the problem is about, such as `referenced_tweets.id`.
+    let parameter: String?
 
     /// One post is missing from an answer.
     var isAboutPost: Bool { resourceType == "tweet" || resourceType == "post" }
 
+    /// The missing post is one that was asked for, and not one that another refers to.
+    var isAboutItem: Bool { isAboutPost && parameter?.hasPrefix("referenced_") != true }
+
     private enum CodingKeys: String, CodingKey {
         case type, title, detail, message, code, status, reason, period
+        case value, parameter
         case resourceType = "resource_type"
+        case resourceID = "resource_id"
     }
 
     init(from decoder: any Decoder) throws {
@@ -107,6 +116,8 @@ struct XProblem: Decodable, Equatable {
         reason = container.text(.reason)
         period = container.text(.period)
         resourceType = container.text(.resourceType)
+        resourceID = [.resourceID, .value].lazy.compactMap { container.text($0) }.first(where: XID.isUsable)
+        parameter = container.text(.parameter)
     }
 
     /// The hosts of such addresses differ, so only the last part counts.

@@ -45,26 +45,35 @@ struct XClient: Sendable {
             throw known
         }
         let lead = clockLead
-        var response = try await exchange(call)
+        var response = try await exchange(call, lead: lead)
         // X refuses the time of a clock that is wrong, and has now told its own. A read whose connection died before the
         // answer is repeated by the transport, byte by byte, and X may refuse a number that it has seen before. A new
         // signature tells both from refused keys; what was refused has not been done.
-        let wasMistimed = abs(clockLead - lead) > Self.toleratedLead
-        if response.status == 401, wasMistimed || call.method == .get { response = try await exchange(call) }
+        let told = response.headers.clockLead(receivedAt: now()) ?? lead
+        let wasMistimed = abs(told - lead) > Self.toleratedLead
+        // Who asks about the credentials asks again anyway before they are given up.
+        let mayBeRepeated = call.method == .get && call.endpoint != .me
+        if response.status == 401, wasMistimed || mayBeRepeated {
+            response = try await exchange(call, lead: wasMistimed ? told : clockLead)
+            // What it said before of its clock was wrong, or that clock was set.
+            if wasMistimed, response.status != 401 { memory.serverClock.forget(exceptLast: 1) }
+        }
         if let level = response.headers["x-access-level"] { memory.accessLevel = level }
         guard (200...299).contains(response.status) else { throw refuse(call, response) }
         return response
     }
 
-    /// Sends a call once, freshly signed.
-    private func exchange(_ call: XCall) async throws -> HTTPResponse {
+    /// Sends a call once, freshly signed with the time of a clock that is `lead` seconds behind this machine's.
+    private func exchange(_ call: XCall, lead: TimeInterval) async throws -> HTTPResponse {
+        let response: HTTPResponse
         do {
-            let response = try await http.send(try request(for: call))
-            memory.serverClock.note(response.headers, receivedAt: now())
-            return response
+            response = try await http.send(try request(for: call, lead: lead))
         } catch let error as TransportError {
-            throw failure(call, error)
+            guard let refusal = error.refusal else { throw failure(call, error) }
+            response = refusal
         }
+        memory.serverClock.note(response.headers)
+        return response
     }
 
     /// The answer to a call for things, which may be missing.
@@ -82,23 +91,22 @@ struct XClient: Sendable {
     }
 
     /// By how many seconds the local clock is ahead of X's, as far as is known.
-    private var clockLead: TimeInterval { memory.serverClock.lead ?? 0 }
+    private var clockLead: TimeInterval { memory.serverClock.lead(at: now()) ?? 0 }
 
     /// When a request is signed, by X's clock as far as it is known: X refuses what is minutes old or ahead.
-    private var signingTime: Int64 {
-        let lead = clockLead
+    private func signingTime(lead: TimeInterval) -> Int64 {
         let time = now() - (abs(lead) > Self.toleratedLead ? lead : 0)
         return Int64(time.timeIntervalSince1970.rounded(.down))
     }
 
     /// The request as it is sent, signed for exactly the address that is called.
-    private func request(for call: XCall) throws(NetworkError) -> HTTPRequest {
+    private func request(for call: XCall, lead: TimeInterval) throws(NetworkError) -> HTTPRequest {
         try checkKeys(call)
         let url = server.base + call.encodedPath
         let signature = signer.authorization(
             for: OAuthSigner.Request(
                 method: call.method.rawValue, url: url, parameters: call.query, extra: call.oauth,
-                nonce: OAuthSigner.nonce(), timestamp: signingTime))
+                nonce: OAuthSigner.nonce(), timestamp: signingTime(lead: lead)))
         var headers = HTTPHeaders([("Authorization", signature), ("Accept", "application/json")])
         if call.body?.isEmpty == false { headers.append("Content-Type", "application/json") }
         let query = call.query.isEmpty ? "" : "?" + PercentEncoding.query(call.query)

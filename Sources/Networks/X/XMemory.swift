@@ -22,9 +22,13 @@ final class XMemory: @unchecked Sendable {
     private var boughtDay = 0
     private var bought: [String: Money] = [:]
     private var lost: [String: XPurse.Reservation] = [:]
+    private var debts: [XPurse.Reservation] = []
 
     /// X's clock, as its answers tell it.
-    let serverClock = ServerClock()
+    let serverClock: ServerClock
+
+    /// - Parameter uptime: Reads a clock that nobody sets, in seconds; nil for the system's.
+    init(uptime: (@Sendable () -> TimeInterval)? = nil) { serverClock = ServerClock(uptime: uptime) }
 
     /// The account that the credentials belong to; nil before it is known.
     var account: Account? { lock.withLock { verified?.account } }
@@ -107,5 +111,21 @@ final class XMemory: @unchecked Sendable {
     /// What was taken for the same read when its answer was lost; it is no longer remembered.
     func find(_ call: XCall) -> XPurse.Reservation? {
         lock.withLock { lost.removeValue(forKey: call.reading) }
+    }
+
+    // MARK: Owed
+
+    /// Remembers what calls cost beyond what was taken for them, and could not be written down.
+    func owe(_ debt: XPurse.Reservation) { lock.withLock { debts.append(debt) } }
+
+    /// Whether something is owed that nobody is about to write down.
+    var hasDebts: Bool { lock.withLock { !debts.isEmpty } }
+
+    /// What is owed, which is for the caller to write down.
+    func takeDebts() -> [XPurse.Reservation] {
+        lock.withLock {
+            defer { debts = [] }
+            return debts
+        }
     }
 }

@@ -6,33 +6,33 @@ extension XNetwork {
     /// The newest favorites are bought again by every look at them, so as few as possible are looked at.
     private static let favoritesPage = 10
 
-    func newestFavorites() async throws -> FeedPage {
-        let list = try await list(.favorites, XBounds(), size: Self.firstPage).list
+    func newestFavorites(_ size: Int?) async throws -> FeedPage {
+        let list = try await list(.favorites, XBounds(), size: size ?? Self.firstPage).list
         var page = try await page(of: list, in: .favorites)
         page.older = list.nextToken
         page.newer = list.ids.isEmpty ? nil : XFavoriteMarks(known: []).updated(with: list.ids).joined(separator: ",")
         return page
     }
 
-    func favorites(before token: String) async throws -> FeedPage {
-        let list = try await list(.favorites, XBounds(token: token), size: Self.fullPage).list
+    func favorites(before token: String, _ size: Int?) async throws -> FeedPage {
+        let list = try await list(.favorites, XBounds(token: token), size: size ?? Self.fullPage).list
         var page = try await page(of: list, in: .favorites)
         page.older = list.nextToken == token ? nil : list.nextToken
         return page
     }
 
-    func favorites(since cursor: String) async throws -> FeedPage {
+    func favorites(since cursor: String, _ size: Int?) async throws -> FeedPage {
         guard var marks = XFavoriteMarks(cursor) else { throw unknownCursor(.favorites) }
         var list: XList
         do {
             list = try await self.list(
                 .favorites, XBounds(token: marks.descent?.token),
-                size: marks.descent == nil ? Self.favoritesPage : Self.firstPage
+                size: size ?? (marks.descent == nil ? Self.favoritesPage : Self.firstPage)
             ).list
         } catch let error as NetworkError where error.code == .rejected && marks.descent != nil {
             // X no longer knows the page that was to follow: from the top again.
             marks.descent = nil
-            list = try await self.list(.favorites, XBounds(), size: Self.firstPage).list
+            list = try await self.list(.favorites, XBounds(), size: size ?? Self.firstPage).list
         }
         let top = marks.descent?.top ?? marks.updated(with: list.ids)
         var next = XFavoriteMarks(known: top)

@@ -18,44 +18,44 @@ extension XNetwork {
     private static let overlap = 120
     private static let overlapAge: TimeInterval = 600
 
-    package func page(_ feed: Feed, _ position: FeedPosition) async throws -> FeedPage {
+    package func page(_ feed: Feed, _ position: FeedPosition, size: Int?) async throws -> FeedPage {
         guard capabilities.feeds.contains(feed) else {
             throw cannot(Self.operation(feed), "reading the home timeline is off; set X_HOME_POSTS_PER_DAY to allow it")
         }
         switch (feed, position) {
-        case (.favorites, .newest): return try await newestFavorites()
-        case (.favorites, .older(let token)): return try await favorites(before: token)
-        case (.favorites, .newer(let cursor)): return try await favorites(since: cursor)
-        case (_, .newest): return try await newest(of: feed)
-        case (_, .older(let cursor)): return try await page(of: feed, before: cursor)
-        case (_, .newer(let cursor)): return try await arrivals(in: feed, since: cursor)
+        case (.favorites, .newest): return try await newestFavorites(size)
+        case (.favorites, .older(let token)): return try await favorites(before: token, size)
+        case (.favorites, .newer(let cursor)): return try await favorites(since: cursor, size)
+        case (_, .newest): return try await newest(of: feed, size)
+        case (_, .older(let cursor)): return try await page(of: feed, before: cursor, size)
+        case (_, .newer(let cursor)): return try await arrivals(in: feed, since: cursor, size)
         }
     }
 
     // MARK: Feeds that are ordered by ids
 
-    private func newest(of feed: Feed) async throws -> FeedPage {
-        let list = try await list(feed, XBounds(), size: Self.firstPage).list
+    private func newest(of feed: Feed, _ size: Int?) async throws -> FeedPage {
+        let list = try await list(feed, XBounds(), size: size ?? Self.firstPage).list
         var page = try await page(of: list, in: feed)
         page.older = list.nextToken == nil ? nil : XID.oldest(of: list.ids)
         page.newer = XID.newest(of: list.ids).map { XArrivals(newest: $0).text }
         return page
     }
 
-    private func page(of feed: Feed, before cursor: String) async throws -> FeedPage {
+    private func page(of feed: Feed, before cursor: String, _ size: Int?) async throws -> FeedPage {
         guard XID.isUsable(cursor) else { throw unknownCursor(feed) }
-        let list = try await list(feed, XBounds(until: cursor), size: Self.fullPage).list
+        let list = try await list(feed, XBounds(until: cursor), size: size ?? Self.fullPage).list
         var page = try await page(of: list, in: feed)
         page.older = list.nextToken == nil ? nil : XID.oldest(of: list.ids)
         return page
     }
 
-    private func arrivals(in feed: Feed, since cursor: String) async throws -> FeedPage {
+    private func arrivals(in feed: Feed, since cursor: String, _ size: Int?) async throws -> FeedPage {
         guard let arrivals = XArrivals(cursor) else { throw unknownCursor(feed) }
         let since = arrivals.gap?.since ?? overlapping(arrivals.newest)
         let (list, reachesSince) = try await list(
             feed, XBounds(since: since, until: arrivals.gap?.until),
-            size: arrivals.gap == nil ? Self.firstPage : Self.fullPage)
+            size: size ?? (arrivals.gap == nil ? Self.firstPage : Self.fullPage))
         var next = XArrivals(newest: XID.newest(of: list.ids + [arrivals.newest]) ?? arrivals.newest)
         if !reachesSince, list.nextToken != nil, let oldest = XID.oldest(of: list.ids) {
             next.gap = XArrivals.Gap(since: since, until: oldest)
@@ -83,7 +83,9 @@ extension XNetwork {
         for _ in 0..<Self.maximumOwnPages {
             let list = try await list(.ownPosts, bounds, size: Self.firstPage).list
             let page = try await page(of: list, in: .ownPosts)
-            guard page.skipped == 0, !list.hasProblems else { throw incomplete("a post of the account cannot be read") }
+            guard page.unreadable.isEmpty, !list.hasProblems else {
+                throw incomplete("a post of the account cannot be read")
+            }
             let isPast = { (item: ObservedPost) in
                 // What was edited stands where its last form belongs.
                 item.post.isTimeTrusted && item.post.createdAt < start && item.address == item.post.id.value

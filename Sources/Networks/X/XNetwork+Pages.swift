@@ -70,7 +70,9 @@ extension XNetwork {
             }
             let bill = bill(of: answer, each: prices.post(in: feed, ownsApp: options.ownsApp))
             await purse.settle(reservation, cost: memory.buy(bill, at: reservation.time), call)
-            return XList(answer, rateLimit: XPacing(response.headers, receivedAt: client.now()).rateLimit)
+            return XList(
+                answer, body: response.body,
+                rateLimit: XPacing(response.headers, receivedAt: client.now()).rateLimit)
         } catch {
             await purse.settle(reservation, after: error, call)
             throw error
@@ -80,7 +82,7 @@ extension XNetwork {
     /// How many items to ask for, depending on what the budget holds.
     private static func sizes(from size: Int, _ feed: Feed) -> [Int] {
         let minimum = smallestPage(of: feed)
-        var sizes = [max(size, minimum)]
+        var sizes = [min(max(size, minimum), fullPage)]
         while let last = sizes.last, last > minimum { sizes.append(max(last / 2, minimum)) }
         return sizes
     }

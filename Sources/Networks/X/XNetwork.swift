@@ -19,15 +19,16 @@ package struct XNetwork: SocialNetwork {
     ///   - book: Pays for the calls.
     ///   - client: Carries the requests; may be shared with other networks.
     ///   - now: Reads the wall clock; requests are signed with its time.
+    ///   - uptime: Reads a clock that nobody sets, in seconds; nil for the system's.
     /// - Throws: ``NetworkError`` with code `.configuration` if the base URL of the options is not an address.
     package init(
         credentials: XCredentials, options: XOptions, book: any SpendingBook, client: HTTPClient,
-        now: @escaping @Sendable () -> Date
+        now: @escaping @Sendable () -> Date, uptime: (@Sendable () -> TimeInterval)? = nil
     ) throws(NetworkError) {
         let signer = OAuthSigner(
             consumerKey: credentials.consumerKey, consumerSecret: credentials.consumerSecret,
             token: credentials.accessToken, tokenSecret: credentials.accessTokenSecret)
-        let memory = XMemory()
+        let memory = XMemory(uptime: uptime)
         let wire = try XClient(
             apiBaseURL: options.apiBaseURL, signer: signer, http: client, memory: memory, now: now)
         self.client = wire
@@ -38,7 +39,7 @@ package struct XNetwork: SocialNetwork {
 
     package var name: NetworkName { .x }
 
-    package var clockLead: TimeInterval? { client.memory.serverClock.lead }
+    package var clockLead: TimeInterval? { client.memory.serverClock.lead(at: client.now()) }
 
     package var capabilities: Capabilities {
         Capabilities(
@@ -114,6 +115,10 @@ package struct XNetwork: SocialNetwork {
         if let conversation = post.conversation { return conversation }
         guard post.replyToAddress != nil else { return post.post.id.value }
         return try await lookUp(post.address).map { $0.conversation ?? $0.post.id.value }
+    }
+
+    package func replies(to address: String) async throws -> [ObservedPost] {
+        throw cannot(.readConversation, "looking for replies on X costs money")
     }
 
     // MARK: For the parts of this type

@@ -32,6 +32,11 @@ struct XPurse: Sendable {
     func reserve(
         largest amounts: [Money], for purpose: SpendingPurpose, _ call: XCall
     ) async throws -> (index: Int, reservation: Reservation) {
+        for debt in memory.takeDebts() { await charge(debt) }
+        guard !memory.hasDebts else {
+            throw client.error(
+                call, .unavailable, outcome: .notSent, detail: "what an earlier call cost could not be written down")
+        }
         let now = client.now()
         var later: Date?
         for (index, amount) in amounts.enumerated() {
@@ -54,17 +59,28 @@ struct XPurse: Sendable {
 
     /// Gives back what a reserved call did not cost.
     ///
-    /// A book that cannot be written keeps the whole amount: too much is counted then, never too little.
+    /// A book that cannot be written keeps the whole amount: too much is counted then, never too little. What a call cost
+    /// beyond it is written down before anything else is bought.
     func settle(_ reservation: Reservation, cost: Money) async {
         let (amount, purpose, time) = (reservation.amount, reservation.purpose, reservation.time)
         // A cancelled task could not write to the book, but what it bought is bought.
         await Task {
             if cost < amount {
+                // What is not given back stays paid.
                 try? await book.giveBack(amount - cost, for: purpose, reservedAt: time)
             } else if cost > amount {
-                try? await book.charge(cost - amount, for: purpose, reservedAt: time)
+                await charge(Reservation(amount: cost - amount, purpose: purpose, time: time))
             }
         }.value
+    }
+
+    /// Writes down what is owed; where that fails it stays owed.
+    private func charge(_ debt: Reservation) async {
+        do {
+            try await book.charge(debt.amount, for: debt.purpose, reservedAt: debt.time)
+        } catch {
+            memory.owe(debt)
+        }
     }
 
     /// Gives back what a read did not cost, and all that was taken for the same read when its answers were lost.
@@ -95,7 +111,7 @@ struct XPurse: Sendable {
     /// Whether X may have sent, and billed, an answer that could not be read.
     private static func isLost(_ failure: NetworkError) -> Bool {
         switch failure.code {
-        case .transport: failure.outcome == .unknown
+        case .transport, .tooLarge: failure.outcome == .unknown
         case .malformedResponse: failure.status.map { (200...299).contains($0) } ?? false
         default: false
         }

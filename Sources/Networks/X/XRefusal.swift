@@ -69,6 +69,7 @@ struct XRefusal {
         case .malformedResponse where status == 404 || status == 410: .refused
         // A broken server may have stored the post before it broke.
         case .conflict, .unavailable, .malformedResponse: .unknown
+        case .redirected where status == 303: .unknown
         default: .refused
         }
     }
@@ -119,7 +120,10 @@ struct XRefusal {
     /// What is missing by the word of a proxy may be there by the word of X behind it: nothing is concluded about a post.
     private var codeOfMissing: NetworkError.Code {
         if isVerifying { return .configuration }
-        let isOfX = body.problems.contains { $0.kind != nil || $0.title != nil || $0.detail != nil || $0.code != nil }
+        // Proxies too put a word or two into JSON.
+        let isOfX = body.problems.contains {
+            $0.kind != nil || $0.code != nil || ($0.title != nil && $0.detail != nil)
+        }
         return isOfX ? .notFound : .malformedResponse
     }
 

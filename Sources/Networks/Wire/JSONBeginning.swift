@@ -1,0 +1,95 @@
+/// Single values of a JSON text of which only the beginning is there.
+struct JSONBeginning {
+    private enum Frame {
+        /// A list, and the place of its present element.
+        case list(Int)
+        /// An object, and the key of its present value.
+        case object(String?)
+    }
+
+    /// Values that lie deeper are not kept.
+    private static let maximumDepth = 4
+    /// What is nested more deeply is not read on.
+    private static let deepest = 64
+
+    /// Texts and numbers as they are written, by the keys and places that lead to them, the first for each.
+    private(set) var values: [[String]: String] = [:]
+    /// How many elements of the list that the text is, or of the outermost list in it, came to their end.
+    private(set) var wholeElements = 0
+
+    private let bytes: [UInt8]
+    private var index = 0
+    private var frames: [Frame] = []
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+        while index < bytes.count, readToken() {}
+    }
+
+    /// False at the end of what can be understood.
+    private mutating func readToken() -> Bool {
+        switch bytes[index] {
+        case UInt8(ascii: "{"), UInt8(ascii: "["):
+            guard frames.count < Self.deepest else { return false }
+            frames.append(bytes[index] == UInt8(ascii: "[") ? .list(0) : .object(nil))
+        case UInt8(ascii: "}"), UInt8(ascii: "]"): return leave()
+        case UInt8(ascii: ","): goOn()
+        case UInt8(ascii: "\""): return readText()
+        case UInt8(ascii: ":"), UInt8(ascii: " "), 0x09, 0x0A, 0x0D: break
+        default: return readWord()
+        }
+        index += 1
+        return true
+    }
+
+    private mutating func leave() -> Bool {
+        guard frames.popLast() != nil else { return false }
+        let lists = frames.count { if case .list = $0 { true } else { false } }
+        if case .list? = frames.last, lists == 1 { wholeElements += 1 }
+        index += 1
+        return true
+    }
+
+    private mutating func goOn() {
+        switch frames.popLast() {
+        case .list(let place): frames.append(.list(place + 1))
+        case .object: frames.append(.object(nil))
+        case nil: break
+        }
+    }
+
+    private mutating func readText() -> Bool {
+        var end = index + 1
+        while end < bytes.count, bytes[end] != UInt8(ascii: "\"") { end += bytes[end] == UInt8(ascii: "\\") ? 2 : 1 }
+        guard end < bytes.count else { return false }
+        let text = JSONBody.decoded(String.self, Array(bytes[index...end])) ?? ""
+        index = end + 1
+        if case .object(nil)? = frames.last {
+            frames[frames.count - 1] = .object(text)
+        } else {
+            keep(text)
+        }
+        return true
+    }
+
+    /// A number or a name such as `true`; what ends with the bytes may be cut.
+    private mutating func readWord() -> Bool {
+        let word = bytes[index...].prefix { !",]} \t\r\n".utf8.contains($0) }
+        guard !word.isEmpty, word.endIndex < bytes.count else { return false }
+        if word.allSatisfy({ (0x30...0x39).contains($0) }) { keep(String(decoding: word, as: UTF8.self)) }
+        index = word.endIndex
+        return true
+    }
+
+    private mutating func keep(_ value: String) {
+        guard frames.count <= Self.maximumDepth else { return }
+        var path: [String] = []
+        for frame in frames {
+            switch frame {
+            case .list(let place): path.append(String(place))
+            case .object(let key): path.append(key ?? "")
+            }
+        }
+        if values[path] == nil { values[path] = value }
+    }
+}

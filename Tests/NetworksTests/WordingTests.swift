@@ -1,0 +1,40 @@
+import Foundation
+import Posts
+import TestSupport
+import Testing
+import Transport
+
+@testable import Networks
+
+/// What errors tell people to do is something that they can do.
+@Suite struct WordingTests {
+    @Test func nobodyIsToldToReplaceAPasswordThatIsNotThere() async throws {
+        for password in [nil, BlueskyLoopback.password] {
+            let loopback = try BlueskyLoopback(password: password) { request in
+                request.method("com.atproto.repo.listRecords") || request.method("com.atproto.server.getSession")
+                    ? .xrpc("AuthenticationRequired", "Authentication Required", status: 401) : nil
+            }
+            let error = try await #require(throws: NetworkError.self) {
+                _ = try await loopback.network.page(.ownPosts, .newest)
+            }
+            #expect(error.code == .unauthorized)
+            #expect(error.stopsActor)
+            #expect(error.description.contains("app password") == (password != nil))
+            #expect(error.description.contains("with these credentials") == (password != nil))
+            #expect(error.description.contains("no more calls are made"))
+        }
+    }
+
+    @Test func aServerThatCannotBeOneHasNoCredentials() throws {
+        let error = try #require(throws: NetworkError.self) { try ServerAddress("no host", network: .mastodon) }
+        #expect(!error.description.contains("credentials"))
+        #expect(error.description.contains("correct the setting"))
+    }
+
+    @Test func whoseCredentialsTheyAreIsAskedOnce() async throws {
+        let loopback = try XLoopback { _ in .json(#"{"title":"Unauthorized"}"#, status: 401) }
+        let error = try await XLoopback.failure(of: loopback.network, .verifyAccount)
+        #expect(error.code == .unauthorized)
+        #expect(loopback.server.requests.map(\.path) == ["/2/users/me"])
+    }
+}
