@@ -172,6 +172,11 @@ extension BlueskyFeeds {
             guard let answer = state.posts[id], repository.shows(answer) else { continue }
             answers.append(branch(of: answer, depth: depth - 1, &repository, state, call))
         }
+        if post.crowd > 0 {
+            let key = repository.key(of: post.id)
+            let names = (1...Int64(post.crowd)).lazy.map { SandboxIdentity.recordKey(post.id + $0) }
+            answers.append(view.repeated(key, as: names))
+        }
         return view.adding(("replies", .array(answers)))
     }
 

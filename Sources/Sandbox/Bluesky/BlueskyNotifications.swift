@@ -26,6 +26,7 @@ enum BlueskyNotifications {
             var index = bound.map { all.firstIndex(above: $0 - 1, by: \.id) } ?? all.count
             while index > 0, items.count < limit {
                 index -= 1
+                guard all[index].visibleFrom <= call.now else { continue }
                 let item = BlueskyNotification(all[index], to: reader, &wire.repository, state)
                 guard let item, reasons.isEmpty || reasons.contains(item.reason) else { continue }
                 items.append(
@@ -59,6 +60,8 @@ struct BlueskyNotification {
     private let date: Date
     private let entry: BlueskyRepository.Entry
     private let subject: String?
+    /// The post that mentions the reader.
+    private let post: SandboxPost?
 
     /// Nil where what caused it is not on Bluesky.
     ///
@@ -79,6 +82,7 @@ struct BlueskyNotification {
             reason = isReply ? "reply" : "mention"
             subject = isReply ? entry.reply?.parent.uri : nil
             self.entry = entry
+            self.post = post
         case .favorite:
             guard let post = notification.post, let liked = repository.entry(of: post, in: state),
                 let like = repository.like(of: post, by: notification.cause, in: state)
@@ -86,10 +90,12 @@ struct BlueskyNotification {
             reason = "like"
             subject = liked.uri
             entry = like
+            self.post = nil
         case .follow:
             reason = "follow"
             subject = nil
             entry = Self.follow(notification, of: reader, repository)
+            post = nil
         }
     }
 
@@ -110,9 +116,10 @@ struct BlueskyNotification {
         let view: WireJSON = [
             "uri": .string(entry.uri), "cid": .string(entry.cid),
             "author": repository.author(author, for: reader, in: state), "reason": .string(reason),
-            "record": entry.record.json, "isRead": .bool(isRead), "indexedAt": .string(date.rfc3339), "labels": [],
+            "record": entry.json(paddedLike: post), "isRead": .bool(isRead), "indexedAt": .string(date.rfc3339),
+            "labels": [],
         ]
-        guard let subject else { return view }
-        return view.adding(("reasonSubject", .string(subject)))
+        let whole = subject.map { view.adding(("reasonSubject", .string($0))) } ?? view
+        return post?.flaw?.broken(whole) ?? whole
     }
 }

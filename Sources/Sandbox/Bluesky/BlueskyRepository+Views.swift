@@ -48,14 +48,14 @@ extension BlueskyRepository {
         let entry = entry(of: post, in: state)
         var members: [(String, WireJSON)] = [
             ("uri", .string(entry.uri)), ("cid", .string(entry.cid)),
-            ("author", author(post.author, for: viewer, in: state)), ("record", entry.record.json),
+            ("author", author(post.author, for: viewer, in: state)), ("record", entry.json(paddedLike: post)),
             ("replyCount", .integer(post.replies)), ("repostCount", 0), ("likeCount", .integer(post.favorites)),
             ("quoteCount", 0), ("bookmarkCount", 0), ("indexedAt", .string(post.createdAt.rfc3339)),
             ("labels", .array(selfLabels(of: entry).map { label($0, of: post.author, on: entry) })),
         ]
         if post.attachment == .image { members.append(("embed", Self.pictureView(of: post))) }
         if let viewer { members.append(("viewer", self.viewer(viewer, of: post, in: state))) }
-        return .object(members)
+        return post.flaw?.broken(.object(members)) ?? .object(members)
     }
 
     private func selfLabels(of entry: Entry) -> [String] {
@@ -152,5 +152,13 @@ extension BlueskyRepository {
         let arrival = post.createdAt.milliseconds
         guard post.repostOf == nil else { return arrival }
         return min((entries[post.id]?.createdAt ?? claimedDate(of: post)).milliseconds, arrival)
+    }
+}
+
+extension BlueskyRepository.Entry {
+    /// The record with what a post is heavier by, in a member that no document knows.
+    func json(paddedLike post: SandboxPost?) -> WireJSON {
+        guard let bytes = post?.padding, bytes > 0 else { return record.json }
+        return record.json.adding(("padding", .padded("", bytes: bytes)))
     }
 }

@@ -81,6 +81,22 @@ struct MastodonEntities {
     func status(_ id: Int64) -> WireJSON? { state.posts[id].map(status) }
 
     func status(_ post: SandboxPost) -> WireJSON {
+        let entity = soundStatus(post)
+        return post.flaw?.broken(entity) ?? entity
+    }
+
+    /// Answers to a post that nobody wrote, as elements of a list.
+    func crowd(below post: SandboxPost) -> WireJSON? {
+        guard post.crowd > 0 else { return nil }
+        var answer = post
+        (answer.id, answer.replyTo, answer.replyToAuthor) = (post.id + 1, post.id, post.author)
+        // So that some thousands are more than any client reads.
+        (answer.burden, answer.mention) = (.padding(bytes: 400), nil)
+        let names = (1...Int64(post.crowd)).lazy.map { habits.ids.text(of: post.id + $0) }
+        return status(answer).repeated(habits.ids.text(of: answer.id), as: names)
+    }
+
+    private func soundStatus(_ post: SandboxPost) -> WireJSON {
         let author = state.people[post.author]
         let original = post.repostOf.flatMap { state.posts[$0] }
         let content = original ?? post
@@ -96,7 +112,7 @@ struct MastodonEntities {
             "favourites_count": .integer(post.favorites), "quotes_count": 0, "edited_at": nil,
             "favourited": .bool(viewer.map { state.isFavorited(content.id, by: $0) } ?? false), "reblogged": false,
             "muted": false, "bookmarked": false, "filtered": [],
-            "content": .string(content.html.html), "reblog": original.map(status) ?? .null,
+            "content": .padded(html(of: content), bytes: content.padding), "reblog": original.map(status) ?? .null,
             "application": nil, "account": account(post.author),
             "media_attachments": content.attachment == .image ? [image(content)] : [],
             "mentions": .array(content.html.mentions.map(mention)),
@@ -111,13 +127,21 @@ struct MastodonEntities {
             "created_at": time(notification.createdAt),
             "group_key": .string("ungrouped-\(notification.id)"), "account": account(notification.cause),
         ]
-        guard let status = notification.post.flatMap(status) else { return entity }
-        return entity.adding(("status", status))
+        guard let post = notification.post.flatMap({ state.posts[$0] }) else { return entity }
+        let whole = entity.adding(("status", status(post)))
+        // Where there is no post, there is still somebody who is said to have written it.
+        return post.flaw.map { $0 == .null ? whole : $0.broken(whole) } ?? whole
     }
 
     /// The answered post; Mastodon forgets it when it is deleted.
     private func parent(of post: SandboxPost) -> Int64? {
         post.replyTo.flatMap { habits.keepsLostParents || state.posts[$0] != nil ? $0 : nil }
+    }
+
+    private func html(of post: SandboxPost) -> String {
+        let isLocal = state.people[post.author].host == SamplePeople.host
+        guard habits.rewritesTexts, isLocal else { return post.html.html }
+        return RewrittenHTML(post.text, population: state.population).html
     }
 
     private func uri(of post: SandboxPost) -> String {

@@ -125,6 +125,8 @@ package struct MastodonHabits: Equatable, Sendable {
 
     // MARK: Entities
 
+    /// What the server's own people write is read as a kind of Markdown, of which the signs do not come back.
+    package var rewritesTexts = false
     /// Times are written without milliseconds.
     package var omitsMilliseconds = false
     /// People of the server itself are `user@host` everywhere but in answers about the own account.
@@ -204,7 +206,7 @@ extension MastodonHabits {
         habits.lacksApplications = true
     }
 
-    /// snac: ids that do not sort, no links, empty errors, tokens that may do everything.
+    /// snac: ids that do not sort, no links, empty errors, tokens that may do everything, texts made into others.
     package static let snac = flavour(.snac) { habits in
         habits.ids = .hash
         habits.ignoresSinceID = [.favorites, .notifications]
@@ -218,6 +220,7 @@ extension MastodonHabits {
         habits.publishesLostReplies = true
         habits.maximumCharacters = 100_000
         habits.charactersPerLink = nil
+        habits.rewritesTexts = true
         habits.omitsMilliseconds = true
         habits.lacksInstanceV2 = true
         habits.closesConnections = true

@@ -24,12 +24,11 @@ enum MastodonStatuses {
         let found = try post(state, call)
         let current = state
         let entities = MastodonEntities(state: current, call)
-        func visible(_ posts: [SandboxPost]) -> WireJSON {
-            .array(posts.filter { current.canSee($0, as: call.caller) }.map(entities.status))
+        func visible(_ posts: [SandboxPost]) -> [WireJSON] {
+            posts.filter { current.canSee($0, as: call.caller) }.map(entities.status)
         }
-        return .json([
-            "ancestors": visible(current.ancestors(of: found)), "descendants": visible(current.descendants(of: found)),
-        ])
+        let answers = visible(current.descendants(of: found)) + [entities.crowd(below: found)].compactMap(\.self)
+        return .json(["ancestors": .array(visible(current.ancestors(of: found))), "descendants": .array(answers)])
     }
 
     private static func publish(_ state: inout SandboxState, _ call: MastodonCall) throws(WireRefusal) -> WireAnswer {

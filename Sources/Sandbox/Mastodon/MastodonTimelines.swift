@@ -82,7 +82,8 @@ enum MastodonTimelines {
         let all = state.notifications[try call.account()] ?? []
         let bounds = try WirePage.Bounds(call, of: .notifications)
         let page = WirePage(all, by: \.id, bounds: bounds) { item in
-            (wanted.isEmpty || wanted.contains(item.kind.rawValue)) && !unwanted.contains(item.kind.rawValue)
+            item.visibleFrom <= call.now
+                && (wanted.isEmpty || wanted.contains(item.kind.rawValue)) && !unwanted.contains(item.kind.rawValue)
                 && (account == nil || account == call.habits.ids.text(of: MastodonEntities.accountID(item.cause)))
         }
         let entities = MastodonEntities(state: state, call)

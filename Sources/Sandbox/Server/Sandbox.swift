@@ -76,6 +76,15 @@ package final class Sandbox: Sendable {
         get async { await network.ledger }
     }
 
+    /// Lets people mention the bot now, besides what the world's script has them say.
+    ///
+    /// - Parameter utterances: What is said, one after the other; what nobody in the sandbox can say is left out.
+    /// - Returns: The ledger's entries.
+    @discardableResult
+    package func say(_ utterances: [SandboxUtterance]) async -> [SandboxLedger.Mention] {
+        await network.say(utterances)
+    }
+
     /// Takes the server off the network: open connections end and new ones are refused.
     ///
     /// The port stays the sandbox's own. The world's clock goes on, and what was taken to be acted on later happens all

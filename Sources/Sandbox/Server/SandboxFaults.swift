@@ -10,6 +10,7 @@ package final class SandboxFaults: @unchecked Sendable {
         var fault: SandboxFault
         var method: String?
         var path: String
+        var parameters: Set<String>
         var remaining: Int
         var whenMet: (@Sendable () -> Void)?
     }
@@ -19,6 +20,7 @@ package final class SandboxFaults: @unchecked Sendable {
     private var currentMastodon = MastodonHabits()
     private var currentX = XHabits()
     private var currentBluesky = BlueskyHabits()
+    private var currentRefusals = SandboxRefusals()
     private var skew: TimeInterval = 0
     private var taken = 0
 
@@ -42,6 +44,12 @@ package final class SandboxFaults: @unchecked Sendable {
         set { lock.withLock { currentBluesky = newValue } }
     }
 
+    /// Which objects are refused alone.
+    package var refusals: SandboxRefusals {
+        get { lock.withLock { currentRefusals } }
+        set { lock.withLock { currentRefusals = newValue } }
+    }
+
     /// How far the server's own clock is ahead of the world's, in seconds; its answers are dated by it.
     package var clockSkew: TimeInterval {
         get { lock.withLock { skew } }
@@ -58,15 +66,18 @@ package final class SandboxFaults: @unchecked Sendable {
     ///   - count: How many requests.
     ///   - method: Only requests with this method; nil for any.
     ///   - path: Only requests whose path begins so.
+    ///   - parameters: Only requests with one of these in their query; empty for any.
     ///   - whenMet: Called for every request that meets the fault; must return at once.
     package func failNext(
         _ fault: SandboxFault, count: Int = 1, method: String? = nil, path: String = "/",
-        whenMet: (@Sendable () -> Void)? = nil
+        having parameters: Set<String> = [], whenMet: (@Sendable () -> Void)? = nil
     ) {
         lock.withLock {
             guard count > 0 else { return }
             planned.append(
-                Planned(fault: fault, method: method, path: path, remaining: count, whenMet: whenMet))
+                Planned(
+                    fault: fault, method: method, path: path, parameters: parameters, remaining: count,
+                    whenMet: whenMet))
         }
     }
 
@@ -80,15 +91,20 @@ package final class SandboxFaults: @unchecked Sendable {
             currentMastodon = MastodonHabits()
             currentX = XHabits()
             currentBluesky = BlueskyHabits()
+            currentRefusals = SandboxRefusals()
             skew = 0
         }
     }
 
     /// The fault for a request, which is thereby used up.
-    func take(method: String, path: String) -> SandboxFault? {
+    func take(for request: WireRequest) -> SandboxFault? {
         let met = lock.withLock { () -> Planned? in
+            guard !planned.isEmpty else { return nil }
+            let (method, path) = (request.method, request.path)
+            let names = request.query.map(\.name)
             let index = planned.firstIndex { plan in
                 plan.method ?? method == method && path.hasPrefix(plan.path)
+                    && (plan.parameters.isEmpty || !plan.parameters.isDisjoint(with: names))
             }
             guard let index else { return nil }
             taken += 1

@@ -94,6 +94,22 @@ package struct SandboxLedger: Sendable {
         package var kind: SandboxMention.Kind
         package var date: Date
         package var deservesReply: Bool
+        package var burden: SandboxBurden?
+        package var notice = SandboxNotice.atOnce
+        /// The number of what tells the bot of it; nil where nothing does.
+        package var notification: String?
+    }
+
+    /// An object that was refused alone; see ``SandboxRefusals``.
+    package struct RefusedObject: Equatable, Sendable {
+        package var object: SandboxRefusals.Object
+        /// As the first request for it called it, and a page by what it begins with.
+        package var name: String
+        package var answer: SandboxRefusals.Answer
+        /// When it was first asked for.
+        package var since: Date
+        /// When it is given out; nil for never.
+        package var until: Date?
     }
 
     package internal(set) var deliveries: [Delivery] = []
@@ -102,6 +118,8 @@ package struct SandboxLedger: Sendable {
     package internal(set) var rejections: [Rejection] = []
     package internal(set) var duplicates: [Duplicate] = []
     package internal(set) var mentions: [Mention] = []
+    /// In the order in which they were first asked for.
+    package internal(set) var refusedObjects: [RefusedObject] = []
     /// Ids of answers that more people can see than the mention they answer.
     package internal(set) var widenedReplies: [String] = []
     /// Posts that came to the bot's home during the run and that it may favorite.

@@ -37,6 +37,8 @@ actor SandboxNetwork {
     private var mastodon: MastodonWire
     /// In the order of their dates, and of their coming where those are the same.
     private var late: [Late] = []
+    /// Where an object that is refused alone stands in the ledger.
+    private var refused: [SandboxRefusals.Target: Int] = [:]
     private let faults: SandboxFaults
     private let now: @Sendable () -> Date
 
@@ -64,7 +66,7 @@ actor SandboxNetwork {
     func outcome(of request: WireRequest) -> Outcome {
         let now = now()
         advance(to: now)
-        let fault = faults.take(method: request.method, path: request.path)
+        let fault = faults.take(for: request) ?? refusal(of: request, at: now)
         var write = write(of: request, at: now)
         write?.fault = fault
         if write != nil, fault?.cutsAnswer ?? false { state.ledger.cutAnswers += 1 }
@@ -76,6 +78,45 @@ actor SandboxNetwork {
         return Outcome(
             answer: dated(answer ?? WireAnswer(status: 0), now), manner: Manner(fault),
             write: write.map { note($0, answer) })
+    }
+
+    /// Lets people mention the bot, one after the other.
+    func say(_ utterances: [SandboxUtterance]) -> [SandboxLedger.Mention] {
+        let now = now()
+        advance(to: now)
+        return utterances.compactMap { state.say($0, at: now) }
+    }
+
+    /// The answer to a request for an object that is refused alone.
+    private func refusal(of request: WireRequest, at now: Date) -> SandboxFault? {
+        let refusals = faults.refusals
+        guard !refusals.rules.isEmpty, let target = SandboxRefusals.Target(request), !isMirrored(target),
+            let verdict = refusals.verdict(on: target, at: now)
+        else { return nil }
+        // The newest page is refused anew in every stretch.
+        let known = refused[target].map { state.ledger.refusedObjects[$0] }.flatMap { known in
+            target.isNewest && known.until.map { $0 <= now } ?? false ? nil : known
+        }
+        if let known { return known.until.map { $0 > now } ?? true ? verdict.answer.fault(on: request) : nil }
+        refused[target] = state.ledger.refusedObjects.count
+        state.ledger.refusedObjects.append(
+            .init(
+                object: target.object, name: target.name, answer: verdict.answer, since: now,
+                until: verdict.lasting.map { now + $0 }))
+        return verdict.answer.fault(on: request)
+    }
+
+    /// Whether a target is one of the two accounts that the mirror connects.
+    private func isMirrored(_ target: SandboxRefusals.Target) -> Bool {
+        guard target.object == .person else { return false }
+        return [SandboxPopulation.human, SandboxPopulation.bot].contains { index in
+            let person = state.people[index]
+            let names = [
+                String(MastodonEntities.accountID(index)), person.id(on: .x).value, person.handle(on: .x),
+                person.id(on: .bluesky).value, person.handle(on: .bluesky),
+            ]
+            return names.contains(target.name)
+        }
     }
 
     /// Notes what became of the answer to a write.

@@ -29,9 +29,28 @@ struct SandboxPost: Sendable {
     var number: Int?
     /// Whom the post tells of itself; nil for those named in the text.
     var told: [Int]?
+    /// What makes it hard to take in.
+    var burden: SandboxBurden?
+    /// When those whom it names are told of it.
+    var notice = SandboxNotice.atOnce
 
     /// Whom the post tells of itself.
     var recipients: [Int] { told ?? html.mentions }
+
+    /// How many bytes it has besides its text.
+    var padding: Int {
+        if case .padding(let bytes) = burden { bytes } else { 0 }
+    }
+
+    /// How many answers to it there are that nobody wrote.
+    var crowd: Int {
+        if case .crowd(let posts) = burden { posts } else { 0 }
+    }
+
+    /// What is wrong with its object.
+    var flaw: SandboxFlaw? {
+        if case .flaw(let flaw) = burden { flaw } else { nil }
+    }
 
     static func id(at date: Date) -> Int64 { max(0, date.milliseconds) << 16 }
 }
@@ -57,4 +76,6 @@ struct SandboxNotification: Sendable {
     /// Who caused it.
     var cause: Int
     var post: Int64?
+    /// When it comes into the list.
+    var visibleFrom: Date
 }

@@ -109,16 +109,24 @@ extension SandboxState {
             homes[reader]?.append(post.id)
         }
         for person in post.recipients where person != post.author {
-            notify(person, .mention, by: post.author, post: post.id, at: post.createdAt)
+            notify(person, .mention, by: post.author, post: post.id, at: post.createdAt, post.notice)
         }
     }
 
     mutating func notify(
-        _ person: Int, _ kind: SandboxNotification.Kind, by cause: Int, post: Int64?, at date: Date
+        _ person: Int, _ kind: SandboxNotification.Kind, by cause: Int, post: Int64?, at date: Date,
+        _ notice: SandboxNotice = .atOnce
     ) {
         guard person == SandboxPopulation.human || person == SandboxPopulation.bot, person != cause else { return }
+        let delay: TimeInterval
+        switch notice {
+        case .atOnce: delay = 0
+        case .late(let seconds): delay = seconds
+        case .never: return
+        }
         notifications[person, default: []].append(
-            SandboxNotification(id: nextSerial(), kind: kind, createdAt: date, cause: cause, post: post))
+            SandboxNotification(
+                id: nextSerial(), kind: kind, createdAt: date, cause: cause, post: post, visibleFrom: date + delay))
         if kind == .mention, let post { mentions[person, default: []].append(post) }
     }
 

@@ -35,6 +35,8 @@ struct SandboxState: Sendable {
     private var idByNumber: [Int: Int64] = [:]
     /// The bot's answer to each scripted mention.
     var answerByNumber: [Int: Int64] = [:]
+    /// How many times people said something that is not in the script.
+    var spoken = 0
     /// Who has changed whether the account counts as automated.
     var botFlags: [Int: Bool] = [:]
     /// Who has asked the bot to stop.
@@ -102,17 +104,18 @@ extension SandboxState {
         noteOnHome(post)
     }
 
-    private mutating func note(_ mention: SandboxMention, of post: SandboxPost) {
+    mutating func note(_ mention: SandboxMention, of post: SandboxPost) {
         if mention.kind == .stop { stopped.insert(post.author) }
         ledger.mentions.append(
             .init(
                 id: String(post.id), identity: identity(of: post, on: world.configuration.botNetwork),
                 handle: people[post.author].handle, kind: mention.kind, date: post.createdAt,
-                deservesReply: mention.deservesReply))
+                deservesReply: mention.deservesReply, burden: post.burden, notice: post.notice,
+                notification: notifications[SandboxPopulation.bot]?.last { $0.post == post.id }.map { String($0.id) }))
     }
 
     /// Counts what the bot could favorite: open posts by others on its home since the run began.
-    private mutating func noteOnHome(_ post: SandboxPost) {
+    mutating func noteOnHome(_ post: SandboxPost) {
         guard post.createdAt >= world.configuration.origin, reachesHome(of: SandboxPopulation.bot, post),
             objection(toFavoriting: post) == nil
         else { return }

@@ -1,12 +1,18 @@
+import Foundation
+
 /// A JSON value, written by hand so that no type of the client's side takes part.
 enum WireJSON: Sendable {
     case null
     case bool(Bool)
     case integer(Int)
     case string(String)
+    /// A text, and so many letters without a meaning behind it.
+    case padded(String, bytes: Int)
     case array([WireJSON])
     /// The members in the order they are written.
     case object([(String, WireJSON)])
+    /// What is UTF-8 text of JSON already; several elements of a list, if commas stand between them.
+    case raw([UInt8])
 
     /// The value as UTF-8 text.
     var bytes: [UInt8] {
@@ -21,6 +27,11 @@ enum WireJSON: Sendable {
         case .bool(let value): bytes += (value ? "true" : "false").utf8
         case .integer(let value): bytes += String(value).utf8
         case .string(let value): Self.append(value, to: &bytes)
+        case .padded(let value, let count):
+            Self.append(value, to: &bytes)
+            bytes.removeLast()
+            bytes.append(contentsOf: [UInt8](repeating: UInt8(ascii: "a"), count: count))
+            bytes.append(UInt8(ascii: "\""))
         case .array(let values):
             bytes.append(UInt8(ascii: "["))
             for (index, value) in values.enumerated() {
@@ -37,6 +48,7 @@ enum WireJSON: Sendable {
                 value.append(to: &bytes)
             }
             bytes.append(UInt8(ascii: "}"))
+        case .raw(let own): bytes += own
         }
     }
 
@@ -80,5 +92,24 @@ extension WireJSON: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, E
     func adding(_ members: (String, WireJSON)...) -> WireJSON {
         guard case .object(let own) = self else { return self }
         return .object(own + members)
+    }
+
+    /// The same object many times, each time under another name, as the elements of a list.
+    ///
+    /// - Parameters:
+    ///   - name: What the object calls itself wherever it does.
+    ///   - names: What it is called instead, once for each element.
+    /// - Returns: What is part of a list, and no list itself.
+    func repeated(_ name: String, as names: some Sequence<String>) -> WireJSON {
+        let pieces = String(decoding: bytes, as: UTF8.self).components(separatedBy: name).map { Array($0.utf8) }
+        var elements: [UInt8] = []
+        for other in names {
+            if !elements.isEmpty { elements.append(UInt8(ascii: ",")) }
+            for (index, piece) in pieces.enumerated() {
+                if index > 0 { elements += other.utf8 }
+                elements += piece
+            }
+        }
+        return .raw(elements)
     }
 }

@@ -29,6 +29,11 @@ struct XObjects {
     }
 
     func post(_ post: SandboxPost) -> WireJSON {
+        let object = soundPost(post)
+        return post.flaw?.broken(object) ?? object
+    }
+
+    private func soundPost(_ post: SandboxPost) -> WireJSON {
         let words = words(of: post)
         var text = post.repostOf == nil ? words.shortened() : words
         if post.attachment == .image, post.repostOf == nil { text.attach(picture(of: post)) }

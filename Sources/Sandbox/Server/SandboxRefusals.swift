@@ -1,0 +1,195 @@
+package import Foundation
+import Posts
+
+/// Single objects that the server does not give out while it gives out all others.
+///
+/// Which ones, how they are refused and for how long follows from the seed and from what they are called.
+package struct SandboxRefusals: Equatable, Sendable {
+    /// What can be refused alone.
+    package enum Object: String, CaseIterable, Sendable {
+        case post
+        /// The conversation around a post.
+        case thread
+        case person
+        /// A page of what mentions the bot.
+        case mentions
+        case home
+        /// A page of somebody's own posts, or of favorites.
+        case list
+
+        /// Whether it is a page of a list.
+        var isPage: Bool { [.mentions, .home, .list].contains(self) }
+    }
+
+    /// What is answered in place of the object.
+    package enum Answer: String, CaseIterable, Sendable {
+        case badRequest = "400"
+        case unauthorized = "401"
+        case forbidden = "403"
+        case notFound = "404"
+        case gone = "410"
+        case failure = "500"
+        /// A page for a person's browser, as if all were well.
+        case webPage = "web-page"
+    }
+
+    /// How objects of one sort are refused.
+    package struct Rule: Equatable, Sendable {
+        /// How many of them, from 0 to 1.
+        package var share: Double
+        /// What those are answered that are refused for good; empty for none.
+        ///
+        /// The newest page of a list never is.
+        package var forGood: [Answer]
+        /// What those are answered that are refused for a while; empty for none.
+        package var passing: [Answer]
+        /// How many seconds that is, from when it is first asked for; the newest page is refused in such stretches.
+        package var lasting: TimeInterval
+
+        package init(
+            share: Double, forGood: [Answer] = Answer.allCases, passing: [Answer] = Answer.allCases,
+            lasting: TimeInterval = 600
+        ) {
+            (self.share, self.forGood, self.passing, self.lasting) = (share, forGood, passing, lasting)
+        }
+    }
+
+    package var seed: UInt64
+    package var rules: [Object: Rule]
+
+    package init(seed: UInt64 = 0, rules: [Object: Rule] = [:]) { (self.seed, self.rules) = (seed, rules) }
+
+    /// What a request asks for, if it is something that can be refused alone.
+    struct Target: Hashable, Sendable {
+        var object: Object
+        var name: String
+        /// A page that begins where the list does.
+        var isNewest = false
+    }
+
+    /// What happens to a request for something.
+    struct Verdict: Equatable, Sendable {
+        var answer: Answer
+        /// For how many seconds from when it was first asked for; nil for good.
+        var lasting: TimeInterval?
+    }
+
+    /// What is answered to a request for a thing; nil if it is given out.
+    ///
+    /// - Parameters:
+    ///   - target: What is asked for.
+    ///   - now: The sandbox's clock.
+    /// - Returns: The same for the same thing, and the same stretch of time where that matters.
+    func verdict(on target: Target, at now: Date) -> Verdict? {
+        guard let rule = rules[target.object] else { return nil }
+        var name = "\(seed) \(target.object.rawValue) \(target.name)"
+        if target.isNewest { name += " \(Int(now.timeIntervalSince1970 / max(1, rule.lasting)))" }
+        let draw = SandboxIdentity.hash(name + " drawn")
+        guard Double(draw >> 11) / Double(1 << 53) < rule.share else { return nil }
+        let forGood = target.isNewest ? [] : rule.forGood
+        let choices =
+            forGood.map { Verdict(answer: $0) } + rule.passing.map { Verdict(answer: $0, lasting: rule.lasting) }
+        return choices.isEmpty ? nil : choices[Int(SandboxIdentity.hash(name + " answered") % UInt64(choices.count))]
+    }
+}
+
+/// What requests ask for, on each network.
+extension SandboxRefusals.Target {
+    /// Nil for a request that writes, or that is about the client's own account or about the server.
+    init?(_ request: WireRequest) {
+        guard request.method == "GET" else { return nil }
+        let segments = request.path.split(separator: "/").map(String.init)
+        let found =
+            switch segments.first {
+            case "api": Self.mastodon(segments)
+            case "2": Self.x(segments, request.query)
+            case "xrpc": Self.bluesky(segments.last ?? "", request.query)
+            default: nil as (SandboxRefusals.Object, String)?
+            }
+        guard let (object, name) = found else { return nil }
+        self.init(object: object, name: name)
+        guard object.isPage else { return }
+        let place = request.query.filter { Self.cursors.contains($0.name) }.map { "\($0.name)=\($0.value)" }
+        isNewest = place.isEmpty
+        self.name = ([name] + place.sorted()).joined(separator: " ")
+    }
+
+    /// The parameters that say where a page begins.
+    private static let cursors: Set = [
+        "max_id", "since_id", "min_id", "until_id", "pagination_token", "cursor", "start_time", "end_time",
+    ]
+
+    private static func mastodon(_ segments: [String]) -> (SandboxRefusals.Object, String)? {
+        let rest = segments.dropFirst(2)
+        guard let first = rest.first else { return nil }
+        switch (first, rest.count) {
+        case ("statuses", 2): return (.post, segments[3])
+        case ("statuses", 3) where segments[4] == "context": return (.thread, segments[3])
+        case ("accounts", 2) where segments[3].first?.isNumber ?? false: return (.person, segments[3])
+        case ("accounts", 3) where segments[4] == "statuses": return (.list, segments[3])
+        case ("notifications", 1): return (.mentions, "")
+        case ("timelines", 2): return (.home, "")
+        case ("favourites", 1): return (.list, "favorites")
+        default: return nil
+        }
+    }
+
+    private static func x(
+        _ segments: [String], _ query: [(name: String, value: String)]
+    ) -> (SandboxRefusals.Object, String)? {
+        guard segments.count > 1 else { return nil }
+        let ids = query.first { $0.name == "ids" }?.value ?? ""
+        switch (segments[1], segments.count) {
+        case ("tweets", 2) where !ids.isEmpty && !ids.contains(","): return (.post, ids)
+        case ("tweets", 3): return (.post, segments[2])
+        case ("users", 5) where segments[2] == "by": return (.person, segments[4])
+        case ("users", 3) where segments[2] != "me": return (.person, segments[2])
+        case ("users", 4) where segments[3] == "mentions": return (.mentions, "")
+        case ("users", 4) where segments[2] != "by": return (.list, segments[2] + segments[3])
+        case ("users", 5): return (.home, "")
+        default: return nil
+        }
+    }
+
+    private static func bluesky(
+        _ method: String, _ query: [(name: String, value: String)]
+    ) -> (SandboxRefusals.Object, String)? {
+        func value(_ name: String) -> String { query.first { $0.name == name }?.value ?? "" }
+        switch method {
+        case "app.bsky.feed.getPostThread": return (.thread, value("uri"))
+        case "app.bsky.feed.getPosts" where query.count { $0.name == "uris" } == 1: return (.post, value("uris"))
+        case "app.bsky.actor.getProfile": return (.person, value("actor"))
+        case "app.bsky.notification.listNotifications": return (.mentions, "")
+        case "app.bsky.feed.getTimeline": return (.home, "")
+        case "app.bsky.feed.getAuthorFeed", "app.bsky.feed.getActorLikes": return (.list, method + value("actor"))
+        default: return nil
+        }
+    }
+}
+
+extension SandboxRefusals.Answer {
+    /// The answer as a server of the network would write it.
+    func fault(on request: WireRequest) -> SandboxFault {
+        guard let status = Int(rawValue) else { return .html(status: 200) }
+        let message = "This object is not for you"
+        if XWire.owns(request) {
+            return .answer(
+                status: status, contentType: "application/problem+json",
+                body: String(decoding: XRefusal.problem(status, "Refused", message).body.bytes, as: UTF8.self),
+                headers: [:])
+        }
+        if BlueskyWire.owns(request) { return .xrpc(status: status, error: name, message: message) }
+        return .error(status: status, message: message)
+    }
+
+    /// What the AT Protocol calls it.
+    private var name: String {
+        switch self {
+        case .badRequest: "InvalidRequest"
+        case .unauthorized: "AuthenticationRequired"
+        case .forbidden: "Forbidden"
+        case .notFound, .gone: "NotFound"
+        case .failure, .webPage: "InternalServerError"
+        }
+    }
+}

@@ -1,0 +1,84 @@
+package import Foundation
+
+/// Something that somebody says to the bot because a test or a harness wants it; see ``Sandbox/say(_:)``.
+package struct SandboxUtterance: Equatable, Sendable {
+    /// Who says it: `user@host`, or `user` of the sandbox.
+    package var speaker: String
+    /// What is said behind the bot's name.
+    package var words: String
+    /// The words ask the bot to stop.
+    package var asksToStop = false
+    package var burden: SandboxBurden?
+    package var notice = SandboxNotice.atOnce
+    /// Whose latest post it answers, if there is one; nil for nobody's.
+    package var answered: Answered?
+
+    /// Whom somebody answers who mentions the bot.
+    package enum Answered: Sendable {
+        case bot
+        /// Somebody else whose posts come to the bot's home.
+        case another
+    }
+
+    package init(_ speaker: String, _ words: String) {
+        self.speaker = speaker
+        self.words = words
+    }
+}
+
+/// What makes a post hard to take in.
+package enum SandboxBurden: Equatable, Hashable, Sendable {
+    /// So many bytes more than its words; not on X, which has no such posts.
+    case padding(bytes: Int)
+    /// So many answers to it that nobody wrote; only in what a server says about its conversation.
+    case crowd(posts: Int)
+    /// Its object is not as documented.
+    case flaw(SandboxFlaw)
+}
+
+/// What is wrong with an object.
+package enum SandboxFlaw: String, CaseIterable, Sendable {
+    /// Nothing says who wrote it.
+    case noAuthor = "no-author"
+    /// Texts are lists and numbers are texts.
+    case wrongTypes = "wrong-types"
+    /// The second half of its members is missing.
+    case half
+    /// It is null.
+    case null
+    /// It has no id and no address.
+    case noName = "no-name"
+
+    private static let authors: Set = ["account", "author", "author_id", "did"]
+    private static let names: Set = ["id", "uri", "url"]
+
+    /// The object as this flaw leaves it; anything but an object stays what it is.
+    func broken(_ value: WireJSON) -> WireJSON {
+        guard case .object(let members) = value else { return value }
+        switch self {
+        case .noAuthor: return .object(members.filter { !Self.authors.contains($0.0) })
+        case .wrongTypes: return .object(members.map { ($0.0, Self.mistyped($0.1)) })
+        case .half: return .object(Array(members.prefix(members.count / 2)))
+        case .null: return .null
+        case .noName: return .object(members.filter { !Self.names.contains($0.0) })
+        }
+    }
+
+    private static func mistyped(_ value: WireJSON) -> WireJSON {
+        switch value {
+        case .string, .padded: .array([value])
+        case .integer(let number): .string(String(number))
+        case .bool(let flag): .integer(flag ? 1 : 0)
+        case .null, .array, .object, .raw: value
+        }
+    }
+}
+
+/// When the network tells the bot of a mention.
+package enum SandboxNotice: Equatable, Sendable {
+    case atOnce
+    /// So many seconds later, at the place in the list that it would have had; X lists it at once.
+    case late(TimeInterval)
+    /// Never: only whoever looks below the answered post finds it.
+    case never
+}
