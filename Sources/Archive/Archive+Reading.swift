@@ -83,12 +83,16 @@ extension Archive {
 
     /// The networks on which the human answered somebody else, as far as the archive knows.
     package func networksOfReplies() async throws -> Set<NetworkName> {
-        let rows = try await storage.query(
-            """
-            SELECT DISTINCT network FROM posts
-            WHERE mirror = \(mirror) AND reply_to_author IS NOT NULL AND reply_to_author <> COALESCE(author, '')
-            """)
-        return Set(try rows.compactMap { NetworkName(rawValue: try $0.text("network")) })
+        var questions: SQL = ""
+        for network in NetworkName.allCases {
+            questions += """
+                \(unsafe: questions.text.isEmpty ? "" : ", ")EXISTS (SELECT 1 FROM posts
+                    WHERE mirror = \(mirror) AND network = \(network.rawValue) AND reply_to_author IS NOT NULL
+                        AND reply_to_author <> COALESCE(author, '')) AS \(unsafe: network.rawValue)
+                """
+        }
+        guard let row = try await storage.query("SELECT \(questions)").first else { return [] }
+        return Set(try NetworkName.allCases.filter { try row.boolean($0.rawValue) })
     }
 
     private func posts(where condition: SQL, _ order: SQL = "") async throws -> [Post] {

@@ -33,12 +33,20 @@ extension Archive {
         }
         return try await storage.transaction { connection in
             var summary = counted
+            var days = try Self.days(of: hidden, mirror, connection)
             try PostRow.delete(hidden, of: mirror, on: connection)
             summary.stored = try connection.insert(batch)
             summary.alreadyKnown = open.count - summary.stored
+            if summary.stored > 0 { days.formUnion(try Self.days(of: open.map(\.id), mirror, connection)) }
             // Nearly always all are new, and then there is nothing to look up.
-            if summary.alreadyKnown > 0 { try Self.complete(open, of: mirror, in: timeZone, on: connection) }
-            if let limit { summary.pruned = try Self.prune(mirror, to: limit, on: connection) }
+            if summary.alreadyKnown > 0 {
+                days.formUnion(try Self.complete(open, of: mirror, in: timeZone, on: connection))
+            }
+            // What was nothing new may still be a call only to let the oldest go.
+            if let limit, summary.stored > 0 || open.isEmpty {
+                summary.pruned = try Self.prune(mirror, to: limit, on: connection)
+            }
+            try Self.repack(days, mirror, connection)
             return summary
         }
     }
@@ -55,10 +63,11 @@ extension Archive {
         return (open, hidden)
     }
 
-    /// Fills in what known posts lack.
+    /// Fills in what known posts lack and returns the days that this concerns.
     private static func complete(
         _ posts: [Post], of mirror: String, in zone: TimeZone, on connection: any StorageConnection
-    ) throws {
+    ) throws -> Set<String> {
+        var days: Set<String> = []
         var known: [PostID: Post] = [:]
         try PostRow.forEachPortion(of: posts.map(\.id)) { network, values in
             let rows = try connection.query(
@@ -70,8 +79,12 @@ extension Archive {
             let completed = stored.completed(by: post)
             guard completed != stored else { continue }
             known[post.id] = completed
+            for date in [stored.createdAt, completed.createdAt] {
+                days.insert(LocalTime(date, in: zone).day.description)
+            }
             try update(completed, of: mirror, in: zone, on: connection)
         }
+        return days
     }
 
     private static func update(
@@ -84,14 +97,17 @@ extension Archive {
                 is_reply = \(post.isReply), reply_to_author = \(post.replyTo?.author?.value),
                 reply_to_post = \(post.replyTo?.post?.value), time_trusted = \(post.isTimeTrusted),
                 created_ms = \(post.createdAt), minute = \(time.minute.value), local_day = \(time.day.description),
-                weekday = \(time.day.weekday)
+                weekday = \(time.day.weekday), text_key = NULL, unfit = NULL, rules = ''
             WHERE mirror = \(mirror) AND network = \(post.id.network.rawValue) AND post_id = \(post.id.value)
             """)
     }
 
     /// Deletes all but the newest `limit` posts and returns how many went.
     private static func prune(_ mirror: String, to limit: Int, on connection: any StorageConnection) throws -> Int {
-        guard limit > 0 else { return try connection.execute("DELETE FROM posts WHERE mirror = \(mirror)") }
+        guard limit > 0 else {
+            try unpack(mirror, connection)
+            return try connection.execute("DELETE FROM posts WHERE mirror = \(mirror)")
+        }
         let oldestKept = try connection.query(
             """
             SELECT created_ms, post_id, network FROM posts WHERE mirror = \(mirror)
@@ -100,12 +116,17 @@ extension Archive {
         ).first
         guard let oldestKept else { return 0 }
         let (time, id) = (try oldestKept.integer("created_ms"), try oldestKept.text("post_id"))
-        return try connection.execute(
-            """
-            DELETE FROM posts WHERE mirror = \(mirror) AND (created_ms < \(time)
+        // The first condition follows from the others, and is one that an index has.
+        let older: SQL = """
+            mirror = \(mirror) AND created_ms <= \(time) AND (created_ms < \(time)
                 OR (created_ms = \(time) AND post_id < \(id))
                 OR (created_ms = \(time) AND post_id = \(id) AND network < \(try oldestKept.text("network"))))
-            """)
+            """
+        let days = try connection.query("SELECT DISTINCT local_day FROM posts WHERE \(older)")
+        guard !days.isEmpty else { return 0 }
+        let pruned = try connection.execute("DELETE FROM posts WHERE \(older)")
+        try repack(Set(try days.map { try $0.text("local_day") }), mirror, connection)
+        return pruned
     }
 }
 

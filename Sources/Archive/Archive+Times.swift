@@ -1,48 +1,60 @@
 package import Foundation
-package import Posts
+import Posts
 import Storage
 
 extension Archive {
-    /// When the human posted on their own, oldest first: no replies, and no
-    /// times that an archive lost.
-    package func scheduleRows() async throws -> [PostingTime] {
-        let rows = try await storage.query(
-            """
-            SELECT minute, local_day FROM posts
-            WHERE mirror = \(mirror) AND is_reply = \(false) AND time_trusted = \(true)
-            ORDER BY created_ms, post_id, network
-            """)
-        return try rows.map { row in
-            guard let minute = MinuteOfDay(try row.int("minute")) else { throw ArchiveError(column: "minute") }
-            guard let day = LocalDay(try row.text("local_day")) else { throw ArchiveError(column: "local_day") }
-            return PostingTime(day: day, minute: minute)
-        }
-    }
+    /// How many posts are moved in one transaction, so that others get their turn between two.
+    private static let batch = 500
 
     /// Sets minute, day and weekday of all posts as clocks of another zone
-    /// show them, in one transaction.
+    /// show them.
+    ///
+    /// Takes several transactions; one that was interrupted is to be made again.
     ///
     /// - Returns: How many posts changed.
     @discardableResult
     package func rewriteTimes(in zone: TimeZone) async throws -> Int {
-        let mirror = mirror
-        return try await storage.transaction { connection in
-            var changed = 0
-            try connection.forEach(
-                "SELECT network, post_id, created_ms, minute, local_day FROM posts WHERE mirror = \(mirror)"
-            ) { row in
-                let time = LocalTime(try row.date("created_ms"), in: zone)
-                let (minute, day) = (time.minute.value, time.day.description)
-                guard try row.int("minute") != minute || row.text("local_day") != day else { return }
-                changed += try connection.execute(
-                    """
-                    UPDATE posts SET minute = \(minute), local_day = \(day), weekday = \(time.day.weekday)
-                    WHERE mirror = \(mirror) AND network = \(try row.text("network"))
-                        AND post_id = \(try row.text("post_id"))
-                    """)
+        var changed = 0
+        var last: PostID?
+        while true {
+            let (mirror, after) = (mirror, last)
+            let part = try await storage.transaction { connection in
+                try Self.rewriteTimes(after: after, in: zone, mirror, connection)
             }
-            return changed
+            changed += part.changed
+            guard let end = part.last else { return changed }
+            last = end
         }
+    }
+
+    /// Moves the posts that follow one in order of their ids; the last one is nil when none is left.
+    private static func rewriteTimes(
+        after last: PostID?, in zone: TimeZone, _ mirror: String, _ connection: any StorageConnection
+    ) throws -> (changed: Int, last: PostID?) {
+        if last == nil { try unpack(mirror, connection) }
+        let rows = try connection.query(
+            """
+            SELECT network, post_id, created_ms, minute, local_day FROM posts
+            WHERE mirror = \(mirror) AND (network, post_id) > (\(last?.network.rawValue ?? ""), \(last?.value ?? ""))
+            ORDER BY network, post_id LIMIT \(batch)
+            """)
+        var changed = 0
+        for row in rows {
+            let time = LocalTime(try row.date("created_ms"), in: zone)
+            let (minute, day) = (time.minute.value, time.day.description)
+            guard try row.int("minute") != minute || row.text("local_day") != day else { continue }
+            changed += try connection.execute(
+                """
+                UPDATE posts SET minute = \(minute), local_day = \(day), weekday = \(time.day.weekday)
+                WHERE mirror = \(mirror) AND network = \(try row.text("network"))
+                    AND post_id = \(try row.text("post_id"))
+                """)
+        }
+        guard rows.count == batch, let end = rows.last else { return (changed, nil) }
+        guard let network = NetworkName(rawValue: try end.text("network")) else {
+            throw ArchiveError(column: "network")
+        }
+        return (changed, PostID(network: network, value: try end.text("post_id")))
     }
 
     /// How many posts, replies included, fall on each of the 1,440 minutes of

@@ -45,12 +45,18 @@ package struct Archive: Sendable {
     package func forget(_ ids: [PostID]) async throws {
         let mirror = mirror
         try await storage.transaction { connection in
+            let days = try Self.days(of: ids, mirror, connection)
             try PostRow.delete(ids, of: mirror, on: connection)
+            try Self.repack(days, mirror, connection)
         }
     }
 
     /// Removes all posts of this mirror.
     package func clear() async throws {
-        try await storage.execute("DELETE FROM posts WHERE mirror = \(mirror)")
+        let mirror = mirror
+        try await storage.transaction { connection in
+            try connection.execute("DELETE FROM posts WHERE mirror = \(mirror)")
+            try Self.unpack(mirror, connection)
+        }
     }
 }

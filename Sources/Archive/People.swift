@@ -100,6 +100,12 @@ package struct People: Sendable {
             """)
     }
 
+    /// What is remembered of one account; nil if nothing is.
+    package func person(_ id: AccountID) async throws -> Person? {
+        let mirror = mirror
+        return try await storage.read { try Self.person(id, of: mirror, on: $0) }
+    }
+
     /// Everybody, by network and id.
     package func all() async throws -> [Person] {
         try await storage.query(

@@ -6,36 +6,70 @@ package enum PostgresTransactionMode: Sendable {
     case serializable
     /// One consistent state, without changes.
     case readOnly
-    /// One statement, which sees one consistent state by itself, without the
-    /// round trips that begin and end a transaction; the session must be
-    /// read-only.
+    /// One `SELECT`, which sees one consistent state by itself, without the
+    /// round trips that begin and end a transaction.
     case statement
-    /// One consistent state, copied into temporary tables.
-    case snapshot
+    /// One consistent state and changes to it that are never committed: the transaction stays open for an hour at most.
+    case open
+    /// A part of a transaction that is open already, undone if it fails.
+    case part
     /// Changes, one holder of this number at a time, each seeing what the one
     /// before committed.
     case exclusive(lock: Int64)
 
     fileprivate var mayChange: Bool {
         switch self {
-        case .readOnly, .statement: false
-        case .serializable, .snapshot, .exclusive: true
+        case .readOnly, .statement, .open, .part: false
+        case .serializable, .exclusive: true
         }
     }
 
-    /// Whether there is anything to end.
-    fileprivate var isTransaction: Bool { !begin.isEmpty }
-
-    fileprivate var begin: [String] {
+    /// What begins the transaction, in one round trip; nil where there is none to begin.
+    fileprivate var begin: String? {
         switch self {
-        case .serializable: ["BEGIN ISOLATION LEVEL SERIALIZABLE"]
-        case .readOnly: ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"]
-        case .statement: []
-        case .snapshot: ["BEGIN ISOLATION LEVEL REPEATABLE READ"]
+        case .serializable: "BEGIN ISOLATION LEVEL SERIALIZABLE; \(Self.settings)"
+        case .readOnly: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; \(Self.settings)"
+        case .statement: nil
+        case .open: "BEGIN ISOLATION LEVEL REPEATABLE READ; \(Self.patientSettings)"
+        case .part: "SAVEPOINT mirror_bot_part"
         // Not serializable: the state is seen from the first statement on, which here is the wait itself.
         case .exclusive(let lock):
-            ["BEGIN ISOLATION LEVEL READ COMMITTED", "SELECT pg_advisory_xact_lock(\(lock))"]
+            "BEGIN ISOLATION LEVEL READ COMMITTED; \(Self.settings); SELECT pg_advisory_xact_lock(\(lock))"
         }
+    }
+
+    fileprivate var rollBack: String {
+        if case .part = self { return "ROLLBACK TO SAVEPOINT mirror_bot_part; RELEASE SAVEPOINT mirror_bot_part" }
+        return "ROLLBACK"
+    }
+
+    /// How long one statement may take, and how long a transaction may stand still, before the server ends it.
+    ///
+    /// Less than the client's own patience, so that an error tells why. A
+    /// worker that was frozen, or whose machine is gone, would otherwise keep
+    /// its locks from the one that takes over.
+    private static let serverPatience = "60s"
+
+    /// Sets what holds for one transaction: a session may belong to others too, where a pooler stands between.
+    ///
+    /// Name, the value that stands for no choice, ours. The first, because a server or user may be set up to answer a
+    /// commit before it is on disk.
+    private static let settings = set([
+        ("synchronous_commit", "off", "on"), ("statement_timeout", "0", serverPatience),
+        ("idle_in_transaction_session_timeout", "0", serverPatience),
+    ])
+
+    /// The same for a transaction that stays open between calls to a network.
+    private static let patientSettings = set([
+        ("statement_timeout", "0", serverPatience), ("idle_in_transaction_session_timeout", "0", "3600s"),
+    ])
+
+    private static func set(_ settings: [(String, String, String)]) -> String {
+        let wanted = settings.map { "('\($0)', '\($1)', '\($2)')" }.joined(separator: ", ")
+        return """
+            SELECT set_config(name, value, true) FROM (VALUES \(wanted)) AS wanted (name, unset, value) \
+            WHERE current_setting(name, true) = unset
+            """
     }
 }
 
@@ -84,7 +118,7 @@ extension PostgresClient {
     ) throws -> Value {
         connection.beginUnit()
         let result = Result {
-            for statement in mode.begin { try connection.control(statement) }
+            if let begin = mode.begin { try connection.control(begin) }
             return try body(connection)
         }
         // What the server refused counts, also where the body made another error, or none, of it.
@@ -107,9 +141,9 @@ extension PostgresClient {
     }
 
     private func rollBack(_ mode: PostgresTransactionMode, _ connection: PostgresConnection) {
-        guard mode.isTransaction, connection.isAlive else { return }
+        guard mode.begin != nil, connection.isAlive else { return }
         do {
-            try connection.control("ROLLBACK", interruptible: false)
+            try connection.control(mode.rollBack, interruptible: false)
         } catch {
             // The server rolls back by itself when the connection ends.
             _ = drop()
@@ -117,7 +151,13 @@ extension PostgresClient {
     }
 
     private func commit(_ mode: PostgresTransactionMode, _ connection: PostgresConnection) throws {
-        guard mode.isTransaction else { return }
+        switch mode {
+        case .statement, .open: return
+        case .part:
+            try connection.control("RELEASE SAVEPOINT mirror_bot_part", interruptible: false)
+            return
+        case .serializable, .readOnly, .exclusive: break
+        }
         // No COMMIT was sent yet: a connection found dead here is an ordinary loss.
         let mark = mode.mayChange ? try connection.mark() : nil
         do {
@@ -146,7 +186,7 @@ extension PostgresClient {
     private func outcome(of mark: PostgresTransactionMark) -> PostgresOutcome {
         guard let timeline = mark.timeline else { return .unknown }
         // What changed nothing may run again, whatever became of it.
-        guard let number = mark.number else { return .rolledBack }
+        guard let number = mark.number else { return mark.hasChanged ? .unknown : .rolledBack }
         let end = ContinuousClock.now + configuration.outcomePatience
         var pause = 20
         while ContinuousClock.now < end, !isInterrupted {
@@ -168,8 +208,10 @@ extension PostgresClient {
 
 /// By what the server knows a transaction after its connection was lost.
 struct PostgresTransactionMark {
-    /// The number that the server gave it; nil while it has changed nothing.
+    /// The number that the server gave it; nil while it has changed nothing, and from servers that do not tell.
     let number: Int64?
+    /// Whether it changed anything, as far as the answers tell.
+    let hasChanged: Bool
     /// The history in which the number means something; nil where the server cannot be asked later.
     let timeline: String?
 }
@@ -186,13 +228,13 @@ extension PostgresConnection {
     fileprivate func mark() throws -> PostgresTransactionMark {
         guard timeline != nil else {
             try probe()
-            return PostgresTransactionMark(number: nil, timeline: nil)
+            return PostgresTransactionMark(number: nil, hasChanged: hasChanged, timeline: nil)
         }
         let answer = try control("SELECT txid_current_if_assigned()", interruptible: false)
         guard answer.rowCount == 1, case .integer(let number) = answer.cell(0, 0) else {
-            return PostgresTransactionMark(number: nil, timeline: timeline)
+            return PostgresTransactionMark(number: nil, hasChanged: hasChanged, timeline: timeline)
         }
-        return PostgresTransactionMark(number: number, timeline: timeline)
+        return PostgresTransactionMark(number: number, hasChanged: hasChanged, timeline: timeline)
     }
 
     /// What became of a transaction; nil while it has not ended.

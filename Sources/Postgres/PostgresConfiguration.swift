@@ -14,9 +14,6 @@ package struct PostgresConfiguration: Sendable {
     /// How long a server that went away during a commit may take to come back and tell what became of it.
     package var outcomePatience: Duration = .seconds(10)
 
-    /// Whether the server is to refuse every change, also outside of a transaction that says so.
-    package var isReadOnly = false
-
     /// What a URL may override: a server that is gone is noticed within about
     /// a minute, also without traffic.
     private static let defaults = [

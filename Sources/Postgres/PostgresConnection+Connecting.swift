@@ -18,7 +18,7 @@ extension PostgresConnection {
         }
         let connection = PostgresConnection(
             connected: handle, interruption: interruption, answerMilliseconds: configuration.answerMilliseconds)
-        try connection.prepareSession(isReadOnly: configuration.isReadOnly)
+        try connection.readTimeline()
         return connection
     }
 
@@ -65,30 +65,8 @@ extension PostgresConnection {
         return error
     }
 
-    /// How long one statement may take, and how long a transaction may stand still, before the server ends it.
-    ///
-    /// Less than the client's own patience, so that an error tells why. A
-    /// worker that was frozen, or whose machine is gone, would otherwise keep
-    /// its locks from the one that takes over.
-    private static let serverPatience = "60s"
-
-    /// Settings of the session: name, the value that stands for no choice, ours.
-    ///
-    /// The first, because a server or user may be set up to answer a commit
-    /// before it is on disk.
-    private static let session = [
-        ("synchronous_commit", "off", "on"), ("statement_timeout", "0", serverPatience),
-        ("idle_in_transaction_session_timeout", "0", serverPatience),
-    ]
-
-    private func prepareSession(isReadOnly: Bool) throws {
-        let settings = Self.session + (isReadOnly ? [("default_transaction_read_only", "off", "on")] : [])
-        let wanted = settings.map { "('\($0)', '\($1)', '\($2)')" }.joined(separator: ", ")
-        try control(
-            """
-            SELECT set_config(name, value, false) FROM (VALUES \(wanted)) AS wanted (name, unset, value) \
-            WHERE current_setting(name, true) = unset
-            """)
+    /// Asks which history of the data the server writes, which tells what the number of a transaction means.
+    private func readTimeline() throws {
         do {
             timeline = try control(
                 """

@@ -41,7 +41,8 @@ extension PostgresConnection {
             return try failing { throw error }.affectedRows
         }
         try failing { try control("RELEASE SAVEPOINT mirror_bot_copy") }
-        return result.affectedRows
+        // Noted as a change of the transaction.
+        return try failing { result }.affectedRows
     }
 
     private func copied(_ text: String, _ next: () throws -> PostgresRows?) throws -> PostgresResult {

@@ -18,7 +18,11 @@ package final class PostgresConnection {
     var timeline: String?
     /// Whether rows are worth copying: false once a key of theirs was known, as the next ones then are likely to be.
     package var mayCopy = true
-    private var statements = PostgresStatementCache()
+    /// Whether the transaction that is open changed anything, as far as the server's answers tell.
+    private(set) var hasChanged = false
+    /// The statement that the server has ready without a name, to run again; only within one transaction, since a pooler
+    /// may hand the next one to another session.
+    private var ready: (text: String, types: [UInt32])?
     private var cursors = 0
     /// The first failure since the transaction began.
     ///
@@ -31,9 +35,6 @@ package final class PostgresConnection {
     var isInterruptible = true
     /// Whether client and server no longer agree on what was asked and answered.
     var isOutOfStep = false
-
-    /// Statements that are worth preparing; others run once.
-    private static let preparable: Set<Substring> = ["SELECT", "INSERT", "UPDATE", "DELETE", "WITH"]
 
     /// Takes ownership of a connected handle.
     init(connected handle: OpaquePointer, interruption: PostgresInterruption, answerMilliseconds: Int) {
@@ -48,9 +49,13 @@ package final class PostgresConnection {
     var isAlive: Bool { PQstatus(handle) == CONNECTION_OK && !isOutOfStep }
 
     /// Forgets earlier failures; before `BEGIN`.
-    func beginUnit() { failure = nil }
+    func beginUnit() {
+        failure = nil
+        ready = nil
+        hasChanged = false
+    }
 
-    /// Runs one statement, prepared where that pays.
+    /// Runs one statement.
     ///
     /// - Throws: ``PostgresError``, or `CancellationError` if the statement was
     ///   interrupted. After either the transaction can only roll back.
@@ -85,9 +90,10 @@ package final class PostgresConnection {
     func failing(_ body: () throws -> PostgresResult) throws -> PostgresResult {
         if let failure { throw failure }
         do {
-            return try body()
+            let result = try body()
+            hasChanged = hasChanged || result.isChange
+            return result
         } catch let error as PostgresError {
-            if error.isRepeatable { statements.removeAll() }
             failure = error
             throw error
         }
@@ -104,6 +110,7 @@ package final class PostgresConnection {
     @discardableResult
     func control(_ text: String, interruptible: Bool = true) throws -> PostgresResult {
         isInterruptible = interruptible
+        ready = nil
         defer { isInterruptible = true }
         return try roundTrip { PQsendQuery(handle, text) }
     }
@@ -142,49 +149,23 @@ package final class PostgresConnection {
         }
     }
 
-    private func prepare(_ text: String, types: [UInt32]) throws -> String {
-        if let name = statements.name(of: text, types: types) { return name }
-        let name = statements.freshName()
-        try roundTrip { PQsendPrepare(handle, name, text, Int32(types.count), types) }
-        if let evicted = statements.insert(name, text: text, types: types) {
-            try control("DEALLOCATE \(evicted)", interruptible: false)
-        }
-        return name
-    }
-
     private func send(
         _ text: String, _ parameters: PostgresParameters, _ count: Int, meanwhile: () -> Void = {}
     ) throws -> PostgresResult {
-        let keyword = text.prefix { $0.isLetter }
-        // Long lists of values come in many lengths; each would be a statement of its own.
-        guard Self.preparable.contains(keyword), count <= 32 else {
-            return try sendOnce(text, parameters, meanwhile)
-        }
-        return try send(prepared: try prepare(text, types: parameters.types), parameters, meanwhile)
-    }
-
-    private func send(
-        prepared name: String, _ parameters: PostgresParameters, _ meanwhile: () -> Void
-    ) throws -> PostgresResult {
-        try parameters.withPointers { values, lengths, formats in
+        let isReady = ready.map { $0.text == text && $0.types == parameters.types } ?? false
+        ready = nil
+        let result = try parameters.withPointers { values, lengths, formats in
             Result {
                 try roundTrip(meanwhile: meanwhile) {
-                    PQsendQueryPrepared(handle, name, Int32(values.count), values, lengths, formats, 0)
+                    // Without a name nothing is left in the session; the same text again need not be parsed again.
+                    isReady
+                        ? PQsendQueryPrepared(handle, "", Int32(values.count), values, lengths, formats, 0)
+                        : PQsendQueryParams(
+                            handle, text, Int32(values.count), parameters.types, values, lengths, formats, 0)
                 }
             }
         }.get()
-    }
-
-    private func sendOnce(
-        _ text: String, _ parameters: PostgresParameters, _ meanwhile: () -> Void
-    ) throws -> PostgresResult {
-        try parameters.withPointers { values, lengths, formats in
-            Result {
-                try roundTrip(meanwhile: meanwhile) {
-                    PQsendQueryParams(
-                        handle, text, Int32(values.count), parameters.types, values, lengths, formats, 0)
-                }
-            }
-        }.get()
+        ready = (text, parameters.types)
+        return result
     }
 }

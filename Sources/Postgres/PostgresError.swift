@@ -60,16 +60,10 @@ package struct PostgresError: Error, Sendable {
     }
 
     /// Whether the transaction failed only because another one ran at the same
-    /// time, or because a prepared statement had become stale; the same
-    /// transaction may succeed at once.
+    /// time; the same transaction may succeed at once.
     var isRepeatable: Bool {
-        switch sqlState {
-        // serialization_failure, deadlock_detected, invalid_sql_statement_name
-        case "40001", "40P01", "26000": true
-        // feature_not_supported: the way the server says that a table changed under a prepared statement
-        case "0A000": message.contains("cached plan")
-        default: false
-        }
+        // serialization_failure, deadlock_detected
+        sqlState == "40001" || sqlState == "40P01"
     }
 
     /// Whether a new connection is needed, and may help.

@@ -32,6 +32,15 @@ package final class PostgresResult {
         PQcmdTuples(handle).flatMap { Int(String(cString: $0)) } ?? 0
     }
 
+    /// Whether the statement did more than to look.
+    var isChange: Bool {
+        switch commandTag.prefix(while: { $0 != " " }) {
+        case "SELECT", "FETCH", "DECLARE", "CLOSE", "BEGIN", "SAVEPOINT", "RELEASE", "ROLLBACK": false
+        case "INSERT", "UPDATE", "DELETE", "COPY": affectedRows > 0
+        default: true
+        }
+    }
+
     /// The first value of the first row as text; nil if there is none or it is null.
     var firstText: String? {
         guard rowCount > 0, !columnNames.isEmpty, case .text(let text) = cell(0, 0) else { return nil }

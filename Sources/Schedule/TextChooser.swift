@@ -30,6 +30,12 @@ package struct TextChoice: Equatable, Sendable {
     package let id: PostID
     package let textKey: String
     package let explanation: TextExplanation
+
+    package init(id: PostID, textKey: String, explanation: TextExplanation) {
+        self.id = id
+        self.textKey = textKey
+        self.explanation = explanation
+    }
 }
 
 /// Chooses the human's text for a minute of the day.
@@ -54,6 +60,33 @@ package struct TextChooser: Sendable {
         self.minimumAgeDays = max(0, minimumAgeDays)
     }
 
+    /// Chooses the text for a slot among those of one window, if there are enough.
+    ///
+    /// Asked for one window after the other this has the result of ``choose(from:at:now:excluding:generator:)`` as long as
+    /// any text is neither too young nor used too recently.
+    ///
+    /// - Parameters:
+    ///   - candidates: The texts that were written around that minute, without those that are too young.
+    ///   - minute: The slot's minute of the day.
+    ///   - window: How far from it they may be; one of ``windows``. The last one needs to have but one text.
+    ///   - now: The time from which uses are counted.
+    ///   - excluded: Keys of texts that must not be chosen.
+    ///   - generator: Exactly one number is drawn if there is a choice.
+    /// - Returns: The text, or nil if a wider window must be asked for.
+    package func choose(
+        from candidates: [TextCandidate], at minute: MinuteOfDay, within window: Int, now: Date,
+        excluding excluded: Set<String>, generator: inout SplitMix64
+    ) -> TextChoice? {
+        let pool = Self.distinct(unused(candidates.filter { !excluded.contains($0.textKey) }, candidates, now))
+        guard !pool.isEmpty, pool.count >= Self.enough || window == Self.windows.last,
+            let chosen = pool.element(atUniform: generator.nextUniform())
+        else { return nil }
+        return TextChoice(
+            id: chosen.id, textKey: chosen.textKey,
+            explanation: TextExplanation(
+                minute: minute, windowMinutes: window, poolSize: pool.count, isAgeRelaxed: false))
+    }
+
     /// Chooses the text for a slot.
     ///
     /// The order of the candidates does not matter.
@@ -74,22 +107,26 @@ package struct TextChooser: Sendable {
         let grown = allowed.filter { isOldEnough($0, now) }
         let isAgeRelaxed = grown.isEmpty && !allowed.isEmpty
         let eligible = isAgeRelaxed ? allowed : grown
-        let lastUses = Self.lastUses(in: candidates)
-        let unused = eligible.filter { candidate in
-            lastUses[candidate.textKey].map { now.timeIntervalSince($0) >= Double(noRepeatDays) * 86_400 } ?? true
-        }
-        let (window, pool) = Self.pool(from: unused, around: minute)
+        let (window, pool) = Self.pool(from: unused(eligible, candidates, now), around: minute)
         if let chosen = pool.element(atUniform: pool.isEmpty ? 0 : generator.nextUniform()) {
             return TextChoice(
                 id: chosen.id, textKey: chosen.textKey,
                 explanation: TextExplanation(
                     minute: minute, windowMinutes: window, poolSize: pool.count, isAgeRelaxed: isAgeRelaxed))
         }
-        return leastRecentlyUsed(of: eligible, lastUses, now).map { chosen in
+        return leastRecentlyUsed(of: eligible, Self.lastUses(in: candidates), now).map { chosen in
             TextChoice(
                 id: chosen.id, textKey: chosen.textKey,
                 explanation: TextExplanation(
                     minute: minute, windowMinutes: nil, poolSize: 1, isAgeRelaxed: isAgeRelaxed))
+        }
+    }
+
+    /// Those whose text no candidate says to have been used too recently.
+    private func unused(_ some: [TextCandidate], _ candidates: [TextCandidate], _ now: Date) -> [TextCandidate] {
+        let lastUses = Self.lastUses(in: candidates)
+        return some.filter { candidate in
+            lastUses[candidate.textKey].map { now.timeIntervalSince($0) >= Double(noRepeatDays) * 86_400 } ?? true
         }
     }
 
@@ -130,12 +167,16 @@ package struct TextChooser: Sendable {
     ) -> (window: Int, texts: [TextCandidate]) {
         var pool: [TextCandidate] = []
         for window in windows {
-            let near = candidates.filter { $0.minute.circularDistance(to: minute) <= window }
-            var keys: Set<String> = []
-            pool = near.sorted { $0.id.order < $1.id.order }.filter { keys.insert($0.textKey).inserted }
+            pool = distinct(candidates.filter { $0.minute.circularDistance(to: minute) <= window })
             if pool.count >= enough { return (window, pool) }
         }
         return (windows.last ?? 720, pool)
+    }
+
+    /// One candidate for each text, in an order that depends on nothing else.
+    private static func distinct(_ candidates: [TextCandidate]) -> [TextCandidate] {
+        var keys: Set<String> = []
+        return candidates.sorted { $0.id.order < $1.id.order }.filter { keys.insert($0.textKey).inserted }
     }
 }
 

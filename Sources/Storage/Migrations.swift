@@ -9,6 +9,8 @@ package enum Migrations {
         Migration(id: "0001_tables", source: PackageResources._001_tables_sql),
         Migration(id: "0002_deliveries", source: PackageResources._002_deliveries_sql),
         Migration(id: "0003_server_time", source: PackageResources._003_server_time_sql),
+        Migration(id: "0004_hearing", source: PackageResources._004_hearing_sql),
+        Migration(id: "0005_history", source: PackageResources._005_history_sql),
     ]
 
     /// Applies the steps that the database does not have, in one transaction.

@@ -63,11 +63,24 @@ package protocol StorageEngine: Sendable {
         _ body: @escaping @Sendable (any StorageConnection) throws -> Value
     ) async throws -> Value
 
-    /// An engine over a private copy of the data, which vanishes on its
+    /// An engine over a private copy of a mirror's data, which vanishes on its
     /// ``close()``. For dry runs; the original is neither locked nor changed.
-    func scratch() async throws -> any StorageEngine
+    ///
+    /// - Parameter mirror: Whose rows are there; an engine may hold others' too.
+    /// - Returns: The engine, which is used by nobody else.
+    /// - Throws: ``StorageError`` or `CancellationError`.
+    func scratch(of mirror: String) async throws -> any StorageEngine
+
+    /// Writes a whole copy of the data into a new file, readable by its owner alone, while others may work on.
+    ///
+    /// - Parameter path: A file that does not exist yet.
+    /// - Throws: ``StorageError``: `.configuration` if there is a file already or the engine has no file of its own,
+    ///   `.full` and others as when the database is opened. No file is left then.
+    func backup(to path: String) async throws
 
     /// Ends the connections after the calls in progress. Idempotent.
+    ///
+    /// What an engine keeps in a file is whole in that one file then, unless another process uses it.
     func close() async
 }
 

@@ -90,6 +90,40 @@ import Testing
         }
     }
 
+    /// As through the coordinator of a cluster, which has no number of its own for what its nodes change.
+    @Test func aServerThatTellsNoNumberThoughRowsWereChangedKnowsNothing() async throws {
+        try await withRelay(patience: .milliseconds(200)) { _, _, sql in
+            _ = try await sql(
+                """
+                CREATE FUNCTION public.txid_current_if_assigned() RETURNS BIGINT LANGUAGE sql
+                AS 'SELECT CAST(NULL AS BIGINT)'
+                """)
+            let name = try await sql("SELECT current_database()").trimmingCharacters(in: .whitespacesAndNewlines)
+            _ = try await sql("ALTER DATABASE \(name) SET search_path = public, pg_catalog")
+            let server = try await PostgresServer.shared()
+            let relay = try Relay(to: server.port)
+            let engine = try await PostgresEngine.open(url: server.url(name, through: relay))
+            for rows in [1, 1_000] {
+                relay.loseAnswers(to: "COMMIT")
+                let runs = RunCounter()
+                let error = try await #require(throws: StorageError.self) {
+                    try await engine.transaction { connection in
+                        _ = runs.next()
+                        try connection.insert(
+                            BulkInsert(
+                                into: "t", columns: [("x", .integer)], rows: (0..<rows).map { [$0.sqlValue] }))
+                    }
+                }
+                #expect(error.code == .outcomeUnknown && runs.value == 1)
+            }
+            #expect(try await sql("SELECT COUNT(*) FROM t") == "1001\n")
+            // What looked only may look again.
+            relay.loseAnswers(to: "COMMIT")
+            #expect(try await engine.transaction { try $0.query("SELECT x FROM t WHERE x > 998").count } == 1)
+            await engine.close()
+        }
+    }
+
     @Test func aServerThatComesBackInTimeTellsTheOutcome() async throws {
         try await withRelay { engine, relay, sql in
             relay.loseAnswers(to: "COMMIT", then: .closed)

@@ -130,7 +130,7 @@ import Testing
         await engine.close()
     }
 
-    @Test func aTableThatChangesUnderAPreparedStatementDoesNoHarm() async throws {
+    @Test func aTableThatChangesBetweenTwoStatementsDoesNoHarm() async throws {
         try await withPostgresTable { engine, server, url in
             #expect(try await engine.query("SELECT * FROM t").isEmpty)
             try await server.run("ALTER TABLE t ADD COLUMN y TEXT DEFAULT 'new'", database: url)
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func manyStatementsDoNotPileUpOnTheServer() async throws {
+    @Test func nothingPilesUpInTheServersSession() async throws {
         try await withPostgresTable { engine, _, _ in
             for number in 0..<200 {
                 try await engine.execute("UPDATE t SET x = \(1) WHERE x = \(unsafe: "\(number)")")
@@ -148,7 +148,7 @@ import Testing
             let count = try await engine.transaction { connection in
                 try connection.query("SELECT COUNT(*) AS count FROM pg_prepared_statements").first?.int("count")
             }
-            #expect(try #require(count) <= 64)
+            #expect(count == 0)
             #expect(try await engine.query("SELECT x FROM t").count == 200)
         }
     }

@@ -230,7 +230,7 @@ import Testing
         await engine.close()
     }
 
-    @Test func aSessionKeepsNoLockForEverAndAChoiceInTheURLStands() async throws {
+    @Test func aTransactionKeepsNoLockForEverAndAChoiceInTheURLStands() async throws {
         let server = try await PostgresServer.shared()
         let url = try await server.makeDatabase()
         let query: SQL = """
@@ -238,11 +238,11 @@ import Testing
                 current_setting('idle_in_transaction_session_timeout') AS idle
             """
         let engine = try await Storage.open(.postgres(url: url))
-        let ours = try #require(try await engine.query(query).first)
+        let ours = try #require(try await engine.transaction { try $0.query(query) }.first)
         #expect(try ours.text("statement") == "1min" && ours.text("idle") == "1min")
         await engine.close()
         let chosen = try await Storage.open(.postgres(url: url + "?options=-cstatement_timeout%3D7000"))
-        let theirs = try #require(try await chosen.query(query).first)
+        let theirs = try #require(try await chosen.transaction { try $0.query(query) }.first)
         #expect(try theirs.text("statement") == "7s" && theirs.text("idle") == "1min")
         await chosen.close()
     }

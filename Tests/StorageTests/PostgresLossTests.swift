@@ -72,7 +72,7 @@ import Testing
 
     @Test func aScratchEngineThatLostItsCopyNeverTouchesTheOriginal() async throws {
         try await withPostgresTable { engine, server, url in
-            let scratch = try await engine.scratch()
+            let scratch = try await engine.scratch(of: "m")
             try await scratch.execute("INSERT INTO t (x) VALUES (\(1))")
             let pid = try await scratch.transaction { connection in try backend(of: connection) }
             try await server.run("SELECT pg_terminate_backend(\(pid), 5000)")

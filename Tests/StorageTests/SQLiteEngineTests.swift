@@ -53,6 +53,81 @@ import Testing
         await second.close()
     }
 
+    /// The rows of `t` in a copy of nothing but the file.
+    private func rowsOfACopy(of path: String, named name: String) async throws -> Int? {
+        let copy = folder.path(name)
+        try FileManager.default.copyItem(atPath: path, toPath: copy)
+        let engine = try await Storage.open(.sqlite(path: copy))
+        let rows = try await engine.query("SELECT COUNT(*) AS count FROM t").first?.int("count")
+        await engine.close()
+        return rows
+    }
+
+    @Test func aFileIsWholeOnceItIsClosedAlsoBesideAnotherProcess() async throws {
+        let path = folder.path("data.sqlite")
+        let beside = try await Storage.open(.sqlite(path: path))
+        let engine = try await Storage.open(.sqlite(path: path))
+        try await engine.execute("CREATE TABLE t (x BIGINT)")
+        for number in 0..<50 { try await engine.execute("INSERT INTO t (x) VALUES (\(number))") }
+        #expect(try await beside.query("SELECT x FROM t").count == 50)
+        await engine.close()
+        #expect(try await rowsOfACopy(of: path, named: "first.sqlite") == 50)
+        try await beside.execute("INSERT INTO t (x) VALUES (50)")
+        await beside.close()
+        #expect(try await rowsOfACopy(of: path, named: "second.sqlite") == 51)
+        let size = try? FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int
+        #expect(size ?? 0 == 0)
+    }
+
+    @Test func aBackupIsOneWholePrivateFile() async throws {
+        let engine = try await Storage.open(.sqlite(path: folder.path("data.sqlite")))
+        try await Migrations.apply(to: engine)
+        try await engine.execute("CREATE TABLE t (x BIGINT)")
+        for number in 0..<20 { try await engine.execute("INSERT INTO t (x) VALUES (\(number))") }
+        let file = folder.path("backup.sqlite")
+        // Somebody writes meanwhile; a pair of rows is in the copy, or none of it.
+        async let writing: Void = {
+            for _ in 0..<200 {
+                try await engine.transaction { connection in
+                    for _ in 0..<2 { try connection.execute("INSERT INTO t (x) VALUES (1000)") }
+                }
+            }
+        }()
+        try await engine.backup(to: file)
+        try await writing
+        #expect(try permissions(file) == 0o600)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(names.filter { $0.hasPrefix("backup") } == ["backup.sqlite"])
+        let copy = try await Storage.open(.sqlite(path: file))
+        #expect(try await Migrations.pending(in: copy).isEmpty)
+        let old = try await copy.query("SELECT x FROM t WHERE x < 1000").count
+        let new = try await copy.query("SELECT x FROM t WHERE x = 1000").count
+        #expect(old == 20 && new % 2 == 0)
+        let check = try await copy.query("PRAGMA integrity_check").first?.text("integrity_check")
+        #expect(check == "ok")
+        await copy.close()
+        await engine.close()
+    }
+
+    @Test func aBackupNeverTakesTheNameOfSomethingElse() async throws {
+        let engine = try await Storage.open(.sqlite(path: folder.path("data.sqlite")))
+        try await engine.execute("CREATE TABLE t (x BIGINT)")
+        let file = try folder.write(Data("precious".utf8), to: "taken")
+        let link = folder.path("link")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folder.path("nowhere"))
+        for path in [file, link, folder.path("data.sqlite")] {
+            let error = try await #require(throws: StorageError.self) { try await engine.backup(to: path) }
+            #expect(error.code == .configuration && "\(error)".contains("choose another"))
+        }
+        #expect(FileManager.default.contents(atPath: file) == Data("precious".utf8))
+        #expect(!FileManager.default.fileExists(atPath: folder.path("nowhere")))
+        let lost = try await #require(throws: StorageError.self) {
+            try await engine.backup(to: folder.path("missing/backup"))
+        }
+        #expect(lost.code == .unavailable)
+        await engine.close()
+    }
+
     @Test func aPathThatCannotHoldADatabaseIsExplained() async throws {
         #expect(try await failure(opening: "").code == .configuration)
         let isFolder = try await failure(opening: folder.path)

@@ -237,14 +237,23 @@ import Testing
         try await Migrations.apply(to: engine)
         let insert: SQL = "INSERT INTO cursors (mirror, feed, value, updated_ms) VALUES ('m', 'home', '1', 0)"
         try await engine.execute(insert)
+        let foreign: SQL = "INSERT INTO cursors (mirror, feed, value, updated_ms) VALUES ('other', 'home', '9', 0)"
 
-        let scratch = try await engine.scratch()
+        let scratch = try await engine.scratch(of: "m")
         #expect(scratch.kind == engine.kind)
         try await Migrations.check(scratch)
         await #expect(throws: StorageError.self) { try await scratch.execute(insert) }
         try await scratch.execute("UPDATE cursors SET value = '2'")
         try await scratch.transaction { connection in
             try connection.execute("INSERT INTO cursors (mirror, feed, value, updated_ms) VALUES ('m', 'own', '1', 0)")
+        }
+        if engine.kind == .postgres {
+            // Another mirror's rows are not even copied.
+            try await engine.execute(foreign)
+            let other = try await engine.scratch(of: "other")
+            #expect(try await other.query("SELECT mirror FROM cursors").map { try $0.text("mirror") } == ["other"])
+            await other.close()
+            try await engine.execute("DELETE FROM cursors WHERE mirror = 'other'")
         }
         // A working mirror is not held up by a dry run beside it.
         #expect(try await engine.execute("UPDATE cursors SET value = '3'") == 1)

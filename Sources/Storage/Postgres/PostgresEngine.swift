@@ -4,6 +4,8 @@ import Postgres
 /// PostgreSQL through libpq: one connection for changes, one for reading, so
 /// that a long import does not hold up a status.
 ///
+/// Nothing is kept in a server's session from one transaction to the next, so that a pooler may stand between.
+///
 /// Changes are serializable and committed durably; a transaction that another
 /// process made impossible is repeated. A lost connection is replaced by the
 /// call that notices it or, while the server cannot be reached, by a later one.
@@ -15,13 +17,18 @@ final class PostgresEngine: StorageEngine {
     private let configuration: PostgresConfiguration
     private let writer: PostgresClient
     private let reader: PostgresClient
+    /// Everything happens in one transaction that is never committed.
+    private let isScratch: Bool
 
     var kind: StorageKind { .postgres }
 
-    private init(configuration: PostgresConfiguration, writer: PostgresClient, reader: PostgresClient) {
+    private init(
+        configuration: PostgresConfiguration, writer: PostgresClient, reader: PostgresClient, isScratch: Bool
+    ) {
         self.configuration = configuration
         self.writer = writer
         self.reader = reader
+        self.isScratch = isScratch
     }
 
     /// Connects to the server once, to know that the URL is right.
@@ -38,62 +45,68 @@ final class PostgresEngine: StorageEngine {
             var configuration = try PostgresConfiguration(url: url)
             adjust(&configuration)
             let writer = try PostgresClient(configuration: configuration, name: "pg-write")
-            var readOnly = configuration
-            readOnly.isReadOnly = true
-            let reader = try PostgresClient(configuration: readOnly, name: "pg-read")
+            let reader = try PostgresClient(configuration: configuration, name: "pg-read")
             try await writer.connect()
-            return PostgresEngine(configuration: configuration, writer: writer, reader: reader)
+            return PostgresEngine(configuration: configuration, writer: writer, reader: reader, isScratch: false)
         }
     }
 
     func transaction<Value: Sendable>(
         _ body: @escaping @Sendable (any StorageConnection) throws -> Value
     ) async throws -> Value {
-        try await run(.serializable, on: writer, "write to the database", body)
+        try await run(isScratch ? .part : .serializable, on: writer, "write to the database", body)
     }
 
     func exclusiveTransaction<Value: Sendable>(
         _ body: @escaping @Sendable (any StorageConnection) throws -> Value
     ) async throws -> Value {
-        try await run(.exclusive(lock: Self.migrationLock), on: writer, "change the tables", body)
+        try await run(isScratch ? .part : .exclusive(lock: Self.migrationLock), on: writer, "change the tables", body)
     }
 
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (any StorageConnection) throws -> Value
     ) async throws -> Value {
-        try await run(.readOnly, on: reader, "read from the database", body)
+        try await run(isScratch ? .part : .readOnly, on: reader, "read from the database", body)
     }
 
     func query(_ sql: SQL) async throws -> [SQLRow] {
-        // A scratch copy has one session, which may change its tables.
-        try await run(reader === writer ? .readOnly : .statement, on: reader, "read from the database") {
-            try $0.query(sql)
-        }
+        // On its own only what cannot change anything: nothing but the transaction says that it may not.
+        guard !isScratch, sql.text.hasPrefix("SELECT") else { return try await read { try $0.query(sql) } }
+        return try await run(.statement, on: reader, "read from the database") { try $0.query(sql) }
     }
 
-    /// Copies the tables into temporary ones of one session.
+    /// Opens a transaction in which temporary tables with the rows of one mirror hide the real ones.
     ///
-    /// They hide the original from every statement of that session. Unlike an
-    /// open transaction they hold no lock that a working mirror would wait for.
-    func scratch() async throws -> any StorageEngine {
-        try await Self.mappingErrors("copy the database") {
+    /// It is never committed. Unlike changes of the real tables, these hold no lock that a working mirror would wait
+    /// for.
+    func scratch(of mirror: String) async throws -> any StorageEngine {
+        try await Self.mappingErrors("copy the mirror") {
             let client = try PostgresClient(configuration: configuration, name: "pg-scratch", reconnects: false)
-            let copy = PostgresEngine(configuration: configuration, writer: client, reader: client)
-            try await copy.run(.snapshot, on: client, "copy the database") { connection in
+            let copy = PostgresEngine(configuration: configuration, writer: client, reader: client, isScratch: true)
+            try await copy.run(.open, on: client, "copy the mirror") { connection in
                 let tables = try connection.query(
                     """
-                    SELECT quote_ident(tablename) AS name, quote_ident(schemaname) AS home FROM pg_tables
-                    WHERE schemaname = current_schema()
+                    SELECT quote_ident(relname) AS name, quote_ident(nspname) AS home
+                    FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+                        JOIN pg_attribute ON attrelid = pg_class.oid
+                    WHERE nspname = current_schema() AND relkind IN ('r', 'p') AND attname = 'mirror'
+                        AND NOT attisdropped
                     """)
                 for table in tables {
                     let (name, home) = (try table.text("name"), try table.text("home"))
                     let original: SQL = "\(unsafe: home).\(unsafe: name)"
                     try connection.execute("CREATE TEMPORARY TABLE \(unsafe: name) (LIKE \(original) INCLUDING ALL)")
-                    try connection.execute("INSERT INTO pg_temp.\(unsafe: name) SELECT * FROM \(original)")
+                    try connection.execute(
+                        "INSERT INTO pg_temp.\(unsafe: name) SELECT * FROM \(original) WHERE mirror = \(mirror)")
                 }
             }
             return copy
         }
+    }
+
+    func backup(to path: String) async throws {
+        throw StorageError(
+            .configuration, "back up the database", because: "it is on a server; use pg_dump with DATABASE_URL")
     }
 
     func close() async {

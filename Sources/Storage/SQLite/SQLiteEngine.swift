@@ -78,7 +78,7 @@ final class SQLiteEngine: StorageEngine {
         }
     }
 
-    func scratch() async throws -> any StorageEngine {
+    func scratch(of mirror: String) async throws -> any StorageEngine {
         try await Self.mappingErrors("copy \(name)") {
             try await Self.offPool {
                 let copy = try DatabaseQueue(configuration: Self.configuration(0))
@@ -88,8 +88,33 @@ final class SQLiteEngine: StorageEngine {
         }
     }
 
+    func backup(to path: String) async throws {
+        let operation = "back up \(name) to \(path)"
+        try files?.check(operation)
+        try await Self.mappingErrors(operation) {
+            try await Self.offPool {
+                let partial = try SQLiteFile.makePartial(of: path, operation)
+                defer { SQLiteFile.remove(partial) }
+                let copy = try DatabaseQueue(path: partial, configuration: Self.configuration(0))
+                try self.database.backup(to: copy)
+                // One file, without a log beside it.
+                try copy.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
+                try copy.close()
+                try SQLiteFile.publish(partial, as: path, operation)
+            }
+        }
+    }
+
     func close() async {
-        files?.forget()
+        // Otherwise what was committed last may stay in the log, and a copy of the file alone lacks it. Whoever uses
+        // the file still is not waited for: the last to close does this.
+        if files?.forget() == true {
+            try? await Self.offPool {
+                try self.database.writeWithoutTransaction {
+                    try $0.execute(sql: "PRAGMA busy_timeout = 500; PRAGMA wal_checkpoint(TRUNCATE)")
+                }
+            }
+        }
         // A statement still in use keeps the file open; its owner is a call in progress, and SQLite ends with it.
         try? await Self.offPool { try self.database.close() }
     }

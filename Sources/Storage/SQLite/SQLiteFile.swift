@@ -14,9 +14,41 @@ enum SQLiteFile {
         if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
             throw StorageError(.configuration, operation, because: "it is a folder; name a file in it")
         }
+        try checkOwners(path, operation)
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure(operation, errno) }
         close(descriptor)
+    }
+
+    /// Makes an empty private file beside `path`, to become it.
+    ///
+    /// - Throws: ``StorageError``, also if there is something at `path` already.
+    static func makePartial(of path: String, _ operation: String) throws(StorageError) -> String {
+        var status = stat()
+        guard lstat(path, &status) != 0 else { throw exists(operation) }
+        let partial = "\(path).\(UUID().uuidString.lowercased()).partial"
+        let descriptor = open(partial, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure(operation, errno) }
+        close(descriptor)
+        return partial
+    }
+
+    /// Gives a whole file, once it is on disk, its name, unless something has that name by now.
+    static func publish(_ partial: String, as path: String, _ operation: String) throws(StorageError) {
+        let descriptor = open(partial, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure(operation, errno) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw failure(operation, errno) }
+        guard link(partial, path) == 0 else { throw errno == EEXIST ? exists(operation) : failure(operation, errno) }
+    }
+
+    /// Removes a file and what SQLite may have put beside it.
+    static func remove(_ path: String) {
+        for name in [path, "\(path)-journal", "\(path)-wal", "\(path)-shm"] { unlink(name) }
+    }
+
+    private static func exists(_ operation: String) -> StorageError {
+        StorageError(.configuration, operation, because: "there is a file of that name already; choose another one")
     }
 
     private static func makeFolder(_ folder: String, _ operation: String) throws(StorageError) {
@@ -27,6 +59,17 @@ enum SQLiteFile {
         } catch {
             let reason = (error as NSError).localizedDescription
             throw StorageError(.unavailable, operation, because: "its folder cannot be made: \(reason)")
+        }
+    }
+
+    /// Refuses what others own or can change: they would read and decide what the bot says.
+    private static func checkOwners(_ path: String, _ operation: String) throws(StorageError) {
+        do throws(FileTrust.Problem) {
+            let file = try FileTrust.resolved(path)
+            try FileTrust.check((file as NSString).deletingLastPathComponent)
+            for suffix in ["", "-wal", "-shm", "-journal"] { try FileTrust.check(file + suffix) }
+        } catch {
+            throw StorageError(.configuration, operation, because: "\(error.path) \(error.text)")
         }
     }
 

@@ -32,7 +32,15 @@ final class SQLiteFiles: @unchecked Sendable {
     }
 
     /// Forgets them when the database is closed; the last to close removes some itself.
-    func forget() { lock.withLock { identities = [] } }
+    ///
+    /// - Returns: Whether they were the files still.
+    func forget() -> Bool {
+        let areSame = (try? check("close")) != nil
+        return lock.withLock {
+            defer { identities = [] }
+            return areSame && !identities.isEmpty
+        }
+    }
 
     /// Makes sure that the names still belong to the files that are open.
     ///

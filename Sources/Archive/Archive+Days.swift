@@ -1,0 +1,121 @@
+import Foundation
+package import Posts
+import Storage
+
+/// The days of the human's own posts, packed: what a schedule is learned from, read in one go.
+extension Archive {
+    private static let counter = "archive.days"
+    /// For more days than these it is better to begin anew.
+    private static let fewDays = 400
+
+    /// When the human posted on their own, in order of time: no replies, and no
+    /// times that an archive lost.
+    package func scheduleRows() async throws -> [PostingTime] {
+        let mirror = mirror
+        let packed = try await storage.read { connection in
+            try Self.isPacked(mirror, connection) ? try Self.packedDays(mirror, connection) : nil
+        }
+        if let packed { return packed }
+        return try await storage.transaction { connection in
+            try Self.packAll(mirror, connection)
+            return try Self.packedDays(mirror, connection)
+        }
+    }
+
+    /// The days of these posts, if that matters to anybody.
+    static func days(
+        of ids: [PostID], _ mirror: String, _ connection: any StorageConnection
+    ) throws -> Set<String> {
+        guard !ids.isEmpty, try isPacked(mirror, connection) else { return [] }
+        var days: Set<String> = []
+        try PostRow.forEachPortion(of: ids) { network, values in
+            let rows = try connection.query(
+                """
+                SELECT local_day FROM posts
+                WHERE mirror = \(mirror) AND network = \(network) AND post_id IN \(list: values)
+                """)
+            for row in rows { days.insert(try row.text("local_day")) }
+        }
+        return days
+    }
+
+    /// Packs days again whose posts have changed.
+    static func repack(_ days: Set<String>, _ mirror: String, _ connection: any StorageConnection) throws {
+        guard !days.isEmpty, try isPacked(mirror, connection) else { return }
+        guard days.count <= fewDays else { return try unpack(mirror, connection) }
+        try connection.execute(
+            "DELETE FROM posting_days WHERE mirror = \(mirror) AND local_day IN \(list: days.sorted())")
+        try pack("local_day IN \(list: days.sorted())", mirror, connection)
+    }
+
+    /// Forgets the packed days, until somebody asks for them.
+    static func unpack(_ mirror: String, _ connection: any StorageConnection) throws {
+        guard try isPacked(mirror, connection) else { return }
+        try connection.execute("DELETE FROM posting_days WHERE mirror = \(mirror)")
+        try connection.execute("DELETE FROM counters WHERE mirror = \(mirror) AND name = \(counter)")
+    }
+
+    private static func isPacked(_ mirror: String, _ connection: any StorageConnection) throws -> Bool {
+        let rows = try connection.query(
+            "SELECT value FROM counters WHERE mirror = \(mirror) AND name = \(counter)")
+        return try rows.first?.integer("value") == 1
+    }
+
+    private static func packAll(_ mirror: String, _ connection: any StorageConnection) throws {
+        guard try !isPacked(mirror, connection) else { return }
+        try connection.execute("DELETE FROM posting_days WHERE mirror = \(mirror)")
+        try pack("local_day IS NOT NULL", mirror, connection)
+        try connection.execute("INSERT INTO counters (mirror, name, value) VALUES (\(mirror), \(counter), 1)")
+    }
+
+    private static func pack(_ condition: SQL, _ mirror: String, _ connection: any StorageConnection) throws {
+        var days: [[SQLValue]] = []
+        var (day, minutes) = ("", "")
+        func finish() {
+            if !minutes.isEmpty { days.append([mirror.sqlValue, day.sqlValue, minutes.sqlValue]) }
+        }
+        try connection.forEach(
+            """
+            SELECT local_day, minute FROM posts
+            WHERE mirror = \(mirror) AND is_reply = FALSE AND time_trusted = TRUE AND \(condition)
+            ORDER BY local_day, minute
+            """
+        ) { row in
+            let (next, minute) = (try row.text("local_day"), try row.int("minute"))
+            if next != day {
+                finish()
+                (day, minutes) = (next, "\(minute)")
+            } else {
+                minutes += " \(minute)"
+            }
+        }
+        finish()
+        try connection.insert(
+            BulkInsert(
+                into: "posting_days", columns: [("mirror", .text), ("local_day", .text), ("minutes", .text)],
+                rows: days))
+    }
+
+    private static func packedDays(_ mirror: String, _ connection: any StorageConnection) throws -> [PostingTime] {
+        let rows = try connection.query(
+            "SELECT local_day, minutes FROM posting_days WHERE mirror = \(mirror) ORDER BY local_day")
+        var times: [PostingTime] = []
+        for row in rows {
+            guard let day = LocalDay(try row.text("local_day")) else { throw ArchiveError(column: "local_day") }
+            var number = 0
+            for byte in Array(try row.text("minutes").utf8) + [0x20] {
+                guard byte == 0x20 else {
+                    guard (0x30...0x39).contains(byte), number < MinuteOfDay.count else {
+                        throw ArchiveError(column: "minutes")
+                    }
+                    number = number * 10 + Int(byte - 0x30)
+                    continue
+                }
+                guard let minute = MinuteOfDay(number) else { throw ArchiveError(column: "minutes") }
+                times.append(PostingTime(day: day, minute: minute))
+                number = 0
+            }
+        }
+        return times
+    }
+}

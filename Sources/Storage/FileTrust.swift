@@ -1,0 +1,158 @@
+package import Foundation
+
+/// Whose files may hold data, settings and secrets: this user's and the system's own, which nobody else can change.
+package enum FileTrust {
+    /// What is wrong with a file, or with a folder or link on the way to it.
+    package struct Problem: Error, Equatable, Sendable {
+        /// The file, folder or link.
+        package let path: String
+        /// What is wrong with it and how to change that, as it stands behind the path.
+        package let text: String
+
+        /// The same as it stands behind the path that was asked for.
+        package func text(behind asked: String) -> String {
+            path == asked ? text : "cannot be trusted: \(path) \(text)"
+        }
+    }
+
+    /// Who else may do what with a file.
+    package enum Limit: Sendable {
+        /// Anything: what matters is only that it is an ordinary file and no planted link leads there.
+        case none
+        /// It belongs to this user or the system, and nobody else can write it.
+        case writtenByOthers
+        /// Nor can anybody else read it.
+        case readByOthers
+
+        fileprivate var forbidden: mode_t {
+            switch self {
+            case .none: 0
+            case .writtenByOthers: 0o022
+            case .readByOthers: 0o077
+            }
+        }
+    }
+
+    /// Makes sure that a file or folder, if it exists, belongs to this user or the system and nobody else can write it.
+    ///
+    /// - Returns: The path without links.
+    /// - Throws: ``Problem``.
+    @discardableResult
+    package static func check(_ path: String) throws(Problem) -> String {
+        let resolved = try resolved(path)
+        var status = stat()
+        if lstat(resolved, &status) == 0 { try check(status, at: resolved, .writtenByOthers) }
+        return resolved
+    }
+
+    /// The path without links, none of which another user can have planted.
+    ///
+    /// - Throws: ``Problem`` for a link of another user, or a folder in which everybody can put another file or link.
+    static func resolved(_ path: String) throws(Problem) -> String {
+        let start = path.hasPrefix("/") ? "" : FileManager.default.currentDirectoryPath
+        var pending = Array("\(start)/\(path)".split(separator: "/").map(String.init).reversed())
+        var (done, links) = ("", 0)
+        while let name = pending.popLast() {
+            if name == "." { continue }
+            if name == ".." {
+                done = String(done[..<(done.lastIndex(of: "/") ?? done.startIndex)])
+                continue
+            }
+            let here = "\(done)/\(name)"
+            var status = stat()
+            guard lstat(here, &status) == 0 else { return ([here] + pending.reversed()).joined(separator: "/") }
+            guard kind(of: status) == link else {
+                if !pending.isEmpty { try check(folder: status, at: here) }
+                done = here
+                continue
+            }
+            links += 1
+            let target = try target(of: here, status, isTooFar: links > 40)
+            if target.hasPrefix("/") { done = "" }
+            pending += target.split(separator: "/").map(String.init).reversed()
+        }
+        return done.isEmpty ? "/" : done
+    }
+
+    /// What is in a short file; nil without such a file.
+    ///
+    /// Never waits, as for the other end of a pipe.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - size: The most it may hold, in bytes.
+    ///   - limit: Who else may do what with it.
+    /// - Returns: All its bytes.
+    /// - Throws: ``Problem``.
+    package static func contents(of path: String, atMost size: Int, _ limit: Limit) throws(Problem) -> Data? {
+        let resolved = try resolved(path)
+        func problem(_ text: String) -> Problem { Problem(path: path, text: text) }
+        var status = stat()
+        // Opening a device may do something already.
+        if lstat(resolved, &status) == 0, kind(of: status) != ordinary {
+            throw problem("cannot be read: it is no ordinary file")
+        }
+        let descriptor = open(resolved, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw problem("cannot be read: \(String(cString: strerror(errno)).lowercased())")
+        }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        guard fstat(descriptor, &status) == 0, kind(of: status) == ordinary else {
+            throw problem("cannot be read: it is no ordinary file")
+        }
+        try check(status, at: resolved, limit)
+        let data: Data
+        do {
+            data = try file.read(upToCount: size + 1) ?? Data()
+        } catch {
+            throw problem("cannot be read")
+        }
+        guard data.count <= size else { throw problem("is longer than \(size) bytes") }
+        return data
+    }
+
+    private static let (ordinary, link): (mode_t, mode_t) = (0o100000, 0o120000)
+
+    private static func kind(of status: stat) -> mode_t { status.st_mode & 0o170000 }
+
+    /// Whether files of a user are as good as one's own: the system's are, whatever number it has in a container.
+    private static func isTrusted(_ user: uid_t) -> Bool {
+        if user == geteuid() || user == 0 { return true }
+        var root = stat()
+        return lstat("/", &root) == 0 && root.st_uid == user
+    }
+
+    private static func check(_ status: stat, at path: String, _ limit: Limit) throws(Problem) {
+        guard limit.forbidden != 0 else { return }
+        guard isTrusted(status.st_uid) else {
+            throw Problem(
+                path: path,
+                text: "belongs to another user (number \(status.st_uid)); if it is yours, change that with "
+                    + "chown \(geteuid()) \(path)")
+        }
+        guard status.st_mode & limit.forbidden & 0o044 == 0 else {
+            throw Problem(path: path, text: "can be read by others; change that with chmod 600 \(path)")
+        }
+        guard status.st_mode & limit.forbidden == 0 else {
+            throw Problem(path: path, text: "can be written by others; change that with chmod go-w \(path)")
+        }
+    }
+
+    /// A folder on the way: where everybody can write, nobody may replace what belongs to others.
+    private static func check(folder status: stat, at path: String) throws(Problem) {
+        guard status.st_mode & 0o002 != 0, status.st_mode & 0o1000 == 0 else { return }
+        throw Problem(path: path, text: "can be written by others; change that with chmod go-w \(path)")
+    }
+
+    private static func target(of path: String, _ status: stat, isTooFar: Bool) throws(Problem) -> String {
+        guard isTrusted(status.st_uid) else {
+            throw Problem(
+                path: path,
+                text: "is a link that another user made (number \(status.st_uid)); remove it, or name the place itself")
+        }
+        let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path)
+        guard let target, !isTooFar else { throw Problem(path: path, text: "is a link that leads nowhere") }
+        return target
+    }
+}
