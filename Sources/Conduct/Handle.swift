@@ -11,8 +11,8 @@ package struct Handle: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { "@\(text)" }
 
-    /// Nil unless `text` has the form of the network's handles: one name, or one name and one host, on Mastodon; 1 to
-    /// 15 letters, digits and underscores on X; a domain name on Bluesky.
+    /// Nil unless `text` has the form of the network's handles: one name, or one name and one host, which may have a
+    /// port, on Mastodon; 1 to 15 letters, digits and underscores on X; a domain name on Bluesky.
     ///
     /// - Parameters:
     ///   - text: The handle without the leading `@`.
@@ -53,11 +53,17 @@ package struct Handle: Hashable, Sendable, CustomStringConvertible {
         return name.allSatisfy { isEdge($0) || $0 == "." || $0 == "-" }
     }
 
-    /// Labels of letters, digits and hyphens with dots between them; letters of any script.
-    private static func isHost(_ host: [Unicode.Scalar]) -> Bool {
-        host.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
+    /// Labels of letters, digits and hyphens with dots between them, letters of any script; perhaps a port.
+    private static func isHost(_ address: [Unicode.Scalar]) -> Bool {
+        let parts = address.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let host = parts.first, parts.count == 1 || isPort(parts[1]) else { return false }
+        return host.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
             guard let first = label.first, let last = label.last, first != "-", last != "-" else { return false }
             return label.allSatisfy { $0.isWord && $0 != "_" && !$0.isInvisible || $0 == "-" }
         }
+    }
+
+    private static func isPort(_ text: ArraySlice<Unicode.Scalar>) -> Bool {
+        (1...5).contains(text.count) && text.allSatisfy { ("0"..."9").contains($0) }
     }
 }

@@ -95,7 +95,7 @@ struct PlainTokens {
         guard end > start else { return (.mention(name: []), start) }
         var hostEnd = end
         if end + 1 < scalars.count, scalars[end].isAtSign, scalars[end + 1].isWord {
-            hostEnd = Self.hostEnd(at: end + 1, in: scalars)
+            hostEnd = portEnd(at: Self.hostEnd(at: end + 1, in: scalars), in: scalars)
         }
         return (.mention(name: scalars[start..<end]), hostEnd)
     }
@@ -115,6 +115,13 @@ struct PlainTokens {
             }
         }
         return end
+    }
+
+    /// The end of the port that stands at `start`; `start` if none does.
+    private static func portEnd(at start: Int, in scalars: [Unicode.Scalar]) -> Int {
+        guard start < scalars.count, scalars[start] == ":" else { return start }
+        let end = scalars[(start + 1)...].prefix { ("0"..."9").contains($0) }.endIndex
+        return (start + 2...start + 6).contains(end) ? end : start
     }
 
     private static func hostEnd(at start: Int, in scalars: [Unicode.Scalar]) -> Int {

@@ -54,6 +54,7 @@ extension Refusal {
         case notLinked = "not-linked"
         case byHand = "by-hand"
         case policyNotAcknowledged = "policy-not-acknowledged"
+        case undecidable
 
         /// What the rule says, where nothing more exact is known.
         package var sentence: String {
@@ -90,6 +91,7 @@ extension Refusal {
             case .notLinked: "nobody the human answered on another network is known to be this person"
             case .byHand: "the network does not let software give favorites"
             case .policyNotAcknowledged: "the operator has not said that the network's rules for bots are known"
+            case .undecidable: "the post is of a form that cannot be kept"
             }
         }
     }

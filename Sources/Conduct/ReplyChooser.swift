@@ -73,6 +73,34 @@ package struct ReplyChooser: Equatable, Sendable {
         return ReplyChoice(id: oldest.id, poolSize: 1, isRepeat: true)
     }
 
+    /// Why none of the human's old replies to a person may be sent.
+    ///
+    /// A reason that most of them share is named, so that a person can tell a rule from a mistake.
+    ///
+    /// - Parameters:
+    ///   - past: How many old replies there are.
+    ///   - refused: Why some of them may not be sent whoever is answered when; the others were sent lately, or are on
+    ///     their way.
+    /// - Returns: One refusal for the mention.
+    package static func refusal(ofAll past: Int, refused: [Refusal]) -> Refusal {
+        guard past > 0 else { return Refusal(.noPastReply) }
+        let groups = Dictionary(grouping: refused, by: \.reason)
+        let most = groups.max { ($0.value.count, $1.key.rawValue) < ($1.value.count, $0.key.rawValue) }
+        var causes: [String] = []
+        if let most {
+            let sentences = Set(most.value.map(\.message))
+            let sentence = sentences.count == 1 ? most.value[0].message : most.key.sentence
+            causes.append("\(most.value.count == past ? "each" : "\(most.value.count) of them") because \(sentence)")
+        }
+        let others = refused.count - (most?.value.count ?? 0)
+        if others > 0 { causes.append("\(others) for other reasons") }
+        let used = past - refused.count
+        if used > 0 { causes.append("\(used) because this person got the text lately or is about to") }
+        return Refusal(
+            .noPastReply,
+            "none of \(past) earlier replies to this person may be sent now: " + causes.joined(separator: ", "))
+    }
+
     /// A number that depends on mirror and mention only, spread evenly over 0 ..< `count`.
     private static func draw(below count: Int, mirror: String, mention: PostID) -> Int {
         let parts = ["reply/1", mirror, mention.network.rawValue, mention.value]

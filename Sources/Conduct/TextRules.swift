@@ -73,6 +73,31 @@ package struct TextRules: Equatable, Sendable {
         return checked(cleaned(text), from: text, prefix: prefix)
     }
 
+    /// Which rules these are, as far as they decide ``preparation(of:)``: others may come to other results.
+    ///
+    /// Begins with a number that grows when this program's own rules change.
+    package var version: String {
+        let address = limits.charactersPerURL.map(String.init) ?? "-"
+        let bytes = limits.maximumBytes.map(String.init) ?? "-"
+        return "1 \(network.rawValue) \(links.rawValue) \(limits.unit.rawValue) \(address) \(bytes)"
+    }
+
+    /// What a plan has to know of a post, found out before there is one.
+    ///
+    /// How many characters the server allows does not matter here: the length tells.
+    ///
+    /// - Parameter post: One of the human's posts.
+    /// - Returns: What texts that read the same have in common, of what would be sent or else of the post; why nothing
+    ///   may be sent, if so; and how long a server finds what would be.
+    package func preparation(of post: Post) -> (key: String, unfit: Refusal.Reason?, length: Int) {
+        var rules = self
+        rules.limits.maximumCharacters = .max
+        switch rules.text(for: post) {
+        case .success(let text): return (Self.textKey(text), nil, TextLength.count(text, limits: limits))
+        case .failure(let refusal): return (Self.textKey(post.text), refusal.reason, 0)
+        }
+    }
+
     /// Whether the post is too young to be repeated.
     ///
     /// Separate from the other rules because it is given up where it would leave nothing to send.

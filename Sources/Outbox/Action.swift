@@ -93,6 +93,10 @@ extension Action {
         package static let duplicate = "duplicate"
         /// Its time passed before it could be sent.
         package static let tooLate = "too-late"
+        /// It lacks a text or a target, and nothing can be sent for it.
+        package static let incomplete = "incomplete"
+        /// One of many that were late at once, and not among the few that leave then.
+        package static let tooManyLate = "too-many-late"
         /// Nobody decided about the suggestion in time.
         package static let undecided = "undecided"
     }

@@ -18,6 +18,9 @@ package enum DeliveryOutcome: Sendable {
 package enum LookUpOutcome: Sendable {
     case found(remoteID: String?, remoteAddress: String?)
     case absent
+    /// The network shows what may be it and may be something else, or nothing could tell it from something else; the
+    /// detail is for people.
+    case undecided(detail: String)
     /// The network could not be asked; ask again later.
     case unavailable(reason: String, cause: RetryPolicy.Cause = .other, retryAfter: Date?)
 }
@@ -31,8 +34,9 @@ package protocol Deliverer: Sendable {
     /// - Parameters:
     ///   - action: What is looked for.
     ///   - departure: When its first request left, or some time before.
+    ///   - others: What else was sent, or may have been, at that time: the posts of the bot that are not the action's.
     /// - Returns: Whether the network shows it.
-    func lookUp(_ action: Action, since departure: Date) async -> LookUpOutcome
+    func lookUp(_ action: Action, since departure: Date, among others: [Action]) async -> LookUpOutcome
     /// How long a request may take before its answer counts as lost.
     var requestDeadline: Duration { get }
     /// How long after the first attempt the network still recognises the same key; nil if a text must never be sent twice.

@@ -34,10 +34,15 @@ extension Delivery {
         return changed
     }
 
-    /// When the next action wants to be looked up.
-    package func nextLookUp() async throws -> Date? {
-        let unresolved = try await store.unresolved().map(lookUpTime(of:)).min()
-        return [unresolved, try await store.nextSighting()].compactMap(\.self).min()
+    /// When there is something to do: to send one of these kinds, to mark one as expired, to look one up, or to store
+    /// what the database did not take before.
+    ///
+    /// - Returns: A time that may have passed; nil if nothing is left to do.
+    /// - Throws: The store's error.
+    package func nextAttention(_ kinds: [ActionKind], now: Date) async throws -> Date? {
+        _ = memory.steady(now)
+        if memory.debt != nil { return now }
+        return try await store.nextAttention(kinds, lookUpAfter: lookUpWait, now: now)
     }
 
     private func lookUpTime(of action: Action) -> Date {
@@ -70,14 +75,15 @@ extension Delivery {
     private func settle(
         _ action: Action, now: @escaping @Sendable () -> Date, allows: @Sendable (Action) async throws -> Bool
     ) async throws -> Action {
-        let outcome = await deliverer.lookUp(action, since: searchStart(of: action, at: now()))
-        onStep(.lookedUp)
+        let outcome = try await lookUp(action, at: now())
         let time = now()
         switch outcome {
         case .found(let remoteID, let remoteAddress):
             return try await finish(action) { [store] in
                 try await store.confirm(action, remoteID: remoteID, remoteAddress: remoteAddress, now: time)
             }
+        case .undecided(let detail):
+            return try await finish(action, giveUp(action, "no answer came, and \(detail)", at: time))
         case .unavailable(let reason, let cause, let asked):
             let departure = departure(of: action, at: time)
             let age = time.timeIntervalSince(departure)
@@ -106,6 +112,17 @@ extension Delivery {
         }
     }
 
+    private func lookUp(_ action: Action, at time: Date) async throws -> LookUpOutcome {
+        let start = searchStart(of: action, at: time)
+        // Rows are dated by clocks that may have been wrong.
+        let others =
+            action.kind == .favorite
+            ? [] : try await store.published(besides: action, since: min(start, time) - Self.lookUpLimit)
+        let outcome = await deliverer.lookUp(action, since: start, among: others)
+        onStep(.lookedUp)
+        return outcome
+    }
+
     /// Stores what became of an action that was looked up.
     private func finish(_ action: Action, _ change: @escaping DeliveryMemory.Change) async throws -> Action {
         let stored = try await store(action.id, change)
@@ -118,8 +135,7 @@ extension Delivery {
     ///
     /// - Returns: The action if it was found.
     private func sight(_ action: Action, now: @escaping @Sendable () -> Date) async throws -> Action? {
-        let outcome = await deliverer.lookUp(action, since: searchStart(of: action, at: now()))
-        onStep(.lookedUp)
+        let outcome = try await lookUp(action, at: now())
         let time = now()
         let wasAsked: Bool
         switch outcome {
@@ -127,7 +143,7 @@ extension Delivery {
             return try await finish(action) { [store] in
                 try await store.confirm(action, remoteID: remoteID, remoteAddress: remoteAddress, now: time)
             }
-        case .absent: wasAsked = true
+        case .absent, .undecided: wasAsked = true
         case .unavailable: wasAsked = false
         }
         let next = Sightings.next(sending: departure(of: action, at: time), now: time, wasAsked: wasAsked)

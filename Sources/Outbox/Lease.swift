@@ -34,8 +34,14 @@ package struct LeaseTable: Sendable {
 
     /// The lease as it is stored, or nil before anybody held it.
     package func record() async throws -> LeaseRecord? {
-        let mirror = mirror
-        return try await storage.read { connection in try Self.record(mirror, connection) }
+        let rows = try await storage.query(
+            "SELECT owner, beat, fence, released, updated_ms FROM leases WHERE mirror = \(mirror)")
+        return try rows.first.map { row in
+            LeaseRecord(
+                owner: try row.optionalText("owner") ?? "", beat: try row.integer("beat"),
+                fence: try row.integer("fence"), isReleased: try row.boolean("released"),
+                updatedMilliseconds: try row.integer("updated_ms"))
+        }
     }
 
     /// Takes the lease for `owner` if nothing changed since `seen` was read.
@@ -89,17 +95,6 @@ package struct LeaseTable: Sendable {
                 UPDATE leases SET released = TRUE, beat = beat + 1, updated_ms = \(now)
                 WHERE mirror = \(mirror) AND owner = \(lease.owner) AND fence = \(lease.fence)
                 """)
-        }
-    }
-
-    private static func record(_ mirror: String, _ connection: any StorageConnection) throws -> LeaseRecord? {
-        let rows = try connection.query(
-            "SELECT owner, beat, fence, released, updated_ms FROM leases WHERE mirror = \(mirror)")
-        return try rows.first.map { row in
-            LeaseRecord(
-                owner: try row.optionalText("owner") ?? "", beat: try row.integer("beat"),
-                fence: try row.integer("fence"), isReleased: try row.boolean("released"),
-                updatedMilliseconds: try row.integer("updated_ms"))
         }
     }
 }

@@ -1,6 +1,6 @@
 package import Foundation
 import Posts
-import Storage
+package import Storage
 
 /// Putting decisions into the table.
 extension OutboxStore {
@@ -24,6 +24,7 @@ extension OutboxStore {
                 """)
             guard inserted == 1 else { return false }
             for slot in slots { _ = try Self.insert(slot, mirror, at: plan.made, connection) }
+            try Self.noteUses(of: slots.compactMap(\.sourcePost), mirror, connection)
             return true
         }
     }
@@ -37,6 +38,9 @@ extension OutboxStore {
         return try await storage.transaction { connection in
             try Self.requireLease(lease, mirror, connection)
             let isNew = try Self.insert(intent, mirror, at: now, connection)
+            if isNew, intent.kind == .post {
+                try Self.noteUses(of: [intent.sourcePost].compactMap(\.self), mirror, connection)
+            }
             let stored = try Self.actions(
                 mirror, "kind = \(intent.kind.rawValue) AND subject = \(intent.subject)", "id ASC", 1, connection)
             guard let action = stored.first else {
@@ -64,6 +68,26 @@ extension OutboxStore {
             ON CONFLICT (mirror, kind, subject) DO NOTHING
             """)
         return inserted == 1
+    }
+
+    /// When a row of `posts` was last planned or sent as a post of its own: an expression for statements about that
+    /// table.
+    package static let lastUse: SQL = """
+        (SELECT MAX(due_ms) FROM actions WHERE actions.mirror = posts.mirror AND kind = 'post'
+            AND source_network = posts.network AND source_post_id = posts.post_id AND \(using))
+        """
+
+    /// Brings the archive's note of when posts were last used up to date with the actions.
+    static func noteUses(of posts: [PostID], _ mirror: String, _ connection: any StorageConnection) throws {
+        for (network, group) in Dictionary(grouping: Set(posts), by: \.network) {
+            for part in group.map(\.value).portions {
+                try connection.execute(
+                    """
+                    UPDATE posts SET last_used_ms = \(lastUse)
+                    WHERE mirror = \(mirror) AND network = \(network.rawValue) AND post_id IN \(list: part)
+                    """)
+            }
+        }
     }
 
     /// Fails unless this worker holds the mirror's lease.

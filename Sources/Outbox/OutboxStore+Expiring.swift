@@ -27,17 +27,16 @@ extension OutboxStore {
                         ELSE \(Action.Reason.tooLate) END)
                 WHERE mirror = \(mirror) AND \(overdue)
                 """)
+            let posts = ending.filter { $0.kind == .post }.compactMap(\.sourcePost)
+            try Self.noteUses(of: posts, mirror, connection)
             return ending.map { $0.expired(at: now) }
         }
     }
 
-    /// The planned actions whose time has come, oldest first; expired ones are marked and left out.
+    /// The planned actions whose time has come and is not over, oldest first.
     ///
     /// What an earlier worker took and did not send is among them.
-    ///
-    /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     package func due(_ kinds: [ActionKind], now: Date, limit: Int = 20) async throws -> [Action] {
-        _ = try await expire(now: now)
         // What has to wait leaves its place to what can be sent.
         return try await actions(
             where: """
@@ -48,19 +47,36 @@ extension OutboxStore {
             order: "due_ms ASC, id ASC", limit: limit)
     }
 
-    /// When the next action of these kinds wants to be sent, or to be marked as expired.
-    package func nextDue(_ kinds: [ActionKind]) async throws -> Date? {
-        let mirror = mirror
+    /// When the next action wants attention, in one look at the table.
+    ///
+    /// Of these kinds, what is to be sent or to be marked as expired; of all kinds, what nobody knows the outcome of.
+    ///
+    /// - Parameters:
+    ///   - kinds: What is to be sent.
+    ///   - wait: How long after its request an action is looked up that says nothing else, in seconds.
+    ///   - now: A request that is said to have left later than this wants attention at once: a clock was set.
+    /// - Returns: A time that may have passed; nil if nothing is left to do.
+    /// - Throws: The store's error.
+    package func nextAttention(
+        _ kinds: [ActionKind], lookUpAfter wait: TimeInterval, now: Date
+    ) async throws -> Date? {
         let names = kinds.map(\.rawValue)
-        return try await storage.read { connection in
-            let rows = try connection.query(
-                """
-                SELECT MIN(CASE WHEN state = 'suggested' OR next_attempt_ms > expires_ms THEN expires_ms + 1
-                    WHEN next_attempt_ms > due_ms THEN next_attempt_ms ELSE due_ms END) AS next_ms
-                FROM actions
-                WHERE mirror = \(mirror) AND state IN ('planned', 'claimed', 'suggested') AND kind IN \(list: names)
-                """)
-            return try rows.first?.optionalDate("next_ms")
+        let milliseconds = Int64(wait * 1_000)
+        let rows = try await storage.query(
+            """
+            SELECT
+                (SELECT MIN(CASE WHEN state = 'suggested' OR next_attempt_ms > expires_ms THEN expires_ms + 1
+                    WHEN next_attempt_ms > due_ms THEN next_attempt_ms ELSE due_ms END)
+                FROM actions WHERE mirror = \(mirror) AND state IN ('planned', 'claimed', 'suggested')
+                    AND kind IN \(list: names)) AS due_ms,
+                (SELECT MIN(CASE WHEN updated_ms > \(now.milliseconds) THEN CAST(\(now.milliseconds) AS BIGINT)
+                    ELSE COALESCE(next_attempt_ms, COALESCE(sending_ms, updated_ms) + \(milliseconds)) END)
+                FROM actions WHERE mirror = \(mirror) AND state = 'sending') AS look_ms,
+                (SELECT MIN(next_attempt_ms) FROM actions
+                WHERE mirror = \(mirror) AND \(Self.unsettled) AND next_attempt_ms IS NOT NULL) AS sighting_ms
+            """)
+        return try rows.first.flatMap { row in
+            try ["due_ms", "look_ms", "sighting_ms"].compactMap { try row.optionalDate($0) }.min()
         }
     }
 }

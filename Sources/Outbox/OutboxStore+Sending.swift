@@ -173,6 +173,8 @@ extension OutboxStore {
         let condition = allowed
         return try await storage.transaction { connection in
             try Self.requireLease(lease, mirror, connection)
+            let isPost = action.kind == .post
+            let before = isPost ? try Self.actions(mirror, "id = \(action.id)", "id ASC", 1, connection).first : nil
             let updated = try connection.execute(
                 """
                 UPDATE actions SET state = \(state.rawValue), updated_ms = \(now.milliseconds),
@@ -182,6 +184,9 @@ extension OutboxStore {
             guard updated == 1,
                 let stored = try Self.actions(mirror, "id = \(action.id)", "id ASC", 1, connection).first
             else { throw OutboxError.stateChanged(action.id, to: state) }
+            if isPost {
+                try Self.noteUses(of: [before?.sourcePost, stored.sourcePost].compactMap(\.self), mirror, connection)
+            }
             return stored
         }
     }

@@ -14,21 +14,21 @@ extension OutboxStore {
         try await actions(where: "state = 'sending'", order: "sending_ms ASC, id ASC", limit: 1_000)
     }
 
+    /// What was published besides an action, or may have been, since `start`; the newest first.
+    package func published(besides action: Action, since start: Date) async throws -> [Action] {
+        try await actions(
+            where: """
+                updated_ms >= \(start.milliseconds) AND sending_ms IS NOT NULL AND kind IN ('post', 'reply')
+                AND id <> \(action.id)
+                """,
+            order: "updated_ms DESC, id ASC", limit: 2_000)
+    }
+
     /// The actions that ended without anybody knowing whether they happened and whose time for another look has come.
     package func unsighted(now: Date, limit: Int = 20) async throws -> [Action] {
         try await actions(
             where: "\(Self.unsettled) AND next_attempt_ms <= \(now.milliseconds)",
             order: "next_attempt_ms ASC, id ASC", limit: limit)
-    }
-
-    /// When the next of them is to be looked for.
-    package func nextSighting() async throws -> Date? {
-        let mirror = mirror
-        return try await storage.read { connection in
-            let rows = try connection.query(
-                "SELECT MIN(next_attempt_ms) AS next_ms FROM actions WHERE mirror = \(mirror) AND \(Self.unsettled)")
-            return try rows.first?.optionalDate("next_ms")
-        }
     }
 
     /// Records when to look for an unconfirmed action again; nil for never.
@@ -48,11 +48,7 @@ extension OutboxStore {
 
     /// When any action was last changed, on the clock of whoever changed it; nil while there is none.
     package func newestChange() async throws -> Date? {
-        let mirror = mirror
-        return try await storage.read { connection in
-            let rows = try connection.query(
-                "SELECT MAX(updated_ms) AS newest_ms FROM actions WHERE mirror = \(mirror)")
-            return try rows.first?.optionalDate("newest_ms")
-        }
+        let rows = try await storage.query("SELECT MAX(updated_ms) AS newest_ms FROM actions WHERE mirror = \(mirror)")
+        return try rows.first?.optionalDate("newest_ms")
     }
 }

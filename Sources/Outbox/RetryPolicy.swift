@@ -1,4 +1,5 @@
 package import Foundation
+package import Posts
 
 /// How long an action waits after a request that certainly did nothing, or a look-up that told nothing.
 ///
@@ -12,9 +13,9 @@ package import Foundation
 /// | `credentials`: refused; the worker ends | 30 s | 2 | 15 min | 1 h |
 /// | `other` | 30 s | 2 | 15 min | 1 h |
 ///
-/// A wish is never followed to less than our own wait. Each wait is longer by up to a quarter, depending on the
-/// action's id, so that many actions do not return at the same instant and a restart changes nothing. Whatever the
-/// wait, an action ends when it expires.
+/// A wish is never followed to less than our own wait, nor to the second: a margin is added, and each of our own waits
+/// is longer by up to a quarter. Both depend on the action's id, so that many actions do not return at the same instant
+/// and a restart changes nothing. Whatever the wait, an action ends when it expires.
 package struct RetryPolicy: Sendable {
     /// Why a request did nothing.
     package enum Cause: String, CaseIterable, Sendable {
@@ -27,30 +28,23 @@ package struct RetryPolicy: Sendable {
         case other
     }
 
-    /// One row of the table, in seconds.
+    /// One row of the table.
     package struct Rule: Equatable, Sendable {
-        package var first: TimeInterval
-        package var factor: Double
-        package var longest: TimeInterval
-        /// How far ahead a server may put the next attempt.
+        package var backoff: Backoff
+        /// How far ahead a server may put the next attempt, in seconds.
         package var longestAsked: TimeInterval
     }
-
-    /// By how much a wait may be longer, as a share of it.
-    static let spread = 0.25
 
     package init() {}
 
     /// The table.
     package func rule(for cause: Cause) -> Rule {
         switch cause {
-        case .tooBusy: Rule(first: 60, factor: 2, longest: 900, longestAsked: 3_600)
-        case .serverTrouble: Rule(first: 30, factor: 2, longest: 900, longestAsked: 3_600)
-        case .unreachable: Rule(first: 15, factor: 2, longest: 300, longestAsked: 3_600)
-        case .limit: Rule(first: 900, factor: 2, longest: 21_600, longestAsked: 86_400)
-        case .conflict: Rule(first: 5, factor: 2, longest: 60, longestAsked: 300)
-        case .credentials: Rule(first: 30, factor: 2, longest: 900, longestAsked: 3_600)
-        case .other: Rule(first: 30, factor: 2, longest: 900, longestAsked: 3_600)
+        case .tooBusy: Rule(backoff: Backoff(first: 60, longest: 900), longestAsked: 3_600)
+        case .unreachable: Rule(backoff: Backoff(first: 15, longest: 300), longestAsked: 3_600)
+        case .limit: Rule(backoff: Backoff(first: 900, longest: 21_600), longestAsked: 86_400)
+        case .conflict: Rule(backoff: Backoff(first: 5, longest: 60), longestAsked: 300)
+        case .serverTrouble, .credentials, .other: Rule(backoff: Backoff(first: 30, longest: 900), longestAsked: 3_600)
         }
     }
 
@@ -67,8 +61,7 @@ package struct RetryPolicy: Sendable {
         after cause: Cause, attempts: Int, asked: Date? = nil, id: String, now: Date
     ) -> Date {
         let rule = rule(for: cause)
-        let steps = Double(min(max(attempts, 1), 40) - 1)
-        return next(after: min(rule.first * pow(rule.factor, steps), rule.longest), rule, asked, id, now)
+        return rule.backoff.next(after: attempts, key: id, asked: asked, now: now, atMost: rule.longestAsked)
     }
 
     /// When to ask again what became of an action.
@@ -86,15 +79,8 @@ package struct RetryPolicy: Sendable {
         after cause: Cause, age: TimeInterval, asked: Date? = nil, id: String, now: Date
     ) -> Date {
         let rule = rule(for: cause)
-        return next(after: min(max(age / 2, rule.first), rule.longest), rule, asked, id, now)
-    }
-
-    private func next(
-        after wait: TimeInterval, _ rule: Rule, _ asked: Date?, _ id: String, _ now: Date
-    ) -> Date {
-        let share = Double(id.utf8.reduce(UInt32(0)) { $0 &* 31 &+ UInt32($1) } % 1_000) / 1_000
-        let ours = now + wait * (1 + share * Self.spread)
-        guard let asked else { return ours }
-        return max(ours, min(asked, now + rule.longestAsked))
+        let wait = min(max(age / 2, rule.backoff.first), rule.backoff.longest)
+        let ours = now + rule.backoff.spreading(wait, key: id)
+        return max(ours, Backoff.honouring(asked: asked, now: now, atMost: rule.longestAsked, key: id) ?? ours)
     }
 }

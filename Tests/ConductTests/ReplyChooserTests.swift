@@ -74,4 +74,20 @@ import Testing
             id: PostID(network: .x, value: String(id)), textKey: key ?? "text \(id)",
             lastUsed: daysSinceUse.map { noon.addingTimeInterval(-$0 * 86_400) }, isInFlight: isInFlight)
     }
+
+    @Test func aRefusalThatAllShareIsNamed() {
+        let closed = Refusal(.badHandle)
+        let all = ReplyChooser.refusal(ofAll: 154, refused: Array(repeating: closed, count: 154))
+        #expect(all.code == "no-past-reply")
+        #expect(
+            all.message == "none of 154 earlier replies to this person may be sent now: each because \(closed.message)")
+        let mixed = ReplyChooser.refusal(
+            ofAll: 9,
+            refused: [
+                Refusal(.tooLong, "it has 600 of 500 characters"), Refusal(.tooLong, "it has 700"), Refusal(.hasMedia),
+            ])
+        #expect(mixed.message.contains("2 of them because the text is longer than the server allows"))
+        #expect(mixed.message.contains("1 for other reasons, 6 because this person got the text lately"))
+        #expect(ReplyChooser.refusal(ofAll: 0, refused: []) == Refusal(.noPastReply))
+    }
 }

@@ -38,7 +38,9 @@ import Testing
     @Test(arguments: [
         "", "@", "@ren", "ren ", " ren", "ren now", "ren\n@all", "ren@", "@ren@host", "ren@host@other", "ren@ho st",
         "ren@-host", "ren@host-", "ren@host..example", "ren@.host", "re\u{200B}n", "ren@ho\u{200B}st", "ren＠host",
-        "ren.", ".ren", "ren-", "れん", "ren/x", "ren:x", "ren@host/x", "ren@host:80", "ren@host#x", "ren<b>",
+        "ren.", ".ren", "ren-", "れん", "ren/x", "ren:x", "ren@host/x", "ren@host:", "ren@host:x", "ren@host:80:80",
+        "ren@host:123456",
+        "ren@host:８０", "ren:80", "ren@:80", "ren@host#x", "ren<b>",
         String(repeating: "r", count: 400),
     ])
     func hostileHandlesAreRefused(handle: String) {
@@ -48,7 +50,7 @@ import Testing
 
     @Test(arguments: [
         "ren", "Ren_1", "_ren_", "ren.dot", "re-n", "ren@host", "ren@remote.example", "ren@xn--r8jz45g.example",
-        "ren@例え.example", "ren.bsky.social", "r",
+        "ren@例え.example", "ren.bsky.social", "r", "ren@host:8443", "ren@remote.example:80",
     ])
     func ordinaryHandlesAreAccepted(handle: String) {
         #expect(Handle(handle)?.text == handle)

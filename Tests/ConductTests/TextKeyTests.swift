@@ -34,4 +34,28 @@ import Testing
         // The first 16 bytes of SHA-256 of "good morning".
         #expect(TextRules.textKey("Good Morning") == "cdf71dea7d7741a2b6f021f3dd344f75")
     }
+
+    @Test(arguments: [
+        ("*Never* say `never` :-)", "Never say never 🙂"), ("snake_case_name", "snakecasename"),
+        ("see https://e.org/a_b_c now", "see https://e.org/a_b_c\nnow"),
+        ("a [title](https://e.org/1) b", "a https://e.org/1 b"),
+        ("> quoted\n# title", "quoted title"), ("@ren@e.org:8443 hi", "@ren hi"), ("I <3 it xD", "I 💓 it 😆"),
+        (":cat: and :D", "🐈 and 😀"), ("2*3*4", "234"), ("朝*朝*朝", "朝 朝 朝"), ("Hello. *World*", "Hello. World"),
+    ])
+    func theLettersOfATextStayWhateverAServerMakesOfIt(sent: String, found: String) {
+        #expect(TextRules.lettersKept(of: sent) == TextRules.lettersKept(of: found))
+        #expect(!TextRules.lettersKept(of: sent).isEmpty)
+    }
+
+    @Test(arguments: [
+        ("good morning", "good morrow"), ("1.5 km", "2.5 km"), ("朝", "昼"), ("it is 12:30:45", "it is 12:31:45"),
+    ])
+    func otherLettersTellTextsApart(first: String, second: String) {
+        #expect(TextRules.lettersKept(of: first) != TextRules.lettersKept(of: second))
+    }
+
+    @Test(arguments: ["", ":-) <3", "🌧🌧", "https://e.org", "@ren", "*_*", "[", "[a](", ":", ":-", "8-", "[a]", ":a"])
+    func aTextWithoutWordsLeavesNothingThatCouldBeTrusted(text: String) {
+        #expect(TextRules.lettersKept(of: text).count < 2)
+    }
 }

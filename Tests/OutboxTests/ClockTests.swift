@@ -100,7 +100,7 @@ import Testing
         let second = Delivery(store: outbox.store, deliverer: network)
         let moved = try await reconcile(second)
         #expect(moved.map(\.sends) == [5])
-        let lookUp = try #require(try await second.nextLookUp())
+        let lookUp = try #require(try await outbox.store.nextLookUp())
         #expect(lookUp > clock.now && lookUp < clock.now + 1_200)
         // Hours later no row is newer than the clock any more.
         let third = Delivery(store: outbox.store, deliverer: network)

@@ -68,7 +68,9 @@ final class FailingEngine: StorageEngine, @unchecked Sendable {
         try await transaction(body)
     }
 
-    func scratch() async throws -> any StorageEngine { try await engine.scratch() }
+    func scratch(of mirror: String) async throws -> any StorageEngine { try await engine.scratch(of: mirror) }
+
+    func backup(to path: String) async throws { try await engine.backup(to: path) }
 
     func close() async { await engine.close() }
 

@@ -26,6 +26,30 @@ struct OutboxFixture {
         store = OutboxStore(storage: storage, mirror: "m", lease: lease)
     }
 
+    /// When something of these kinds wants attention, where answers are looked up after 90 seconds.
+    func attention(_ kinds: [ActionKind], now: Date = Self.start) async throws -> Date? {
+        try await store.nextAttention(kinds, lookUpAfter: 90, now: now)
+    }
+
+    /// Puts posts with these ids into the archive.
+    func archive(_ ids: [String]) async throws {
+        for id in ids {
+            try await storage.execute(
+                """
+                INSERT INTO posts (mirror, network, post_id, text, created_ms, minute, local_day, weekday, is_reply,
+                    visibility, has_media, has_link, mentions, sensitive, time_trusted, source, observed_ms)
+                VALUES ('m', 'mastodon', \(id), 'text', 0, 0, '1970-01-01', 4, FALSE, 'public', FALSE, FALSE, '', FALSE,
+                    TRUE, 'api', 0)
+                """)
+        }
+    }
+
+    /// When the archive's posts were last used, as it notes.
+    func lastUses() async throws -> [String: Date] {
+        let rows = try await storage.query("SELECT post_id, last_used_ms FROM posts WHERE last_used_ms IS NOT NULL")
+        return Dictionary(try rows.map { (try $0.text("post_id"), try $0.date("last_used_ms")) }) { first, _ in first }
+    }
+
     static func reply(_ subject: String, text: String = "hello", expires: TimeInterval = 86_400) -> Intent {
         Intent(
             kind: .reply, subject: subject, due: start, expires: start + expires,
@@ -81,7 +105,7 @@ actor ScriptedDeliverer: Deliverer {
         return outcomes.isEmpty ? .refused(reason: "script-ended") : outcomes.removeFirst()
     }
 
-    func lookUp(_ action: Action, since departure: Date) async -> LookUpOutcome {
+    func lookUp(_ action: Action, since departure: Date, among others: [Action]) async -> LookUpOutcome {
         lookUps += 1
         self.departure = departure
         return sightings.isEmpty ? .absent : sightings.removeFirst()
@@ -131,6 +155,13 @@ final class Recorded<Value: Sendable>: @unchecked Sendable {
     var values: [Value] { lock.withLock { recorded } }
 
     func add(_ value: Value) { lock.withLock { recorded.append(value) } }
+}
+
+extension OutboxStore {
+    /// When the next answer wants to be looked up that was lost; 90 seconds after its request if nothing else is said.
+    func nextLookUp() async throws -> Date? {
+        try await nextAttention([], lookUpAfter: 90, now: .distantFuture)
+    }
 }
 
 extension Delivery {

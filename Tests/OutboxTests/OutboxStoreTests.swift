@@ -73,10 +73,11 @@ import Testing
         #expect(try await outbox.store.store(OutboxFixture.plan, slots: [early, onTime, later]))
         let due = try await outbox.store.due([.post], now: OutboxFixture.start)
         #expect(due.map(\.subject) == [onTime.subject])
+        _ = try await outbox.store.expire(now: OutboxFixture.start)
         let expired = try #require(try await outbox.store.action(.post, subject: early.subject))
         #expect(expired.state == .expired)
         #expect(expired.reason == "too-late")
-        #expect(try await outbox.store.nextDue([.post]) == onTime.due)
+        #expect(try await outbox.attention([.post]) == onTime.due)
     }
 
     @Test func whatHasToWaitDoesNotStandInTheWay() async throws {
@@ -95,7 +96,7 @@ import Testing
         let due = try await outbox.store.due([.reply], now: OutboxFixture.start + 2, limit: 3)
         #expect(due.map(\.subject) == ["fresh"])
         // What waits for longer than it may expires all the same.
-        _ = try await outbox.store.due([.reply], now: OutboxFixture.start + 1_801, limit: 3)
+        _ = try await outbox.store.expire(now: OutboxFixture.start + 1_801)
         #expect(try await outbox.store.action(.reply, subject: "slow-0")?.state == .expired)
         #expect(try await outbox.store.action(.reply, subject: "slow-1")?.state == .planned)
         let ripe = try await outbox.store.due([.reply], now: later, limit: 3)
@@ -108,18 +109,18 @@ import Testing
             OutboxFixture.reply("a", expires: 600), now: OutboxFixture.start
         ).action
         let claimed = try await outbox.store.claim(stored, now: OutboxFixture.start)
-        #expect(try await outbox.store.nextDue([.reply]) == OutboxFixture.start)
+        #expect(try await outbox.attention([.reply]) == OutboxFixture.start)
         _ = try await outbox.store.postpone(
             claimed, until: OutboxFixture.start + 3_600, reason: "rate-limited", now: OutboxFixture.start)
-        let attention = try #require(try await outbox.store.nextDue([.reply]))
+        let attention = try #require(try await outbox.attention([.reply]))
         #expect(attention > OutboxFixture.start + 600 && attention < OutboxFixture.start + 601)
-        #expect(try await outbox.store.nextDue([.post]) == nil)
+        #expect(try await outbox.attention([.post]) == nil)
         #expect(try await outbox.store.expire(now: OutboxFixture.start + 600).isEmpty)
         let expired = try await outbox.store.expire(now: attention)
         let now = try #require(try await outbox.store.action(.reply, subject: "a"))
         #expect(expired == [now])
         #expect(now.state == .expired && now.reason == "rate-limited" && now.nextAttempt == nil)
-        #expect(try await outbox.store.nextDue([.reply]) == nil)
+        #expect(try await outbox.attention([.reply]) == nil)
     }
 
     @Test func marksSuggestionsThatNobodyDecidedAbout() async throws {
@@ -127,12 +128,12 @@ import Testing
         var intent = OutboxFixture.reply("a", expires: 600)
         intent.state = .suggested
         let suggestion = try await outbox.store.propose(intent, now: OutboxFixture.start).action
-        let attention = try #require(try await outbox.store.nextDue([.reply]))
+        let attention = try #require(try await outbox.attention([.reply]))
         #expect(attention > suggestion.expires && attention < suggestion.expires + 1)
         #expect(try await outbox.store.due([.reply], now: OutboxFixture.start + 600).isEmpty)
         #expect(try await outbox.store.suggestions(limit: 9) == [suggestion])
         // Whatever is asked for, what is over is over.
-        #expect(try await outbox.store.due([.favorite], now: OutboxFixture.start + 601).isEmpty)
+        #expect(try await outbox.store.expire(now: OutboxFixture.start + 601).map(\.subject) == ["a"])
         #expect(try await outbox.store.suggestions(limit: 9).isEmpty)
         let expired = try #require(try await outbox.store.action(.reply, subject: "a"))
         #expect(expired.state == .expired && expired.reason == Action.Reason.undecided)
@@ -166,14 +167,14 @@ import Testing
         let since = OutboxFixture.start - 1
         #expect(try await outbox.store.active(.reply, since: since).map(\.subject) == ["a"])
         #expect(try await outbox.store.replies(to: author).map(\.subject).contains("a"))
+        try await outbox.archive(["post-1"])
         #expect(try await outbox.store.store(OutboxFixture.plan, slots: [OutboxFixture.slot(1)]))
         let slot = try #require(try await outbox.store.slots(of: OutboxFixture.day).first)
         let lost = ScriptedDeliverer(outcomes: [.unknown(reason: "timeout")], resendWindow: nil)
         let second = Delivery(store: outbox.store, deliverer: lost)
         _ = try await second.deliver(slot, now: { OutboxFixture.start }) { .ready($0) }
         _ = try await second.reconcile(at: OutboxFixture.start + 91)
-        let uses = try await outbox.store.lastUses()
-        #expect(uses == [PostID(network: .mastodon, value: "post-1"): OutboxFixture.start])
+        #expect(try await outbox.lastUses() == ["post-1": OutboxFixture.start])
     }
 
     @Test func refusesEveryChangeWithoutTheLease() async throws {
@@ -192,12 +193,13 @@ import Testing
 
     @Test func remembersWhenTextsWereUsed() async throws {
         let outbox = try await OutboxFixture()
+        try await outbox.archive(["post-1", "post-2"])
         #expect(
             try await outbox.store.store(OutboxFixture.plan, slots: [OutboxFixture.slot(1), OutboxFixture.slot(2)]))
+        #expect(try await outbox.lastUses().keys.sorted() == ["post-1", "post-2"])
         let first = try #require(try await outbox.store.slots(of: OutboxFixture.day).first)
         _ = try await outbox.store.end(first, as: .skipped, reason: "no-text", now: OutboxFixture.start)
-        let uses = try await outbox.store.lastUses()
-        #expect(uses == [PostID(network: .mastodon, value: "post-2"): OutboxFixture.start])
+        #expect(try await outbox.lastUses() == ["post-2": OutboxFixture.start])
     }
 
     @Test func knowsWhoNamedTheBotOtherThanToStopIt() async throws {

@@ -39,7 +39,7 @@ import Testing
         for attempt in 2...4 {
             let waiting = try #require(try await delivery.reconcile(at: time).first)
             #expect(waiting.state == .sending && waiting.sends == 1 && waiting.attempts == attempt)
-            let next = try #require(try await delivery.nextLookUp())
+            let next = try #require(try await outbox.store.nextLookUp())
             #expect(next > time)
             time = next
         }
@@ -79,7 +79,7 @@ import Testing
             failed.explanation
                 == #"{"outcome":"the server answered \"no\"","pool":3,"summary":"one of 3"}"#)
         #expect(try await delivery.reconcile(at: Self.now + 86_400).isEmpty)
-        #expect(try await delivery.nextLookUp() == nil)
+        #expect(try await outbox.store.nextLookUp() == nil)
     }
 
     @Test func whoIsNoLongerToBeAnsweredGetsNoSecondRequest() async throws {

@@ -23,7 +23,7 @@ import Testing
         let outbox = try await OutboxFixture()
         let (delivery, network) = try await unconfirmed(outbox, sightings: [])
         var times: [TimeInterval] = []
-        while let next = try await delivery.nextLookUp() {
+        while let next = try await outbox.store.nextLookUp() {
             times.append(next.timeIntervalSince(Self.now))
             #expect(try await delivery.reconcile(at: next - 1).isEmpty)
             #expect(await network.lookUps == times.count)
@@ -42,7 +42,7 @@ import Testing
         let (delivery, _) = try await unconfirmed(
             outbox, sightings: [down, down, .found(remoteID: "u", remoteAddress: nil)])
         for time in [600.0, 3_600] { #expect(try await delivery.reconcile(at: Self.now + time).isEmpty) }
-        #expect(try await delivery.nextLookUp() == Self.now + 7_200)
+        #expect(try await outbox.store.nextLookUp() == Self.now + 7_200)
         #expect(try await delivery.reconcile(at: Self.now + 7_200).map(\.state) == [.done])
     }
 
@@ -54,7 +54,7 @@ import Testing
         let seen = try #require(try await later.reconcile(at: Self.now + 40_000).first)
         #expect(seen.state == .done && seen.reason == nil && seen.remoteID == "u" && seen.remoteAddress == "7")
         #expect(seen.nextAttempt == nil)
-        #expect(try await later.nextLookUp() == nil)
+        #expect(try await outbox.store.nextLookUp() == nil)
         #expect(await network.sent.isEmpty)
     }
 
@@ -63,7 +63,7 @@ import Testing
         let down = LookUpOutcome.unavailable(reason: "unavailable", cause: .serverTrouble, retryAfter: nil)
         let (delivery, network) = try await unconfirmed(outbox, sightings: Array(repeating: down, count: 100))
         var times: [TimeInterval] = []
-        while let next = try await delivery.nextLookUp() {
+        while let next = try await outbox.store.nextLookUp() {
             times.append(next.timeIntervalSince(Self.now))
             _ = try await delivery.reconcile(at: next)
         }
@@ -82,7 +82,7 @@ import Testing
         let delivery = Delivery(store: outbox.store, deliverer: network)
         _ = try await outbox.deliver("a", by: delivery)
         var time = Self.now
-        while let next = try await delivery.nextLookUp(), next < Self.now + 86_400 + 1 {
+        while let next = try await outbox.store.nextLookUp(), next < Self.now + 86_400 + 1 {
             time = next
             let waiting = try #require(try await delivery.reconcile(at: next).first)
             guard waiting.state == .sending else { break }
@@ -90,7 +90,7 @@ import Testing
         let ended = try #require(try await outbox.store.action(.reply, subject: "a"))
         #expect(ended.isUnconfirmed && time == Self.now + 86_400)
         #expect(await network.lookUps < 120)
-        #expect(try await delivery.nextLookUp() == Self.now + 86_400 + 3_600)
+        #expect(try await outbox.store.nextLookUp() == Self.now + 86_400 + 3_600)
         #expect(await network.sent.count == 1)
     }
 

@@ -234,7 +234,7 @@ import Testing
             return .delivered(remoteID: action.subject, remoteAddress: nil)
         }
 
-        func lookUp(_ action: Action, since departure: Date) async -> LookUpOutcome {
+        func lookUp(_ action: Action, since departure: Date, among others: [Action]) async -> LookUpOutcome {
             sent.contains { $0.key == action.key } ? .found(remoteID: action.subject, remoteAddress: nil) : .absent
         }
     }
@@ -264,8 +264,8 @@ import Testing
             return outcome
         }
 
-        func lookUp(_ action: Action, since departure: Date) async -> LookUpOutcome {
-            await network.lookUp(action, since: departure)
+        func lookUp(_ action: Action, since departure: Date, among others: [Action]) async -> LookUpOutcome {
+            await network.lookUp(action, since: departure, among: others)
         }
     }
 }

@@ -146,9 +146,8 @@ private final class Office: @unchecked Sendable {
     func settle() async throws -> String? {
         for _ in 0..<500 {
             if worker == nil || worker?.isDead == true { try await hire() }
-            guard let worker, let store, let delivery else { return "nobody works" }
-            let next = [try await store.nextDue([.reply]), try await delivery.nextLookUp()].compactMap(\.self).min()
-            guard let next else { return nil }
+            guard let worker, let delivery else { return "nobody works" }
+            guard let next = try await delivery.nextAttention([.reply], now: worker.now) else { return nil }
             world.advance(max(next.timeIntervalSince(worker.now), 1))
             try await work(limit: 3)
         }
@@ -179,6 +178,7 @@ private final class Office: @unchecked Sendable {
                 let late = action.sending.map { action.updated.timeIntervalSince($0) > 599 } ?? false
                 if late { world.fate.count { $0.sighted += 1 } }
             }
+            _ = try await store.expire(now: worker.now)
             for action in try await store.due([.reply], now: worker.now, limit: limit) {
                 world.fate.attend(to: action.subject)
                 world.advance(1)

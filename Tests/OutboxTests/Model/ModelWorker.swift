@@ -150,7 +150,9 @@ private struct ModelEngine: StorageEngine {
         try await transaction(body)
     }
 
-    func scratch() async throws -> any StorageEngine { try await engine.scratch() }
+    func scratch(of mirror: String) async throws -> any StorageEngine { try await engine.scratch(of: mirror) }
+
+    func backup(to path: String) async throws { try await engine.backup(to: path) }
 
     func close() async {}
 }
@@ -193,7 +195,7 @@ private struct ModelDeliverer: Deliverer {
         return .delivered(remoteID: action.subject, remoteAddress: nil)
     }
 
-    func lookUp(_ action: Action, since departure: Date) async -> LookUpOutcome {
+    func lookUp(_ action: Action, since departure: Date, among others: [Action]) async -> LookUpOutcome {
         let (world, fate) = (worker.world, worker.world.fate)
         fate.attend(to: action.subject)
         guard !worker.isDead else { return .unavailable(reason: "killed", retryAfter: nil) }

@@ -38,7 +38,7 @@ import Testing
         let folder = try TemporaryDirectory()
         let file = try await Storage.open(.sqlite(path: folder.path("test.sqlite")))
         try await Migrations.apply(to: file)
-        let copy = try await file.scratch()
+        let copy = try await file.scratch(of: "m")
         await file.close()
         return copy
     }

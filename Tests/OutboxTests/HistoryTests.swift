@@ -1,0 +1,149 @@
+import Foundation
+import Outbox
+import Posts
+import Storage
+import TestSupport
+import Testing
+
+/// What a long history is asked for, and what becomes of it.
+@Suite struct HistoryTests {
+    private static let now = OutboxFixture.start
+    private static let mika = AccountID(network: .mastodon, value: "mika@example.com")
+    private static let others = [
+        AccountID(network: .bluesky, value: "did:plc:mika"), AccountID(network: .mastodon, value: "aoi@example.com"),
+    ]
+
+    /// Rows of all kinds, states, people and threads; every third one is over, some with a lost answer.
+    private func fill(_ outbox: OutboxFixture) async throws -> [Action] {
+        var generator = SeededGenerator(seed: 7)
+        let people = [Self.mika] + Self.others
+        for number in 0..<240 {
+            var intent = OutboxFixture.reply("s\(number)")
+            intent.kind = [.reply, .reply, .favorite, .post][Int.random(in: 0..<4, using: &generator)]
+            intent.targetAuthor = people[Int.random(in: 0..<3, using: &generator)]
+            intent.sourcePost = PostID(network: .mastodon, value: "p\(Int.random(in: 0..<9, using: &generator))")
+            intent.thread = ["t1", "t2", String(repeating: "long", count: 600)][number % 3]
+            intent.due = Self.now - Double(Int.random(in: 0..<60, using: &generator)) * 86_400
+            intent.expires = Self.now + 86_400
+            let action = try await outbox.store.propose(intent, now: intent.due).action
+            guard number % 3 > 0 else { continue }
+            let claimed = try await outbox.store.claim(action, now: intent.due)
+            if number % 5 == 0 {
+                let sending = try await outbox.store.beginSending(claimed, lookUp: Self.now, now: intent.due)
+                _ = try await outbox.store.confirm(sending, remoteID: "u", remoteAddress: nil, now: intent.due)
+            } else {
+                let reason = number % 2 == 0 ? Action.Reason.unconfirmed : "rejected"
+                _ = try await outbox.store.end(claimed, as: .failed, reason: reason, now: intent.due)
+            }
+        }
+        return try await outbox.store.recent(1_000)
+    }
+
+    /// What counts, found by looking at every row.
+    private func counts(_ action: Action) -> Bool {
+        [.planned, .claimed, .sending, .done, .suggested].contains(action.state)
+            || action.state == .failed && action.reason == Action.Reason.unconfirmed
+    }
+
+    @Test func countsWhatACapAsksFor() async throws {
+        let outbox = try await OutboxFixture()
+        let rows = try await fill(outbox)
+        for days in [0.0, 1, 30, 100] {
+            let since = Self.now - days * 86_400
+            let recent = rows.filter { counts($0) && $0.due >= since }
+            for kind in ActionKind.allCases {
+                #expect(try await outbox.store.count(kind, since: since) == recent.count { $0.kind == kind })
+            }
+            let replies = recent.filter { $0.kind == .reply }
+            for accounts in [[], [Self.mika], Self.others, [Self.mika] + Self.others] {
+                let expected = replies.count { reply in reply.targetAuthor.map(accounts.contains) ?? false }
+                #expect(try await outbox.store.repliesSince(since, to: accounts) == expected)
+            }
+            for thread in Set(rows.compactMap(\.thread)) {
+                let expected = replies.count { $0.thread == thread }
+                #expect(try await outbox.store.repliesInThread(thread, since: since) == expected)
+                #expect(try await outbox.store.repliesInThread(thread + "x", since: since) == 0)
+            }
+        }
+    }
+
+    @Test func knowsWhatAPersonWasTold() async throws {
+        let outbox = try await OutboxFixture()
+        let rows = try await fill(outbox)
+        for accounts in [[Self.mika], [Self.mika] + Self.others] {
+            var expected: [PostID: (last: Date, isInFlight: Bool)] = [:]
+            for row in rows where row.kind == .reply && row.targetAuthor.map(accounts.contains) == true {
+                guard let source = row.sourcePost,
+                    [.planned, .claimed, .sending, .done].contains(row.state) || row.sending != nil
+                else { continue }
+                let known = expected[source]
+                expected[source] = (
+                    max(known?.last ?? row.due, row.due), known?.isInFlight == true || row.state != .done
+                )
+            }
+            let uses = try await outbox.store.usesOfReplies(to: accounts)
+            #expect(uses.mapValues(\.last) == expected.mapValues(\.last))
+            #expect(uses.mapValues(\.isInFlight) == expected.mapValues(\.isInFlight))
+            #expect(!uses.isEmpty)
+        }
+        #expect(try await outbox.store.usesOfReplies(to: []).isEmpty)
+    }
+
+    @Test func anotherTextForASlotGivesItsFirstOneBack() async throws {
+        let outbox = try await OutboxFixture()
+        try await outbox.archive(["post-1", "post-2", "other"])
+        let (first, second) = (OutboxFixture.slot(1), OutboxFixture.slot(2, due: Self.now + 60))
+        #expect(try await outbox.store.store(OutboxFixture.plan, slots: [first, second]))
+        #expect(try await outbox.lastUses() == ["post-1": Self.now, "post-2": Self.now + 60])
+        let slot = try #require(try await outbox.store.slots(of: OutboxFixture.day).first)
+        var replaced = try await outbox.store.claim(slot, now: Self.now)
+        replaced.sourcePost = PostID(network: .mastodon, value: "other")
+        let sending = try await outbox.store.beginSending(replaced, lookUp: Self.now + 90, now: Self.now)
+        #expect(try await outbox.lastUses() == ["other": Self.now, "post-2": Self.now + 60])
+        // Once a request may have acted the text counts, however it ends.
+        _ = try await outbox.store.end(sending, as: .failed, reason: Action.Reason.unconfirmed, now: Self.now)
+        #expect(try await outbox.store.expire(now: Self.now + 86_400).count == 1)
+        #expect(try await outbox.lastUses() == ["other": Self.now])
+    }
+
+    @Test func throwsAwayWhatIsOldAndNothingThatIsAskedFor() async throws {
+        let outbox = try await OutboxFixture()
+        let rows = try await fill(outbox)
+        let plan = StoredPlan(
+            day: OutboxFixture.day.advanced(by: -50), timeZone: "Asia/Tokyo", seed: "1", made: Self.now)
+        #expect(try await outbox.store.store(plan, slots: []))
+        #expect(try await outbox.store.store(OutboxFixture.plan, slots: []))
+        let sighted = try #require(
+            rows.first { $0.state == .failed && $0.due < Self.now - 40 * 86_400 && $0.sending == nil })
+        try await outbox.storage.execute("UPDATE actions SET next_attempt_ms = 5 WHERE id = \(sighted.id)")
+        let end = Self.now - 31 * 86_400
+        let expected = rows.filter { row in
+            row.updated >= end || [.planned, .claimed, .sending, .suggested].contains(row.state)
+                || row.id == sighted.id || row.kind == .reply && (row.state == .done || row.sending != nil)
+        }
+        #expect(expected.count < rows.count && expected.contains { $0.kind == .reply && $0.state == .done })
+        #expect(try await outbox.store.clean(before: end) == rows.count - expected.count + 1)
+        #expect(try await Set(outbox.store.recent(1_000).map(\.id)) == Set(expected.map(\.id)))
+        #expect(try await outbox.store.plan(for: plan.day) == nil)
+        #expect(try await outbox.store.plan(for: OutboxFixture.day) == OutboxFixture.plan)
+        #expect(try await outbox.store.clean(before: end) == 0)
+    }
+
+    @Test func cleansOnlyUnderTheLeaseAndThousandsAtATime() async throws {
+        let outbox = try await OutboxFixture()
+        try await outbox.storage.transaction { connection in
+            for number in 0..<1_300 {
+                try connection.execute(
+                    """
+                    INSERT INTO actions (mirror, id, kind, subject, state, due_ms, expires_ms, pinned, attempts,
+                        created_ms, updated_ms)
+                    VALUES ('m', \("i\(number)"), 'favorite', \("s\(number)"), 'done', 0, 0, FALSE, 1, 0, 0)
+                    """)
+            }
+        }
+        let lease = try #require(try await outbox.leases.take(owner: "second", after: outbox.leases.record(), now: 1))
+        await #expect(throws: OutboxError.self) { try await outbox.store.clean(before: Self.now) }
+        let second = OutboxStore(storage: outbox.storage, mirror: "m", lease: lease)
+        #expect(try await second.clean(before: Self.now) == 1_300)
+    }
+}
