@@ -91,13 +91,7 @@ package struct ExampleTable: Sendable {
 
     /// How many posts were learned.
     func categories(on connection: any StorageConnection) throws -> CategoryCounts {
-        let rows = try connection.query(
-            "SELECT state, COUNT(*) AS number FROM examples WHERE mirror = \(mirror) GROUP BY state")
-        var numbers: [ExampleState: Int64] = [:]
-        for row in rows {
-            guard let state = ExampleState(rawValue: try row.text("state")) else { continue }
-            numbers[state] = try row.integer("number")
-        }
+        let numbers = try numbers(on: connection)
         func sum(_ isIncluded: (ExampleState) -> Bool) -> Int64 {
             numbers.reduce(0) { isIncluded($1.key) ? $0 + $1.value : $0 }
         }
@@ -110,8 +104,7 @@ package struct ExampleTable: Sendable {
     func outdated(
         limit: Int, cutoff: Date, atMost number: Int, on connection: any StorageConnection
     ) throws -> [PostID] {
-        let total = try connection.query("SELECT COUNT(*) AS number FROM examples WHERE mirror = \(mirror)")
-        let surplus = try (total.first?.int("number") ?? 0) - limit
+        let surplus = try Int(numbers(on: connection).values.reduce(0, +)) - limit
         let oldest = try connection.query(
             """
             SELECT network, post_id, decided_ms FROM examples WHERE mirror = \(mirror)
@@ -136,6 +129,19 @@ package struct ExampleTable: Sendable {
             """)
         return try rows.map { PostID(network: network, value: try $0.text("post_id")) }
     }
+
+    /// How many examples there are of each state, as the counters say that change with them.
+    private func numbers(on connection: any StorageConnection) throws -> [ExampleState: Int64] {
+        let rows = try connection.query(
+            """
+            SELECT name, value FROM counters
+            WHERE mirror = \(mirror) AND name IN \(list: ExampleState.allCases.map(Self.counter))
+            """)
+        let values = Dictionary(try rows.map { (try $0.text("name"), try $0.integer("value")) }) { first, _ in first }
+        return Dictionary(uniqueKeysWithValues: ExampleState.allCases.map { ($0, values[Self.counter($0)] ?? 0) })
+    }
+
+    private static func counter(_ state: ExampleState) -> String { "examples.\(state.rawValue)" }
 
     // MARK: - Writing
 
@@ -185,8 +191,38 @@ package struct ExampleTable: Sendable {
         }
     }
 
+    /// Notes how many examples of each state there are more or fewer.
+    ///
+    /// - Parameters:
+    ///   - written: The examples as they are written.
+    ///   - deleted: Those that go.
+    ///   - stored: All of them as far as they were stored before.
+    ///   - connection: The connection of the same transaction.
+    /// - Throws: The store's error.
+    func count(
+        _ written: [Row], deleted: [PostID], instead stored: [PostID: Row], on connection: any StorageConnection
+    ) throws {
+        var changes: [ExampleState: Int] = [:]
+        for row in written { changes[row.state, default: 0] += 1 }
+        for id in written.map(\.example.id) + deleted {
+            if let old = stored[id]?.state { changes[old, default: 0] -= 1 }
+        }
+        for (state, change) in changes where change != 0 {
+            try connection.execute(
+                """
+                INSERT INTO counters (mirror, name, value) VALUES (\(mirror), \(Self.counter(state)), \(change))
+                ON CONFLICT (mirror, name) DO UPDATE SET value = counters.value + excluded.value
+                """)
+        }
+    }
+
     func deleteAll(on connection: any StorageConnection) throws {
         try connection.execute("DELETE FROM examples WHERE mirror = \(mirror)")
+        try connection.execute(
+            """
+            DELETE FROM counters
+            WHERE mirror = \(mirror) AND name IN \(list: ExampleState.allCases.map(Self.counter))
+            """)
     }
 
     // MARK: -

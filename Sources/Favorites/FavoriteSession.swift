@@ -1,4 +1,5 @@
 import Foundation
+import Posts
 
 /// Classifies posts that come one after the other, and asks the database as seldom as it can.
 ///
@@ -15,12 +16,14 @@ import Foundation
 ///
 /// Calls may overlap.
 package final class FavoriteSession: @unchecked Sendable {
-    // Sendable: `confirmed` is only touched under `lock`.
+    // Sendable: every variable is only touched under `lock`.
     private let reader: CountReader
     private let extractor: FeatureExtractor
     private let configuration: FavoriteConfiguration
     private let lock = NSLock()
     private var confirmed: CountStamp?
+    /// What the last call found in each post, for whoever learns them next.
+    private var found: [PostID: (example: Example, features: FeatureSet)] = [:]
 
     /// From how many posts on their features take longer to find than a question to the counts.
     private static let many = 20
@@ -38,6 +41,7 @@ package final class FavoriteSession: @unchecked Sendable {
     ///   `CancellationError`.
     package func classify(_ posts: [Example]) async throws -> [Classification] {
         guard !posts.isEmpty else { return [] }
+        lock.withLock { found = [:] }
         let (features, snapshot) = try await look(at: posts)
         let model = FavoriteModel(snapshot.categories)
         let weighed = zip(snapshot.asked, snapshot.counts).map(model.weigh)
@@ -72,7 +76,15 @@ package final class FavoriteSession: @unchecked Sendable {
     }
 
     private func places(of post: Example, _ index: inout FeatureIndex) -> FeatureIndex.Places {
-        index.places(of: extractor.features(of: post.stored))
+        let example = post.stored
+        let features = extractor.features(of: example)
+        lock.withLock { found[example.id] = (example, features) }
+        return index.places(of: features)
+    }
+
+    /// The features of a post that the last call judged; nil for another one.
+    func features(of example: Example) -> FeatureSet? {
+        lock.withLock { found[example.id] }.flatMap { $0.example == example ? $0.features : nil }
     }
 
     private func counts(of features: [String]) async throws -> CountSnapshot {

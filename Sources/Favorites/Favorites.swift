@@ -1,3 +1,4 @@
+import Blocking
 package import Foundation
 package import Posts
 package import Storage
@@ -45,13 +46,19 @@ package struct Favorites: Sendable {
     /// Afterwards examples that are too old or too many are unlearned. A call
     /// that fails has learned a part of the events at most, and may be repeated.
     ///
+    /// - Parameters:
+    ///   - events: What happened.
+    ///   - now: When.
+    ///   - session: Has just judged some of the posts, so that their features are known.
     /// - Returns: What changed, and whether the counts could follow.
     /// - Throws: `StorageError` or `CancellationError`.
-    package func learn(_ events: [FavoriteEvent], at now: Date) async throws -> LearnSummary {
+    package func learn(
+        _ events: [FavoriteEvent], at now: Date, knowing session: FavoriteSession? = nil
+    ) async throws -> LearnSummary {
         var summary = LearnSummary()
         for start in stride(from: 0, to: events.count, by: Self.batch) {
             let some = Array(events[start..<min(start + Self.batch, events.count)])
-            summary.add(try await turnstile.pass { try await learnBatch(some, at: now) })
+            summary.add(try await turnstile.pass { try await learnBatch(some, at: now, session) })
         }
         if summary.learned > 0 { summary.add(try await prune(now: now)) }
         return summary
@@ -93,7 +100,30 @@ package struct Favorites: Sendable {
         }
     }
 
-    private func learnBatch(_ events: [FavoriteEvent], at now: Date) async throws -> LearnSummary {
+    /// Whether there is something to unlearn of an author; needs no dictionary.
+    ///
+    /// - Parameters:
+    ///   - handle: The author's handle in any case, with or without `@`.
+    ///   - network: Where the author posts.
+    ///   - mirror: Who may have learned.
+    ///   - storage: Where the examples are.
+    /// - Returns: True if a post of the author was learned.
+    /// - Throws: `StorageError` or `CancellationError`.
+    package static func hasLearned(
+        fromAuthor handle: String, on network: NetworkName, of mirror: String, in storage: any StorageEngine
+    ) async throws -> Bool {
+        guard let handle = FeatureExtractor.normalizedHandle(handle) else { return false }
+        return try await !storage.query(
+            """
+            SELECT 1 AS one FROM examples
+            WHERE mirror = \(mirror) AND network = \(network.rawValue) AND author = \(handle) LIMIT 1
+            """
+        ).isEmpty
+    }
+
+    private func learnBatch(
+        _ events: [FavoriteEvent], at now: Date, _ session: FavoriteSession?
+    ) async throws -> LearnSummary {
         let usable = events.filter { Self.isStorable($0.id) }
         var summary = LearnSummary()
         summary.ignored = events.count - usable.count
@@ -107,7 +137,10 @@ package struct Favorites: Sendable {
         // Nearly always a post comes once; a second one of the same id with another text finds its own later.
         var known: [PostID: (example: Example, features: FeatureSet)] = [:]
         for case let example? in usable.map(\.example?.stored) where states[example.id] == nil {
-            if known[example.id] == nil { known[example.id] = (example, examples.extractor.features(of: example)) }
+            guard known[example.id] == nil else { continue }
+            known[example.id] = (
+                example, session?.features(of: example) ?? examples.extractor.features(of: example)
+            )
         }
         let found = known
         summary.add(
@@ -146,6 +179,7 @@ package struct Favorites: Sendable {
             guard !lesson.isEmpty else { return Change(summary: lesson.summary, isStored: false, pending: nil) }
             try examples.write(lesson.written, decidedAt: now, sequence: sequence, on: connection)
             try examples.delete(lesson.deleted, on: connection)
+            try examples.count(lesson.written, deleted: lesson.deleted, instead: stored, on: connection)
             try examples.setSequence(sequence, on: connection)
             let stamp = CountStamp(sequence: sequence, extraction: examples.extractor.fingerprint)
             let batch = CountBatch(stamp: stamp, previous: previous, change: lesson.change)

@@ -34,8 +34,9 @@ package struct Capabilities: Sendable, Equatable {
     package var canPublish: Bool
     /// Whether ``Draft/language`` is sent.
     package var sendsLanguage: Bool
-    /// Whether the network recognises a second attempt by ``Draft/key``, at least on servers that keep the documented
-    /// promise.
+    /// Whether the network is known to recognise a second attempt by ``Draft/key``, so that it makes nothing twice.
+    ///
+    /// Depends on the server, and is false before it said what it is.
     package var supportsIdempotencyKey: Bool
     /// How long after the first attempt a draft may be sent again, if its answer was lost and a look-up found nothing.
     ///

@@ -5,10 +5,13 @@ import Posts
 /// From ``FeedPosition/newest`` or an older cursor it goes into the past; from
 /// a newer cursor it goes toward the present, so that nothing is missed where
 /// more than one page arrived. Items that a server repeats come once. A server
-/// that answers every page with the same items cannot keep it going.
+/// that answers every page with the same items cannot keep it going. Where a
+/// page is too large an answer, smaller ones are asked for, down to single items.
 ///
 /// After an error the same page may be asked for again with ``next()``.
 package struct FeedWalk: Sendable {
+    /// The sizes of pages that are asked for where the usual one is too large an answer.
+    private static let smallerSizes = [10, 3, 1]
     /// Servers may send an empty page before a full one, but hardly two.
     private static let maximumEmptyPages = 2
 
@@ -16,6 +19,8 @@ package struct FeedWalk: Sendable {
     private let feed: Feed
     private var position: FeedPosition?
     private var pagesLeft: Int
+    /// How many items to ask for; nil: as usual.
+    private var size: Int?
     private var emptyPages = 0
     private var seenPositions: Set<FeedPosition>
     private var seenItems: Set<String> = []
@@ -24,6 +29,9 @@ package struct FeedWalk: Sendable {
     package private(set) var newer: String?
     /// Whether the walk came to the end of the feed, and not to its page limit or to pages that repeat.
     package private(set) var isComplete = false
+
+    /// Whether the walk ended because it made as many requests as it may.
+    package var isOutOfPages: Bool { pagesLeft <= 0 && position != nil }
 
     /// - Parameters:
     ///   - network: Whose feed to read.
@@ -43,7 +51,7 @@ package struct FeedWalk: Sendable {
     /// - Throws: ``NetworkError`` or `CancellationError`.
     package mutating func next() async throws -> FeedPage? {
         guard let position, pagesLeft > 0 else { return nil }
-        var page = try await network.page(feed, position)
+        var page = try await page(at: position)
         pagesLeft -= 1
         let isEmpty = page.received == 0
         let hasItems = !page.items.isEmpty
@@ -60,6 +68,21 @@ package struct FeedWalk: Sendable {
         // Nothing but repetitions: the server goes round in circles.
         if hasItems, page.items.isEmpty { self.position = nil }
         return page
+    }
+
+    /// A page that is small enough to be read.
+    private mutating func page(at position: FeedPosition) async throws -> FeedPage {
+        while true {
+            do {
+                let page = try await network.page(feed, position, size: size)
+                // Perhaps it was one item alone that made the page too large.
+                size = size.flatMap { size in Self.smallerSizes.last { $0 > size } }
+                return page
+            } catch let error as NetworkError where error.code == .tooLarge {
+                guard let smaller = Self.smallerSizes.first(where: { $0 < size ?? .max }) else { throw error }
+                size = smaller
+            }
+        }
     }
 
     private mutating func advance(to next: FeedPosition?, isEnd: Bool) {

@@ -41,7 +41,13 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
         package static let transport = Code(rawValue: "transport")
         /// The answer is not what the interface promises.
         package static let malformedResponse = Code(rawValue: "malformed-response")
-        /// The server sends elsewhere; redirects are not followed, for the credentials belong to one host.
+        /// The answer is larger than this program takes; a smaller page may not be.
+        package static let tooLarge = Code(rawValue: "too-large")
+        /// The server sends elsewhere, where the credentials do not belong, or sends a write elsewhere: maintenance does
+        /// that, and so do servers that have moved.
+        ///
+        /// A write has not come to where it would be done, unless the status is 303: "see other" is how HTTP says that
+        /// something is done.
         package static let redirected = Code(rawValue: "redirected")
         /// The network cannot do this.
         package static let capability = Code(rawValue: "capability")
@@ -102,11 +108,13 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
     package var retryAfter: Date?
     /// For ``Operation/publish`` and ``Operation/favorite``; for reads it tells nothing of importance.
     package var outcome: Outcome
+    /// The call was made in nobody's name, with no credentials of an account.
+    package var isAnonymous: Bool
 
     package init(
         code: Code, network: NetworkName, host: String, operation: Operation, status: Int? = nil,
         serverCode: String? = nil, detail: String? = nil, requestID: String? = nil, retryAfter: Date? = nil,
-        outcome: Outcome
+        outcome: Outcome, isAnonymous: Bool = false
     ) {
         self.code = code
         self.network = network
@@ -118,20 +126,21 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
         self.requestID = requestID
         self.retryAfter = retryAfter
         self.outcome = outcome
+        self.isAnonymous = isAnonymous
     }
 
     /// Whether the same call can never succeed, so that its item is to be dropped.
     package var isPermanent: Bool {
         let passing: Set<Code> = [
-            .rateLimited, .conflict, .unavailable, .transport, .malformedResponse, .creditsDepleted, .capReached,
-            .overBudget,
+            .rateLimited, .conflict, .unavailable, .transport, .malformedResponse, .redirected, .creditsDepleted,
+            .capReached, .overBudget,
         ]
         return !passing.contains(code)
     }
 
     /// Whether no call with these credentials can succeed until a person has done something.
     package var stopsActor: Bool {
-        let stopping: Set<Code> = [.unauthorized, .missingScope, .accountDisabled, .configuration, .redirected]
+        let stopping: Set<Code> = [.unauthorized, .missingScope, .accountDisabled, .configuration]
         return stopping.contains(code)
     }
 
@@ -145,7 +154,10 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
 
     /// Whether the call will be made again.
     private var prospect: String {
-        if stopsActor { return "no more calls are made with these credentials until that is done" }
+        if stopsActor {
+            return (isAnonymous ? "no more calls are made" : "no more calls are made with these credentials")
+                + " until that is done"
+        }
         if isPermanent { return "this will not be tried again" }
         if operation.isWrite, outcome == .unknown { return "before another attempt it is looked up" }
         return retryAfter.map { "this may be tried again after \($0.rfc3339)" } ?? "this may be tried again"
@@ -160,11 +172,12 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
     private var hint: String? {
         switch code {
         case .unauthorized where operation == .logIn: nil
+        case .unauthorized where isAnonymous: "the server answers only who is logged in: configure a login"
         case .unauthorized where network == .bluesky: "make a new app password in the settings and configure it"
         case .unauthorized: "make a new access token and configure it"
         case .missingScope: "make a new access token with the scopes that README names"
         case .accountDisabled: "log in with a browser to see what the server wants"
-        case .redirected: "configure the server by the address it redirects to"
+        case .redirected: "if this lasts, configure the server by the address it redirects to"
         case .malformedResponse where status != nil: "check that this is a \(network.displayName) server"
         case .creditsDepleted: "add credits in the developer console"
         case .overBudget: "raise X_BUDGET_USD_PER_MONTH, or wait"

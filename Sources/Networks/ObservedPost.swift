@@ -39,7 +39,7 @@ package struct ObservedPost: Sendable, Equatable {
     /// Equal for two sightings of the same post in one feed.
     ///
     /// Some servers give reposts the identity of the original, which may be in the same feed.
-    var repetitionKey: String {
+    package var repetitionKey: String {
         post.isRepost ? "repost \(address)" : post.id.value
     }
 }

@@ -12,9 +12,10 @@ package protocol SocialNetwork: Sendable {
     var name: NetworkName { get }
     var capabilities: Capabilities { get }
 
-    /// By how many seconds the local clock was ahead of the network's when it answered last; nil before it told.
+    /// By how many seconds the local clock is ahead of the network's, by the median of what its last answers told; nil
+    /// before one told.
     ///
-    /// Asks nothing. A local clock that was set since makes it wrong until the next answer.
+    /// Asks nothing.
     var clockLead: TimeInterval? { get }
 
     /// Whose credentials these are, freshly asked.
@@ -24,7 +25,16 @@ package protocol SocialNetwork: Sendable {
     func limits() async throws -> PublishingLimits
 
     /// One page of a feed. ``FeedWalk`` goes from page to page.
-    func page(_ feed: Feed, _ position: FeedPosition) async throws -> FeedPage
+    ///
+    /// - Parameters:
+    ///   - feed: Which feed.
+    ///   - position: Where the page begins.
+    ///   - size: The most items to ask for, at least 1; nil for as many as the network usually gives. Networks that
+    ///     have a smallest page ask for that.
+    /// - Returns: The page. What is larger than an answer may be even as the only item of its page is
+    ///   ``FeedPage/unreadable``.
+    /// - Throws: ``NetworkError`` with code `.tooLarge` where fewer items may fit.
+    func page(_ feed: Feed, _ position: FeedPosition, size: Int?) async throws -> FeedPage
 
     /// Publishes a draft and returns what the network calls it.
     ///
@@ -49,22 +59,39 @@ package protocol SocialNetwork: Sendable {
     /// The list is complete or the call throws: a post that is missing here counts as never sent.
     func ownPosts(since: Date) async throws -> [ObservedPost]
 
-    /// Whether the account has favorited a post; nil when the post is gone.
+    /// Whether the account has favorited a post; nil when the post is gone, by the network's own word.
     func isFavorited(_ address: String) async throws -> Bool?
 
-    /// A post by its address; nil when it is gone or was never visible to the account.
+    /// A post by its address; nil when it is gone or was never visible to the account, by the network's own word: what a
+    /// proxy before it says does not count.
     func lookUp(_ address: String) async throws -> ObservedPost?
 
     /// What all posts of one conversation share, such as the identity of its first post; nil when the post is gone.
     ///
-    /// May need a request; the result stays true for as long as the conversation exists.
+    /// May need a request, whose answer is small and soon there; the result stays true for as long as the conversation
+    /// exists.
+    ///
+    /// - Throws: ``NetworkError`` with code `.tooLarge` for a conversation of too many posts.
     func conversation(of post: ObservedPost) async throws -> String?
+
+    /// The direct replies to one of the account's own posts, as far as one request of modest size shows them; none if
+    /// the post is gone.
+    ///
+    /// For finding what the network did not notify of; what cannot be read is left out.
+    ///
+    /// - Throws: ``NetworkError`` with code `.capability` where asking costs money.
+    func replies(to address: String) async throws -> [ObservedPost]
 
     /// What reading so many items of a feed costs at most; nil on networks that are free.
     func price(ofReading items: Int, from feed: Feed) -> Money?
 }
 
 extension SocialNetwork {
+    /// One page of a feed, of the network's usual size.
+    package func page(_ feed: Feed, _ position: FeedPosition) async throws -> FeedPage {
+        try await page(feed, position, size: nil)
+    }
+
     package func price(ofReading items: Int, from feed: Feed) -> Money? { nil }
 }
 
@@ -104,19 +131,38 @@ package struct FeedPage: Sendable {
     /// How many items the server sent, those included that are left out; 0 for an empty page.
     package var received: Int
     /// Items that could not be read and are left out.
-    package var skipped: Int
+    package var unreadable: [UnreadableItem]
     package var rateLimit: RateLimit?
 
     package init(
-        items: [ObservedPost], older: String? = nil, newer: String? = nil, received: Int? = nil, skipped: Int = 0,
-        rateLimit: RateLimit? = nil
+        items: [ObservedPost], older: String? = nil, newer: String? = nil, received: Int? = nil,
+        unreadable: [UnreadableItem] = [], rateLimit: RateLimit? = nil
     ) {
         self.items = items
         self.received = received ?? items.count
         self.older = older
         self.newer = newer
-        self.skipped = skipped
+        self.unreadable = unreadable
         self.rateLimit = rateLimit
+    }
+}
+
+/// Something in a feed that is no post as the network's interface promises one.
+///
+/// It is remembered, so that nothing is passed over without a trace, and asked for once more when a newer program may
+/// understand it.
+package struct UnreadableItem: Sendable, Hashable {
+    /// What calls to this server name the post by, where the item tells it.
+    package var address: String?
+    /// A digest of what the server sent, in hexadecimal digits: tells the item from others that have no address.
+    package var digest: String
+    /// Why it could not be read, in a few words and with nothing of its text.
+    package var cause: String
+
+    package init(address: String? = nil, digest: String, cause: String) {
+        self.address = address
+        self.digest = digest
+        self.cause = cause
     }
 }
 

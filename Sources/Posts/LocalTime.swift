@@ -165,6 +165,11 @@ package struct LocalTime: Hashable, Sendable {
     }
 }
 
+extension TimeZone {
+    /// The zone's name for people: Foundation turns `UTC` into `GMT`.
+    package var name: String { identifier == "GMT" ? "UTC" : identifier }
+}
+
 extension Date {
     /// Whole milliseconds since 1970-01-01T00:00:00Z, as the database stores instants.
     ///

@@ -152,6 +152,7 @@ import Testing
                 "DELETE FROM examples WHERE mirror = \(fixture.mirror) AND post_id = \(Corpus.id(1).value)")
             try await fixture.storage.execute(
                 "UPDATE counters SET value = 0 WHERE mirror = \(fixture.mirror) AND name = 'examples.sequence'")
+            try await fixture.recount()
             #expect(try await logRate(session) == before)
             let after = try await logRate(favorites.session())
             #expect(after < before)

@@ -125,7 +125,7 @@ import Testing
     @Test func aScratchCopyLearnsOnItsOwn() async throws {
         try await Fixture.with(.redis) { fixture in
             _ = try await fixture.favorites().learn(Corpus.events, at: Fixture.now)
-            let scratch = try await fixture.storage.scratch()
+            let scratch = try await fixture.storage.scratch(of: fixture.mirror)
             let trial = try fixture.favorites(over: scratch)
             let answer = try await trial.classify([Corpus.example(9, "猫", "alice")])
             #expect(abs(try #require(answer.first).logRate - 0.590985271875) < 1e-11)

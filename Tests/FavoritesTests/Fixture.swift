@@ -222,3 +222,16 @@ enum Corpus {
         }
     }
 }
+
+extension Fixture {
+    /// Brings the numbers of examples in line with the examples, as they are in an older copy of the database.
+    func recount() async throws {
+        try await storage.execute(
+            """
+            UPDATE counters SET value = (
+                SELECT COUNT(*) FROM examples
+                WHERE examples.mirror = counters.mirror AND 'examples.' || examples.state = counters.name)
+            WHERE mirror = \(mirror) AND name LIKE 'examples.%' AND name <> 'examples.sequence'
+            """)
+    }
+}

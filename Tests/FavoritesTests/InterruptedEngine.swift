@@ -36,7 +36,9 @@ final class InterruptedEngine: StorageEngine {
         _ body: @escaping @Sendable (any StorageConnection) throws -> Value
     ) async throws -> Value { try await base.exclusiveTransaction(body) }
 
-    func scratch() async throws -> any StorageEngine { try await base.scratch() }
+    func scratch(of mirror: String) async throws -> any StorageEngine { try await base.scratch(of: mirror) }
+
+    func backup(to path: String) async throws { try await base.backup(to: path) }
 
     func close() async { await base.close() }
 }

@@ -148,6 +148,7 @@ import Testing
                 "DELETE FROM examples WHERE mirror = \(fixture.mirror) AND post_id = \(Corpus.id(7).value)")
             try await fixture.storage.execute(
                 "UPDATE counters SET value = 0 WHERE mirror = \(fixture.mirror) AND name = 'examples.sequence'")
+            try await fixture.recount()
             _ = try await favorites.classify([Self.post])
             #expect(try await fixture.dump()["normal @dave"] == nil)
             #expect(try await favorites.status().countsMatch)
@@ -168,6 +169,7 @@ import Testing
                 "DELETE FROM examples WHERE mirror = \(fixture.mirror) AND post_id = \(Corpus.id(20).value)")
             try await fixture.storage.execute(
                 "UPDATE counters SET value = \(stamp) WHERE mirror = \(fixture.mirror) AND name = 'examples.sequence'")
+            try await fixture.recount()
             _ = try await favorites.learn([.seen(Corpus.example(21, "猫", "trent"))], at: Fixture.now)
             _ = try await favorites.classify([Self.post])
             let counts = try await fixture.dump()

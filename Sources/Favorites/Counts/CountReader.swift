@@ -1,3 +1,5 @@
+import Blocking
+
 /// Reads counts and makes sure that they are what the examples say.
 struct CountReader: Sendable {
     let examples: ExampleTable

@@ -4,13 +4,17 @@ import Foundation
 ///
 /// Cancelling a task that waits does not take it out of the queue; its turn
 /// comes, and what it then calls notices the cancellation.
-final class Turnstile: @unchecked Sendable {
+package final class Turnstile: @unchecked Sendable {
     // Sendable: both variables are only touched under `lock`.
     private let lock = NSLock()
     private var isTaken = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    func pass<Value>(_ body: () async throws -> Value) async rethrows -> Value {
+    package init() {}
+
+    package func pass<Value>(
+        isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
+    ) async rethrows -> Value {
         await withCheckedContinuation { enter($0) }
         defer { leave() }
         return try await body()

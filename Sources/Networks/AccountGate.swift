@@ -1,0 +1,490 @@
+package import Foundation
+package import Logging
+package import Posts
+import ServiceLifecycle
+
+/// The one way to an account: whether it may be asked now, and for how long not.
+///
+/// Three things make it wait.
+///
+/// - The network refuses the credentials. That may be a mistake of the server, or of what stands before it, so a refusal
+///   only makes a pause. After it the credentials are verified, and after every further refusal again, with growing
+///   waits, until the gate's patience ends. A success of what was refused ends the doubt. A refusal that is about one
+///   post alone says nothing of the credentials if the account is verified.
+/// - The network's share of requests is used up, or nearly: then feeds wait, and what is left is for publishing.
+/// - What a call costs is not there.
+///
+/// Questions end with a graceful shutdown; what changes something at the network is finished.
+package final class AccountGate: SocialNetwork, @unchecked Sendable {
+    // Sendable because every access to `state` holds the lock.
+
+    /// How often the credentials may be refused before they are given up.
+    package enum Patience: Sendable {
+        /// Not even once: somebody waits for the answer.
+        case none
+        /// For some minutes, in which a slot does not expire yet.
+        case minutes
+        /// Without end: there is enough to do without the account.
+        case endless
+    }
+
+    /// A time in which something is not to be done.
+    private struct Pause {
+        let begun: Date
+        let until: Date
+
+        /// When it ends; nil if it is over, or if the clock was set back: how long it would still be is then anybody's
+        /// guess.
+        func end(at now: Date) -> Date? { now >= begun && now < until ? until : nil }
+    }
+
+    /// Whether the credentials are still taken, after a refusal.
+    private struct Doubt {
+        /// What has to succeed for the doubt to end.
+        var operations: Set<NetworkError.Operation>
+        var error: NetworkError
+        var refusals: Int
+        var pause: Pause
+        /// The network took the credentials after the pause, but nobody knows yet whether for what it refused.
+        var isVerified = false
+        var isVerifying = false
+    }
+
+    private struct State {
+        var doubt: Doubt?
+        var accountPause: Pause?
+        var feedPauses: [Feed: Pause] = [:]
+        /// Until when each lack of money was told.
+        var announced: [NetworkError.Code: Date] = [:]
+        /// When the network last took the credentials.
+        var verified: Date?
+        var limits: PublishingLimits?
+    }
+
+    /// Whether a call may be made.
+    private enum Admission {
+        case granted
+        /// Once the account was verified; this caller is to do it, and nobody else.
+        case afterVerification
+        case refused(NetworkError)
+    }
+
+    /// After each refusal; the first five waits are twelve and a half minutes.
+    private static let refusalWaits: [TimeInterval] = [30, 60, 120, 240, 300, 900, 1_800, 3_600]
+    /// The refusal after which a patience of minutes ends.
+    private static let lastRefusal = 6
+    /// How long others wait while one verifies: seconds.
+    private static let verifying: TimeInterval = 5
+    /// How long a verification tells that a refusal is about one post alone: seconds.
+    private static let verificationLasts: TimeInterval = 60
+    /// The part of the server's share that is left for what cannot wait, such as publishing.
+    private static let reserve = 0.1
+    /// No announced period is waited for longer than this, in seconds: clocks and headers may be wrong.
+    private static let longestPeriod: TimeInterval = 900
+    /// How long to wait where the network asks for a pause and does not say how long, and at least: seconds.
+    private static let usualPause: TimeInterval = 3_600
+    private static let shortestPause: TimeInterval = 60
+
+    private let network: any SocialNetwork
+    private let account: String
+    private let patience: Patience
+    private let now: @Sendable () -> Date
+    private let logger: Logger
+    private let onRefusal: @Sendable (NetworkError?) async -> Void
+    private let lock = NSLock()
+    private var state: State
+
+    /// - Parameters:
+    ///   - network: What the gate stands before.
+    ///   - account: What the log calls the account.
+    ///   - patience: When to give the credentials up.
+    ///   - previous: A gate that stood before the same account; what it knows is still true.
+    ///   - now: Reads the wall clock.
+    ///   - logger: Told of every pause and of its end.
+    ///   - onRefusal: Told of every refusal of the credentials, and with nil that they are taken again.
+    package init(
+        _ network: any SocialNetwork, account: String, patience: Patience = .minutes,
+        after previous: AccountGate? = nil, now: @escaping @Sendable () -> Date, logger: Logger,
+        onRefusal: @escaping @Sendable (NetworkError?) async -> Void = { _ in }
+    ) {
+        self.network = network
+        self.account = account
+        self.patience = patience
+        self.now = now
+        self.logger = logger
+        self.onRefusal = onRefusal
+        state = previous?.known ?? State()
+    }
+
+    private var known: State { lock.withLock { state } }
+
+    // MARK: What is known
+
+    package var name: NetworkName { network.name }
+
+    package var capabilities: Capabilities { network.capabilities }
+
+    package var clockLead: TimeInterval? { network.clockLead }
+
+    package func price(ofReading items: Int, from feed: Feed) -> Money? { network.price(ofReading: items, from: feed) }
+
+    /// The last refusal that nothing has taken back; nil if there is none.
+    package var refusal: NetworkError? { known.doubt?.error }
+
+    /// Fails once the credentials are given up.
+    package func check() throws(UnusableAccount) {
+        guard let doubt = known.doubt, isOver(doubt) else { return }
+        throw UnusableAccount(cause: doubt.error)
+    }
+
+    /// Until when no call may be made; nil if one may, perhaps after verifying.
+    package func pause(at now: Date) -> Date? { known.doubt?.pause.end(at: now) }
+
+    /// Until when a feed must not be looked at; nil if it may be now.
+    package func pause(of feed: Feed, at now: Date) -> Date? {
+        let state = known
+        return [state.accountPause, state.feedPauses[feed], state.doubt?.pause].compactMap { $0?.end(at: now) }.max()
+    }
+
+    /// Whether a call may be made now, after verifying the credentials if that is due.
+    ///
+    /// - Throws: ``UnusableAccount`` once they are given up; `CancellationError`.
+    package func isOpen() async throws -> Bool {
+        do {
+            try await enter()
+            return true
+        } catch is NetworkError {
+            try check()
+            return false
+        }
+    }
+
+    // MARK: Calls
+
+    package func verifyAccount() async throws -> Account {
+        try await judged(.verifyAccount) { try await self.cancellable { try await $0.verifyAccount() } }
+    }
+
+    /// How long a text may be; what is known already while the network cannot be asked.
+    package func limits() async throws -> PublishingLimits {
+        do {
+            let limits = try await ask(.readLimits) { try await $0.limits() }
+            lock.withLock { state.limits = limits }
+            return limits
+        } catch let error as NetworkError {
+            guard let limits = known.limits else { throw error }
+            return limits
+        }
+    }
+
+    package func page(_ feed: Feed, _ position: FeedPosition, size: Int?) async throws -> FeedPage {
+        do {
+            let page = try await ask(feed.operation) { try await $0.page(feed, position, size: size) }
+            note(page.rateLimit, from: feed)
+            return page
+        } catch let error as NetworkError {
+            pauses(error, feed)
+            throw error
+        }
+    }
+
+    package func publish(_ draft: Draft) async throws -> PublishedPost {
+        try await act(.publish) { try await $0.publish(draft) }
+    }
+
+    package func favorite(_ favorite: FavoriteDraft) async throws {
+        try await act(.favorite) { try await $0.favorite(favorite) }
+    }
+
+    package func delete(_ address: String) async throws { try await act(.delete) { try await $0.delete(address) } }
+
+    package func labelAsBot() async throws {
+        // Tokens without this one scope are in use, and everything else works with them.
+        try await act(.labelAccount, tolerating: .missingScope) { try await $0.labelAsBot() }
+    }
+
+    package func ownPosts(since: Date) async throws -> [ObservedPost] {
+        try await ask(.readOwnPosts) { try await $0.ownPosts(since: since) }
+    }
+
+    package func isFavorited(_ address: String) async throws -> Bool? {
+        try await ask(.readPost) { try await $0.isFavorited(address) }
+    }
+
+    package func lookUp(_ address: String) async throws -> ObservedPost? {
+        try await ask(.readPost) { try await $0.lookUp(address) }
+    }
+
+    package func conversation(of post: ObservedPost) async throws -> String? {
+        try await ask(.readConversation) { try await $0.conversation(of: post) }
+    }
+
+    package func replies(to address: String) async throws -> [ObservedPost] {
+        try await ask(.readConversation) { try await $0.replies(to: address) }
+    }
+
+    private func ask<Value: Sendable>(
+        _ operation: NetworkError.Operation,
+        _ question: @escaping @Sendable (any SocialNetwork) async throws -> Value
+    ) async throws -> Value {
+        try await enter()
+        return try await judged(operation) { try await self.cancellable(question) }
+    }
+
+    private func cancellable<Value: Sendable>(
+        _ question: @escaping @Sendable (any SocialNetwork) async throws -> Value
+    ) async throws -> Value {
+        try await cancelWhenGracefulShutdown { [network] in try await question(network) }
+    }
+
+    private func act<Value: Sendable>(
+        _ operation: NetworkError.Operation, tolerating tolerated: NetworkError.Code? = nil,
+        _ action: (any SocialNetwork) async throws -> Value
+    ) async throws -> Value {
+        try await enter()
+        return try await judged(operation, tolerating: tolerated) { try await action(network) }
+    }
+
+    // MARK: Credentials
+
+    /// Returns if a call may be made.
+    private func enter() async throws {
+        switch admission(at: now()) {
+        case .granted: return
+        case .refused(let error): throw error
+        case .afterVerification:
+            do {
+                _ = try await verifyAccount()
+            } catch {
+                verificationFailed(at: now())
+                guard var error = error as? NetworkError else { throw error }
+                // Whatever it was for did not leave.
+                error.outcome = .notSent
+                throw error
+            }
+        }
+    }
+
+    private func admission(at now: Date) -> Admission {
+        lock.withLock {
+            guard let doubt = state.doubt, !doubt.isVerified else { return .granted }
+            if let end = doubt.pause.end(at: now) { return .refused(doubt.error.held(until: end)) }
+            if doubt.isVerifying { return .refused(doubt.error.held(until: now + Self.verifying)) }
+            state.doubt?.isVerifying = true
+            return .afterVerification
+        }
+    }
+
+    /// Makes a call and notes what it says about the credentials.
+    private func judged<Value: Sendable>(
+        _ operation: NetworkError.Operation, tolerating tolerated: NetworkError.Code? = nil,
+        _ call: () async throws -> Value
+    ) async throws -> Value {
+        do {
+            let value = try await call()
+            if accept(operation) {
+                logger.notice("Credentials accepted again", metadata: ["account": "\(account)"])
+                await onRefusal(nil)
+            }
+            return value
+        } catch let error as NetworkError where error.stopsActor && error.code != tolerated {
+            if operation.isAboutOnePost, try await areCredentialsTaken() { throw error.aboutOnePost }
+            throw await refuse(error, operation)
+        }
+    }
+
+    /// Whether the network takes the credentials, by a verification of now or of a moment ago.
+    private func areCredentialsTaken() async throws -> Bool {
+        let now = now()
+        if let verified = known.verified, (0..<Self.verificationLasts).contains(now.timeIntervalSince(verified)) {
+            return true
+        }
+        do {
+            _ = try await verifyAccount()
+            return true
+        } catch let error as NetworkError {
+            // Where the account cannot be asked, the next call about it tells; what was asked for is only a post.
+            return !error.stopsActor
+        }
+    }
+
+    /// Notes that the network took the credentials.
+    ///
+    /// - Returns: Whether that ended a doubt.
+    private func accept(_ operation: NetworkError.Operation) -> Bool {
+        let now = now()
+        return lock.withLock {
+            if operation == .verifyAccount { state.verified = now }
+            guard var doubt = state.doubt else { return false }
+            if operation == .verifyAccount { (doubt.isVerified, doubt.isVerifying) = (true, false) }
+            doubt.operations.remove(operation)
+            state.doubt = doubt.operations.isEmpty ? nil : doubt
+            return doubt.operations.isEmpty
+        }
+    }
+
+    /// Notes that the network refused the credentials.
+    ///
+    /// What was under way at the time of a refusal, and is refused too, counts as one with it.
+    ///
+    /// - Returns: The error with when to try again.
+    private func refuse(_ error: NetworkError, _ operation: NetworkError.Operation) async -> NetworkError {
+        let now = now()
+        let (noted, isNew) = lock.withLock { () -> (Doubt, Bool) in
+            let known = state.doubt
+            var noted =
+                known ?? Doubt(operations: [], error: error, refusals: 0, pause: Pause(begun: now, until: now))
+            noted.operations.insert(operation)
+            let isNew = known == nil || noted.isVerified || operation == .verifyAccount
+            if isNew {
+                noted.refusals += 1
+                noted.error = error
+                let wait = Self.refusalWaits[min(noted.refusals, Self.refusalWaits.count) - 1]
+                noted.pause = Pause(begun: now, until: now + wait)
+                (noted.isVerified, noted.isVerifying) = (false, false)
+            }
+            state.doubt = noted
+            state.verified = nil
+            return (noted, isNew)
+        }
+        if isNew {
+            logger.warning(
+                "Credentials refused, verifying them again",
+                metadata: [
+                    "account": "\(account)", "error": "\(error)", "retry.attempt": "\(noted.refusals)",
+                    "until": "\(noted.pause.until)",
+                ])
+            await onRefusal(error)
+        }
+        return error.held(until: noted.pause.until)
+    }
+
+    /// Notes that the network could not be asked whether it takes the credentials.
+    private func verificationFailed(at now: Date) {
+        lock.withLock {
+            guard state.doubt?.isVerifying == true else { return }
+            state.doubt?.isVerifying = false
+            state.doubt?.pause = Pause(begun: now, until: now + Self.refusalWaits[0])
+        }
+    }
+
+    private func isOver(_ doubt: Doubt) -> Bool {
+        switch patience {
+        case .none: true
+        case .minutes: doubt.refusals >= Self.lastRefusal
+        case .endless: false
+        }
+    }
+
+    // MARK: Shares and money
+
+    /// Whether the network has a share of requests for each feed, as X does; elsewhere all of a token share one.
+    private var countsEachFeed: Bool { network.name == .x }
+
+    /// Slows the account down before the server's share is used up.
+    private func note(_ limit: RateLimit?, from feed: Feed) {
+        let now = now()
+        guard let remaining = limit?.remaining, let reset = limit?.resetsAt, reset > now,
+            Double(remaining) < Double(limit?.limit ?? 100) * Self.reserve
+        else { return }
+        hold(feed, until: after(min(reset, now + Self.longestPeriod), feed, now), now)
+    }
+
+    /// Makes a pause of an error that only time or money mends.
+    private func pauses(_ error: NetworkError, _ feed: Feed) {
+        let now = now()
+        switch error.code {
+        case .rateLimited:
+            hold(feed, until: after(error.retryAfter ?? now + Self.shortestPause, feed, now), now)
+        case .overBudget, .capReached, .creditsDepleted:
+            lack(error, feed, until: max(error.retryAfter ?? now + Self.usualPause, now + Self.shortestPause), now)
+        default: break
+        }
+    }
+
+    /// A little after an instant at which everybody comes back.
+    private func after(_ end: Date, _ feed: Feed, _ now: Date) -> Date {
+        Backoff.honouring(asked: end, now: now, atMost: Self.usualPause, key: "\(account) \(feed.rawValue)") ?? end
+    }
+
+    private func hold(_ feed: Feed, until: Date, _ now: Date) {
+        let isNew = lock.withLock { () -> Bool in
+            let known = (countsEachFeed ? state.feedPauses[feed] : state.accountPause)?.end(at: now)
+            guard until > known ?? now else { return false }
+            let pause = Pause(begun: now, until: until)
+            if countsEachFeed { state.feedPauses[feed] = pause } else { state.accountPause = pause }
+            return known == nil
+        }
+        guard isNew else { return }
+        logger.info("Account waits for its share of requests", metadata: metadata(feed, until))
+    }
+
+    /// What a single feed may cost pauses that feed alone: another one may be cheaper, or have a share of its own.
+    ///
+    /// The log tells it once, however many feeds meet it.
+    private func lack(_ error: NetworkError, _ feed: Feed, until: Date, _ now: Date) {
+        let isNew = lock.withLock { () -> Bool in
+            let pause = Pause(begun: now, until: until)
+            if error.code == .overBudget {
+                state.feedPauses[feed] = pause
+            } else if until > state.accountPause?.end(at: now) ?? now {
+                state.accountPause = pause
+            }
+            defer { state.announced[error.code] = until }
+            return state.announced[error.code] != until
+        }
+        guard isNew else { return }
+        logger.log(
+            level: error.code == .overBudget ? .info : .warning, "Account pauses",
+            metadata: metadata(feed, until).merging(["error": "\(error)"]) { $1 })
+    }
+
+    private func metadata(_ feed: Feed, _ until: Date) -> Logger.Metadata {
+        ["account": "\(account)", "feed": "\(feed.rawValue)", "until": "\(until)"]
+    }
+}
+
+/// An account that nothing can be done with until a person has done something.
+///
+/// Ends the worker, which throws the cause.
+package struct UnusableAccount: Error, CustomStringConvertible {
+    package let cause: NetworkError
+
+    package init(cause: NetworkError) { self.cause = cause }
+
+    package var description: String { cause.description }
+}
+
+extension NetworkError {
+    /// The same error for a call that was not made.
+    fileprivate func held(until time: Date) -> NetworkError {
+        var error = self
+        error.retryAfter = time
+        error.outcome = .notSent
+        return error
+    }
+
+    /// The same refusal where it is about the one post that was asked for.
+    fileprivate var aboutOnePost: NetworkError {
+        var error = self
+        error.code = .forbidden
+        return error
+    }
+}
+
+extension NetworkError.Operation {
+    /// Whether the call asks for one post of somebody's, which may be refused alone.
+    fileprivate var isAboutOnePost: Bool { self == .readPost || self == .readConversation }
+}
+
+extension Feed {
+    /// What reading the feed is called.
+    fileprivate var operation: NetworkError.Operation {
+        switch self {
+        case .ownPosts: .readOwnPosts
+        case .home: .readHome
+        case .favorites: .readFavorites
+        case .mentions: .readMentions
+        }
+    }
+}
