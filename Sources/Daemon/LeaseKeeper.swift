@@ -107,6 +107,28 @@ struct LeaseKeeper: Sendable {
         }
     }
 
+    /// Does work that needs the lease, beating beside it.
+    ///
+    /// - Returns: What the work returns.
+    /// - Throws: What the work throws; ``OutboxError`` as soon as another worker has taken the lease, and then the work
+    ///   is cancelled.
+    func holding<Value: Sendable>(
+        _ lease: Lease, _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await withThrowingTaskGroup(of: Value?.self) { group in
+            group.addTask {
+                try await beat(lease)
+                return nil
+            }
+            group.addTask { try await work() }
+            defer { group.cancelAll() }
+            while let ended = try await group.next() {
+                if let value = ended { return value }
+            }
+            throw CancellationError()
+        }
+    }
+
     /// Gives the lease back, so that the next worker need not wait.
     ///
     /// A database that does not answer is not waited for: the process is to end.

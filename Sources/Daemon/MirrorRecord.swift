@@ -1,4 +1,5 @@
 package import Foundation
+import Outbox
 package import Posts
 package import Storage
 
@@ -45,16 +46,78 @@ package struct MirrorTable: Sendable {
             let usual = AccountSetting.identity(on: found[role]?.network ?? .mastodon).name(of: role)
             return settings[role] ?? usual
         }
-        let (humanSetting, botSetting) = (setting(.human), setting(.bot))
-        try await update(now: now) { record in
+        let (humanSetting, botSetting, mirror) = (setting(.human), setting(.bot), mirror)
+        try await update(now: now) { record, connection in
             record.human = try Self.same(record.human?.canonical, found[.human], setting: humanSetting)
             record.bot = try Self.same(record.bot?.canonical, found[.bot], setting: botSetting)
             if let known = record.human, known == record.bot {
                 throw Self.sameAccount(as: found[.bot] == nil ? humanSetting : botSetting, isHuman: found[.bot] == nil)
             }
+            try Self.requireOwnBot(record.bot, of: mirror, setting: botSetting, connection)
             record.humanHandle = human?.handle ?? record.humanHandle
             record.botHandle = bot?.handle ?? record.botHandle
         }
+    }
+
+    /// Binds the mirror to other accounts than those that it knows, and drops what was about those.
+    ///
+    /// Where feeds were read up to is forgotten. For another bot, nothing older than `now` is answered or favorited,
+    /// and what was still to be done for the one before never happens, see ``Outbox/OutboxStore/leaveUnsent(of:on:now:)``.
+    ///
+    /// - Parameters:
+    ///   - accounts: The verified accounts; a role that is missing stays as it is.
+    ///   - settings: What decides whose account each is, for errors.
+    ///   - now: When it is done.
+    /// - Throws: ``ConfigurationError`` if human and bot are one account, or another mirror has this bot.
+    func rebind(_ accounts: [AccountRole: Account], settings: [AccountRole: String], now: Date) async throws {
+        let mirror = mirror
+        try await update(now: now) { record, connection in
+            for (role, account) in accounts {
+                let id = account.id.canonical
+                switch role {
+                case .human: (record.human, record.humanHandle) = (id, account.handle)
+                case .bot: (record.bot, record.botHandle) = (id, account.handle)
+                }
+                try Self.forgetFeeds(of: role, mirror, connection)
+            }
+            if let known = record.human, known == record.bot {
+                throw Self.sameAccount(
+                    as: settings[.bot] ?? settings[.human] ?? "MIRROR", isHuman: accounts[.bot] == nil)
+            }
+            guard accounts[.bot] != nil else { return }
+            try Self.requireOwnBot(record.bot, of: mirror, setting: settings[.bot] ?? "MIRROR", connection)
+            if record.activated != nil { record.activated = now }
+            try OutboxStore.leaveUnsent(of: mirror, on: connection, now: now)
+        }
+    }
+
+    /// Forgets where the feeds of a role were read up to, what waited in them, and what was noted of its credentials.
+    private static func forgetFeeds(
+        of role: AccountRole, _ mirror: String, _ connection: any StorageConnection
+    ) throws {
+        let (own, seen) = ("\(role.rawValue)-%", role == .human ? "\(FeedName.seen)%" : "")
+        for table in ["cursors", "feeds", "feed_items", "feed_gaps"] {
+            try connection.execute(
+                """
+                DELETE FROM \(unsafe: table)
+                WHERE mirror = \(mirror) AND (feed LIKE \(own) OR feed LIKE \(seen) OR feed = \("verified-" + role.rawValue))
+                """)
+        }
+        try connection.execute("DELETE FROM refusals WHERE mirror = \(mirror) AND role = \(role.rawValue)")
+    }
+
+    /// Fails if another mirror in the database has the same bot: both would answer.
+    private static func requireOwnBot(
+        _ bot: AccountID?, of mirror: String, setting: String, _ connection: any StorageConnection
+    ) throws {
+        guard let bot = stored(bot) else { return }
+        let others = try connection.query(
+            "SELECT mirror FROM mirrors WHERE bot_account = \(bot) AND mirror <> \(mirror) ORDER BY mirror LIMIT 1")
+        guard let other = try others.first?.text("mirror") else { return }
+        throw ConfigurationError(
+            setting,
+            "belongs to the bot of mirror \(other) in the same database, and both would answer; give one of them another "
+                + "account: mirror-bot rebind --mirror NAME --role bot")
     }
 
     /// The error for a mirror whose two accounts are one.
@@ -71,17 +134,17 @@ package struct MirrorTable: Sendable {
 
     /// Stores the zone of the human's clock.
     package func setTimeZone(_ identifier: String, now: Date) async throws {
-        try await update(now: now) { $0.timeZone = identifier }
+        try await update(now: now) { record, _ in record.timeZone = identifier }
     }
 
     /// Records the first start, once.
     package func activate(now: Date) async throws -> Date {
-        try await update(now: now) { record in record.activated = record.activated ?? now }
+        try await update(now: now) { record, _ in record.activated = record.activated ?? now }
         return try await record().activated ?? now
     }
 
     private func update(
-        now: Date, _ change: @escaping @Sendable (inout MirrorRecord) throws -> Void
+        now: Date, _ change: @escaping @Sendable (inout MirrorRecord, any StorageConnection) throws -> Void
     ) async throws {
         let mirror = mirror
         try await storage.transaction { connection in
@@ -91,7 +154,7 @@ package struct MirrorTable: Sendable {
                 ON CONFLICT (mirror) DO NOTHING
                 """)
             var record = try Self.record(mirror, connection) ?? MirrorRecord()
-            try change(&record)
+            try change(&record, connection)
             try connection.execute(
                 """
                 UPDATE mirrors SET human_account = \(Self.stored(record.human)), human_handle = \(record.humanHandle),

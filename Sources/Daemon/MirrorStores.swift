@@ -4,7 +4,7 @@ package import Foundation
 package import Logging
 import MeCab
 package import Outbox
-import Posts
+package import Posts
 import Redis
 package import Storage
 
@@ -16,6 +16,8 @@ package struct MirrorStores: Sendable {
     package let people: People
     package let table: MirrorTable
     package let cursors: CursorTable
+    package let feeds: FeedTable
+    let refusals: RefusalTable
     /// Stored logins and sessions.
     ///
     /// Those of a scratch store are the real ones: a token that was renewed must stay.
@@ -83,7 +85,7 @@ package struct MirrorStores: Sendable {
                 return try await open(configuration, logger: logger)
             } catch let error as StorageError where error.isTransient {
                 failures += 1
-                let next = Backoff.next(after: failures, error: error, name: "open", now: clock.now)
+                let next = PollingLoop.next(after: failures, of: "open", error, now: clock.now)
                 guard next < end else { throw error }
                 logger.warning(
                     "Database not reached, trying again",
@@ -107,12 +109,28 @@ package struct MirrorStores: Sendable {
         people = People(storage: storage, mirror: mirror)
         table = MirrorTable(storage: storage, mirror: mirror)
         cursors = CursorTable(storage: storage, mirror: mirror)
+        feeds = FeedTable(storage: storage, mirror: mirror)
+        refusals = RefusalTable(storage: storage, mirror: mirror)
     }
 
     /// The same mirror on data whose changes vanish when it is closed.
     package func scratch() async throws -> MirrorStores {
         var stores = MirrorStores(
-            configuration, try await storage.scratch(), vault: vault, spending: spending, isScratch: true)
+            configuration, try await storage.scratch(of: configuration.mirror), vault: vault, spending: spending,
+            isScratch: true)
+        stores.rehearsal = rehearsal
+        return stores
+    }
+
+    /// The same open mirror with the networks of the logins that are stored now.
+    ///
+    /// For a process that outlives a login, see ``accountsStamp()``; ``account(_:)`` reads the logins each time.
+    ///
+    /// - Throws: The store's error.
+    package func withCurrentLogins() async throws -> MirrorStores {
+        var configuration = configuration
+        configuration.adopt(try await vault.networks())
+        var stores = MirrorStores(configuration, storage, vault: vault, spending: spending, isScratch: isScratch)
         stores.rehearsal = rehearsal
         return stores
     }
@@ -137,6 +155,36 @@ package struct MirrorStores: Sendable {
             onStep: { [faultPoints = rehearsal.faultPoints] in faultPoints.pass(.learning($0)) })
     }
 
+    /// Unlearns what was learned from somebody who does not want that, as far as the names on their posts are known.
+    ///
+    /// Asks the database once or twice where there is nothing to unlearn. What they post later is learned again only if
+    /// nothing speaks against it then.
+    ///
+    /// - Parameters:
+    ///   - person: Who it is.
+    ///   - handle: The name they were seen under just now; nil for the one that is remembered.
+    ///   - classifier: One that is open already; nil to open one if there is something to unlearn.
+    ///   - now: The time of the decision.
+    /// - Returns: How many posts were unlearned.
+    /// - Throws: As ``favorites()``; the store's error.
+    @discardableResult
+    package func forgetLearning(
+        of person: AccountID, handle: String? = nil, with classifier: Favorites? = nil, now: Date
+    ) async throws -> Int {
+        var names = Set([handle].compactMap(\.self))
+        if person.network == .mastodon { names.insert(person.value) }
+        if let known = try await people.person(person)?.handle { names.insert(known) }
+        var unlearned = 0
+        for name in names.sorted() {
+            let isLearned = try await Favorites.hasLearned(
+                fromAuthor: name, on: person.network, of: configuration.mirror, in: storage)
+            guard isLearned else { continue }
+            let favorites = try classifier ?? self.favorites()
+            unlearned += try await favorites.forget(author: name, on: person.network, at: now).unlearned
+        }
+        return unlearned
+    }
+
     private func counts() throws -> any CountStore {
         guard let url = configuration.redisURL, !isScratch else {
             return SQLCountStore(storage: storage, mirror: configuration.mirror)
@@ -155,11 +203,11 @@ package struct MirrorStores: Sendable {
     /// - Throws: The store's error.
     package func settleTimeZone(now: Date) async throws -> TimeZone? {
         let stored = try await table.record().timeZone
-        guard let configured = configuration.timeZone else { return stored.flatMap(TimeZone.init(identifier:)) }
-        if stored != configured.identifier {
-            _ = try await archive.rewriteTimes(in: configured)
-            try await table.setTimeZone(configured.identifier, now: now)
-        }
+        let known = stored.flatMap(TimeZone.init(identifier:))
+        guard let configured = configuration.timeZone else { return known }
+        if known != configured { _ = try await archive.rewriteTimes(in: configured) }
+        let name = configuration.timeZoneName ?? configured.name
+        if stored != name { try await table.setTimeZone(name, now: now) }
         return configured
     }
 

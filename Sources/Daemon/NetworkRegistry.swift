@@ -6,16 +6,32 @@ import Transport
 /// Makes the clients of accounts, on all networks.
 package struct NetworkRegistry: Sendable {
     let client: HTTPClient
+    /// Names this program.
+    let version: String
     let clock: any WallClock
 
     /// - Parameters:
     ///   - version: Told to servers in the user agent.
     ///   - clock: Tells the time against which limits are counted.
     package init(version: String, clock: any WallClock) {
-        client = HTTPClient(
-            configuration: HTTPClientConfiguration(
-                userAgent: "mirror-bot/\(version) (+https://github.com/naoty/mirror_bot)"))
+        client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot/\(version)"))
+        self.version = version
         self.clock = clock
+    }
+
+    /// Tells servers whom to ask about this program; as ``HTTPClient/tell(contact:)``.
+    @discardableResult
+    package func tell(contact: String) -> Bool { client.tell(contact: contact) }
+
+    /// Tells servers how to reach whoever runs the mirror: `OPERATOR_CONTACT`, else the bot's own handle once it is known.
+    ///
+    /// - Throws: The store's error.
+    package func tellContact(of stores: MirrorStores) async throws {
+        if let contact = stores.configuration.operatorContact {
+            tell(contact: contact)
+        } else if let handle = try await stores.table.record().botHandle {
+            tell(contact: "@\(handle)")
+        }
     }
 
     /// The network of a role's account; nil if the role has none.
@@ -44,20 +60,21 @@ package struct NetworkRegistry: Sendable {
         for account: AccountConfiguration, of stores: MirrorStores, sessions: (any CredentialStore)? = nil
     ) throws -> any SocialNetwork {
         let now: @Sendable () -> Date = { [clock] in clock.now }
+        let uptime: @Sendable () -> TimeInterval = { [clock] in clock.uptime }
         let sessions = sessions ?? stores.vault.sessions(of: account.role, clock: clock)
         switch account.credentials {
         case .mastodon(let server, let credentials):
             return try MastodonNetwork(
                 server: server, apiBaseURL: account.apiBaseURL, credentials: credentials,
-                sessions: sessions, client: client, now: now)
+                sessions: sessions, client: client, now: now, uptime: uptime)
         case .x(let credentials):
             return try XNetwork(
                 credentials: credentials, options: xOptions(account, stores.configuration.x), book: stores.spending,
-                client: client, now: now)
+                client: client, now: now, uptime: uptime)
         case .bluesky(let identifier, let appPassword):
             return try BlueskyNetwork(
                 identifier: identifier, appPassword: appPassword, apiBaseURL: account.apiBaseURL,
-                sessions: sessions, client: client, now: now)
+                sessions: sessions, client: client, now: now, uptime: uptime)
         }
     }
 

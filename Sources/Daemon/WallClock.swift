@@ -7,10 +7,23 @@ import Outbox
 /// the demo and the tests can run days in seconds.
 package protocol WallClock: Sendable {
     var now: Date { get }
+    /// Reads a clock that goes as fast and that nobody sets, in seconds since any instant.
+    var uptime: TimeInterval { get }
     /// Waits until `deadline`; returns at once if it has passed.
     ///
     /// - Throws: `CancellationError` when the waiting task is cancelled.
     func sleep(until deadline: Date) async throws
+}
+
+extension WallClock {
+    package var uptime: TimeInterval { SystemUptime.seconds }
+}
+
+/// The system's clock that nobody sets.
+enum SystemUptime {
+    private static let origin = ContinuousClock.now
+
+    static var seconds: TimeInterval { origin.duration(to: .now) / .seconds(1) }
 }
 
 /// The system's clock.
@@ -86,6 +99,8 @@ package final class VirtualClock: WallClock, @unchecked Sendable {
 
     /// What the clock would show if nobody had set it.
     package var steadyNow: Date { lock.withLock { current } }
+
+    package var uptime: TimeInterval { steadyNow.timeIntervalSince1970 }
 
     /// Sets the clock ahead, or back if `seconds` is negative, as a person or a time server does.
     ///

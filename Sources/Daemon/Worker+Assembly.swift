@@ -1,6 +1,7 @@
 import Conduct
 import Foundation
 import Logging
+import MeCab
 import Networks
 import Outbox
 import Posts
@@ -12,36 +13,40 @@ extension Worker {
     /// - Parameters:
     ///   - lease: The mirror's lease; nil on a scratch store.
     ///   - deliverer: Sends the actions; nil for the bot's network.
-    ///   - standings: What is known of the accounts' credentials from earlier attempts; nil for nothing.
+    ///   - gates: Those of earlier attempts, with what they know of the accounts.
     /// - Returns: The parts, with everything checked that only a person could mend.
     /// - Throws: ``ConfigurationError``; ``UnusableAccount``; ``NetworkError``; the store's error.
     func parts(
-        lease: Lease?, deliverer: (any Deliverer)?, standings: Standings? = nil
+        lease: Lease?, deliverer: (any Deliverer)?, gates: Gates = Gates()
     ) async throws -> WorkerParts {
+        let begun = clock.now
         do {
             let bot = try await registry.requiredNetwork(of: .bot, in: stores)
             let human = try await registry.network(of: .human, in: stores)
             return try await parts(
-                bot: bot, human: human, lease: lease, deliverer: deliverer, standings: standings)
+                bot: bot, human: human, lease: lease, deliverer: deliverer, gates: gates, activated: begun)
         } catch let error as NetworkError where error.operation == .configure {
             throw UnusableAccount(cause: error)
+        } catch let error as NetworkError where !error.stopsActor {
+            // Listening begins with the first try, however long the network is away then.
+            _ = try await stores.table.activate(now: begun)
+            throw error
         }
     }
 
     /// The same with networks that are made already.
     func parts(
         bot: any SocialNetwork, human: (any SocialNetwork)?, lease: Lease?, deliverer: (any Deliverer)?,
-        standings: Standings? = nil
+        gates: Gates = Gates(), activated: Date? = nil
     ) async throws -> WorkerParts {
         let configuration = stores.configuration
-        let standings = standings ?? Standings(logger: logger)
-        let bot = guarded(bot, .bot, standings.bot)
-        let human = human.map { guarded($0, .human, standings.human) }
+        let bot = gates.gate(before: bot, .bot, of: self)
+        let human = human.map { gates.gate(before: $0, .human, of: self) }
         let accounts = try await verifiedAccounts(bot: bot, human: human)
         guard let zone = try await stores.settleTimeZone(now: clock.now) else {
             throw try await stores.missingTimeZone()
         }
-        let activated = try await stores.table.activate(now: clock.now)
+        let activated = try await stores.table.activate(now: activated ?? clock.now)
         let limits = try await bot.limits()
         let store = stores.outbox(lease: lease)
         let planner = PlanMaker(
@@ -51,31 +56,28 @@ extension Worker {
             onStep: { [faultPoints = stores.rehearsal.faultPoints] in faultPoints.pass(.delivery($0)) })
         let classifiers = ClassifierSource(logger: logger) { [stores] in try stores.favorites() }
         _ = try await classifiers.classifier()
-        let feeds = feeds(bot: bot, human: human)
+        let unlearning = Unlearning(stores: stores, clock: clock, logger: logger)
+        let feeds = feeds(bot: bot, human: human, activated: activated)
         // A run that only pretends to send changes nothing at the network.
         if deliverer == nil { try await label(bot, accounts.botAccount) }
         tellWhatIsLeftOut(bot: bot, feeds)
         return WorkerParts(
             configuration: configuration, clock: clock, cadence: cadence, faultPoints: stores.rehearsal.faultPoints,
             logger: logger, zone: zone, activated: activated, archive: stores.archive, people: stores.people,
-            classifiers: classifiers, bot: bot, human: human, own: accounts.own, planner: planner,
+            classifiers: classifiers, bot: bot, human: human,
+            learnable: Learnable(people: stores.people, own: accounts.own, onOptOut: unlearning.forget), store: store,
+            planner: planner,
             courier: Courier(
                 delivery: delivery, store: store, planner: planner, archive: stores.archive, people: stores.people,
                 bot: bot, human: human, clock: clock, logger: logger),
             mentionDecider: MentionDecider(
                 archive: stores.archive, people: stores.people, store: store, network: bot,
-                configuration: configuration, zone: zone, limits: limits, bot: accounts.bot),
+                configuration: configuration, zone: zone, bot: accounts.bot, activated: activated,
+                onOptOut: unlearning.forget),
             favoriteDecider: FavoriteDecider(
-                people: stores.people, store: store, capabilities: bot.capabilities,
+                store: store, capabilities: bot.capabilities,
                 configuration: configuration, zone: zone, own: accounts.own, activated: activated),
             feeds: feeds)
-    }
-
-    private func guarded(
-        _ network: any SocialNetwork, _ role: AccountRole, _ standing: AccountStanding
-    ) -> GuardedNetwork {
-        GuardedNetwork(
-            network: network, standing: standing, note: RefusalNote(role: role, cursors: stores.cursors), clock: clock)
     }
 
     // MARK: Accounts
@@ -93,13 +95,14 @@ extension Worker {
     /// An account whose calls cannot be paid for now is the one that was stored before, if its credentials are those of
     /// then: it waits, and the other goes on. So does the bot while the human's network does not answer, or refuses.
     private func verifiedAccounts(
-        bot: GuardedNetwork, human: GuardedNetwork?
+        bot: AccountGate, human: AccountGate?
     ) async throws -> VerifiedAccounts {
         let known = try await stores.table.record()
         let botAccount = try await account(bot, .bot, isKnown: known.bot != nil)
         let humanAccount: Account? =
             if let human { try await account(human, .human, isKnown: known.human != nil) } else { nil }
         try await stores.bind(human: humanAccount, bot: botAccount, now: clock.now)
+        try await registry.tellContact(of: stores)
         let stored = try await stores.table.record()
         guard let id = botAccount?.id ?? stored.bot else {
             throw ConfigurationError("MIRROR", "has no account for its bot; its database was changed meanwhile")
@@ -108,7 +111,7 @@ extension Worker {
         return VerifiedAccounts(bot: id, botAccount: botAccount, own: Set(own))
     }
 
-    private func account(_ network: GuardedNetwork, _ role: AccountRole, isKnown: Bool) async throws -> Account? {
+    private func account(_ network: AccountGate, _ role: AccountRole, isKnown: Bool) async throws -> Account? {
         do {
             return try await network.verifyAccount()
         } catch let error as NetworkError {
@@ -116,7 +119,7 @@ extension Worker {
             guard isKnown, try await stores.isVerified(role) else {
                 throw error.stopsActor ? UnusableAccount(cause: error) : error
             }
-            try network.standing.check()
+            try network.check()
             let isUnpaid = [.overBudget, .capReached, .creditsDepleted].contains(error.code)
             guard role == .human || isUnpaid else { throw error }
             logger.warning("Account not verified, going on with the known one", metadata: [LogKeys.error: "\(error)"])
@@ -125,7 +128,7 @@ extension Worker {
     }
 
     /// Has the bot's account say that it is automated, where that is possible without a person.
-    private func label(_ bot: GuardedNetwork, _ account: Account?) async throws {
+    private func label(_ bot: AccountGate, _ account: Account?) async throws {
         guard let account, !account.isBot else { return }
         do {
             try await bot.labelAsBot()
@@ -140,33 +143,30 @@ extension Worker {
     // MARK: Feeds
 
     /// The feeds that the accounts can read.
-    private func feeds(bot: GuardedNetwork, human: GuardedNetwork?) -> WatchedFeeds {
-        func pacing(_ role: AccountRole, _ network: GuardedNetwork?) -> AccountPacing {
-            AccountPacing(account: role.rawValue, countsEachFeed: network?.name == .x, logger: logger)
-        }
-        let (botPacing, humanPacing) = (pacing(.bot, bot), pacing(.human, human))
-        func watched(
-            _ network: GuardedNetwork?, _ feed: Feed, _ name: String, _ pacing: AccountPacing,
-            every interval: Duration
-        ) -> WatchedFeed? {
-            guard let network, network.capabilities.feeds.contains(feed) else { return nil }
-            let reader = FeedReader(
-                network: network, feed: feed, name: name, cursors: stores.cursors, clock: clock,
-                pages: Cadence.pages(of: feed, on: network.name), keepsPast: pacing === humanPacing,
+    private func feeds(bot: AccountGate, human: AccountGate?, activated: Date) -> WatchedFeeds {
+        func reader(
+            _ gate: AccountGate?, _ feed: Feed, _ name: String, every interval: Duration, since: Date? = nil,
+            horizon: TimeInterval? = nil
+        ) -> FeedReader? {
+            guard let gate, gate.capabilities.feeds.contains(feed) else { return nil }
+            return FeedReader(
+                gate: gate, feed: feed, name: name, table: stores.feeds, clock: clock,
+                pages: Cadence.pages(of: feed, on: gate.name), keepsPast: gate === human, since: since,
+                horizon: horizon, interval: interval, version: registry.version,
                 onPositionStored: { [faultPoints = stores.rehearsal.faultPoints] in faultPoints.pass(.cursorStored) })
-            return WatchedFeed(reader: reader, pacing: pacing, standing: network.standing, interval: interval)
         }
         return WatchedFeeds(
-            mentions: watched(bot, .mentions, FeedName.botMentions, botPacing, every: cadence.mentions),
-            botHome: watched(bot, .home, FeedName.botHome, botPacing, every: cadence.botHome),
-            humanHome: watched(human, .home, FeedName.seen, humanPacing, every: cadence.humanHome),
-            humanFavorites: watched(
-                human, .favorites, FeedName.humanFavorites, humanPacing, every: cadence.humanFavorites),
-            humanPosts: watched(human, .ownPosts, FeedName.humanPosts, humanPacing, every: cadence.humanPosts))
+            mentions: reader(bot, .mentions, FeedName.botMentions, every: cadence.mentions, since: activated),
+            botHome: reader(
+                bot, .home, FeedName.botHome, every: cadence.botHome, since: activated,
+                horizon: FavoriteRules().maximumAge.timeInterval),
+            humanHome: reader(human, .home, FeedName.seen, every: cadence.humanHome),
+            humanFavorites: reader(human, .favorites, FeedName.humanFavorites, every: cadence.humanFavorites),
+            humanPosts: reader(human, .ownPosts, FeedName.humanPosts, every: cadence.humanPosts))
     }
 
     /// Says once what this mirror does not do as it is configured.
-    private func tellWhatIsLeftOut(bot: GuardedNetwork, _ feeds: WatchedFeeds) {
+    private func tellWhatIsLeftOut(bot: AccountGate, _ feeds: WatchedFeeds) {
         let network = [LogKeys.network: Logger.MetadataValue(stringLiteral: bot.name.rawValue)]
         if !bot.capabilities.canPublish {
             logger.warning(
@@ -175,6 +175,61 @@ extension Worker {
         }
         if feeds.botHome == nil, stores.configuration.favoriteMode != .off {
             logger.info("No favorites: the bot's home timeline is not read", metadata: network)
+        }
+    }
+}
+
+/// The gates before both accounts, which outlive a start that failed.
+final class Gates: @unchecked Sendable {
+    // Sendable because every access to `known` holds the lock.
+    private let patience: AccountGate.Patience
+    private let lock = NSLock()
+    private var known: [AccountRole: AccountGate] = [:]
+
+    /// - Parameter patience: When the bot's credentials are given up. The human's never are: the bot can do without.
+    init(patience: AccountGate.Patience = .minutes) { self.patience = patience }
+
+    /// A gate before a role's account, with what an earlier one knew.
+    func gate(before network: any SocialNetwork, _ role: AccountRole, of worker: Worker) -> AccountGate {
+        let refusals = worker.stores.refusals
+        return lock.withLock {
+            let gate = AccountGate(
+                network, account: role.rawValue, patience: role == .bot ? patience : .endless, after: known[role],
+                now: { [clock = worker.clock] in clock.now }, logger: worker.logger
+            ) { [clock = worker.clock] error in
+                if let error { await refusals.note(error, of: role, at: clock.now) } else { await refusals.clear(role) }
+            }
+            known[role] = gate
+            return gate
+        }
+    }
+
+    /// Fails once the bot's credentials are given up.
+    func check() throws { try lock.withLock { known[.bot] }?.check() }
+}
+
+/// Unlearns people who do not want to be learned from, each once in the life of a worker.
+private final class Unlearning: Sendable {
+    // Sendable because `known` is only touched under `lock`.
+    private let stores: MirrorStores
+    private let clock: any WallClock
+    private let logger: Logger
+    private let lock = NSLock()
+    private nonisolated(unsafe) var known: Set<AccountID> = []
+
+    init(stores: MirrorStores, clock: any WallClock, logger: Logger) {
+        (self.stores, self.clock, self.logger) = (stores, clock, logger)
+    }
+
+    /// Forgets what was learned from a person; without a dictionary that has to wait for another time.
+    @Sendable func forget(_ person: AccountID, _ handle: String) async throws {
+        guard lock.withLock({ !known.contains(person) }) else { return }
+        do {
+            let number = try await stores.forgetLearning(of: person, handle: handle, now: clock.now)
+            if number > 0 { logger.info("Posts unlearned", metadata: [LogKeys.count: "\(number)"]) }
+            lock.withLock { _ = known.insert(person) }
+        } catch let error as MeCabError {
+            logger.warning("Posts not unlearned yet", metadata: [LogKeys.error: "\(error)"])
         }
     }
 }

@@ -54,6 +54,13 @@ package struct Worker: Sendable {
                 return await keeper.release(lease)
             } catch let error as OutboxError where error.code == .leaseLost {
                 logger.warning("Lease lost to another worker, waiting for it")
+            } catch is AccountsChanged {
+                logger.notice("Other logins or accounts are stored, starting with them")
+                await keeper.release(lease)
+                let stores = try await stores.withCurrentLogins()
+                return try await Worker(
+                    stores: stores, registry: registry, clock: clock, cadence: cadence, logger: logger
+                ).run(until: end)
             } catch {
                 await keeper.release(lease)
                 throw Self.cause(of: error)
@@ -69,7 +76,9 @@ package struct Worker: Sendable {
         let keeper = leaseKeeper()
         guard let lease = try await keeper.acquireNow() else { return false }
         do {
-            try await pass(try await parts(lease: lease, deliverer: nil, standings: hasty))
+            try await keeper.holding(lease) {
+                try await pass(try await parts(lease: lease, deliverer: nil, gates: hasty))
+            }
         } catch {
             await keeper.release(lease)
             throw Self.cause(of: error)
@@ -88,7 +97,7 @@ package struct Worker: Sendable {
         let worker = Worker(stores: scratch, registry: registry, clock: clock, cadence: cadence, logger: logger)
         do {
             let parts = try await worker.parts(
-                lease: nil, deliverer: PretendDeliverer(report: report), standings: hasty)
+                lease: nil, deliverer: PretendDeliverer(report: report), gates: hasty)
             try await worker.pass(parts)
             let today = LocalTime(clock.now, in: parts.zone).day
             let plan = try await PlanReporter(stores: scratch, zone: parts.zone).report(on: today, now: clock.now)
@@ -101,7 +110,7 @@ package struct Worker: Sendable {
     }
 
     /// Somebody waits for the answer, and nobody for a bot that may be let in later.
-    private var hasty: Standings { Standings(bot: .none, logger: logger) }
+    private var hasty: Gates { Gates(patience: .none) }
 
     /// What the caller is told: the network's own words of an account that is given up.
     private static func cause(of error: any Error) -> any Error { (error as? UnusableAccount)?.cause ?? error }
@@ -121,8 +130,12 @@ package struct Worker: Sendable {
                 try await keeper.beat(lease)
                 return .heartbeat
             }
+            let before = try await stores.accountsStamp()
             guard let parts = try await partsWhenReachable(lease: lease) else { return group.cancelAll() }
-            let loops = loops(Passes(parts: parts))
+            // A first start binds the accounts itself.
+            let stamp = try await stores.accountsStamp()
+            guard stamp.credentials == before.credentials else { throw AccountsChanged() }
+            let loops = loops(Passes(parts: parts), since: stamp)
             // A virtual clock waits for everybody who joined, so all join before the first one sleeps.
             for _ in loops { (clock as? VirtualClock)?.join() }
             logger.info("Worker started", metadata: [LogKeys.mirror: "\(stores.configuration.mirror)"])
@@ -151,17 +164,17 @@ package struct Worker: Sendable {
 
     /// The parts of the worker, once the networks and the database answer; nil if the worker is to end before that.
     private func partsWhenReachable(lease: Lease) async throws -> WorkerParts? {
-        let standings = Standings(logger: logger)
+        let gates = Gates()
         var failures = 0
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
             do {
-                return try await parts(lease: lease, deliverer: nil, standings: standings)
+                return try await parts(lease: lease, deliverer: nil, gates: gates)
             } catch is CancellationError {
                 return nil
             } catch  where !PollingLoop.endsTheWorker(error) {
-                try standings.bot.check()
+                try gates.check()
                 failures += 1
-                let next = Backoff.next(after: failures, error: error, name: "start", now: clock.now)
+                let next = PollingLoop.next(after: failures, of: "start", error, now: clock.now)
                 logger.warning(
                     "Start failed, trying again",
                     metadata: [
@@ -173,6 +186,9 @@ package struct Worker: Sendable {
         return nil
     }
 
+    /// How long a login that was made meanwhile may go unnoticed, in seconds.
+    private static let loginsLast: TimeInterval = 50
+
     /// What a task of the worker was.
     private enum Ending {
         case loop
@@ -180,13 +196,18 @@ package struct Worker: Sendable {
         case heartbeat
     }
 
-    private func loops(_ passes: Passes) -> [PollingLoop] {
+    private func loops(_ passes: Passes, since stamp: AccountsStamp) -> [PollingLoop] {
         let loops = passes.all.map { PollingLoop(name: $0.name, clock: clock, logger: logger, pass: $0.run) }
-        let tidying = PollingLoop(name: "memory", clock: clock, logger: logger) { [clock] in
+        let tidying = PollingLoop(name: "tidying", clock: clock, logger: logger) { [clock] in
             ProcessHeap.giveBack()
+            try await passes.clean()
             return clock.now + 3_600
         }
-        return loops + [tidying]
+        let logins = PollingLoop(name: "logins", clock: clock, logger: logger) { [clock, stores] in
+            guard try await stores.accountsStamp() == stamp else { throw AccountsChanged() }
+            return clock.now + Self.loginsLast
+        }
+        return loops + [tidying, logins]
     }
 
     /// Every pass once; one that fails does not keep the others from happening.
@@ -200,9 +221,12 @@ package struct Worker: Sendable {
                 firstError = firstError ?? error
             }
         }
-        if let error = firstError ?? parts.human?.standing.refusal { throw error }
+        if let error = firstError ?? parts.human?.refusal { throw error }
     }
 }
 
 /// The worker as a service of a group.
 extension Worker: Service {}
+
+/// Somebody logged in or out, or bound the mirror anew, while the worker ran; it begins again with what is stored now.
+struct AccountsChanged: Error {}

@@ -1,5 +1,7 @@
 import Archive
 import Foundation
+import Logging
+import Networks
 import Outbox
 import Posts
 import Sandbox
@@ -149,11 +151,17 @@ import Testing
         }
     }
 
-    @Test func aPauseOfAWrongTimeIsOver() {
-        let pause = Pause(begun: Sample.hour(24), until: Sample.hour(25))
-        #expect(pause.end(at: Sample.hour(24)) == Sample.hour(25))
-        #expect(pause.end(at: Sample.hour(24.9)) == Sample.hour(25))
-        #expect(pause.end(at: Sample.hour(25)) == nil)
-        #expect(pause.end(at: Sample.hour(23.9)) == nil)
+    @Test func aPauseOfAWrongTimeIsOver() async throws {
+        let network = PaperNetwork(.mastodon)
+        network.with {
+            $0.failure = { operation, _ in
+                network.error(.creditsDepleted, operation, retryAfter: Sample.hour(25))
+            }
+        }
+        let gate = AccountGate(network, account: "bot", now: { Sample.hour(24) }, logger: Logger(label: "test"))
+        await #expect(throws: NetworkError.self) { try await gate.page(.home, .newest) }
+        #expect(gate.pause(of: .home, at: Sample.hour(24.9)) == Sample.hour(25))
+        #expect(gate.pause(of: .home, at: Sample.hour(25)) == nil)
+        #expect(gate.pause(of: .home, at: Sample.hour(23.9)) == nil)
     }
 }

@@ -36,7 +36,8 @@ import Testing
         "FAVORITES_PER_DAY": "4", "REPLIES_PER_PERSON": "2", "REPLIES_PER_THREAD": "6", "ARCHIVE_LIMIT": "2000",
         "EXAMPLE_LIMIT": "3000", "MECAB_DICTIONARY": "/var/lib/mecab/dic/other", "X_ACKNOWLEDGE_POLICY": "yes",
         "X_BUDGET_USD_PER_MONTH": "7.5", "X_HOME_POSTS_PER_DAY": "30", "X_APP_OWNER": "bot",
-        "X_FIELD_NAMES": "post", "POLL_SECONDS": "45", "LOG_LEVEL": "debug", "LOG_FORMAT": "json",
+        "X_FIELD_NAMES": "post", "POLL_SECONDS": "45", "OPERATOR_CONTACT": "ops@example.org", "LOG_LEVEL": "debug",
+        "LOG_FORMAT": "json",
     ]
 
     /// The same for a human and a bot on Mastodon.
@@ -83,7 +84,8 @@ import Testing
         guard case .postgres(Self.databaseURL) = all.storage else { return #expect(Bool(false), "\(all.storage)") }
         #expect(all.redisURL?.reveal() == Self.redisURL)
         #expect(all.redisTLSVerify == "full")
-        #expect(all.timeZone?.identifier == "Europe/Berlin")
+        #expect(all.timeZone?.identifier == "Europe/Berlin" && all.timeZoneName == "Europe/Berlin")
+        #expect(all.operatorContact == "ops@example.org")
         #expect(all.schedule.model == .raw && !all.schedule.bursts && all.schedule.maximumPerDay == 12)
         #expect(all.schedule.quiet.count == 122)
         #expect(all.noRepeatDays == 90 && all.minimumAgeDays == 7 && !all.links)
@@ -111,6 +113,30 @@ import Testing
         #expect(plain.repliesPerPerson == 3 && plain.repliesPerThread == 5)
         #expect(plain.archiveLimit == 10_000 && plain.dictionary == "ipadic-utf8")
         #expect(plain.pollInterval == .seconds(60) && !plain.isDyno)
+    }
+
+    @Test(arguments: [
+        "ops@example.org", "mailto:ops@example.org", "https://example.org/bot", "@ops", "@ops@example.org",
+        "ops.bsky.social", "@ops.bsky.social",
+    ])
+    func takesAContact(text: String) throws {
+        #expect(try Self.configuration(["OPERATOR_CONTACT": text]).operatorContact == text)
+    }
+
+    /// It stands in a header of every request.
+    @Test(arguments: [
+        "ops", "@", "@@", "ops@", "a@b@c", "a b@example.org", "ops@example.org)", "(ops@example.org",
+        "ops@example.org\\",
+        "https://", "ftp://example.org", "\u{E9}@example.org", "a.example/x", "a@b.example:80",
+        String(repeating: "a", count: 200) + "@example.org",
+    ])
+    func refusesWhatIsNoContact(text: String) throws {
+        let error = #expect(throws: ConfigurationError.self) { try Self.configuration(["OPERATOR_CONTACT": text]) }
+        #expect(error?.setting == "OPERATOR_CONTACT")
+    }
+
+    @Test(arguments: ["UTC", "GMT", "Etc/UTC", "Asia/Calcutta"]) func namesAZoneAsItWasWritten(name: String) throws {
+        #expect(try Self.configuration(["TIME_ZONE": name]).timeZoneName == name)
     }
 
     @Test func prefersFlagsToTheEnvironmentToDotEnvToDefaults() throws {

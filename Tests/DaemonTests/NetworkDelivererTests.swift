@@ -94,6 +94,27 @@ import Testing
         #expect(explanation?.summary == "one of 3" && explanation?.outcome == detail)
     }
 
+    /// A reply without a target would be a post to everybody.
+    @Test func whatLacksATextOrATargetIsNeverSent() async {
+        let network = PaperNetwork(.bluesky)
+        for broken in [
+            action(.post, text: nil), action(.post, text: ""), action(.reply), action(.reply, text: nil, target: "m"),
+            action(.favorite, text: nil),
+        ] {
+            #expect(describe(await deliverer(network).send(broken)) == "refused incomplete")
+        }
+        #expect(network.with { $0.calls.isEmpty && $0.published.isEmpty && $0.favorited.isEmpty })
+        // Nor is anything taken for it that happens to be there.
+        network.add([own("1", "")], to: .ownPosts)
+        for broken in [action(.post, text: nil), action(.favorite, text: nil)] {
+            let found = await deliverer(network).lookUp(broken, since: Self.sending, among: [])
+            guard case .undecided = found else {
+                Issue.record("nothing can be recognised by nothing")
+                return
+            }
+        }
+    }
+
     private func describe(_ outcome: DeliveryOutcome) -> String {
         switch outcome {
         case .delivered: "delivered"
@@ -109,7 +130,9 @@ import Testing
     ) async -> String? {
         let network = PaperNetwork(name)
         network.add(posts, to: .ownPosts)
-        guard case .found(let id, _) = await deliverer(network).lookUp(action, since: Self.sending) else { return nil }
+        guard case .found(let id, _) = await deliverer(network).lookUp(action, since: Self.sending, among: []) else {
+            return nil
+        }
         return id
     }
 
@@ -159,7 +182,7 @@ import Testing
         let network = PaperNetwork(.x)
         let later = Self.sending + 600
         network.with { $0.failure = { operation, _ in network.error(.overBudget, operation, retryAfter: later) } }
-        let outcome = await deliverer(network).lookUp(action(.post), since: Self.sending)
+        let outcome = await deliverer(network).lookUp(action(.post), since: Self.sending, among: [])
         guard case .unavailable(let reason, let cause, let retry) = outcome else {
             Issue.record("a look-up that cannot be paid for tells nothing")
             return

@@ -204,13 +204,10 @@ import Testing
                 Post(id: PostID(network: .mastodon, value: "1"), author: human, text: text, createdAt: date)
             ])
             let parts = try await mirror.parts()
-            let rules = parts.mentionDecider
-            #expect(rules.limits == .usual(of: network))
-            let pool = try await TextPool(maker: parts.planner, planned: [])
-            var filled = pool
-            let slot = filled.fill(
+            var pool = try await TextPool(maker: parts.planner, planned: [], now: PaperMirror.now)
+            let slot = try await pool.fill(
                 subject: "s", minute: LocalTime(date, in: PaperMirror.zone).minute, due: PaperMirror.now,
-                day: LocalTime(PaperMirror.now, in: PaperMirror.zone).day, now: PaperMirror.now)
+                day: LocalTime(PaperMirror.now, in: PaperMirror.zone).day)
             #expect(slot.text == expected, "\(network) \(links)")
         }
     }

@@ -118,6 +118,10 @@ import Testing
             let isHit = (Sample.hour(8.75)..<Sample.hour(10)).contains(slot.due)
             #expect(slot.state == .done || isHit && slot.state == .expired, "\(slot)")
         }
+        let late = settled.filter { $0.kind == .post && $0.due < Sample.hour(10) }
+            .compactMap(\.sending).filter { $0 >= Sample.hour(10) }.sorted()
+        #expect(late.count <= 3)
+        #expect(zip(late, late.dropFirst()).allSatisfy { $1.timeIntervalSince($0) >= 60 })
         let summary = await fixture.sandbox.ledger.summary
         #expect(summary.replies == summary.expectedReplies)
     }

@@ -13,6 +13,14 @@ final class PaperNetwork: SocialNetwork, @unchecked Sendable {
         /// Oldest first.
         var feeds: [Feed: [ObservedPost]] = [:]
         var pageSize = 20
+        /// Answers with posts whose texts are together longer than this do not fit.
+        var largestAnswer = Int.max
+        /// The addresses of posts that cannot be read.
+        var unreadable: Set<String> = []
+        /// What asking for the thread of a post leads to, by its address.
+        var threads: [String: NetworkError.Code] = [:]
+        /// Replies that the network does not notify of, by the address of what they answer.
+        var replies: [String: [ObservedPost]] = [:]
         /// Sends everything again whatever the cursor says.
         var ignoresCursors = false
         var rateLimit: RateLimit?
@@ -22,6 +30,8 @@ final class PaperNetwork: SocialNetwork, @unchecked Sendable {
         var price: Money?
         /// Thrown instead of answering; asked before each call.
         var failure: @Sendable (NetworkError.Operation, FeedPosition?) -> NetworkError? = { _, _ in nil }
+        /// Cuts every call off although nobody cancelled anything.
+        var cutsCallsOff = false
         var onPage: @Sendable (Int) -> Void = { _ in }
 
         var looks: [Look] = []
@@ -67,18 +77,29 @@ final class PaperNetwork: SocialNetwork, @unchecked Sendable {
 
     func limits() async throws -> PublishingLimits { .usual(of: name) }
 
-    func page(_ feed: Feed, _ position: FeedPosition) async throws -> FeedPage {
+    func page(_ feed: Feed, _ position: FeedPosition, size: Int?) async throws -> FeedPage {
         try check(Self.operations[feed] ?? .readHome, position)
-        return with { state in
+        return try with { state in
             state.looks.append(Look(feed: feed, position: position))
             let all = state.feeds[feed] ?? []
             let end = all.count
-            let (range, isBackwards) = Self.range(position, end, state.pageSize, all: state.ignoresCursors)
-            let items = Array(all[range].reversed())
+            let size = min(size ?? state.pageSize, state.pageSize)
+            let (range, isBackwards) = Self.range(position, end, size, all: state.ignoresCursors)
+            var items = Array(all[range].reversed())
+            var unreadable = items.filter { state.unreadable.contains($0.address) }.map {
+                UnreadableItem(address: $0.address, digest: "digest", cause: "not a post")
+            }
+            items.removeAll { state.unreadable.contains($0.address) }
+            if items.map({ $0.post.text.utf8.count }).reduce(0, +) > state.largestAnswer {
+                guard items.count == 1 else { throw error(.tooLarge) }
+                unreadable += items.map { UnreadableItem(address: $0.address, digest: "large", cause: "too large") }
+                items = []
+            }
             state.onPage(items.count)
             return FeedPage(
                 items: items, older: isBackwards && range.lowerBound > 0 ? "\(range.lowerBound)" : nil,
-                newer: isBackwards ? "\(end)" : range.isEmpty ? nil : "\(range.upperBound)", rateLimit: state.rateLimit)
+                newer: isBackwards ? "\(end)" : range.isEmpty ? nil : "\(range.upperBound)", received: range.count,
+                unreadable: unreadable, rateLimit: state.rateLimit)
         }
     }
 
@@ -130,18 +151,29 @@ final class PaperNetwork: SocialNetwork, @unchecked Sendable {
     func lookUp(_ address: String) async throws -> ObservedPost? {
         with { $0.lookedUp.append(address) }
         try check(.readPost)
+        if with({ $0.unreadable.contains(address) }) { throw error(.malformedResponse, .readPost, outcome: .refused) }
         return with { state in state.feeds.values.joined().first { $0.address == address } }
     }
 
-    func conversation(of post: ObservedPost) async throws -> String? { post.conversation }
+    func conversation(of post: ObservedPost) async throws -> String? {
+        try check(.readConversation)
+        if let code = with({ $0.threads[post.address] }) { throw error(code, .readConversation, outcome: .refused) }
+        return post.conversation
+    }
+
+    func replies(to address: String) async throws -> [ObservedPost] {
+        try check(.readConversation)
+        return with { $0.replies[address] ?? [] }
+    }
 
     func price(ofReading items: Int, from feed: Feed) -> Money? { with { $0.price.map { $0 * items } } }
 
     private func check(_ operation: NetworkError.Operation, _ position: FeedPosition? = nil) throws {
-        let failure = with { state in
+        let (failure, cutsOff) = with { state in
             state.calls.append(operation)
-            return state.failure
+            return (state.failure, state.cutsCallsOff)
         }
+        if cutsOff { throw CancellationError() }
         if let error = failure(operation, position) { throw error }
     }
 

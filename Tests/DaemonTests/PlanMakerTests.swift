@@ -158,6 +158,92 @@ import Testing
         #expect(nothing == nil)
     }
 
+    /// What plans were made of once: every text, looked at.
+    private func candidates(_ desk: Desk, _ uses: [PostID: Date]) async throws -> [TextCandidate] {
+        let rules = TextRules(desk.stores.configuration, limits: .mastodon)
+        return try await desk.stores.archive.standalonePosts().compactMap { post in
+            guard case .success(let text) = rules.text(for: post) else { return nil }
+            return TextCandidate(
+                id: post.id, minute: LocalTime(post.createdAt, in: Self.zone).minute, textKey: TextRules.textKey(text),
+                lastUsed: uses[post.id], createdAt: post.createdAt)
+        }
+    }
+
+    @Test(arguments: [(300, 180, 30), (8, 180, 30), (40, 180, 0), (200, 14, 30), (60, 0, 300)])
+    func choosesAsOneWhoLooksAtEveryText(texts: Int, noRepeat: Int, minimumAge: Int) async throws {
+        let variables = ["NO_REPEAT_DAYS": "\(noRepeat)", "MIN_AGE_DAYS": "\(minimumAge)"]
+        // Some read as others do, and some may not be sent.
+        let desk = try await desk(texts: texts, variables: variables) { number in
+            number % 11 == 3 ? "RT @someone: their words" : "Thought \(number % (texts * 4 / 5)) about rivers"
+        }
+        let chooser = TextChooser(noRepeatDays: noRepeat, minimumAgeDays: minimumAge)
+        var uses: [PostID: Date] = [:]
+        var compared = 0
+        for number in 0..<20 {
+            let day = Self.firstDay.advanced(by: number)
+            let midnight = try #require(LocalDayMinutes(day, in: Self.zone).start)
+            let planned = try #require(try await desk.maker.make(day, now: midnight, watching: false))
+            let candidates = try await candidates(desk, uses)
+            var taken: Set<String> = []
+            for slot in planned.slots {
+                var generator = SplitMix64(seed: PlanSeed.text(mirror: "desk", day: day, minute: slot.minute))
+                let choice = chooser.choose(
+                    from: candidates, at: slot.minute, now: midnight, excluding: taken, generator: &generator)
+                #expect(slot.source?.id == choice?.id, "\(slot.subject)")
+                if let choice {
+                    #expect(slot.explanation.summary == choice.explanation.description)
+                    taken.insert(choice.textKey)
+                    uses[choice.id] = max(uses[choice.id] ?? slot.due, slot.due)
+                    compared += 1
+                }
+            }
+        }
+        #expect(compared > 5)
+    }
+
+    /// So many posts that texts are drawn rather than listed, two thirds of them the same one.
+    @Test func drawsEveryTextOfAWideWindowAsOften() async throws {
+        let desk = try await desk(texts: 0)
+        let human = AccountID(network: .mastodon, value: "haruka@sandbox.example")
+        let start = Double(Self.firstDay.ordinal - 900) * 86_400
+        let posts = (0..<2_100).map { (number: Int) -> Post in
+            let offset = Double(number % 800 * 86_400 + number % 20 * 60)
+            return Post(
+                id: PostID(network: .mastodon, value: "p\(number)"), author: human,
+                text: number < 700 ? "Thought \(number) on tea" : "Good morning, world",
+                createdAt: Date(timeIntervalSince1970: start + offset))
+        }
+        _ = try await desk.stores.archive.store(
+            posts, source: .archive, observedAt: Sample.origin, timeZone: .gmt, limit: nil)
+        let now = try #require(LocalDayMinutes(Self.firstDay, in: Self.zone).start)
+        let minute = MinuteOfDay(hour: 0, minute: 5)
+        _ = try await TextPool(maker: desk.maker, planned: [], now: now)
+        // A tenth was used lately.
+        try await desk.stores.storage.execute(
+            "UPDATE posts SET last_used_ms = \(now - 86_400) WHERE post_id LIKE 'p%7' AND text LIKE 'Thought%'")
+        let pool = try await TextPool(maker: desk.maker, planned: [], now: now)
+        var counts = Array(repeating: 0.0, count: 63)
+        var greetings = 0
+        let draws = 1_262
+        for number in 0..<draws {
+            var pool = pool
+            let day = Self.firstDay.advanced(by: number)
+            let slot = try await pool.fill(subject: "s", minute: minute, due: now, day: day)
+            let id = try #require(slot.source.flatMap { Int($0.id.value.dropFirst()) })
+            guard id < 700 else {
+                greetings += 1
+                continue
+            }
+            #expect(id % 10 != 7)
+            counts[(id / 10 * 9 + (id % 10 > 7 ? id % 10 - 1 : id % 10)) / 10] += 1
+        }
+        let expected = Double(draws) * 10 / 631
+        let chiSquare = counts.reduce(0) { $0 + ($1 - expected) * ($1 - expected) / expected }
+        // 62 degrees of freedom, odds of one in a million; of the greeting two are expected.
+        #expect(chiSquare < 131)
+        #expect(greetings < 14)
+    }
+
     @Test func keepsQuietAndWithinTheMostPerDay() async throws {
         let variables = ["QUIET_HOURS": "00:00-18:00,21:00-24:00", "MAX_PER_DAY": "3"]
         let slots = try await desk(texts: 600, perDay: 12, variables: variables).slots(ofDays: 6)

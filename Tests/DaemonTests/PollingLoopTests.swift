@@ -24,12 +24,26 @@ import Testing
         ) {
             let now = clock.now
             calls.add(now)
-            // A pass without a wish ends the run as a cancelled one does.
-            guard let next = try pass(calls.values.count, now) else { throw CancellationError() }
+            // A pass without a wish ends the run.
+            guard let next = try pass(calls.values.count, now) else {
+                withUnsafeCurrentTask { $0?.cancel() }
+                throw CancellationError()
+            }
             return next
         }
-        try await loop.run()
+        try await Task { try await loop.run() }.value
         return calls.values.map { $0.timeIntervalSince(Self.start) }
+    }
+
+    /// A call inside was cut off, and nobody wants the loop to end.
+    @Test func aStrayCancellationIsAFailureLikeOthers() async throws {
+        let log = Recorder<String>()
+        let calls = try await run(log: log) { number, _ in
+            guard number < 3 else { return nil }
+            throw CancellationError()
+        }
+        #expect(calls.count == 3)
+        #expect(log.values.count { $0.hasPrefix("warning Pass failed, trying again") } == 2)
     }
 
     @Test func comesBackWhenThePassWantsTo() async throws {
@@ -74,7 +88,8 @@ import Testing
             guard number == 1 else { return nil }
             throw Self.error(.rateLimited, retryAfter: now + 777)
         }
-        #expect(calls == [0, 777])
+        // And a little longer, as everybody comes back then.
+        #expect(calls.count == 2 && calls[1] >= 779 && calls[1] < 777 + 5 + 78)
     }
 
     @Test func doesNotHurryForAnEarlyRetry() async throws {
@@ -177,7 +192,7 @@ import Testing
 
     @Test(arguments: [1, 2, 7, 8, 40, 1_000, Int.max]) func staysWithinBounds(_ failures: Int) {
         for name in ["", "publisher", "bot-mentions", "human-favorites"] {
-            let next = Backoff.next(after: failures, error: Failure(), name: name, now: Self.start)
+            let next = PollingLoop.next(after: failures, of: name, Failure(), now: Self.start)
             let wait = next.timeIntervalSince(Self.start)
             #expect(wait >= (failures == 1 ? 5 : 10))
             #expect(wait < 375)

@@ -20,6 +20,10 @@ import Testing
         "https://%54.xn----0.", "https://a%2Fb.example", "https://a%40b.example", "https://a%3A80", "https://a%20b",
         "https://a%0Ab",
         "https://.", "https://..", "https://a..example", "https://a.example:0", "https://a.example:65536",
+        // Only this machine, in the spelling that everybody reads alike, is asked without TLS.
+        "http://a.example", "http://0x7f.1", "http://2130706433", "http://127.1", "http://0", "http://0.0.0.0",
+        "http://[::ffff:127.0.0.1]", "http://[::]", "http://0177.0.0.1", "http://192.168.1.1",
+        "http://localhost.example",
         "https://a!b.example", "https://[:]", "https://[a.example]",
     ])
     func refusesWhatIsNoServer(text: String) {

@@ -97,7 +97,7 @@ import Testing
         #expect(looks.contains(.older("\(Self.count - 80)")))
         #expect(!looks.contains(.newest) && !looks.contains(.older("\(Self.count - 60)")))
         #expect(try await scheduler(mirror).train(from: human).read == 0)
-        #expect(try await mirror.stores.cursors.value(of: "human-posts/past") == nil)
+        #expect(try await mirror.stores.feeds.progress(of: "human-posts").past == nil)
     }
 
     /// A worker that was started first has read the newest page of each feed.
@@ -109,12 +109,12 @@ import Testing
         let posts = try await scheduler(mirror).train(from: human)
         #expect(posts.learned == Self.count - 20 && posts.known == 0)
         #expect(try await mirror.stores.archive.count() == Self.count)
-        #expect(try await mirror.stores.cursors.value(of: "human-posts/past") == nil)
+        #expect(try await mirror.stores.feeds.progress(of: "human-posts").past == nil)
         _ = try await classifier(mirror).train(from: human, own: [], limit: 100)
         let status = try await mirror.stores.favorites().status()
         #expect(status.favorites == 120 && status.normals == 120)
         // The bot's own feeds have no past that anybody would want.
-        #expect(try await mirror.stores.cursors.value(of: "bot-home/past") == nil)
+        #expect(try await mirror.stores.feeds.progress(of: "bot-home").past == nil)
     }
 
     @Test func startingOverForgetsWhereAWalkStopped() async throws {
@@ -126,9 +126,9 @@ import Testing
             }
         }
         await #expect(throws: NetworkError.self) { try await scheduler(mirror).train(from: human) }
-        #expect(try await mirror.stores.cursors.value(of: "human-posts/past") != nil)
+        #expect(try await mirror.stores.feeds.progress(of: "human-posts").past != nil)
         try await scheduler(mirror).startOver()
-        #expect(try await mirror.stores.cursors.value(of: "human-posts/past") == nil)
+        #expect(try await mirror.stores.feeds.progress(of: "human-posts").past == nil)
         human.with { $0.failure = { _, _ in nil } }
         #expect(try await scheduler(mirror).train(from: human).learned == Self.count)
     }

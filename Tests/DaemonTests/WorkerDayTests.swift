@@ -132,14 +132,19 @@ import Testing
     }
 
     @Test func skipsTheSlotsBeforeItsFirstStart() async throws {
-        let fixture = try await MirrorFixture.start(from: 11)
-        try await fixture.live(until: 12.5)
+        // Five minutes after a slot, which would still be waited for.
+        let planned = try await MirrorFixture.start(from: 8)
+        try await planned.live(until: 8.1)
+        let due = try #require(try await planned.slots().first { $0.due > Sample.hour(9) }).due
+        let hour = due.timeIntervalSince(Sample.hour(0)) / 3_600 + 1.0 / 12
+        let fixture = try await MirrorFixture.start(from: hour)
+        try await fixture.live(until: 24)
         let slots = try await fixture.slots()
-        let early = slots.filter { $0.expires < Sample.hour(11) }
-        #expect(!early.isEmpty)
+        let early = slots.filter { $0.due < Sample.hour(hour) }
+        #expect(early.contains { $0.expires > Sample.hour(hour) }, "a slot that would still be waited for")
         #expect(early.allSatisfy { $0.state == .skipped && $0.reason == "before-start" })
-        #expect(slots.contains { $0.due > Sample.hour(11) && $0.state == .done })
-        #expect(slots.allSatisfy { $0.reason != "before-start" || $0.expires < Sample.hour(11) })
+        #expect(slots.contains { $0.due > Sample.hour(hour) && $0.state == .done })
+        #expect(slots.allSatisfy { $0.reason != "before-start" || $0.due < Sample.hour(hour) })
     }
 
     @Test func leavesAloneWhatIsOlderThanItsFirstStart() async throws {

@@ -78,6 +78,15 @@ package struct CredentialVault: Sendable {
     /// - Throws: ``ConfigurationError`` for `SECRET_KEY`.
     package func requireKey() throws { _ = try requiredSeal() }
 
+    /// Where the key is that opens what is stored, for people who keep a copy of it; nil if there is none yet.
+    package var keyPlace: String? {
+        switch key {
+        case .secret: "SECRET_KEY"
+        case .file(let file): FileManager.default.fileExists(atPath: file.path) ? file.path : nil
+        case .none: nil
+        }
+    }
+
     /// Forgets the login and the session of a role.
     ///
     /// - Throws: The store's error.

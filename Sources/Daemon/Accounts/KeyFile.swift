@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import Posts
+import Storage
 
 /// The file beside an embedded database that holds the key of what is sealed there.
 ///
@@ -13,20 +14,16 @@ struct KeyFile: Sendable {
 
     /// The key in the file; nil without such a file.
     ///
-    /// - Throws: ``ConfigurationError`` if the file can be read by others, or holds no key.
+    /// - Throws: ``ConfigurationError`` if the file belongs to others, can be read or written by them, or holds no key.
     func read() throws -> Secret? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            if errno == ENOENT { return nil }
-            throw failure("cannot be read: \(Self.reason(errno))")
+        let data: Data?
+        do throws(FileTrust.Problem) {
+            data = try FileTrust.contents(of: path, atMost: 1_024, .readByOthers)
+        } catch {
+            throw failure(error.text(behind: path))
         }
-        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & 0o077 == 0 else {
-            throw failure("can be read by others; change that with chmod 600")
-        }
-        let text = (try? file.read(upToCount: 1_024)).flatMap { String(data: $0, encoding: .utf8) } ?? ""
-        let key = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        guard let data else { return nil }
+        let key = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         guard key.utf8.count == 64, key.allSatisfy({ $0.isASCII && $0.isHexDigit }) else {
             throw failure("holds no key")
         }

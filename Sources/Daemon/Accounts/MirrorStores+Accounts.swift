@@ -1,6 +1,8 @@
+import Crypto
 package import Foundation
 import Networks
 package import Posts
+import Storage
 
 /// The accounts of a mirror: from the settings, else from what `mirror-bot login` stored.
 extension MirrorStores {
@@ -69,7 +71,34 @@ extension MirrorStores {
         try await table.bind(
             human: role == .human ? account : nil, bot: role == .bot ? account : nil, settings: [role: "this login"],
             now: now)
-        try await note(login.credentials, verifiedAs: role, now: now)
+        // A refusal that is noted is that of other credentials, which may still be in use.
+        try await cursors.set(login.credentials.fingerprint, of: Self.verification(role), now: now)
+    }
+
+    /// What the accounts are now, told by one short query, for whoever is to notice a change.
+    ///
+    /// - Throws: The store's error.
+    package func accountsStamp() async throws -> AccountsStamp {
+        let mirror = configuration.mirror
+        let rows = try await storage.query(
+            """
+            SELECT role AS name, sealed AS value FROM credentials WHERE mirror = \(mirror) AND role IN ('human', 'bot')
+            UNION ALL
+            SELECT 'accounts' AS name, COALESCE(human_account, '') || ' ' || COALESCE(bot_account, '') AS value
+            FROM mirrors WHERE mirror = \(mirror)
+            """)
+        let values = Dictionary(try rows.map { (try $0.text("name"), try $0.text("value")) }) { first, _ in first }
+        var credentials: [AccountRole: String] = [:]
+        for role in AccountRole.allCases {
+            if let account = configuration.account(role) {
+                credentials[role] = "setting \(account.credentials.fingerprint)"
+            } else if let sealed = values[role.rawValue] {
+                // Sealed with a number used once, so that each login has another text.
+                let hash = SHA256.hash(data: Data(sealed.utf8))
+                credentials[role] = "login \(Data(hash.prefix(16)).base64EncodedString())"
+            }
+        }
+        return AccountsStamp(credentials: credentials, accounts: values["accounts"] ?? "")
     }
 
     /// Whether the credentials of a role are those that opened the account which this mirror knows.
@@ -81,13 +110,25 @@ extension MirrorStores {
         return try await cursors.value(of: Self.verification(role)) == account.credentials.fingerprint
     }
 
-    private func note(_ credentials: AccountCredentials, verifiedAs role: AccountRole, now: Date) async throws {
+    func note(_ credentials: AccountCredentials, verifiedAs role: AccountRole, now: Date) async throws {
         try await cursors.set(credentials.fingerprint, of: Self.verification(role), now: now)
-        await RefusalNote(role: role, cursors: cursors).clear()
+        await refusals.clear(role)
     }
 
     /// Where it is noted which credentials were verified last.
     private static func verification(_ role: AccountRole) -> String { "verified-\(role.rawValue)" }
+}
+
+/// Which credentials a mirror uses and which accounts it is bound to, at one moment.
+///
+/// As long as two stamps are equal, nobody has logged in, logged out or bound the mirror anew between them. A stamp
+/// shows nothing of the credentials.
+package struct AccountsStamp: Equatable, Sendable {
+    /// What tells the credentials of a role from any others, also from an earlier login to the same account; nothing for
+    /// a role without credentials.
+    package let credentials: [AccountRole: String]
+    /// The identities that the mirror is bound to.
+    package let accounts: String
 }
 
 extension AccountConfiguration {

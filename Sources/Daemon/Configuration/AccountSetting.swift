@@ -1,6 +1,7 @@
 import Foundation
 import Networks
 import Posts
+import Transport
 
 /// The settings of one account, of which each network wants some.
 ///
@@ -136,6 +137,10 @@ package enum ServerURL {
         if host.hasSuffix(".") { host.removeLast() }
         guard isHost(host), (1...65_535).contains(parts.port ?? 1) else {
             throw ConfigurationError(setting, "is not of the form https://host")
+        }
+        guard scheme == "https" || HostPlace.isLoopback(host) else {
+            throw ConfigurationError(
+                setting, "is plain http, which is for localhost, 127.0.0.1 and [::1] only; use https")
         }
         let usual = scheme == "https" ? 443 : 80
         let port = parts.port.flatMap { $0 == usual ? nil : ":\($0)" } ?? ""

@@ -4,6 +4,7 @@ package import Foundation
 package import Posts
 package import Schedule
 package import Storage
+import Transport
 
 /// Whether favorites are sent, noted for a person, or neither.
 package enum FavoriteMode: String, Sendable {
@@ -33,8 +34,12 @@ package struct MirrorConfiguration: Sendable {
     package var redisURL: Secret?
     package var redisTLSVerify: String
     package var timeZone: TimeZone?
+    /// Whom a server's operator may write to about the bot; nil for the bot itself.
+    package private(set) var operatorContact: String?
     package var schedule: ScheduleConfiguration
     package var noRepeatDays: Int
+    /// How long plans and ended actions are kept.
+    package var historyDays: Int
     package var minimumAgeDays: Int
     package private(set) var links: Bool
     package var favorites: FavoriteConfiguration
@@ -46,6 +51,8 @@ package struct MirrorConfiguration: Sendable {
     package var archiveLimit: Int
     package var dictionary: String
     package var pollInterval: Duration
+    /// The zone's name as it was written; Foundation calls some zones by another one, as `UTC` by `GMT`.
+    package var timeZoneName: String? { timeZone == nil ? nil : values.text("TIME_ZONE") }
     /// Running on Heroku, whose disk is forgotten daily.
     package var isDyno: Bool
     /// The variables of a rehearsal; empty in earnest.
@@ -53,6 +60,11 @@ package struct MirrorConfiguration: Sendable {
 
     /// How long labelled posts are kept, in days; X wants what is deleted there to be gone soon.
     private static let (exampleDays, exampleDaysOnX) = (180, 30)
+
+    /// What was changed before this is not kept: neither the operator nor any cap or repeat of a text asks for it.
+    package func historyStart(at now: Date) -> Date {
+        now - Double(max(historyDays, noRepeatDays + 1, 31)) * 86_400
+    }
 
     /// - Parameters:
     ///   - values: The settings as they were found.
@@ -74,8 +86,10 @@ package struct MirrorConfiguration: Sendable {
         redisURL = values.text("REDIS_URL").map(Secret.init)
         redisTLSVerify = values.text("REDIS_TLS_VERIFY") ?? "auto"
         timeZone = try values.text("TIME_ZONE").map { try Self.zone($0) }
+        operatorContact = try values.text("OPERATOR_CONTACT").map { try Self.contact($0) }
         schedule = try Self.schedule(values)
         noRepeatDays = values.integer("NO_REPEAT_DAYS")
+        historyDays = values.integer("HISTORY_DAYS")
         minimumAgeDays = values.integer("MIN_AGE_DAYS")
         links = Self.links(values)
         favorites = try FavoriteConfiguration(
@@ -184,6 +198,24 @@ package struct MirrorConfiguration: Sendable {
                 "TIME_ZONE", "is \"\(identifier.prefix(60))\"; expected an IANA name such as Europe/Berlin")
         }
         return zone
+    }
+
+    /// A mail address, a URL or a handle that can stand in a header.
+    private static func contact(_ text: String) throws -> String {
+        let isURL = ["https://", "http://", "mailto:"].contains { start in
+            text.hasPrefix(start) && text.utf8.count > start.utf8.count + 2
+        }
+        let names = text.drop { $0 == "@" }.split(separator: "@", omittingEmptySubsequences: false)
+        let isName = (1...2).contains(names.count) && names.allSatisfy { !$0.isEmpty && !$0.contains(":") }
+        // Without any @ it takes a dot to be a handle, as on Bluesky.
+        let isHandle = isName && (text.contains("@") || text.contains(".")) && !text.contains("/")
+        guard HTTPClient.isContact(text), isURL || isHandle else {
+            throw ConfigurationError(
+                "OPERATOR_CONTACT",
+                "is no mail address, URL or handle such as ops@example.org, https://example.org/bot or @ops@example.org"
+            )
+        }
+        return text
     }
 
     private static func storage(_ values: SettingValues, _ environment: [String: String]) throws -> StorageLocation {

@@ -87,6 +87,9 @@ package struct Setting: Sendable {
                 "BURSTS", "let posts follow each other as the human's do", form: switching, fallback: "on"),
             Setting("QUIET_HOURS", "never post then, as 23:00-07:00,12:00-13:00 or none", fallback: "none"),
             Setting("NO_REPEAT_DAYS", "days before a text may return", form: .integer(0...3_650), fallback: "180"),
+            Setting(
+                "HISTORY_DAYS", "days that plans and ended actions are kept", form: .integer(30...3_650),
+                fallback: "400"),
             Setting("MIN_AGE_DAYS", "days before a post may be mirrored", form: .integer(0...3_650), fallback: "30"),
             Setting(
                 "LINKS", "mirror posts that hold links; off where the bot is on X", form: switching, fallback: "on",
@@ -125,6 +128,9 @@ package struct Setting: Sendable {
                 fallback: "tweet"),
             Setting(
                 "POLL_SECONDS", "seconds between looks at the mentions", form: .integer(10...3_600), fallback: "60"),
+            Setting(
+                "OPERATOR_CONTACT",
+                "told to servers with each request: a mail address, a URL or a handle; the bot's handle if not set"),
             Setting(
                 "LOG_LEVEL", "least severe message that is logged",
                 form: .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]), fallback: "info"),

@@ -2,6 +2,7 @@ package import Configuration
 import Foundation
 import Networks
 package import Posts
+import Storage
 import SystemPackage
 
 /// Where a setting's value comes from.
@@ -23,6 +24,9 @@ package struct SettingValues: Sendable {
     private var found: [String: Found] = [:]
 
     private typealias Found = (text: String, origin: SettingOrigin)
+
+    /// The most that is read of `.env`, or of a file that `NAME_FILE` names.
+    private static let maximumFileBytes = 65_536
 
     /// Reads every setting: flags first, then the environment, then `.env`, then the defaults.
     ///
@@ -53,17 +57,31 @@ package struct SettingValues: Sendable {
     /// - Returns: The checked values.
     /// - Throws: ``ConfigurationError``, also if `.env` cannot be read.
     package static func load(flags: [String: String]) async throws -> SettingValues {
-        // The reader of `.env` would take such a file for one line, and a token would grow by all that follows it.
-        if FileManager.default.contents(atPath: ".env")?.contains(UInt8(ascii: "\r")) == true {
-            throw ConfigurationError(".env", "has Windows line ends; save it with plain ones")
-        }
-        let dotEnv: EnvironmentVariablesProvider
+        let dotEnv = try checkedDotEnv()
         do {
-            dotEnv = try await EnvironmentVariablesProvider(environmentFilePath: ".env", allowMissing: true)
+            return try SettingValues(
+                flags: flags, environment: EnvironmentVariablesProvider(),
+                dotEnv: dotEnv ? try await EnvironmentVariablesProvider(environmentFilePath: ".env") : nil)
+        } catch let error as ConfigurationError {
+            throw error
         } catch {
             throw ConfigurationError(".env", "cannot be read")
         }
-        return try SettingValues(flags: flags, environment: EnvironmentVariablesProvider(), dotEnv: dotEnv)
+    }
+
+    /// Whether there is a `.env` that may be read.
+    private static func checkedDotEnv() throws -> Bool {
+        let data: Data?
+        do throws(FileTrust.Problem) {
+            data = try FileTrust.contents(of: ".env", atMost: maximumFileBytes, .writtenByOthers)
+        } catch {
+            throw ConfigurationError(".env", error.text(behind: ".env"))
+        }
+        // Its reader would take such a file for one line, and a token would grow by all that follows it.
+        if data?.contains(UInt8(ascii: "\r")) == true {
+            throw ConfigurationError(".env", "has Windows line ends; save it with plain ones")
+        }
+        return data != nil
     }
 
     /// The value of a setting, its default included.
@@ -133,10 +151,14 @@ package struct SettingValues: Sendable {
 
     private static func secret(at path: String, for setting: Setting) throws -> String {
         let variable = setting.name + "_FILE"
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw ConfigurationError(variable, "names a file that cannot be read: \(path)")
+        let data: Data?
+        do throws(FileTrust.Problem) {
+            data = try FileTrust.contents(of: path, atMost: maximumFileBytes, .none)
+        } catch {
+            throw ConfigurationError(variable, "names a file that cannot be used: \(path) \(error.text(behind: path))")
         }
-        guard data.count <= 65_536, let text = String(data: data, encoding: .utf8) else {
+        guard let data else { throw ConfigurationError(variable, "names a file that does not exist: \(path)") }
+        guard let text = String(data: data, encoding: .utf8) else {
             throw ConfigurationError(variable, "names a file that is no short text: \(path)")
         }
         let value = text.trimmingCharacters(in: .whitespacesAndNewlines)

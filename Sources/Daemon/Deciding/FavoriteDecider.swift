@@ -5,13 +5,13 @@ import Foundation
 import Networks
 import Outbox
 import Posts
+import Storage
 
 /// Decides which posts on the bot's home timeline the human would favorite.
 struct FavoriteDecider: Sendable {
     /// How many features an explanation names.
     private static let featuresShown = 5
 
-    let people: People
     let store: OutboxStore
     /// What the bot's network lets it do.
     let capabilities: Capabilities
@@ -25,25 +25,26 @@ struct FavoriteDecider: Sendable {
     ///
     /// - Parameters:
     ///   - items: Posts as the network gave them, in any order.
+    ///   - stances: What their authors said about the bot.
     ///   - classifier: Judges them; the same for all pages of one look.
     ///   - now: Decides about age and the day's cap.
     /// - Returns: The new actions.
     /// - Throws: The store's or the counts' error.
-    func decide(_ items: [ObservedPost], with classifier: FavoriteSession, now: Date) async throws -> [Action] {
+    func decide(
+        _ items: [ObservedPost], _ stances: [AccountID: People.Stance], with classifier: FavoriteSession, now: Date
+    ) async throws -> [Action] {
         guard configuration.favoriteMode != .off else { return [] }
         let known = try await store.known(.favorite, among: items.map(\.post.id.value))
         let fresh = items.filter { !known.contains($0.post.id.value) && $0.post.createdAt >= activated }
-        let midnight = LocalMidnight.before(now, in: zone)
-        var today = try await store.active(.favorite, since: midnight).count
-        let stances = try await people.stances(of: fresh.map(\.author.id))
+        guard !fresh.isEmpty else { return [] }
+        var today = try await store.count(.favorite, since: LocalMidnight.before(now, in: zone))
         var candidates = fresh.filter { refusal(for: $0, stances, today: today, now: now) == nil }
         guard !candidates.isEmpty else { return [] }
         candidates.sort { ($0.post.createdAt, $0.address) < ($1.post.createdAt, $1.address) }
-        let results = try await classifier.classify(candidates.map(\.example))
-        let consenting = try await consenting(among: candidates.map(\.author.id), stances)
+        let liked = try await classifications(of: candidates, by: classifier).filter(\.result.isFavorite)
+        let consenting = try await consenting(among: liked.map(\.item.author.id), stances)
         var actions: [Action] = []
-        for (item, result) in zip(candidates, results) where result.isFavorite && today < configuration.favoritesPerDay
-        {
+        for (item, result) in liked where today < configuration.favoritesPerDay {
             let isAutomatic = configuration.favoriteMode == .auto && mayFavorite(item.author.id, consenting)
             let proposed = try await store.propose(
                 intent(for: item, result, isAutomatic: isAutomatic, now: now), now: now)
@@ -55,13 +56,27 @@ struct FavoriteDecider: Sendable {
         return actions
     }
 
+    /// Judges each post; one that the counts cannot be asked about is left out, and does not keep the others waiting.
+    private func classifications(
+        of items: [ObservedPost], by classifier: FavoriteSession
+    ) async throws -> [(item: ObservedPost, result: Classification)] {
+        do {
+            return Array(zip(items, try await classifier.classify(items.map(\.example))))
+        } catch let error as StorageError where error.code == .invalidValue {
+            guard items.count > 1 else { return [] }
+            var judged: [(item: ObservedPost, result: Classification)] = []
+            for item in items { judged += try await classifications(of: [item], by: classifier) }
+            return judged
+        }
+    }
+
     /// Those who want to hear of the bot: the operator was told so, or they named it themselves.
     ///
     /// Only asked where the network makes a difference.
     private func consenting(
         among authors: [AccountID], _ stances: [AccountID: People.Stance]
     ) async throws -> Set<AccountID> {
-        guard capabilities.automaticFavorites == .consenting else { return [] }
+        guard capabilities.automaticFavorites == .consenting, !authors.isEmpty else { return [] }
         return try await store.acquaintances(among: authors).union(authors.filter { stances[$0] == .allow })
     }
 

@@ -1,4 +1,5 @@
 import Archive
+import Blocking
 import Conduct
 import Foundation
 import Logging
@@ -9,24 +10,40 @@ import ServiceLifecycle
 
 /// Sends what is due, one action at a time.
 ///
-/// The loops share one courier; its gate keeps them from sending at once, so
+/// The loops share one courier; its turnstile keeps them from sending at once, so
 /// that caps and the order of slots hold.
 package actor Courier {
+    /// The reason of what would repeat a post that the human took back.
+    private static let sourceGone = "source-gone"
+    /// How many other texts are tried in place of one that is gone.
+    private static let replacementsAtMost = 3
+    /// How far apart the two answers are that make a post count as gone for good, in seconds.
+    private static let secondAnswer: TimeInterval = 600
+    /// How many posts are remembered that may be gone; what is beyond begins anew.
+    private static let doubtsAtMost = 1_000
+
+    /// When a network denied a post first, and when it was asked last.
+    private struct Doubt {
+        var first: Date
+        var asked: Date
+    }
+
     private let delivery: Delivery
     private let store: OutboxStore
     private let planner: PlanMaker
     private let archive: Archive
     private let people: People
-    private let bot: GuardedNetwork
+    private let bot: AccountGate
     private let human: (any SocialNetwork)?
     private let clock: any WallClock
     private let logger: Logger
-    private var isBusy = false
-    private var waiting: [CheckedContinuation<Void, Never>] = []
+    /// The archived posts that the human's network denied.
+    private var gone: [PostID: Doubt] = [:]
+    private let turnstile = Turnstile()
 
     init(
         delivery: Delivery, store: OutboxStore, planner: PlanMaker, archive: Archive, people: People,
-        bot: GuardedNetwork, human: (any SocialNetwork)?, clock: any WallClock, logger: Logger
+        bot: AccountGate, human: (any SocialNetwork)?, clock: any WallClock, logger: Logger
     ) {
         self.delivery = delivery
         self.store = store
@@ -41,24 +58,44 @@ package actor Courier {
 
     /// Settles lost answers, marks what is too late, then sends what is due of these kinds.
     ///
-    /// At most one post leaves a call: after an outage the missed slots do not
-    /// come in a burst.
+    /// At most one post leaves a call, and after an outage few of the missed ones leave at all; see
+    /// ``OutboxStore/spreadLate(_:now:)``.
     ///
     /// While the bot's network refuses its credentials nothing leaves; what cannot wait expires.
     ///
+    /// - Returns: When the next action wants attention; nil if none does.
     /// - Throws: ``UnusableAccount`` once the bot's credentials are given up; the store's error.
-    func deliverDue(_ kinds: [ActionKind]) async throws {
-        await enter()
-        defer { leave() }
+    @discardableResult
+    func deliverDue(_ kinds: [ActionKind]) async throws -> Date? {
+        try await turnstile.pass {
+            do {
+                let attention = try await nextAttention(kinds)
+                guard let attention, attention <= clock.now else {
+                    // Credentials are verified again when that is due, also while nothing else is.
+                    _ = try await bot.isOpen()
+                    try await askAgain()
+                    return attention
+                }
+                try await deliver(kinds)
+                return try await nextAttention(kinds)
+            } catch is CancellationError where !Task.isCancelled {
+                throw StrayCancellation()
+            }
+        }
+    }
+
+    private func deliver(_ kinds: [ActionKind]) async throws {
         for action in try await store.expire(now: clock.now) { log(action) }
         guard try await bot.isOpen() else { return }
         for action in try await delivery.reconcile(now: { [clock] in clock.now }, allows: isAllowed) { log(action) }
-        try bot.standing.check()
+        try bot.check()
+        let due = try await store.spreadLate(try await store.due(kinds, now: clock.now), now: clock.now)
+        for action in due.expired { log(action) }
         var postsLeft = 1
-        for action in try await store.due(kinds, now: clock.now) {
+        for action in due.ready {
             // What is not begun is left to the next worker.
             if Task.isCancelled || Task.isShuttingDownGracefully { return }
-            if bot.standing.pause(at: clock.now) != nil { return }
+            if bot.pause(at: clock.now) != nil { return }
             if action.kind == .post {
                 guard postsLeft > 0 else { continue }
                 postsLeft -= 1
@@ -69,14 +106,14 @@ package actor Courier {
                 // Somebody else settled it; nothing was sent from here.
                 logger.debug("Action changed meanwhile", metadata: [LogKeys.action: "\(action.id)"])
             }
-            try bot.standing.check()
+            try bot.check()
         }
+        try await askAgain()
     }
 
     /// When the next action wants attention.
-    func nextAttention(_ kinds: [ActionKind]) async throws -> Date? {
-        let dates = [try await store.nextDue(kinds), try await delivery.nextLookUp()].compactMap(\.self)
-        return dates.min()
+    private func nextAttention(_ kinds: [ActionKind]) async throws -> Date? {
+        try await delivery.nextAttention(kinds, now: clock.now)
     }
 
     /// Whether what was sent once, and left no trace, may be sent again.
@@ -105,7 +142,7 @@ package actor Courier {
 
     private func prepareReply(_ action: Action) async throws -> Preparation {
         guard let source = action.sourcePost, try await isStillThere(source) else {
-            return .skip(reason: "source-gone")
+            return .skip(reason: Self.sourceGone)
         }
         if let author = action.targetAuthor {
             try await people.recordContact(author, at: clock.now)
@@ -113,31 +150,70 @@ package actor Courier {
         return .ready(action)
     }
 
+    /// The post with its own text, or with another where the human has taken that back.
     private func preparePost(_ action: Action) async throws -> Preparation {
-        if let source = action.sourcePost, try await isStillThere(source) { return .ready(action) }
-        guard let other = try await planner.replacement(for: action, now: clock.now), let source = other.source else {
-            return .skip(reason: "no-text")
+        var planner = planner
+        planner.limits = try await bot.limits()
+        var tried = [action]
+        while true {
+            let candidate = tried[tried.count - 1]
+            if let source = candidate.sourcePost, try await isStillThere(source) { return .ready(candidate) }
+            guard tried.count <= Self.replacementsAtMost else { return .skip(reason: Self.sourceGone) }
+            let other = try await planner.replacement(for: action, besides: tried, now: clock.now)
+            guard let other, let source = other.source else { return .skip(reason: "no-text") }
+            var replaced = action
+            replaced.sourcePost = source.id
+            replaced.text = other.text
+            replaced.language = source.language
+            replaced.visibility = VisibilityRules.postVisibility(original: source.visibility)
+            replaced.explanation = other.explanation.json
+            tried.append(replaced)
         }
-        var replaced = action
-        replaced.sourcePost = source.id
-        replaced.text = other.text
-        replaced.language = source.language
-        replaced.visibility = VisibilityRules.postVisibility(original: source.visibility)
-        replaced.explanation = other.explanation.json
-        return .ready(replaced)
     }
 
-    /// Whether the human has kept the post; one that is gone is forgotten.
+    // MARK: What the human took back
+
+    /// Whether the human has kept the post, for everybody to see.
+    ///
+    /// One that is gone is not used. It is forgotten once the network has said so twice within a while, and knows the
+    /// human's account: a server that is out of order may deny everything.
     private func isStillThere(_ id: PostID) async throws -> Bool {
         guard let post = try await archive.post(id) else { return false }
         guard let human, human.name == id.network, let address = post.address else { return true }
+        gone[id]?.asked = clock.now
         do {
-            if let found = try await human.lookUp(address) { return found.post.visibility.isOpen }
-            try await archive.forget([id])
-            return false
+            guard let found = try await human.lookUp(address) else {
+                if try await isGoneForGood(id, from: human) { try await archive.forget([id]) }
+                return false
+            }
+            gone[id] = nil
+            return found.post.visibility.isOpen && !found.post.isSensitive && !found.post.hasMedia
         } catch is NetworkError {
             // The human's server does not answer, or not this account; the archive is the best knowledge there is.
             return true
+        } catch is CancellationError where !Task.isCancelled {
+            return true
+        }
+    }
+
+    /// Notes that the network denies a post, and tells whether to believe it.
+    private func isGoneForGood(_ id: PostID, from human: any SocialNetwork) async throws -> Bool {
+        let now = clock.now
+        guard let doubt = gone[id], doubt.first <= now else {
+            if gone.count >= Self.doubtsAtMost { gone = [:] }
+            gone[id] = Doubt(first: now, asked: now)
+            return false
+        }
+        guard now.timeIntervalSince(doubt.first) >= Self.secondAnswer else { return false }
+        _ = try await human.verifyAccount()
+        gone[id] = nil
+        return true
+    }
+
+    /// Asks once more about the posts that seemed to be gone a while ago, so that what was deleted does not stay here.
+    private func askAgain() async throws {
+        for (id, doubt) in gone where clock.now.timeIntervalSince(doubt.asked) >= Self.secondAnswer {
+            _ = try await isStillThere(id)
         }
     }
 
@@ -151,16 +227,9 @@ package actor Courier {
         if let outcome = Explanation(json: action.explanation)?.outcome { metadata[LogKeys.error] = "\(outcome)" }
         logger.warning("Action failed", metadata: metadata)
     }
+}
 
-    private func enter() async {
-        guard isBusy else {
-            isBusy = true
-            return
-        }
-        await withCheckedContinuation { waiting.append($0) }
-    }
-
-    private func leave() {
-        if waiting.isEmpty { isBusy = false } else { waiting.removeFirst().resume() }
-    }
+/// A call inside was cancelled though nobody cancelled the worker, who must not take it for its own end.
+struct StrayCancellation: Error, CustomStringConvertible {
+    let description = "could not deliver: a call was cut off that nobody had cancelled"
 }

@@ -11,6 +11,7 @@ package struct NetworkDeliverer: Deliverer {
     private static let clockMargin: TimeInterval = 3_600
     /// The reason of what ended with the worker, before the network answered.
     private static let interrupted = "interrupted"
+    private static let nothingToLookFor = "it lacks what it could be recognised by"
 
     let network: any SocialNetwork
     let logger: Logger
@@ -35,12 +36,13 @@ package struct NetworkDeliverer: Deliverer {
         do {
             switch action.kind {
             case .favorite:
+                guard let address = action.targetAddress, !address.isEmpty else { return Self.incomplete(action) }
                 try await network.favorite(
-                    FavoriteDraft(
-                        address: action.targetAddress ?? "", key: action.key, createdAt: action.sending ?? action.due))
-                return .delivered(remoteID: action.targetPost, remoteAddress: action.targetAddress)
+                    FavoriteDraft(address: address, key: action.key, createdAt: action.sending ?? action.due))
+                return .delivered(remoteID: action.targetPost, remoteAddress: address)
             case .post, .reply:
-                let published = try await network.publish(draft(of: action))
+                guard let draft = draft(of: action) else { return Self.incomplete(action) }
+                let published = try await network.publish(draft)
                 if published.isMisplaced {
                     logger.notice(
                         "Reply published as a post of its own: its server no longer knew the answered post",
@@ -55,20 +57,64 @@ package struct NetworkDeliverer: Deliverer {
         }
     }
 
-    package func lookUp(_ action: Action, since departure: Date) async -> LookUpOutcome {
+    package func lookUp(_ action: Action, since departure: Date, among others: [Action]) async -> LookUpOutcome {
         do {
             if action.kind == .favorite { return try await lookUpFavorite(action) }
-            let text = SentText(action.text ?? "")
-            let match = try await network.ownPosts(since: departure - Self.clockMargin).first { item in
-                stands(item, where: action) && text.isSame(as: item.post.text)
+            guard let text = action.text, !text.isEmpty else { return .undecided(detail: Self.nothingToLookFor) }
+            let known = Set(others.compactMap(\.remoteID))
+            let candidates = try await network.ownPosts(since: departure - Self.clockMargin)
+                .filter { stands($0, where: action) && !known.contains($0.post.id.value) }
+            // Asked only now: the network knows its server once it has read from it.
+            guard !network.capabilities.supportsIdempotencyKey else {
+                let sent = SentText(text)
+                return candidates.first { sent.isSame(as: $0.post.text) }.map(Self.found) ?? .absent
             }
-            guard let match else { return .absent }
-            return .found(remoteID: match.post.id.value, remoteAddress: match.address)
+            return Self.find(text, in: candidates, among: others.filter { $0.targetAddress == action.targetAddress })
         } catch let error as NetworkError {
             return .unavailable(reason: error.code.rawValue, cause: error.retryCause, retryAfter: error.retryAfter)
         } catch {
             return .unavailable(reason: Self.interrupted, retryAfter: nil)
         }
+    }
+
+    /// Finds a text by what is left of it on a server that may have made another of it.
+    ///
+    /// Such a server also publishes again what is sent again. So nothing counts as absent as long as something there
+    /// may be it, or as another text of ours reads the same.
+    ///
+    /// - Parameters:
+    ///   - text: What is looked for.
+    ///   - candidates: The bot's posts at its place that no other action made, as far as is known.
+    ///   - others: What else was sent to the same place.
+    /// - Returns: Whether it is there.
+    private static func find(
+        _ text: String, in candidates: [ObservedPost], among others: [Action]
+    ) -> LookUpOutcome {
+        let letters = TextRules.lettersKept(of: text)
+        let exact = SentText(text)
+        let matches = candidates.filter { item in
+            // Of a text without words nothing but the signs themselves tell.
+            letters.isEmpty
+                ? TextRules.textKey(item.post.text) == TextRules.textKey(text)
+                : exact.isSame(as: item.post.text) || TextRules.lettersKept(of: item.post.text) == letters
+        }
+        let alike = others.filter { TextRules.lettersKept(of: $0.text ?? "") == letters }
+        if let match = matches.last, matches.count > alike.count(where: { $0.remoteID == nil }) { return found(match) }
+        if !matches.isEmpty || !alike.isEmpty {
+            return .undecided(detail: "what the network shows may be another of the bot's posts that reads the same")
+        }
+        if letters.isEmpty {
+            return .undecided(detail: "the network may show the text, which has no words, in another form")
+        }
+        guard candidates.isEmpty else {
+            return .undecided(
+                detail: "the network shows a post of the bot that nothing here made: it may be this one, rewritten")
+        }
+        return .absent
+    }
+
+    private static func found(_ post: ObservedPost) -> LookUpOutcome {
+        .found(remoteID: post.post.id.value, remoteAddress: post.address)
     }
 
     /// Whether a post of the bot answers what the action answers, or nothing if it answers nothing.
@@ -84,19 +130,31 @@ package struct NetworkDeliverer: Deliverer {
     }
 
     private func lookUpFavorite(_ action: Action) async throws -> LookUpOutcome {
-        switch try await network.isFavorited(action.targetAddress ?? "") {
-        case true?: .found(remoteID: action.targetPost, remoteAddress: action.targetAddress)
+        guard let address = action.targetAddress, !address.isEmpty else {
+            return .undecided(detail: Self.nothingToLookFor)
+        }
+        return switch try await network.isFavorited(address) {
+        case true?: .found(remoteID: action.targetPost, remoteAddress: address)
         case false?: .absent
         // The post is gone, and the favorite with it.
         case nil: .found(remoteID: nil, remoteAddress: nil)
         }
     }
 
-    private func draft(of action: Action) -> Draft {
-        Draft(
-            text: action.text ?? "", replyTo: action.targetAddress, bystanders: action.bystanders,
+    /// What the network publishes for the action; nil if that would be empty, or a reply that answers nobody.
+    private func draft(of action: Action) -> Draft? {
+        guard let text = action.text, !text.isEmpty, action.kind == .post || action.targetAddress?.isEmpty == false
+        else { return nil }
+        return Draft(
+            text: text, replyTo: action.targetAddress, bystanders: action.bystanders,
             visibility: action.visibility ?? .unlisted, language: action.language, key: action.key,
             createdAt: action.sending ?? action.due)
+    }
+
+    private static func incomplete(_ action: Action) -> DeliveryOutcome {
+        let what = action.kind == .favorite ? "target" : action.text?.isEmpty == false ? "target" : "text"
+        return .refused(
+            reason: Action.Reason.incomplete, detail: "the \(action.kind.rawValue) has no \(what), so nothing was sent")
     }
 
     private func outcome(of error: NetworkError) -> DeliveryOutcome {
@@ -120,7 +178,7 @@ extension NetworkError {
         if stopsActor { return .credentials }
         switch code {
         case .rateLimited: return .tooBusy
-        case .unavailable, .malformedResponse: return .serverTrouble
+        case .unavailable, .malformedResponse, .redirected: return .serverTrouble
         case .transport: return .unreachable
         case .overBudget, .capReached, .creditsDepleted: return .limit
         case .conflict: return .conflict
@@ -163,7 +221,7 @@ package struct PretendDeliverer: Deliverer {
         return .delivered(remoteID: nil, remoteAddress: nil)
     }
 
-    package func lookUp(_ action: Action, since departure: Date) async -> LookUpOutcome {
+    package func lookUp(_ action: Action, since departure: Date, among others: [Action]) async -> LookUpOutcome {
         .unavailable(reason: "dry-run", retryAfter: nil)
     }
 }

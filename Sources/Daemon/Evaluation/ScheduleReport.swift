@@ -1,5 +1,6 @@
 import Blocking
 package import Foundation
+import Posts
 package import Schedule
 
 /// How well schedules that are learned from the first part of somebody's posts fit the rest.
@@ -45,7 +46,7 @@ package struct ScheduleReport: Encodable, Sendable {
         let executor = ThreadExecutor(name: "evaluation")
         defer { executor.shutdown() }
         let (rows, leftOut) = try await executor.run { Self.measure(pasts, ScheduleEvaluation(zone: zone)) }
-        timeZone = zone?.identifier
+        timeZone = zone?.name
         authors = rows
         median = .median(of: rows.map(\.scores))
         self.leftOut = leftOut

@@ -5,27 +5,35 @@ import Logging
 import Networks
 import Outbox
 import Posts
+import ServiceLifecycle
 
 /// One look at each thing the worker watches, and what follows from it.
 struct Passes: Sendable {
+    /// How old the mentions are at most that the home pass relies on, in seconds.
+    private static let freshness: TimeInterval = 15
+    /// How often everything that may have been missed is looked at again, and how far back: seconds.
+    private static let sweep: TimeInterval = 86_400
+
     let parts: WorkerParts
 
     /// Makes today's plan when it is missing, and sends what is due.
     func publish() async throws -> Date {
         try await makePlan()
-        try await parts.courier.deliverDue(ActionKind.allCases)
+        let attention = try await parts.courier.deliverDue(ActionKind.allCases)
         let now = parts.clock.now
         let latest = now + parts.cadence.publisher.timeInterval
-        if let resume = parts.bot.standing.pause(at: now) { return min(resume, latest) }
-        let attention = try await parts.courier.nextAttention(ActionKind.allCases) ?? latest
-        return min(max(attention, now + 1), latest)
+        if let resume = parts.bot.pause(at: now) { return min(resume, latest) }
+        return min(max(attention ?? latest, now + 1), latest)
     }
 
     func makePlan() async throws {
         let now = parts.clock.now
         let today = LocalTime(now, in: parts.zone).day
-        let planned = try await parts.planner.make(
-            today, now: now, watching: parts.feeds.humanPosts != nil, onDrawn: { parts.faultPoints.pass(.planDrawn) })
+        var planner = parts.planner
+        planner.limits = try await parts.bot.limits()
+        let planned = try await planner.make(
+            today, now: now, activated: parts.activated, watching: parts.feeds.humanPosts != nil,
+            onDrawn: { parts.faultPoints.pass(.planDrawn) })
         guard let planned else { return }
         parts.faultPoints.pass(.planStored)
         parts.logger.info(
@@ -33,68 +41,128 @@ struct Passes: Sendable {
             metadata: [LogKeys.day: "\(today)", LogKeys.count: "\(planned.slots.count)"])
     }
 
+    /// Throws away what is too old to matter.
+    func clean() async throws {
+        try await parts.store.clean(before: parts.configuration.historyStart(at: parts.clock.now))
+    }
+
+    // MARK: The bot's feeds
+
     /// Answers, or decides not to answer, who mentioned the bot.
-    func mentions(_ feed: WatchedFeed) async throws -> Date {
-        let next = try await readMentions(feed)
+    func mentions(_ feed: FeedReader) async throws -> Date {
+        let next = try await feed.look(hear)
+        try await sweepIfDue(feed)
         try await parts.courier.deliverDue([.reply])
         return next
     }
 
-    private func readMentions(_ feed: WatchedFeed) async throws -> Date {
-        try await feed.look { items in
-            for item in items.sorted(by: { $0.post.createdAt < $1.post.createdAt })
-            where item.post.createdAt >= parts.activated {
-                let decided = try await parts.mentionDecider.decide(item, now: parts.clock.now)
-                if decided.isNew {
-                    log(decided.action)
-                    parts.faultPoints.pass(.mentionDecided)
-                }
+    private func hear(_ items: [ObservedPost], tries: Int) async throws -> [Postponed] {
+        let (decided, postponed) = try await parts.mentionDecider.decide(items, now: parts.clock.now, tries: tries)
+        for action in decided {
+            log(action)
+            parts.faultPoints.pass(.mentionDecided)
+        }
+        return postponed
+    }
+
+    /// Once a day, looks again at what is a day old, where that costs nothing: networks lose notifications too.
+    private func sweepIfDue(_ feed: FeedReader) async throws {
+        guard parts.bot.price(ofReading: 1, from: .mentions) == nil else { return }
+        let now = parts.clock.now
+        guard let last = try await feed.lastSweep() else { return try await feed.noteSweep() }
+        guard !(0..<Self.sweep).contains(now.timeIntervalSince(last)),
+            parts.bot.pause(of: .mentions, at: now) == nil
+        else { return }
+        try await feed.sweep(downTo: now - Self.sweep, hear)
+        for address in try await parts.store.publishedAddresses(since: now - 2 * Self.sweep) {
+            guard !Task.isShuttingDownGracefully, parts.bot.pause(of: .mentions, at: parts.clock.now) == nil else {
+                return
+            }
+            do {
+                _ = try await hear(try await parts.bot.replies(to: address), tries: 0)
+            } catch let error as NetworkError {
+                parts.logger.debug("Replies not looked at again", metadata: [LogKeys.error: "\(error)"])
             }
         }
     }
 
     /// Favorites what the human would favorite on the bot's home timeline.
-    func botHome(_ feed: WatchedFeed) async throws -> Date {
-        // Who has just asked the bot to stop is known before anything of theirs is favorited.
-        if let mentions = parts.feeds.mentions { _ = try await readMentions(mentions) }
+    func botHome(_ feed: FeedReader) async throws -> Date {
+        try await hearFirst()
         guard let classifier = try await parts.classifiers.classifier() else {
             try await feed.begin()
-            return later(feed)
+            return feed.later
         }
         let session = classifier.session()
-        let next = try await feed.look { items in
-            let decided = try await parts.favoriteDecider.decide(items, with: session, now: parts.clock.now)
+        let next = try await feed.look { items, _ in
+            let stances = try await parts.people.stances(of: items.map(\.author.id))
+            let decided = try await parts.favoriteDecider.decide(items, stances, with: session, now: parts.clock.now)
             decided.forEach(log)
             if !decided.isEmpty { parts.faultPoints.pass(.favoriteDecided) }
-            if parts.feeds.seen == .bot { try await learnSeen(items, with: classifier) }
+            if parts.feeds.seen == .bot {
+                let events = try await parts.learnable.among(items, stances).map { FavoriteEvent.seen($0.example) }
+                try await learn(events, with: classifier, knowing: session)
+            }
+            return []
         }
         try await parts.courier.deliverDue([.favorite])
         return next
     }
 
+    /// Who has just asked the bot to stop is known before anything of theirs is favorited.
+    ///
+    /// A feed of mentions that cannot be read tells so itself, and holds up nothing here.
+    private func hearFirst() async throws {
+        guard let mentions = parts.feeds.mentions else { return }
+        let age = await mentions.lastRead.map { parts.clock.now.timeIntervalSince($0) }
+        if let age, (0..<Self.freshness).contains(age) { return }
+        do {
+            _ = try await mentions.look(hear)
+        } catch let error as NetworkError {
+            parts.logger.debug("Mentions not read before favorites", metadata: [LogKeys.error: "\(error)"])
+        }
+    }
+
+    // MARK: The human's feeds
+
     /// Learns what the human saw and did not favorite.
-    func humanHome(_ feed: WatchedFeed) async throws -> Date {
-        guard let classifier = try await parts.classifiers.classifier() else { return later(feed) }
-        return try await feed.look { items in try await learnSeen(items, with: classifier) }
+    func humanHome(_ feed: FeedReader) async throws -> Date {
+        guard let classifier = try await parts.classifiers.classifier() else { return feed.later }
+        return try await feed.look { items, _ in
+            let events = try await parts.learnable.among(items).map { FavoriteEvent.seen($0.example) }
+            try await learn(events, with: classifier)
+            return []
+        }
     }
 
     /// Learns what the human favorites.
-    func humanFavorites(_ feed: WatchedFeed) async throws -> Date {
-        guard let classifier = try await parts.classifiers.classifier() else { return later(feed) }
-        return try await feed.look { items in
-            let events = try await parts.learnable(items).map { FavoriteEvent.favorited($0.example) }
+    func humanFavorites(_ feed: FeedReader) async throws -> Date {
+        guard let classifier = try await parts.classifiers.classifier() else { return feed.later }
+        return try await feed.look { items, _ in
+            let events = try await parts.learnable.among(items).map { FavoriteEvent.favorited($0.example) }
             try await learn(events, with: classifier)
+            return []
         }
     }
 
     /// Archives what the human posts.
-    func humanPosts(_ feed: WatchedFeed) async throws -> Date {
-        try await feed.look { items in
+    func humanPosts(_ feed: FeedReader) async throws -> Date {
+        try await feed.look { items, _ in
             _ = try await parts.archive.store(
                 items.map(\.post), source: .api, observedAt: parts.clock.now, timeZone: parts.zone,
                 limit: parts.configuration.archiveLimit)
+            return []
         }
     }
+
+    private func learn(
+        _ events: [FavoriteEvent], with classifier: Favorites, knowing session: FavoriteSession? = nil
+    ) async throws {
+        guard !events.isEmpty else { return }
+        _ = try await classifier.learn(events, at: parts.clock.now, knowing: session)
+    }
+
+    // MARK: All of them
 
     /// What the worker does again and again, the publisher first.
     var all: [Pass] { [publisher] + bot + human }
@@ -106,29 +174,19 @@ struct Passes: Sendable {
 
     private var bot: [Pass] {
         [
-            parts.feeds.mentions.map { feed in Pass(name: "bot-mentions") { try await mentions(feed) } },
-            parts.feeds.botHome.map { feed in Pass(name: "bot-home") { try await botHome(feed) } },
+            parts.feeds.mentions.map { feed in Pass(name: FeedName.botMentions) { try await mentions(feed) } },
+            parts.feeds.botHome.map { feed in Pass(name: FeedName.botHome) { try await botHome(feed) } },
         ].compactMap(\.self)
     }
 
     private var human: [Pass] {
         [
-            parts.feeds.humanPosts.map { feed in Pass(name: "human-posts") { try await humanPosts(feed) } },
-            parts.feeds.humanFavorites.map { feed in Pass(name: "human-favorites") { try await humanFavorites(feed) } },
+            parts.feeds.humanPosts.map { feed in Pass(name: FeedName.humanPosts) { try await humanPosts(feed) } },
+            parts.feeds.humanFavorites.map { feed in
+                Pass(name: FeedName.humanFavorites) { try await humanFavorites(feed) }
+            },
             parts.feeds.humanHome.map { feed in Pass(name: "human-home") { try await humanHome(feed) } },
         ].compactMap(\.self)
-    }
-
-    /// When a feed is looked at again that nothing can be done with now; its position stays.
-    private func later(_ feed: WatchedFeed) -> Date { parts.clock.now + feed.interval.timeInterval }
-
-    private func learnSeen(_ items: [ObservedPost], with classifier: Favorites) async throws {
-        try await learn(try await parts.learnable(items).map { FavoriteEvent.seen($0.example) }, with: classifier)
-    }
-
-    private func learn(_ events: [FavoriteEvent], with classifier: Favorites) async throws {
-        guard !events.isEmpty else { return }
-        _ = try await classifier.learn(events, at: parts.clock.now)
     }
 
     private func log(_ action: Action) {

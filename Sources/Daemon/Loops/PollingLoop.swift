@@ -3,6 +3,7 @@ package import Foundation
 package import Logging
 import Networks
 import Outbox
+import Posts
 import Redis
 import ServiceLifecycle
 import Storage
@@ -53,7 +54,7 @@ package struct PollingLoop: Service {
             do {
                 next = try await pass()
                 (failures, refusedSince) = (0, nil)
-            } catch is CancellationError {
+            } catch is CancellationError where Task.isCancelled || Task.isShuttingDownGracefully {
                 return
             } catch {
                 let now = clock.now
@@ -61,7 +62,7 @@ package struct PollingLoop: Service {
                 let isPatient = refusedSince.map { now.timeIntervalSince($0) < Self.patienceWithDatabase } ?? false
                 if Self.endsTheWorker(error), !isPatient { throw error }
                 failures += 1
-                next = Backoff.next(after: failures, error: error, name: name, now: now)
+                next = Self.next(after: failures, of: name, error, now: now)
                 logger.warning(
                     "Pass failed, trying again",
                     metadata: [
@@ -72,6 +73,16 @@ package struct PollingLoop: Service {
             // The sleep throws only when it is cut short by the end of the worker.
             try? await cancelWhenGracefulShutdown { try await clock.sleep(until: next) }
         }
+    }
+
+    /// How long a loop waits after failed passes: never less than the network asked for.
+    private static let backoff = Backoff(first: 5, longest: 300)
+
+    /// When to try again after so many failures in a row.
+    static func next(after failures: Int, of name: String, _ error: any Error, now: Date) -> Date {
+        backoff.next(
+            after: failures, key: "\(name) \(failures)", asked: (error as? NetworkError)?.retryAfter, now: now,
+            atMost: .greatestFiniteMagnitude)
     }
 
     /// What no retry mends; a replaced file is another database, which the next start opens.
@@ -86,29 +97,12 @@ package struct PollingLoop: Service {
     /// Whether trying again cannot help.
     static func endsTheWorker(_ error: any Error) -> Bool {
         switch error {
-        case is CancellationError: true
-        case is ConfigurationError, is UnusableAccount: true
+        case is ConfigurationError, is UnusableAccount, is AccountsChanged: true
         case let error as OutboxError: error.code == .leaseLost
         case let error as StorageError: Self.finalStorageCodes.contains(error.code)
         case let error as FavoritesError: error.code == .invalidConfiguration
         case let error as RedisError: error.code == .invalidConfiguration
         default: false
         }
-    }
-}
-
-/// How long a loop waits after failed passes.
-enum Backoff {
-    private static let first: TimeInterval = 5
-    private static let longest: TimeInterval = 300
-
-    /// Doubles from five seconds to five minutes, spread by up to a quarter by the loop's name, and never earlier than
-    /// the network asked for.
-    static func next(after failures: Int, error: any Error, name: String, now: Date) -> Date {
-        let wait = min(first * Double(1 << min(failures - 1, 10)), longest)
-        let hash = name.utf8.reduce(UInt32(truncatingIfNeeded: failures)) { $0 &* 31 &+ UInt32($1) }
-        let spread = Double(hash % 1_000) / 4_000
-        let ours = now + wait * (1 + spread)
-        return max(ours, (error as? NetworkError)?.retryAfter ?? .distantPast)
     }
 }

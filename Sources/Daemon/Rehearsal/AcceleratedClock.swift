@@ -23,6 +23,8 @@ package struct AcceleratedClock: WallClock {
 
     package var now: Date { origin + Date().timeIntervalSince(started) * factor + (setting?.seconds ?? 0) }
 
+    package var uptime: TimeInterval { SystemUptime.seconds * factor }
+
     package func sleep(until deadline: Date) async throws {
         try await Nap(rate: factor).sleep(until: deadline, on: self)
     }

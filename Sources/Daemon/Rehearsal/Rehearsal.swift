@@ -2,6 +2,7 @@ package import Foundation
 import Networks
 import Outbox
 import Posts
+import Transport
 
 /// How a process differs from one in earnest: its clock may run faster and be set while it runs, its lease may change
 /// hands sooner, and it may end itself at a named point.
@@ -135,7 +136,6 @@ extension AccountConfiguration {
     fileprivate var isOnThisMachine: Bool {
         let address: String? =
             if case .mastodon(let server, _) = credentials { apiBaseURL ?? server } else { apiBaseURL }
-        guard let host = address.flatMap(URLComponents.init(string:))?.host?.lowercased() else { return false }
-        return ["127.0.0.1", "[::1]", "::1", "localhost"].contains(host)
+        return address.flatMap(URLComponents.init(string:))?.encodedHost.map(HostPlace.isLoopback) ?? false
     }
 }

@@ -6,7 +6,9 @@ import Posts
 /// What goes wrong for longer than a moment.
 struct Troubles {
     /// Since when, and in what words, a network refuses an account's credentials.
-    var refusals: [AccountRole: (since: String, error: String)] = [:]
+    var refusals: [AccountRole: (since: Date, error: String)] = [:]
+    /// How well each feed is heard.
+    var feeds: [FeedHealth] = []
     /// Why the database takes no changes; nil if it does.
     var database: String?
     /// What may or may not have arrived in the last day, the newest first.
@@ -17,8 +19,27 @@ struct Troubles {
 
     func sentence(_ role: AccountRole, _ consequence: String) -> [String] {
         refusals[role].map { since, error in
-            ["\(consequence): the network refuses the \(role.rawValue)'s credentials since \(since): \(error)"]
+            ["\(consequence): the network refuses the \(role.rawValue)'s credentials since \(since.rfc3339): \(error)"]
         } ?? []
+    }
+
+    /// What was not heard, or is not now.
+    var unheard: [String] {
+        feeds.flatMap { feed -> [String] in
+            var sentences =
+                feed.error.map { error in
+                    ["\(feed.feed) cannot be read since \((feed.errorSince ?? .distantPast).rfc3339): \(error)"]
+                } ?? []
+            if feed.unreadable > 0 {
+                sentences.append(
+                    "\(feed.unreadable) of \(feed.feed) could not be read and are passed over until an update of mirror-bot"
+                )
+            }
+            sentences += feed.unreached.prefix(Self.named).map {
+                "what came in \(feed.feed) between \($0.from.rfc3339) and \($0.to.rfc3339) cannot be read any more"
+            }
+            return sentences
+        }
     }
 
     /// What a person may want to look for at the network.
@@ -48,7 +69,8 @@ struct IdleReasons {
 
     /// A sentence for each reason, the most important first.
     var sentences: [String] {
-        sending + troubles.lost + money + posting + (accounts.problem(.bot) == nil ? favoriting : learning) + human
+        sending + troubles.unheard + troubles.lost + money + posting
+            + (accounts.problem(.bot) == nil ? favoriting : learning) + human
     }
 
     private var sending: [String] {

@@ -73,7 +73,7 @@ package struct PlanReporter: Sendable {
         let past = try await outbox.active(.post, since: now - Self.plotMemory)
         let bot = (past.map(\.due) + slots.map(\.due)).map { LocalTime($0, in: zone).minute }
         return PlanReport(
-            day: day, timeZone: stored?.timeZone ?? zone.identifier, isStored: stored != nil, slots: slots,
+            day: day, timeZone: stored?.timeZone ?? zone.name, isStored: stored != nil, slots: slots,
             humanHours: MinuteShares(of: human).shares, botHours: MinuteShares(of: bot).shares)
     }
 

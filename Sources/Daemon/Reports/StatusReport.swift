@@ -83,6 +83,8 @@ package struct StatusReport: Codable, Sendable {
     package var recent: [Recent]
     /// Whether a worker holds the mirror now.
     package var isRunning: Bool
+    /// How well each feed is heard.
+    package var feeds: [FeedHealth] = []
     /// Why the bot does not do one of the things it could do, a sentence each.
     package var idle: [String]
 }

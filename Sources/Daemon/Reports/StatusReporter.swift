@@ -39,26 +39,27 @@ package struct StatusReporter: Sendable {
         let accounts = try await FoundAccounts(in: stores)
         let spending = accounts.networks.contains(.x) ? try await stores.spending.spending(at: now) : nil
         let isRunning = try await isRunning(now: now)
+        var troubles = try await troubles(outbox, now: now)
+        troubles.feeds = try await stores.feeds.health(now: now)
         let idle = IdleReasons(
             configuration: configuration, accounts: accounts, spending: spending, zone: zone, posts: posts, plan: plan,
             isRunning: isRunning, classifier: classifier, classifierProblem: problem, suggestions: suggestions,
-            troubles: try await troubles(outbox, now: now))
+            troubles: troubles)
         return StatusReport(
             mirror: configuration.mirror, storage: "\(configuration.storage)", human: record.humanHandle,
             bot: record.botHandle, accounts: accounts.states(record),
-            spending: spending.map(StatusReport.SpendingState.init), timeZone: zone?.identifier,
+            spending: spending.map(StatusReport.SpendingState.init),
+            timeZone: configuration.timeZoneName ?? record.timeZone,
             archive: .init(posts: posts, limit: configuration.archiveLimit, oldest: span?.oldest, newest: span?.newest),
             classifier: classifier, suggestions: suggestions, today: today, slots: plan?.slots ?? [],
             nextSlot: plan?.slots.first { $0.due > now && ["planned", "preview"].contains($0.state) }?.due,
             recent: try await outbox.recent(Self.recentShown).map(recent(of:)), isRunning: isRunning,
-            idle: idle.sentences)
+            feeds: troubles.feeds, idle: idle.sentences)
     }
 
     private func troubles(_ outbox: OutboxStore, now: Date) async throws -> Troubles {
         var troubles = Troubles()
-        for role in AccountRole.allCases {
-            troubles.refusals[role] = try await RefusalNote(role: role, cursors: stores.cursors).text()
-        }
+        troubles.refusals = try await stores.refusals.all()
         troubles.unconfirmed = try await outbox.recent(Self.unconfirmedSearched, since: now - 86_400)
             .filter(\.isUnconfirmed)
         do {

@@ -36,7 +36,7 @@ package struct ClassifierTrainer: Sendable {
     /// Forgets everything learned and where the feeds were read up to.
     package func startOver() async throws {
         try await favorites.clear()
-        for name in [FeedName.humanFavorites, FeedName.seen] { try await stores.cursors.clear(prefix: name) }
+        try await stores.feeds.reset([FeedName.humanFavorites, FeedName.seen])
     }
 
     /// Reads the human's favorites, and the posts they were chosen from, as far as the network shows them.
@@ -65,11 +65,10 @@ package struct ClassifierTrainer: Sendable {
                 continue
             }
             let reader = FeedReader(
-                network: human, feed: feed, name: name, cursors: stores.cursors, clock: clock,
+                gate: .hasty(human, clock: clock), feed: feed, name: name, table: stores.feeds, clock: clock,
                 pages: Cadence.pages(of: feed, on: human.name))
-            let training = FeedTraining(reader: reader, step: step, limit: limit, budget: budget, report: report)
             let before = tally.summary.read
-            let sentence = try await training.read { items, total in
+            let sentence = try await reader.train(step, limit: limit, budget: budget, report: report) { items, total in
                 let usable = try await learnable.among(items)
                 let events = usable.map { item -> FavoriteEvent in
                     step == .favorites ? .favorited(item.example) : .seen(item.example)

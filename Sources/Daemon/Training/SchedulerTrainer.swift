@@ -1,4 +1,5 @@
 import Archive
+import Conduct
 package import Foundation
 import Import
 package import Networks
@@ -37,7 +38,7 @@ package struct SchedulerTrainer: Sendable {
     /// Forgets the archived posts and where the human's feed was read up to.
     package func startOver() async throws {
         try await stores.archive.clear()
-        try await stores.cursors.clear(prefix: FeedName.humanPosts)
+        try await stores.feeds.reset([FeedName.humanPosts])
     }
 
     /// Reads the human's posts from the network: the newest 3,200 the first time, later what is new and what an earlier
@@ -50,15 +51,17 @@ package struct SchedulerTrainer: Sendable {
     /// - Throws: ``NetworkError``; the store's error.
     package func train(from human: any SocialNetwork) async throws -> TrainingSummary {
         let reader = FeedReader(
-            network: human, feed: .ownPosts, name: FeedName.humanPosts, cursors: stores.cursors, clock: clock)
-        let training = FeedTraining(
-            reader: reader, step: .posts, limit: Self.backfillLimit, budget: budget, report: report)
+            gate: .hasty(human, clock: clock), feed: .ownPosts, name: FeedName.humanPosts, table: stores.feeds,
+            clock: clock)
         let tally = Tally()
-        let missing = try await training.read { items, _ in
+        let missing = try await reader.train(
+            .posts, limit: Self.backfillLimit, budget: budget, report: report
+        ) { items, _ in
             let stored = try await store(items.map(\.post), source: .api)
             let done = tally.add(read: items.count, stored)
             report(TrainingProgress(step: .posts, done: done, total: Self.backfillLimit))
         }
+        try await prepare()
         var summary = tally.summary
         summary.missing += [missing].compactMap(\.self)
         return summary
@@ -93,9 +96,18 @@ package struct SchedulerTrainer: Sendable {
             report(TrainingProgress(step: .archive, done: done, total: nil))
         }
         if shelf.isOver { _ = tally.add(read: 0, try await store([], source: .archive)) }
+        try await prepare()
         var summary = tally.summary
         summary.add(imported)
         return summary
+    }
+
+    /// Makes ready what the first plan asks for.
+    private func prepare() async throws {
+        let configuration = stores.configuration
+        try await stores.archive.prepare(
+            by: TextRules(configuration, limits: .usual(of: configuration.botNetwork)))
+        _ = try await stores.archive.scheduleRows()
     }
 
     private func store(

@@ -15,8 +15,6 @@ package struct TrainingReset: Sendable {
     package func clear() async throws {
         try await stores.archive.clear()
         try await stores.favorites().clear()
-        for name in [FeedName.humanPosts, FeedName.humanFavorites, FeedName.seen] {
-            try await stores.cursors.clear(prefix: name)
-        }
+        try await stores.feeds.reset([FeedName.humanPosts, FeedName.humanFavorites, FeedName.seen])
     }
 }

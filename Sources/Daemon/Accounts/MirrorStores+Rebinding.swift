@@ -1,0 +1,75 @@
+package import Foundation
+import Logging
+import Networks
+import Outbox
+package import Posts
+
+/// An account that a mirror's credentials open, and that is not the one it is bound to.
+package struct Rebinding: Sendable {
+    package let role: AccountRole
+    /// The account that the mirror is bound to; nil if it is bound to none yet.
+    package let bound: AccountID?
+    /// The account that the credentials open.
+    package let found: Account
+}
+
+extension MirrorStores {
+    /// Asks the networks whose the credentials are, and compares that with what the mirror is bound to.
+    ///
+    /// - Parameters:
+    ///   - role: Whose credentials; nil for those of both roles, as far as there are any.
+    ///   - registry: Makes the clients.
+    /// - Returns: The roles whose account is another one.
+    /// - Throws: ``ConfigurationError`` without credentials; ``NetworkError``; the store's error.
+    package func rebindings(of role: AccountRole?, asking registry: NetworkRegistry) async throws -> [Rebinding] {
+        var roles = role.map { [$0] } ?? []
+        if role == nil {
+            for role in AccountRole.allCases {
+                if try await account(role) != nil { roles.append(role) }
+            }
+        }
+        if roles.isEmpty { roles = [.bot] }
+        let record = try await table.record()
+        var rebindings: [Rebinding] = []
+        for role in roles {
+            let found = try await registry.requiredNetwork(of: role, in: self).verifyAccount()
+            let bound = role == .human ? record.human : record.bot
+            guard bound?.canonical != found.id.canonical else { continue }
+            rebindings.append(Rebinding(role: role, bound: bound, found: found))
+        }
+        return rebindings
+    }
+
+    /// Binds the mirror to the accounts that its credentials open.
+    ///
+    /// What the bot did, people and what was learned stay. See
+    /// ``MirrorTable/rebind(_:settings:now:)`` for what does not.
+    ///
+    /// - Parameters:
+    ///   - rebindings: What ``rebindings(of:asking:)`` returned.
+    ///   - now: When it is done; nothing older is answered or favorited by a new bot.
+    /// - Returns: False if a worker holds the mirror, so that nothing was done.
+    /// - Throws: ``ConfigurationError`` if human and bot are one account, or another mirror has this bot; the store's
+    ///   error.
+    package func rebind(_ rebindings: [Rebinding], now: Date) async throws -> Bool {
+        let keeper = LeaseKeeper(
+            table: LeaseTable(storage: storage, mirror: configuration.mirror), clock: clock,
+            timing: rehearsal.leaseTiming, logger: Logger(label: "mirror-bot"))
+        guard let lease = try await keeper.acquireNow() else { return false }
+        do {
+            let accounts = Dictionary(rebindings.map { ($0.role, $0.found) }) { first, _ in first }
+            var settings: [AccountRole: String] = [:]
+            for role in accounts.keys { settings[role] = try await account(role)?.settingName }
+            try await table.rebind(accounts, settings: settings, now: now)
+            for role in accounts.keys {
+                guard let account = try await account(role) else { continue }
+                try await note(account.credentials, verifiedAs: role, now: now)
+            }
+        } catch {
+            await keeper.release(lease)
+            throw error
+        }
+        await keeper.release(lease)
+        return true
+    }
+}
