@@ -63,7 +63,8 @@ struct Failure {
 
     private func status(of error: NetworkError) -> ExitStatus {
         switch error.code {
-        case .configuration, .redirected: .configuration
+        case .configuration: .configuration
+        case .redirected where error.operation == .logIn: .configuration
         case .rateLimited, .capReached, .creditsDepleted, .overBudget: .tryLater
         case .rejected where error.operation == .logIn: .refused
         case _ where error.stopsActor: .refused

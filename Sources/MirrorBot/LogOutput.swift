@@ -82,6 +82,6 @@ struct LineLogHandler: LogHandler {
     private static func jsonString(_ value: String) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .withoutEscapingSlashes
-        return (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? "\"\""
+        return (try? encoder.encode(value)).map { JSONOutput.escaped(String(decoding: $0, as: UTF8.self)) } ?? "\"\""
     }
 }

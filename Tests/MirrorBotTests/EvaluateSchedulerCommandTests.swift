@@ -120,7 +120,7 @@ import Testing
         let path = try write(Fixture.lines(days: 60, perDay: 2), to: "posts.jsonl")
         let before = try stage.files()
         let report = try json(try await evaluate("--from", path, "--json"))
-        #expect(report["time_zone"] as? String == "GMT")
+        #expect(report["time_zone"] as? String == "UTC")
         let rows = try #require(report["authors"] as? [[String: Any]])
         #expect(rows.count == 1)
         #expect(rows[0]["n_train"] as? Int == 96 && rows[0]["n_test"] as? Int == 24)

@@ -25,6 +25,20 @@ import Testing
         #expect(ending.output.contains("\u{1B}") == hasColor)
     }
 
+    /// JSON is shown in terminals too, which obey some characters instead of showing them.
+    @Test func spellsOutInJSONWhatATerminalObeys() async throws {
+        let home = stage.folder.path("invoice\u{202E}fdp\u{9B}31m\u{7F}\u{E0001}\u{061C}\u{2028}é😀")
+        let ending = try await stage.run("config", "--json", environment: ["BOT_HANDLE": "", "MECAB_DICTIONARY": home])
+        // A setting may hold no control character.
+        #expect(ending.status == 78)
+        let shown = try await stage.run(
+            "config", "--json", environment: ["MECAB_DICTIONARY": "a\u{202E}b\u{E0001}c\u{061C}d\u{2028}é😀"])
+        #expect(shown.output.contains(#""a\u202eb\udb40\udc01c\u061cd\u2028é😀""#))
+        let lines = try JSONSerialization.jsonObject(with: Data(shown.output.utf8)) as? [[String: Any]]
+        let line = lines?.first { $0["name"] as? String == "MECAB_DICTIONARY" }
+        #expect(line?["value"] as? String == "a\u{202E}b\u{E0001}c\u{061C}d\u{2028}é😀")
+    }
+
     @Test func neverColorsJSON() async throws {
         let ending = try await stage.run("status", "--json", environment: ["FORCE_COLOR": "1"])
         #expect(!ending.output.contains("\u{1B}"))

@@ -1,5 +1,6 @@
 import Archive
 import Daemon
+import Favorites
 import Foundation
 import Posts
 import TestSupport
@@ -43,7 +44,28 @@ import Testing
         #expect(people.map(\.stance.rawValue) == [word])
     }
 
-    @Test(arguments: ["", "nobody", "x:", "x:nobody", "a b@c.example", "mastodon:"])
+    @Test func denyingUnlearns() async throws {
+        let settings = ["TIME_ZONE": "UTC"]
+        let trained = try await stage.run(
+            "train", "classifier", "--from", "-", environment: settings, input: Fixture.examples(20))
+        try #require(trained.status == 0)
+        let ending = try await stage.run("people", "deny", "pal@home.example", environment: settings)
+        #expect(ending.status == 0)
+        #expect(ending.output == "left alone from now on: pal@home.example\nunlearned: 20 posts of theirs\n")
+        let status = try await stage.withStores(settings) { try await $0.favorites().status() }
+        #expect(status.seen == 0 && status.favorites == 0 && status.normals == 0)
+    }
+
+    @Test(arguments: ["@Ann@Far.Example:8443", "mastodon:ann@far.example:8443"])
+    func aHostMayHaveAPort(name: String) async throws {
+        #expect(try await stage.run("people", "deny", name).status == 0)
+        let people = try await stage.withStores { try await $0.people.all() }
+        #expect(people.map(\.id.value) == ["ann@far.example:8443"])
+    }
+
+    @Test(arguments: [
+        "", "nobody", "x:", "x:nobody", "a b@c.example", "mastodon:", "a@b.example:0", "a@b.example:x", "a:1@b.example",
+    ])
     func whoCannotBeToldIsRefused(name: String) async throws {
         let ending = try await stage.run("people", "deny", name)
         #expect(ending.status == 64)

@@ -17,6 +17,8 @@ import Testing
                 "TIME_ZONE": noon.zone, "QUIET_HOURS": noon.quietHours, "MIN_AGE_DAYS": "0", "POLL_SECONDS": "10",
             ]) { $1 })
         try await stage.train(Fixture.lines(days: 30, perDay: 8))
+        // As if it had run before: the slots before a first start are skipped.
+        _ = try await stage.withStores { try await $0.table.activate(now: Date() - 3_600) }
     }
 
     private func started() async throws -> RunningProgram {
@@ -90,8 +92,10 @@ import Testing
         let once = try await stage.run("run", "--once")
         #expect(once.status == 75)
         #expect(once.error.contains("error: could not run: another worker holds mirror default"))
-        // Another mirror of the same database is free.
-        #expect(try await stage.run("run", "--once", "--mirror", "other").status == 0)
+        // The bot belongs to one mirror of the database.
+        let other = try await stage.run("run", "--once", "--mirror", "other")
+        #expect(other.status == 78)
+        #expect(other.error.contains("default"))
 
         let waiting = try stage.start(["run"])
         try await waiting.waitForError("Another worker holds this mirror, waiting")

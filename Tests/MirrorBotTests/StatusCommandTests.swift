@@ -27,6 +27,15 @@ import Testing
         for sentence in report.idle { #expect(text.output.contains("! \(sentence)\n")) }
     }
 
+    /// Foundation calls some zones by other names than people do.
+    @Test(arguments: ["UTC", "GMT", "Asia/Calcutta"]) func zonesAreNamedAsTheyWereWritten(name: String) async throws {
+        let settings = ["TIME_ZONE": name]
+        try await stage.train(Fixture.lines(), environment: settings)
+        #expect(try await stage.status(settings).timeZone == name)
+        // Once it is known, it need not be said again.
+        #expect(try await stage.status().timeZone == name)
+    }
+
     @Test func aTrainedMirrorTellsWhatItKnows() async throws {
         let sandbox = try await Sandbox.live()
         let settings = sandbox.humanSettings.merging(["TIME_ZONE": "Asia/Tokyo"]) { $1 }

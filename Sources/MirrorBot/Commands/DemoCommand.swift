@@ -47,9 +47,7 @@ struct DemoCommand: AsyncParsableCommand {
             say: { line in StandardError.write(line + "\n") })
         let result = try await demo.run()
         if json {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys]
-            print(String(decoding: try encoder.encode(result.summary), as: UTF8.self))
+            try JSONOutput.print(result.summary, isOneLine: true)
         } else {
             for line in DemoView(result: result, terminal: .output).lines { print(line) }
         }

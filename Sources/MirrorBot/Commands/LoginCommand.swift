@@ -21,7 +21,8 @@ struct LoginCommand: AsyncParsableCommand {
     @Argument(help: "mastodon, x or bluesky.", transform: NetworkArgument.network)
     var network: NetworkName
 
-    @Option(name: .customLong("as"), help: ArgumentHelp("human or bot.", valueName: "role"), transform: Self.role)
+    @Option(
+        name: .customLong("as"), help: ArgumentHelp("human or bot.", valueName: "role"), transform: RoleArgument.role)
     var role: AccountRole
 
     @Option(help: ArgumentHelp("Mastodon: the account's server, as https://host.", valueName: "address"))
@@ -64,6 +65,7 @@ struct LoginCommand: AsyncParsableCommand {
         let clock = SystemClock()
         let registry = NetworkRegistry(version: Version.current, clock: clock)
         defer { registry.shutdown() }
+        try await registry.tellContact(of: stores)
         let login = try await conversation(stores, registry)
         let account = login.account
         let session = TriedSession()
@@ -123,13 +125,6 @@ struct LoginCommand: AsyncParsableCommand {
         }
         return warnings
     }
-
-    private static func role(_ text: String) throws -> AccountRole {
-        guard let role = AccountRole(rawValue: text.lowercased()) else {
-            throw ValidationError("\"\(text.prefix(40))\" is no role; expected human or bot")
-        }
-        return role
-    }
 }
 
 /// `mirror-bot logout`.
@@ -138,23 +133,27 @@ struct LogoutCommand: AsyncParsableCommand {
         commandName: "logout",
         abstract: "Forget a login that was kept by mirror-bot login.")
 
-    @Option(name: .customLong("as"), help: ArgumentHelp("human or bot.", valueName: "role"))
-    var role: String
+    @Option(
+        name: .customLong("as"), help: ArgumentHelp("human or bot.", valueName: "role"), transform: RoleArgument.role)
+    var role: AccountRole
 
     @OptionGroup var options: MirrorOptions
 
-    func validate() throws {
-        guard AccountRole(rawValue: role) != nil else {
-            throw ValidationError("\"\(role.prefix(40))\" is no role; expected human or bot")
-        }
-    }
-
     func run() async throws {
         try await options.withMirror(readsAccounts: false) { stores in
-            guard let role = AccountRole(rawValue: role) else { return }
             try await stores.vault.remove(role)
             print("forgot the \(role.rawValue)'s login; revoke it in the account's settings too")
         }
+    }
+}
+
+/// Reads one of the two roles from the command line.
+enum RoleArgument {
+    static func role(_ text: String) throws -> AccountRole {
+        guard let role = AccountRole(rawValue: text.lowercased()) else {
+            throw ValidationError("\"\(text.prefix(40))\" is no role; expected human or bot")
+        }
+        return role
     }
 }
 

@@ -116,7 +116,7 @@ struct PeopleAllowCommand: AsyncParsableCommand {
 struct PeopleDenyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "deny",
-        abstract: "Never answer, favorite or learn from somebody.")
+        abstract: "Never answer, favorite or learn from somebody, and unlearn what was learned from them.")
 
     @OptionGroup var options: MirrorOptions
     @Argument(help: "The account.") var account: String
@@ -159,6 +159,9 @@ struct PeopleBook {
             let id = try await PeopleBook(stores: stores).account(text)
             try await stores.people.set(stance, for: id, reason: "operator", at: stores.clock.now)
             print("\(stance == .deny ? "left alone from now on" : "allowed"): \(Printable.line(id.reference))")
+            guard stance == .deny else { return }
+            let unlearned = try await stores.forgetLearning(of: id, now: stores.clock.now)
+            if unlearned > 0 { print("unlearned: \(unlearned) \(unlearned == 1 ? "post" : "posts") of theirs") }
         }
     }
 }
@@ -222,8 +225,18 @@ extension AccountID {
             return
         }
         let name = (parts.count == 2 && parts[0].lowercased() == "mastodon" ? parts[1] : trimmed).drop { $0 == "@" }
-        guard !name.isEmpty, !name.contains(":"), name.contains("@") || localHost != nil else { return nil }
+        guard !name.isEmpty, !Self.withoutPort(name).contains(":"), name.contains("@") || localHost != nil else {
+            return nil
+        }
         self = .mastodon(name, localHost: localHost ?? "")
+    }
+
+    /// `user@host` of `user@host:8443`.
+    private static func withoutPort(_ name: Substring) -> Substring {
+        guard let at = name.firstIndex(of: "@"), let colon = name.lastIndex(of: ":"), at < colon else { return name }
+        let digits = name[name.index(after: colon)...]
+        let isPort = digits.utf8.count <= 5 && digits.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        return isPort && (1...65_535).contains(Int(digits) ?? 0) ? name[..<colon] : name
     }
 
     /// Whether the value is an identity and not a name that changes.

@@ -69,6 +69,7 @@ extension MirrorStores {
         try configuration.requireLastingStorage()
         let registry = NetworkRegistry(version: Version.current, clock: clock)
         defer { registry.shutdown() }
+        try await registry.tellContact(of: self)
         try await body(
             Worker(stores: self, registry: registry, clock: clock, logger: Logger(label: "mirror-bot")))
     }

@@ -206,6 +206,7 @@ enum TrainingAccount {
     ) async throws -> Value {
         let registry = NetworkRegistry(version: Version.current, clock: clock)
         defer { registry.shutdown() }
+        try await registry.tellContact(of: stores)
         let human = try await registry.requiredNetwork(of: .human, in: stores)
         let account = try await human.verifyAccount()
         try await stores.bind(human: account, bot: nil, now: clock.now)

@@ -18,7 +18,7 @@ struct DemoView {
         return [
             terminal.bold("what it learned"),
             "  \(result.past.posts) posts, \(DateText.day(result.past.oldest, in: zone)) to "
-                + "\(DateText.day(result.past.newest, in: zone)), clock of \(zone.identifier)",
+                + "\(DateText.day(result.past.newest, in: zone)), clock of \(zone.name)",
             "  \(result.favoritesLearned) favorites and \(result.normalsLearned) other posts",
         ]
     }

@@ -18,6 +18,10 @@ enum StatusView {
             lines.append(row("suggestions", "\(report.suggestions) wait for you: mirror-bot suggestions"))
         }
         lines.append(row("next post", report.nextSlot.map { DateText.minute($0, in: zone) } ?? "none planned"))
+        if !report.feeds.isEmpty {
+            lines += ["", terminal.bold("what it hears")]
+            lines += report.feeds.map { feed($0, zone, terminal) }
+        }
         if !report.idle.isEmpty {
             lines += ["", terminal.bold("why something does not happen")]
             lines += report.idle.map { "  " + terminal.yellow("!") + " " + Printable.lines($0) }
@@ -31,6 +35,16 @@ enum StatusView {
             lines += report.recent.map { recent($0, zone, terminal) }
         }
         return lines
+    }
+
+    private static func feed(_ feed: FeedHealth, _ zone: TimeZone, _ terminal: Terminal) -> String {
+        var parts = [feed.lastSuccess.map { "read \(DateText.minute($0, in: zone))" } ?? "not read yet"]
+        if feed.unreadable > 0 { parts.append("\(feed.unreadable) unreadable") }
+        if feed.waiting > 0 { parts.append("\(feed.waiting) to be tried again") }
+        if feed.givenUp > 0 { parts.append("\(feed.givenUp) given up") }
+        let head = "  " + Printable.padded(Printable.line(feed.feed), to: 16) + parts.joined(separator: ", ")
+        guard let error = feed.error else { return head }
+        return head + "\n    " + terminal.yellow("!") + " " + Printable.line(error)
     }
 
     private static func recent(_ action: StatusReport.Recent, _ zone: TimeZone, _ terminal: Terminal) -> String {

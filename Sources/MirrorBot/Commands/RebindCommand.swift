@@ -1,0 +1,71 @@
+import ArgumentParser
+import Daemon
+import Posts
+
+/// `mirror-bot rebind`.
+struct RebindCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rebind",
+        abstract: "Bind the mirror to the accounts that its credentials open now.",
+        discussion: """
+            A mirror belongs to the accounts that it began with, and refuses others. This shows whose it is and whose \
+            the credentials are, asks, and binds it anew: for an account that moved, or where a wrong one was noted. \
+            What the bot did, people and what was learned stay.
+            """)
+
+    @Option(
+        help: ArgumentHelp("human or bot; both if it is not given.", valueName: "role"), transform: RoleArgument.role)
+    var role: AccountRole?
+
+    @Flag(name: .shortAndLong, help: "Do not ask.")
+    var yes = false
+
+    @OptionGroup var options: MirrorOptions
+
+    func run() async throws {
+        try await options.withMirror { stores in
+            try stores.configuration.requireLastingStorage()
+            let mirror = stores.configuration.mirror
+            let registry = NetworkRegistry(version: Version.current, clock: stores.clock)
+            defer { registry.shutdown() }
+            try await registry.tellContact(of: stores)
+            let rebindings = try await stores.rebindings(of: role, asking: registry)
+            guard !rebindings.isEmpty else {
+                return print("nothing to do: mirror \(mirror) is bound to what its credentials open")
+            }
+            for line in rebindings.flatMap(Self.lines) { StandardError.write(line + "\n") }
+            guard yes || Confirmation.ask("Bind mirror \(mirror) anew? [y/N] ") else {
+                throw CommandError(.usage, "nothing was changed; answer y, or pass --yes")
+            }
+            guard try await stores.rebind(rebindings, now: stores.clock.now) else {
+                throw CommandError(
+                    .tryLater, "could not bind mirror \(mirror) anew: a worker holds it; stop that one first")
+            }
+            for rebinding in rebindings {
+                print(
+                    "the \(rebinding.role.rawValue) of mirror \(mirror) is \(Printable.line(rebinding.found.id.reference))"
+                )
+            }
+        }
+    }
+
+    /// Whose the mirror is, whose the credentials are, and what follows.
+    private static func lines(_ rebinding: Rebinding) -> [String] {
+        let bound = rebinding.bound.map { "bound to \(Printable.line($0.reference))" } ?? "bound to nobody yet"
+        let start = "\(rebinding.role.rawValue): \(bound); the credentials open "
+        let consequences =
+            switch rebinding.role {
+            case .bot:
+                [
+                    "what the bot did stays in the history, and so do people and what was learned",
+                    "answers and favorites that were not sent yet are dropped; nothing older than now gets any",
+                ]
+            case .human:
+                [
+                    "archived posts of the human and what was learned stay; mirror-bot train clear removes them",
+                    "the human's feeds are read from their newest posts on",
+                ]
+            }
+        return [start + Printable.line(rebinding.found.id.reference)] + consequences.map { "  " + $0 }
+    }
+}

@@ -1,0 +1,71 @@
+import Daemon
+import Foundation
+import Sandbox
+import TestSupport
+import Testing
+
+/// `mirror-bot backup`.
+@Suite(.timeLimit(.minutes(3))) struct BackupCommandTests {
+    private let stage: Stage
+
+    init() throws { stage = try Stage(["TIME_ZONE": "UTC"]) }
+
+    @Test func copiesBesideAWorker() async throws {
+        let sandbox = try await Sandbox.live()
+        let login = try await stage.run(
+            "login", "mastodon", "--as", "bot", "--server", sandbox.url, "--token", input: sandbox.botToken + "\n")
+        try #require(login.status == 0)
+        try await stage.train(Fixture.lines())
+        let worker = try stage.start(["run"])
+        try await worker.waitForError("Worker started")
+        let ending = try await stage.run("backup", "copy.sqlite")
+        #expect(ending.status == 0)
+        let key = stage.home + "/mirror-bot.sqlite.key"
+        #expect(
+            ending.output == """
+                copied the database to copy.sqlite
+                keep \(key) too, at another place: nothing else opens the logins in the copy
+
+                """)
+        worker.send(SIGTERM)
+        #expect(await worker.ending().status == 0)
+
+        // It is whole in the one file, and opens with the key.
+        let copy = stage.workingFolder + "/copy.sqlite"
+        let attributes = try FileManager.default.attributesOfItem(atPath: copy)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        let home = stage.folder.path("restored")
+        try FileManager.default.createDirectory(
+            atPath: home, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        try FileManager.default.moveItem(atPath: copy, toPath: home + "/mirror-bot.sqlite")
+        try FileManager.default.copyItem(atPath: key, toPath: home + "/mirror-bot.sqlite.key")
+        let status = try await stage.status(["MIRROR_BOT_HOME": home])
+        #expect(status.archive.posts == 20)
+        #expect(status.accounts.first { $0.role == .bot }?.credentials == .login)
+        await sandbox.stop()
+    }
+
+    @Test func overwritesNothing() async throws {
+        let path = try stage.folder.write(Data("mine".utf8), to: "copy")
+        let ending = try await stage.run("backup", path)
+        #expect(ending.status == 64)
+        #expect(ending.error.contains("exists already, and is not overwritten"))
+        #expect(FileManager.default.contents(atPath: path) == Data("mine".utf8))
+    }
+
+    @Test func saysNothingOfAKeyThatIsNot() async throws {
+        let ending = try await stage.run("backup", "copy.sqlite")
+        #expect(ending.status == 0)
+        #expect(ending.output == "copied the database to copy.sqlite\n")
+        let keyed = try await stage.run(
+            "backup", "other.sqlite", environment: ["SECRET_KEY": String(repeating: "k", count: 40)])
+        #expect(keyed.output.contains("keep SECRET_KEY too"))
+    }
+
+    @Test func aServerHasItsOwnWay() async throws {
+        let ending = try await stage.run(
+            "backup", "copy.sqlite", environment: ["DATABASE_URL": "postgres://user:planted@127.0.0.1:1/none"])
+        #expect(ending.status == 78)
+        #expect(ending.error.contains("pg_dump") && !ending.error.contains("planted"))
+    }
+}

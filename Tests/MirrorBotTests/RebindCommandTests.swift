@@ -1,0 +1,93 @@
+import Daemon
+import Foundation
+import Posts
+import Sandbox
+import Storage
+import TestSupport
+import Testing
+
+/// `mirror-bot rebind`, and what keeps a mirror to its accounts.
+@Suite(.timeLimit(.minutes(3))) struct RebindCommandTests {
+    private let stage: Stage
+
+    init() throws { stage = try Stage(["TIME_ZONE": "UTC"]) }
+
+    private static let other = Account(id: .mastodon("old@gone.example", localHost: ""), handle: "old@gone.example")
+
+    @Test func asksAndBindsAnew() async throws {
+        let sandbox = try await Sandbox.live()
+        let settings = sandbox.botSettings
+        try await stage.withStores(settings) { try await $0.bind(human: nil, bot: Self.other, now: Date()) }
+        let refused = try await stage.run("run", "--once", environment: settings)
+        #expect(refused.status == 78)
+        #expect(refused.error.contains("old@gone.example"))
+        // Nobody can be asked, and nobody said yes.
+        let asked = try await stage.run("rebind", environment: settings)
+        #expect(asked.status == 64)
+        #expect(asked.error.contains("bot: bound to old@gone.example; the credentials open "))
+        #expect(asked.error.hasSuffix("error: nothing was changed; answer y, or pass --yes\n"))
+        #expect(try await stage.withStores(settings) { try await $0.table.record().bot } == Self.other.id)
+
+        let terminal = try PseudoTerminal()
+        let program = try stage.start(
+            ["rebind", "--role", "bot"], environment: settings, replacing: [0: terminal.inner])
+        try await program.waitForError("anew? [y/N] ")
+        try terminal.type("y\n")
+        let ending = await program.ending()
+        #expect(ending.status == 0)
+        #expect(ending.output.hasPrefix("the bot of mirror default is "))
+        let again = try await stage.run("rebind", "--yes", environment: settings)
+        #expect(again.status == 0)
+        #expect(again.output == "nothing to do: mirror default is bound to what its credentials open\n")
+        #expect(try await stage.run("run", "--once", environment: settings).status == 0)
+        await sandbox.stop()
+    }
+
+    @Test func scriptsSayYes() async throws {
+        let sandbox = try await Sandbox.live()
+        let settings = sandbox.botSettings
+        try await stage.withStores(settings) { try await $0.bind(human: nil, bot: Self.other, now: Date()) }
+        #expect(try await stage.run("rebind", "--yes", environment: settings).status == 0)
+        await sandbox.stop()
+    }
+
+    @Test func aMirrorAtWorkIsLeftAlone() async throws {
+        let sandbox = try await Sandbox.live()
+        let settings = sandbox.botSettings
+        let worker = try stage.start(["run"], environment: settings)
+        try await worker.waitForError("Worker started")
+        _ = try await stage.withStores(settings) { stores in
+            try await stores.storage.execute("UPDATE mirrors SET bot_account = 'mastodon:old@gone.example'")
+        }
+        let ending = try await stage.run("rebind", "--yes", environment: settings)
+        #expect(ending.status == 75)
+        #expect(ending.error.contains("a worker holds it; stop that one first"))
+        worker.send(SIGTERM)
+        _ = await worker.ending()
+        await sandbox.stop()
+    }
+
+    @Test func needsCredentials() async throws {
+        let ending = try await stage.run("rebind")
+        #expect(ending.status == 78)
+        #expect(ending.error.contains("BOT_SERVER"))
+        #expect(try await stage.run("rebind", "--role", "boss").status == 64)
+    }
+
+    @Test(arguments: [true, false]) func twoMirrorsCannotHaveOneBot(isLogin: Bool) async throws {
+        let sandbox = try await Sandbox.live()
+        let settings = sandbox.botSettings
+        #expect(try await stage.run("run", "--once", environment: settings).status == 0)
+        let ending =
+            if isLogin {
+                try await stage.run(
+                    "login", "mastodon", "--as", "bot", "--server", sandbox.url, "--token",
+                    environment: ["MIRROR": "second"], input: sandbox.botToken + "\n")
+            } else {
+                try await stage.run("run", "--once", environment: settings.merging(["MIRROR": "second"]) { $1 })
+            }
+        #expect(ending.status == 78)
+        #expect(ending.error.contains("belongs to the bot of mirror default in the same database"))
+        await sandbox.stop()
+    }
+}
