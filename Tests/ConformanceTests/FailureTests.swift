@@ -11,7 +11,6 @@ import Testing
         let name: String
         let fault: SandboxFault
         let code: NetworkError.Code
-        var isPermanent = false
 
         var testDescription: String { name }
     }
@@ -26,8 +25,7 @@ import Testing
         Trouble(name: "HTML 200", fault: .html(status: 200), code: .malformedResponse),
         Trouble(name: "half an object", fault: answer(200, #"{"data": [{"id": "#), code: .malformedResponse),
         Trouble(
-            name: "redirect", fault: answer(302, "", ["location": "https://other.example/"]), code: .redirected,
-            isPermanent: true),
+            name: "redirect", fault: answer(302, "", ["location": "https://other.example/"]), code: .redirected),
         Trouble(name: "lost", fault: .dropRequest, code: .transport),
     ]
 
@@ -39,7 +37,7 @@ import Testing
         let error = try await failure { _ = try await ground.bot.page(.mentions, .newest) }
         #expect(error.code == trouble.code)
         #expect(error.operation == .readMentions)
-        #expect(error.isPermanent == trouble.isPermanent)
+        #expect(!error.isPermanent)
         check(error, on: ground)
         if trouble.code == .rateLimited { #expect(error.retryAfter.map { $0 > ground.clock.now } == true) }
     }

@@ -150,6 +150,8 @@ final class Ground: Sendable {
         _ book: OpenBook
     ) throws -> any SocialNetwork {
         let now: @Sendable () -> Date = { clock.now }
+        // Time is made to pass here; nobody sets a clock.
+        let uptime: @Sendable () -> TimeInterval = { clock.now.timeIntervalSince1970 }
         switch terrain.network {
         case .mastodon:
             let login = sandbox.mastodonLogin(role)
@@ -157,7 +159,8 @@ final class Ground: Sendable {
                 accessToken: Secret(login.accessToken), refreshToken: Secret(login.refreshToken),
                 clientID: login.clientID, clientSecret: Secret(login.clientSecret))
             return try MastodonNetwork(
-                server: sandbox.url, credentials: credentials, sessions: MemoryCredentials(), client: client, now: now)
+                server: sandbox.url, credentials: credentials, sessions: MemoryCredentials(), client: client, now: now,
+                uptime: uptime)
         case .x:
             let keys = sandbox.xKeys(role)
             var options = XOptions()
@@ -169,12 +172,14 @@ final class Ground: Sendable {
                 credentials: XCredentials(
                     consumerKey: keys.consumerKey, consumerSecret: Secret(keys.consumerSecret),
                     accessToken: Secret(keys.accessToken), accessTokenSecret: Secret(keys.accessTokenSecret)),
-                options: options, book: book, client: client, now: now)
+                options: options, book: book, client: client, now: now,
+                uptime: uptime)
         case .bluesky:
             let login = sandbox.blueskyLogin(role)
             return try BlueskyNetwork(
                 identifier: login.handle, appPassword: Secret(login.appPassword), apiBaseURL: sandbox.url,
-                sessions: MemoryCredentials(), client: client, now: now)
+                sessions: MemoryCredentials(), client: client, now: now,
+                uptime: uptime)
         }
     }
 }

@@ -9,6 +9,8 @@ struct Terrain: Sendable, CustomTestStringConvertible {
     let habit: String
     /// The server forgets the key of a draft, so a second attempt publishes again.
     var forgetsKeys = false
+    /// The server makes other texts of what is published.
+    var rewritesTexts = false
     /// Some posts of others are given out only later, or never.
     var hidesPosts = false
     /// Refusals do not say what is wrong.
@@ -18,17 +20,23 @@ struct Terrain: Sendable, CustomTestStringConvertible {
     let set: @Sendable (SandboxFaults) -> Void
 
     init(
-        _ network: NetworkName, _ habit: String, forgetsKeys: Bool = false, hidesPosts: Bool = false,
-        namesNoErrors: Bool = false, asksInNewNames: Bool = false,
+        _ network: NetworkName, _ habit: String, forgetsKeys: Bool = false, rewritesTexts: Bool = false,
+        hidesPosts: Bool = false, namesNoErrors: Bool = false, asksInNewNames: Bool = false,
         _ set: @escaping @Sendable (SandboxFaults) -> Void = { _ in }
     ) {
         self.network = network
         self.habit = habit
         self.forgetsKeys = forgetsKeys
+        self.rewritesTexts = rewritesTexts
         self.hidesPosts = hidesPosts
         self.namesNoErrors = namesNoErrors
         self.asksInNewNames = asksInNewNames
         self.set = set
+    }
+
+    /// Refusals do not have the form of the network's interface, so that a page of somebody else's may be behind them.
+    var errorsAreAnybodys: Bool {
+        network == .mastodon && (habit == "snac" || habit.hasPrefix("errors "))
     }
 
     var testDescription: String { "\(network.rawValue): \(habit)" }
@@ -36,13 +44,17 @@ struct Terrain: Sendable, CustomTestStringConvertible {
     /// Each network as documented.
     static let documented = NetworkName.allCases.map { Terrain($0, "as documented") }
 
-    static let all = documented + mastodon + x + bluesky + clocks
+    static let all = documented + mastodon + x + bluesky + clocks + refusals
 
     private static let mastodon = [
         Terrain(.mastodon, "GoToSocial", forgetsKeys: true) { $0.mastodon = .gotosocial },
         Terrain(.mastodon, "Pleroma") { $0.mastodon = .pleroma },
         Terrain(.mastodon, "Takahe", forgetsKeys: true) { $0.mastodon = .takahe },
-        Terrain(.mastodon, "snac", forgetsKeys: true) { $0.mastodon = .snac },
+        Terrain(.mastodon, "snac", forgetsKeys: true, rewritesTexts: true) { $0.mastodon = .snac },
+        Terrain(.mastodon, "GoToSocial reads Markdown", forgetsKeys: true, rewritesTexts: true) {
+            $0.mastodon = .gotosocial
+            $0.mastodon.rewritesTexts = true
+        },
         Terrain(.mastodon, "repeats items") { $0.mastodon.repeatsItems = true },
         Terrain(.mastodon, "ignores since_id and min_id") {
             $0.mastodon.ignoresSinceID = MastodonHabits.everywhere
@@ -98,6 +110,14 @@ struct Terrain: Sendable, CustomTestStringConvertible {
         Terrain(.bluesky, "back-dated records", hidesPosts: true) { $0.bluesky.backdatesRecords = true },
         Terrain(.bluesky, "leaves posts out", hidesPosts: true) { $0.bluesky.omitsPosts = true },
     ]
+
+    /// What is asked about one post or one person alone; ``LoneRefusalTests`` has the rest.
+    private static let refusals = [NetworkName.mastodon, .bluesky].map { network in
+        Terrain(network, "no conversation and no person is given out") {
+            let rule = SandboxRefusals.Rule(share: 1)
+            $0.refusals = SandboxRefusals(rules: [.thread: rule, .person: rule])
+        }
+    }
 
     private static let clocks = NetworkName.allCases.flatMap { network in
         [

@@ -116,6 +116,12 @@ package final class PostgresServer: Sendable {
         return try await ChildProcess.run(client + ["-d", socketURL(database: name)])
     }
 
+    /// Everything that the server has logged since it started last.
+    package var log: String {
+        let text = FileManager.default.contents(atPath: socketFolder + "/server.log") ?? Data()
+        return String(decoding: text, as: UTF8.self)
+    }
+
     /// How a server ends.
     package enum Ending: String, Sendable {
         /// In order: transactions are rolled back, connections are told.

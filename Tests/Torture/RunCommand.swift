@@ -2,6 +2,7 @@ import ArgumentParser
 import Daemon
 import Foundation
 import Posts
+import Sandbox
 
 /// `Torture run`.
 struct RunCommand: AsyncParsableCommand {
@@ -11,7 +12,8 @@ struct RunCommand: AsyncParsableCommand {
         discussion: """
             Runs mirror-bot against a network inside this process, kills it at random instants and at every named \
             fault point, and lets the network and the stores fail meanwhile. In the end the plan, the network's \
-            ledger and the table of actions must agree. The last line of the output is one JSON object. All choices \
+            ledger and the table of actions must agree, and of everybody who spoke to the bot somebody must be able \
+            to see what became of it. The last line of the output is one JSON object. All choices \
             follow from the seed; which of two processes is faster does not.
             """)
 
@@ -48,6 +50,15 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: .hidden, transform: { try Self.names($0, NetworkFault.Kind.init(rawValue:)) })
     var networkFaults: [NetworkFault.Kind] = []
 
+    @Option(help: .hidden, transform: { try Self.names($0, Outcry.Kind.init(rawValue:)) })
+    var outcries: [Outcry.Kind] = []
+
+    @Flag(help: .hidden)
+    var refusals = false
+
+    @Option(help: .hidden)
+    var software = MastodonHabits.Software.mastodon
+
     func validate() throws {
         guard (1...100_000).contains(kills) else {
             throw ValidationError("--kills is \(kills); expected a number from 1 to 100000")
@@ -64,7 +75,9 @@ struct RunCommand: AsyncParsableCommand {
         settings.factor = factor
         settings.isVerbose = verbose
         settings.keepsFolder = keep
-        settings.filter = EpisodeFilter(kinds: shapes, points: points, networkFaults: networkFaults)
+        settings.software = software
+        settings.filter = EpisodeFilter(
+            kinds: shapes, points: points, networkFaults: networkFaults, outcries: outcries, refusesObjects: refusals)
         let run = TortureRun(settings: settings, say: Self.say)
         let report = try await Interruption.cancelling { try await run.run() }
         for line in report.complaints { Self.say(line) }
@@ -93,3 +106,4 @@ struct RunCommand: AsyncParsableCommand {
 }
 
 extension TortureStore: ExpressibleByArgument {}
+extension MastodonHabits.Software: ExpressibleByArgument {}

@@ -22,14 +22,18 @@ struct Settlement: Sendable {
         defer { stage.timeline.note(isWorking: false) }
         let start = stage.clock.now
         var open: [Action] = []
+        var (unheard, changed) = (0, start)
         while stage.clock.now < start + Self.mostMinutes * 60 {
             let state = await worker.wait(seconds: 0.3) { state in
                 stage.timeline.note(isWorking: state == .running && worker.beginnings > 0)
                 return state.hasEnded
             }
             guard !state.hasEnded else { return ["the last worker ended by itself: \(state)"] }
-            open = try await unsettled()
-            if open.isEmpty, stage.clock.now > start + Self.leastMinutes * 60 { break }
+            let left: Int
+            (open, left) = try await unsettled()
+            let now = stage.clock.now
+            if left != unheard { (unheard, changed) = (left, now) }
+            if open.isEmpty, now > changed + Self.leastMinutes * 60 { break }
         }
         worker.send(SIGTERM)
         let state = await worker.wait(seconds: 10) { $0.hasEnded }
@@ -38,35 +42,49 @@ struct Settlement: Sendable {
         return complaints
     }
 
-    /// The actions that a worker would do something about at once.
-    private func unsettled() async throws -> [Action] {
+    /// The stretches in which a page of what people say was refused.
+    private static func deafness(_ ledger: SandboxLedger) -> [Disturbance] {
+        ledger.refusedObjects.filter { $0.object == .mentions || $0.object == .home }.compactMap { refused in
+            refused.until.map { Disturbance(cause: .noFeed, interval: DateInterval(start: refused.since, end: $0)) }
+        }
+    }
+
+    /// The actions that a worker would do something about at once, and how many mentions have no row, as some never will.
+    private func unsettled() async throws -> (actions: [Action], mentions: Int) {
         let now = stage.clock.now
-        return try await withStorage { _, outbox in
-            try await outbox.recent(1_000_000).filter { action in
-                switch action.state {
-                case .claimed, .sending: true
-                case .planned: max(action.due, action.nextAttempt ?? .distantPast) < now - 60
-                default: false
-                }
+        let all = try await withStorage { _, outbox in try await outbox.recent(1_000_000) }
+        let open = all.filter { action in
+            switch action.state {
+            case .claimed, .sending: true
+            case .planned: max(action.due, action.nextAttempt ?? .distantPast) < now - 60
+            default: false
             }
         }
+        let decided = Set(all.filter { $0.kind == .reply }.map(\.subject))
+        // What is said while somebody waits is nothing left over.
+        let mentions = await stage.sandbox.ledger.mentions.filter { $0.date < now - patience }
+        return (open, mentions.count { !decided.contains($0.identity) })
     }
 
     /// Gathers the three ledgers, and what happened to the run.
     func ledgers(_ ledger: SandboxLedger, _ report: TortureReport) async throws -> AuditInput {
         let now = stage.clock.now
-        var rules = AuditRules(stage.settings.network)
+        let feeds = try Hearing.feeds(in: try await stage.status())
+        var rules = AuditRules(stage.settings.network, stage.settings.software)
         (rules.repliesPerPerson, rules.repliesPerThread) = (Stage.repliesAtMost, Stage.repliesAtMost)
         return try await withStorage { [rules, patience] storage, outbox in
             let slots = try await Self.slots(storage)
+            let items = feeds.isEmpty ? [] : try await Hearing.items(of: Stage.mirror, in: storage)
             var plans: [StoredPlan] = []
             for day in slots.keys.sorted() { plans += [try await outbox.plan(for: day)].compactMap(\.self) }
             let activated = try await MirrorTable(storage: storage, mirror: Stage.mirror).record().activated
             return AuditInput(
                 rules: rules, zone: Stage.zone, activated: activated ?? Stage.origin, now: now, plans: plans,
                 slots: slots, actions: try await outbox.recent(1_000_000), ledger: ledger, kills: report.kills,
-                cutAnswers: ledger.cutAnswers, disturbances: stage.timeline.disturbances,
-                stoppedWorkers: report.stopped, wrongClocks: report.wrongClocks, patience: patience,
+                cutAnswers: ledger.cutAnswers,
+                disturbances: stage.timeline.disturbances + Self.deafness(ledger),
+                hearing: Hearing(feeds: feeds, items: items), stoppedWorkers: report.stopped,
+                wrongClocks: report.wrongClocks, patience: patience,
                 skew: EpisodeSchedule.longestSkew)
         }
     }

@@ -69,10 +69,15 @@ struct TortureReport: Sendable {
         }
         // A run that is long enough has met everything.
         guard kills >= Self.enoughForAll, settings.filter.isEmpty else { return }
-        for kind in FaultChoice.kinds(on: settings.store).subtracting(faultKinds.keys).sorted() {
+        let kinds = FaultChoice.kinds(on: settings.store).union(
+            Outcry.Kind.all(on: settings.network).map(\.rawValue) + [Self.refusedObjects])
+        for kind in kinds.subtracting(faultKinds.keys).sorted() {
             complaints.append("nobody met \(kind) in \(kills) kills")
         }
     }
+
+    /// What objects that are refused alone count as.
+    static let refusedObjects = "refused-objects"
 
     /// The kills of a run in which every kind of fault is expected.
     private static let enoughForAll = 200
@@ -99,7 +104,8 @@ extension TortureReport {
         var factor, days, seconds, starvedSeconds: Double
         var kills, episodes, faults, cutAnswers: Int
         var actions, delivered, unconfirmed, expired, skipped, pending, unhindered: Int
-        var duplicates, lost, unexplained: Int
+        var mentions, unreached: Int
+        var duplicates, lost, unheard, unexplained: Int
         /// How many complaints there are besides those of the audit.
         var complaints: Int
         var faultKinds, pointsReached, pointsMissed: [String: Int]
@@ -114,7 +120,8 @@ extension TortureReport {
             (actions, delivered, unconfirmed) = (audit.actions, audit.delivered, audit.unconfirmed)
             (expired, skipped, pending) = (audit.expired, audit.skipped, audit.pending)
             (unhindered, duplicates) = (audit.unhindered, audit.duplicates)
-            (lost, unexplained) = (audit.lost, audit.unexplained)
+            (mentions, unreached) = (audit.mentions, audit.unreached)
+            (lost, unheard, unexplained) = (audit.lost, audit.unheard, audit.unexplained)
             complaints = report.complaints.count - audit.findings.count
             faultKinds = report.faultKinds
             (pointsReached, pointsMissed) = (report.reached, report.missed)
@@ -124,7 +131,8 @@ extension TortureReport {
 
         enum CodingKeys: String, CodingKey {
             case network, store, seed, factor, days, seconds, kills, episodes, faults, actions, delivered, unconfirmed
-            case expired, skipped, pending, unhindered, duplicates, lost, unexplained, complaints
+            case expired, skipped, pending, unhindered, mentions, unreached, duplicates, lost, unheard, unexplained
+            case complaints
             case starvedSeconds = "starved_seconds"
             case cutAnswers = "cut_answers"
             case faultKinds = "fault_kinds"

@@ -1,5 +1,6 @@
 import Foundation
 import Posts
+import Sandbox
 
 /// Where the tortured workers keep their data.
 enum TortureStore: String, CaseIterable, Codable, Sendable {
@@ -15,6 +16,8 @@ struct TortureSettings: Sendable {
     /// How many workers die by `SIGKILL` before the run ends.
     var kills: Int
     var seed: UInt64
+    /// What the Mastodon-compatible server is.
+    var software = MastodonHabits.Software.mastodon
     /// The executable of mirror-bot.
     var program = ""
     /// How many times as fast the clocks of the network and the workers run.

@@ -32,26 +32,6 @@ import Testing
         #expect(run.report.findings == [])
     }
 
-    @Test func aMentionWithoutARowIsLost() {
-        var run = AuditRun(.x)
-        run.mention(hour: 5)
-        #expect(run.report.lost == 1)
-    }
-
-    @Test func evenAMentionThatDeservesNoAnswerIsDecidedAbout() {
-        var run = AuditRun(.x)
-        run.mention(hour: 5, kind: .stranger)
-        #expect(run.report.lost == 1)
-    }
-
-    @Test func aMentionThatNobodyHadTheTimeToReadIsNotLost() {
-        var run = AuditRun(.x)
-        run.mention(hour: 23.99)
-        run.mention(hour: 12)
-        run.disturb(.noServer, hours: 11.9...23.9)
-        #expect(run.report.findings == [])
-    }
-
     // MARK: What has no end
 
     @Test(arguments: [ActionState.planned, .claimed])
@@ -126,6 +106,27 @@ import Testing
         run.end(run.post(hour: 5), as: .expired, reason: Action.Reason.tooLate)
         run.disturb(.noCounts, hours: 4.9...11.1)
         #expect(run.report.lost == 1)
+    }
+
+    /// After an outage few leave; that there were more is no excuse where there were none.
+    @Test func aLatePostMayGiveWayToThreeOthers() {
+        for (others, lost) in [(2, 1), (3, 0)] {
+            var run = AuditRun(.mastodon)
+            let slot = run.post(hour: 5)
+            run.end(slot, as: .expired, reason: Action.Reason.tooManyLate)
+            run[slot].updated = run[slot].due + 600
+            for number in 0..<others { run.post(hour: 5 - Double(number + 1) / 60) }
+            #expect(run.report.lost == lost)
+        }
+    }
+
+    @Test func aSlotBeforeTheFirstStartIsNotLost() {
+        var run = AuditRun(.mastodon)
+        let slot = run.post(hour: 5)
+        run.end(slot, as: .skipped, reason: "before-start")
+        #expect(run.report.lost == 1)
+        run.input.activated = run[slot].due + 60
+        #expect(run.report.lost == 0)
     }
 
     @Test func aWorkerThatCameBackInTimeHasNoExcuse() {

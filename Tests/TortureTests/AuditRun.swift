@@ -77,12 +77,14 @@ struct AuditRun {
 
     @discardableResult
     mutating func mention(
-        hour: Double, by handle: String = Self.friend, kind: SandboxMention.Kind = .friend
+        hour: Double, by handle: String = Self.friend, kind: SandboxMention.Kind = .friend,
+        burden: SandboxBurden? = nil, notice: SandboxNotice = .atOnce
     ) -> SandboxLedger.Mention {
         let number = next()
         let mention = SandboxLedger.Mention(
             id: String(number), identity: identity(number, by: handle), handle: handle, kind: kind,
-            date: Self.start + hour * 3_600, deservesReply: kind == .friend)
+            date: Self.start + hour * 3_600, deservesReply: kind == .friend, burden: burden, notice: notice,
+            notification: notice == .never ? nil : "n\(number)")
         ledger.mentions.append(mention)
         return mention
     }
@@ -144,6 +146,39 @@ struct AuditRun {
                 cause: cause,
                 interval: DateInterval(
                     start: Self.start + hours.lowerBound * 3_600, end: Self.start + hours.upperBound * 3_600)))
+    }
+
+    // MARK: Hearing
+
+    /// The mirror keeps a note about an item, and `status` counts it.
+    mutating func note(_ name: String, _ state: Hearing.Item.State, reason: String = "unavailable") {
+        input.hearing.items.append(Hearing.Item(name: name, state: state, reason: reason))
+        if state == .unreadable { feed.unreadable += 1 }
+        if state == .waiting { feed.waiting += 1 }
+        if state == .givenUp { feed.givenUp = (feed.givenUp ?? 0) + 1 }
+    }
+
+    /// What `status` shows about who mentions the bot.
+    var feed: Hearing.Feed {
+        get { input.hearing.mentions ?? Hearing.Feed(feed: Hearing.mentions) }
+        set { input.hearing.feeds = [newValue] }
+    }
+
+    /// The network does not give out an object, from the beginning of the run on.
+    mutating func refuse(
+        _ object: SandboxRefusals.Object, _ name: String, _ answer: SandboxRefusals.Answer = .forbidden,
+        hours: Double? = nil
+    ) {
+        ledger.refusedObjects.append(
+            SandboxLedger.RefusedObject(
+                object: object, name: name, answer: answer, since: Self.start,
+                until: hours.map { Self.start + $0 * 3_600 }))
+    }
+
+    /// The mention of an answer becomes hard to take in.
+    mutating func burden(_ index: Int, with burden: SandboxBurden) {
+        guard let place = ledger.mentions.firstIndex(where: { $0.identity == self[index].targetPost }) else { return }
+        ledger.mentions[place].burden = burden
     }
 
     // MARK: Parts

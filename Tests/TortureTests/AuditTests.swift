@@ -80,8 +80,8 @@ import Testing
         let data = try JSONEncoder().encode(run.report)
         let figures = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
         let names: Set = [
-            "actions", "delivered", "unconfirmed", "expired", "skipped", "pending", "unhindered", "duplicates", "lost",
-            "unexplained", "findings",
+            "actions", "delivered", "unconfirmed", "expired", "skipped", "pending", "unhindered", "mentions",
+            "unreached", "duplicates", "lost", "unheard", "unexplained", "findings",
         ]
         #expect(Set(figures.keys) == names)
         #expect(figures["delivered"] as? Int == 1)

@@ -67,11 +67,30 @@ import Testing
         }
     }
 
-    @Test func theFiguresOfAProcessAreItsOwn() throws {
-        let before = try ProcessFigures.current()
-        let files = try (0..<5).map { _ in try FileHandle(forReadingFrom: URL(fileURLWithPath: "/dev/null")) }
-        let after = try ProcessFigures.current()
-        #expect(after.descriptors >= before.descriptors + files.count - 1)
-        #expect(before.memory > 500 && before.threads > 0)
+    /// Measured of processes in which nobody else opens anything, and which stand still.
+    @Test func theFiguresOfAProcessAreItsOwn() async throws {
+        let (some, more) = (try await stopped(with: 3), try await stopped(with: 8))
+        #expect(some.threads == 1 && some.memory > 0)
+        #expect(some.descriptors >= 6 && more.descriptors == some.descriptors + 5)
+    }
+
+    /// The figures of a shell that has so many files open besides its streams.
+    private func stopped(with files: Int) async throws -> ProcessFigures {
+        let folder = try TemporaryDirectory()
+        let script = """
+            for i in {3..250}; do eval "exec $i>&-"; done
+            for i in {1..\(files)}; do exec {file}</dev/null; done; kill -STOP $$
+            """
+        let process = try WorkerProcess(
+            name: "shell", words: ["bash", "-c", script], environment: ProcessInfo.processInfo.environment,
+            logPath: folder.path("log"))
+        #expect(await process.wait(seconds: 300) { $0 != .running } == .stopped, "\(process.output)")
+        return try ProcessFigures(of: "\(process.process)")
+    }
+
+    @Test func theFiguresOfThisProcessAreRead() throws {
+        let figures = try ProcessFigures.current()
+        #expect(figures.memory > 500 && figures.threads > 0 && figures.descriptors > 0)
+        #expect(throws: TestSupportError.self) { try ProcessFigures(of: "0") }
     }
 }

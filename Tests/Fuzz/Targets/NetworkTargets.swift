@@ -95,7 +95,9 @@ extension FuzzTarget {
 
     /// What holds for every page of a feed.
     private static func holdPage(_ page: FeedPage) throws {
-        try hold(page.items.count + page.skipped <= page.received + page.skipped, "no more is given than came")
+        try hold(
+            page.items.count + page.unreadable.count <= page.received + page.unreadable.count,
+            "no more is given than came")
         try hold(Set(page.items.map(\.repetitionKey)).count == page.items.count, "no item is there twice")
         for item in page.items {
             try holdPlain(item.post.text, "a post's text")
@@ -124,6 +126,9 @@ extension FuzzTarget {
         let translator = MastodonTranslator(
             domain: "social.example", serverHost: "www.example", accountID: "1", now: { now })
         let memory = MastodonMemory()
+        _ = JSONBeginning(response.body)
+        let digests = JSONBody.digests(of: response.body)
+        try hold(digests.allSatisfy { $0.count == 32 }, "a digest has 32 digits")
         let notices = JSONBody.decoded([LenientElement<MastodonNotification>].self, response.body)
         let statuses = JSONBody.decoded([LenientElement<MastodonStatus>].self, response.body)
         for entries in [statuses?.map(MastodonList.Entry.init), notices?.map(MastodonList.Entry.init)].compactMap(
@@ -176,7 +181,7 @@ extension FuzzTarget {
         let body = Answer(input).response.body
         let (did, translator) = ("did:plc:a", BlueskyTranslator(now: now))
         func list<Element: Decodable & Sendable>(_ type: Element.Type) -> [Element] {
-            JSONBody.decoded(BlueskyList<Element>.self, body)?.elements.compactMap(\.self) ?? []
+            JSONBody.decoded(BlueskyList<Element>.self, body)?.elements.compactMap(\.value) ?? []
         }
         let entries =
             list(BlueskyListedRecord<BlueskyPostRecord>.self).compactMap { BlueskySlice.Entry($0, of: did) }
@@ -210,8 +215,12 @@ extension FuzzTarget {
         if let views = JSONBody.decoded(BlueskyViews.self, body) {
             for view in views.readable.values { _ = translator.post(view) }
         }
-        if let document = JSONBody.decoded(DIDDocument.self, body), let server = document.server(of: did) {
-            try hold(server.isPrivate, "no server is asked that others can listen to")
+        let hosts = try BlueskyHosts(apiBaseURL: nil)
+        if let document = JSONBody.decoded(DIDDocument.self, body),
+            let server = document.server(of: did, besides: hosts)
+        {
+            try hold(server.base.hasPrefix("https://"), "no server is asked that others can listen to")
+            try hold(server.isPublicOnly, "no server of this machine or its network is asked")
         }
         if let value = JSONBody.decoded(JSONValue.self, body) {
             let again = JSONBody.decoded(JSONValue.self, try JSONBody.encoded(value))
@@ -233,7 +242,7 @@ extension FuzzTarget {
     ) { input in
         let body = Answer(input).response.body
         guard let answer = JSONBody.decoded(XAnswer<XPost>.self, body) else { return }
-        var list = XList(answer, rateLimit: nil)
+        var list = XList(answer, body: body, rateLimit: nil)
         let own = Account(id: AccountID(network: .x, value: "1"), handle: "me", address: "1")
         let translator = XTranslator(own: own, isOwnProtected: false, users: list.users, now: { now })
         for feed in Feed.allCases { try holdPage(list.page(of: feed, with: translator)) }

@@ -70,7 +70,7 @@ extension Audit {
     private var excess: [AuditFinding] {
         let number = actions.count(where: \.isUnconfirmed)
         // Where the network did not act either, it does not count the answer as cut.
-        let unanswered = ledger.writes.count { $0.effect == .notActed && $0.mayHaveActed }
+        let unanswered = ledger.writes.count { $0.effect == .notActed && $0.mayHaveActed || $0.leavesOpen }
         let causes = input.kills + input.cutAnswers + unanswered
         guard number > causes else { return [] }
         return [

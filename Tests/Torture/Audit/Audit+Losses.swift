@@ -6,7 +6,7 @@ import Sandbox
 /// What was to happen and did not.
 extension Audit {
     var losses: [AuditFinding] {
-        missingDays + missingSlots + missingMentions + actions.compactMap(loss)
+        missingDays + missingSlots + actions.compactMap(loss)
     }
 
     /// Days without a plan although a worker had the time to make one.
@@ -38,16 +38,6 @@ extension Audit {
         }
     }
 
-    /// Mentions about which nothing was decided although a worker had the time to read them.
-    private var missingMentions: [AuditFinding] {
-        let decided = Set(actions.filter { $0.kind == .reply }.map(\.subject))
-        return ledger.mentions.filter { mention in
-            mention.date >= input.activated && !decided.contains(mention.identity)
-                && hadTime(for: .reply, from: mention.date + input.skew, to: input.now)
-        }
-        .map { AuditFinding(.lost, "mention \($0.identity)", "was never decided about") }
-    }
-
     /// Why an action counts as lost; nil if it does not.
     private func loss(of action: Action) -> AuditFinding? {
         let why: String? =
@@ -76,17 +66,31 @@ extension Audit {
         return "is still in flight although a worker had the time to look it up"
     }
 
-    /// A person may leave a suggestion alone until its time is over.
+    /// A person may leave a suggestion alone until its time is over, and late posts wait for each other.
     private func reasonOfExpiry(_ action: Action) -> String? {
-        guard action.reason != Action.Reason.undecided, !isFromAhead(action.updated), hadTime(action) else {
-            return nil
-        }
+        guard action.reason != Action.Reason.undecided, !isFromAhead(action.updated) else { return nil }
+        let start = max(action.due, input.activated) + input.skew
+        let others = action.kind == .post ? min(slotsBeside(action), rules.lateAtMost) : 0
+        let turns = rules.lateSpacing * Double(others)
+        guard hadTime(for: action, from: start, to: action.expires - input.skew, extra: turns) else { return nil }
+        if action.reason == Action.Reason.tooManyLate, others == rules.lateAtMost { return nil }
         return "expired although a worker had the time to send it"
+    }
+
+    /// How many other slots may have been late together with one that was.
+    private func slotsBeside(_ action: Action) -> Int {
+        let grace = action.expires.timeIntervalSince(action.due)
+        return actions.count { other in
+            other.kind == .post && other.id != action.id && other.state != .skipped
+                && other.due > action.updated - 2 * grace && other.due < action.updated
+        }
     }
 
     /// A slot that was over when its plan was made; made in time, it would have been sent.
     private func reasonOfSkippedSlot(_ action: Action) -> String? {
-        guard action.reason == "before-start", !isFromAhead(action.created), hadTime(action) else { return nil }
+        guard action.reason == "before-start", action.due >= input.activated, !isFromAhead(action.created),
+            hadTime(action)
+        else { return nil }
         return "was over when the day was planned although a worker had the time to plan it before"
     }
 

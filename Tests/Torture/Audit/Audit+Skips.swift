@@ -14,6 +14,12 @@ extension Audit {
     /// Only mentions can be judged closely, for the network knows who wrote them and why.
     func objection(toSkipping action: Action) -> String? {
         let reason = action.reason ?? "no reason"
+        // Whom nobody may ask about is left alone; without its conversation a mention stands for itself.
+        if action.reason != nil, let mention = mention(of: action),
+            mention.isHardToRead || wasRefused(about: mention, [.person])
+        {
+            return nil
+        }
         let rule = Refusal.Reason(rawValue: reason)
         guard rule != nil || Self.otherReasons.contains(reason) else {
             return "was skipped for \(reason), which is no rule"
@@ -30,7 +36,7 @@ extension Audit {
         case .personCap: answersToPerson(before: action) >= rules.repliesPerPerson
         case .threadCap: answersInThread(before: action) >= rules.repliesPerThread
         case .tooOld:
-            isFromAhead(action.created)
+            isFromAhead(action.created) || mention.notice != .atOnce
                 || !hadTime(
                     for: .reply, from: mention.date + input.skew, to: mention.date + rules.mentionAge - input.skew)
         case .denied: askedToStop(mention.handle, by: latest(action.updated))
@@ -38,10 +44,6 @@ extension Audit {
         case .noPastReply: answersToPerson(before: action, onDay: false) > 0
         default: false
         }
-    }
-
-    func mention(of action: Action) -> SandboxLedger.Mention? {
-        ledger.mentions.first { $0.identity == action.targetPost }
     }
 
     /// Whether somebody had asked the bot to stop before an instant.

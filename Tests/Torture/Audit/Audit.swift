@@ -12,10 +12,13 @@ import Sandbox
 /// - Returns: The figures of the run and a line for everything that is wrong.
 func audit(_ input: AuditInput) -> AuditReport {
     let audit = Audit(input)
-    let findings = audit.duplicates + audit.losses + audit.disagreements
+    let unheard = audit.unheard
+    let findings = audit.duplicates + audit.losses + unheard.findings + audit.disagreements
     var report = audit.figures
+    (report.mentions, report.unreached) = (unheard.judged, unheard.unreached)
     report.duplicates = findings.count { $0.kind == .duplicate }
     report.lost = findings.count { $0.kind == .lost }
+    report.unheard = findings.count { $0.kind == .unheard }
     report.unexplained = findings.count { $0.kind == .unexplained }
     report.findings = findings.map(\.description)
     return report
@@ -24,6 +27,7 @@ func audit(_ input: AuditInput) -> AuditReport {
 /// One comparison of the three ledgers.
 struct Audit: Sendable {
     let input: AuditInput
+    private let mentions: [String: SandboxLedger.Mention]
     /// The stretches in which a worker could not do its work, those with a wrong clock included.
     private let disturbances: [Disturbance]
     let attribution: Attribution
@@ -35,6 +39,7 @@ struct Audit: Sendable {
 
     init(_ input: AuditInput) {
         self.input = input
+        mentions = Dictionary(input.ledger.mentions.map { ($0.identity, $0) }, uniquingKeysWith: { first, _ in first })
         attribution = Attribution(input.actions, input.ledger, input.rules)
         let wrong = input.wrongClocks.map { Disturbance(cause: .wrongClock, interval: $0.interval) }
         disturbances = input.disturbances + wrong
@@ -70,6 +75,9 @@ struct Audit: Sendable {
         default: false
         }
     }
+
+    /// The mention that an action answers.
+    func mention(of action: Action) -> SandboxLedger.Mention? { action.targetPost.flatMap { mentions[$0] } }
 
     /// What the network has of an action.
     func things(of action: Action) -> [NetworkThing] { attribution.things[action.id] ?? [] }
@@ -135,7 +143,7 @@ extension Audit {
                 now: write.arrived)
             return DateInterval(start: write.arrived, end: next)
         }
-        let longest = policy.rule(for: .serverTrouble).longest * 2
+        let longest = policy.rule(for: .serverTrouble).backoff.longest * 2
         let near = failures.filter { failure in
             failure.hinders(action.kind) && failure.interval.end + longest > start && failure.interval.start < end
         }
@@ -158,6 +166,12 @@ extension SandboxLedger.Write {
         case (.refused, nil), (.notActed, nil), (.refused, .answer), (.notActed, .answer): false
         case (.refused, _), (.notActed, _): !isAnswered
         }
+    }
+
+    /// The answer was planned, and leaves open whether the network acted: an error of its own, or a page.
+    var leavesOpen: Bool {
+        guard case .answer(let status, let type, _, _) = fault else { return false }
+        return status >= 500 || type.hasPrefix("text/html")
     }
 
     /// The network said that it will never do this.

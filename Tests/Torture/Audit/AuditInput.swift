@@ -26,6 +26,8 @@ struct AuditInput: Sendable {
     var cutAnswers: Int
     /// The stretches in which a worker could not do its work, in any order; they may overlap.
     var disturbances: [Disturbance] = []
+    /// What the mirror says about how it hears.
+    var hearing = Hearing()
     var stoppedWorkers: [StoppedWorker] = []
     var wrongClocks: [WrongClock] = []
     /// How long a worker that nothing disturbs may take for one thing, from noticing it to the request.
@@ -47,6 +49,8 @@ struct Disturbance: Equatable, Sendable {
         case noCounts = "no-counts"
         /// Requests were refused, or not answered, on purpose.
         case faults
+        /// What people say could not be read; nothing waits for it but answers and favorites.
+        case noFeed = "no-feed"
         /// The worker's clock was set, and what was to be done had been, or was not to be done yet, for all it knew.
         case wrongClock = "wrong-clock"
         /// The machine had no processor for a worker, for the network or for a store, or its disk kept one waiting.
@@ -58,13 +62,19 @@ struct Disturbance: Equatable, Sendable {
     var interval: DateInterval
 
     /// Whether an action of this kind has to wait for the end of it.
-    func hinders(_ kind: ActionKind) -> Bool { cause != .noCounts || kind == .favorite }
+    func hinders(_ kind: ActionKind) -> Bool {
+        switch cause {
+        case .noCounts: kind == .favorite
+        case .noFeed: kind != .post
+        default: true
+        }
+    }
 
     /// Whether what a worker tried meanwhile may have failed.
     ///
     /// One that did not run did not try. One that starved is late with everything; its requests take longer, and
-    /// have much more time than that.
-    var letsFail: Bool { cause != .noWorker && cause != .starvation }
+    /// have much more time than that. And what cannot be read is no action yet.
+    var letsFail: Bool { ![.noWorker, .starvation, .noFeed].contains(cause) }
 
     /// How much longer than itself it can be felt, in seconds.
     ///
@@ -76,7 +86,7 @@ struct Disturbance: Equatable, Sendable {
         switch cause {
         case .noWorker: 0
         case .starvation: interval.duration + (interval.duration < Self.beat ? 0 : Self.firstWait)
-        case .noServer, .noDatabase, .noCounts, .faults, .wrongClock:
+        case .noServer, .noDatabase, .noCounts, .faults, .noFeed, .wrongClock:
             min(interval.duration + Self.firstWait, Self.longestWait)
         }
     }

@@ -2,7 +2,7 @@ import Outbox
 
 /// What the audit found out.
 ///
-/// Every finding stands for one thing that went wrong, so that the three numbers are the numbers of findings.
+/// Every finding stands for one thing that went wrong, so that the four numbers are the numbers of findings.
 struct AuditReport: Codable, Equatable, Sendable {
     /// Rows of `actions`, whatever became of them.
     var actions = 0
@@ -19,14 +19,19 @@ struct AuditReport: Codable, Equatable, Sendable {
     /// Actions that were due and that nothing but perhaps a slow machine kept from being delivered in time; too few, and a
     /// run shows little.
     var unhindered = 0
+    /// Mentions that a worker had the time to hear.
+    var mentions = 0
+    /// Those of them that the mirror could not reach, and says so.
+    var unreached = 0
     var duplicates = 0
     var lost = 0
+    var unheard = 0
     var unexplained = 0
     /// A line for each finding.
     var findings: [String] = []
 
     /// Whether the three ledgers agree.
-    var isClean: Bool { duplicates + lost + unexplained == 0 }
+    var isClean: Bool { duplicates + lost + unheard + unexplained == 0 }
 }
 
 /// Something that is wrong.
@@ -36,6 +41,8 @@ struct AuditFinding: Equatable, Sendable, CustomStringConvertible {
         case duplicate
         /// Something that was to happen did not, and nothing explains it.
         case lost
+        /// Somebody spoke to the bot, and nobody can see what became of it.
+        case unheard
         /// Two ledgers disagree, or one holds what nobody can account for.
         case unexplained
     }

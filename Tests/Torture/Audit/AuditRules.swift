@@ -2,6 +2,7 @@ import Foundation
 import Networks
 import Outbox
 import Posts
+import Sandbox
 
 /// What a network and the settings of a mirror let the audit expect.
 struct AuditRules: Sendable {
@@ -19,6 +20,9 @@ struct AuditRules: Sendable {
     /// How long after a look that told nothing the next one is made, in seconds, and until when after the first request.
     var sightingAgain: TimeInterval = 3_600
     var sightingEnd: TimeInterval = 48 * 3_600
+    /// How far apart late posts leave, in seconds, and how many of them after one outage.
+    var lateSpacing: TimeInterval = 60
+    var lateAtMost = 3
     /// The most answers to one person on one local day.
     var repliesPerPerson = 3
     /// The most answers in one conversation.
@@ -28,12 +32,12 @@ struct AuditRules: Sendable {
     /// After how many days a text may come again at all: to the same person, or as a post when nothing else is left.
     var repeatAfterDays = 7
 
-    /// What the README promises for a network whose server keeps to its documents.
-    init(_ network: NetworkName) {
+    /// What the README promises for a network whose server keeps to its documents, or for another one of its kind.
+    init(_ network: NetworkName, _ software: MastodonHabits.Software = .mastodon) {
         self.network = network
         switch network {
         case .mastodon:
-            (recognisesRepeats, sends) = (true, 5)
+            (recognisesRepeats, sends) = (software == .mastodon, 5)
             (lookUpWait, resendWindow) = (60 + 60, 50 * 60)
         case .x:
             (recognisesRepeats, sends) = (false, 1)

@@ -13,6 +13,8 @@ struct EpisodePlan: Equatable, Sendable {
     var skews = [0.0, 0]
     var networkFaults: [TimedNetworkFault] = []
     var storeFault: TimedStoreFault?
+    /// What people say to the bot besides what the script has them say.
+    var outcries: [Outcry] = []
     /// How the first worker's clock is set while it lives.
     var clockJump: ClockJump?
     /// What the first worker cannot find.

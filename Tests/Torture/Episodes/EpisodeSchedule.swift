@@ -18,6 +18,8 @@ struct EpisodeSchedule {
     /// A day that was lost leaves no posts to lose for a day of the mirror's clock, so it is lost rarely, and late.
     private static let dayAheadEvery = 600
     private static let dayAheadPlaces = 101...124
+    /// In how many of the drawn episodes people say something besides what the script has them say.
+    private static let outcryShare = 0.35
 
     private let network: NetworkName
     private let seed: UInt64
@@ -27,6 +29,7 @@ struct EpisodeSchedule {
     private var faults: FaultChoice
     private var longFaults: Deck<LongFault>
     private var points: Deck<FaultPoint>
+    private var outcries: Deck<Outcry.Kind>
     /// How many episodes there were, and how many of them were drawn.
     private var number = 0
     private var drawn = 0
@@ -46,6 +49,8 @@ struct EpisodeSchedule {
         faults = FaultChoice(filter: filter, store: store, seed: seed)
         longFaults = Deck(LongFault.all(on: store), seed: seed ^ 3)
         points = Deck(filter.points.isEmpty ? Self.points(on: network) : filter.points, seed: seed)
+        let outcries = filter.outcries.isEmpty ? Outcry.Kind.all(on: network) : filter.outcries
+        self.outcries = Deck(outcries.flatMap { kind in Array(repeating: kind, count: kind.turns) }, seed: seed ^ 5)
         var generator = SampleGenerator(seed: seed ^ 4)
         dayAheadPlace = generator.number(in: Self.dayAheadPlaces)
     }
@@ -65,7 +70,29 @@ struct EpisodeSchedule {
             plan.networkFaults = faults.networkFaults(of: plan.shape, &generator)
             if filter.isEmpty { addTroubles(to: &plan, &generator) }
         }
+        plan.outcries = outcries(kind)
         return plan
+    }
+
+    /// What people say in the episode that was drawn last.
+    private mutating func outcries(_ kind: EpisodeKind) -> [Outcry] {
+        var generator = SampleGenerator(seed: seed ^ 0x6F75_7463_7279 &+ UInt64(drawn) &* 0x9E6C_63D0_876A_68EF)
+        func outcry(_ kind: Outcry.Kind, _ after: Double) -> Outcry {
+            Outcry(kind: kind, after: after, seed: generator.next())
+        }
+        guard filter.isEmpty else {
+            guard !filter.outcries.isEmpty, let kind = outcries.draw() else { return [] }
+            return [outcry(kind, kind.isFirst ? 0 : generator.number(in: 0.3...1))]
+        }
+        // The first worker cannot read what is said while it starts.
+        if drawn <= Self.planPoints.count { return [outcry(.burstWhileUnavailable, drawn == 1 ? 0.9 : 0.2)] }
+        switch kind {
+        case .calm, .fenced, .dayAhead: return []
+        case .endured: return [outcry(.burst, 1.5 + hour / 2)]
+        case .killed, .killedAt, .terminated, .overlapped, .frozen:
+            guard generator.chance(Self.outcryShare), let kind = outcries.draw() else { return [] }
+            return [outcry(kind, kind.isFirst ? 0 : generator.number(in: 0.1...1.2))]
+        }
     }
 
     /// What goes wrong with the store, the clock and the dictionary.

@@ -15,7 +15,11 @@ actor FaultDirector {
     private let stores: StoreDirector
     private let clocks: ClockDirector
     private let tally: FaultTally
+    /// The faults that only whoever reads mentions meets.
+    private let deafness = FaultTally()
     private var switched = Switched()
+    /// The stretch in which nobody can read mentions.
+    private var deafStretch: Int?
 
     /// The faults of requests that are planned and not yet met.
     private struct Switched {
@@ -71,6 +75,18 @@ actor FaultDirector {
             if case .endured(let fault, let after, let seconds) = plan.shape {
                 group.addTask { if await Pause.wait(seconds: after) { await self.happen(fault, seconds: seconds) } }
             }
+            for outcry in plan.outcries {
+                group.addTask {
+                    if outcry.after <= 0 {
+                        await self.happen(outcry)
+                    } else if outcry.kind == .burstWhileUnavailable {
+                        await self.deafen()
+                        if await Pause.wait(seconds: outcry.after) { await self.say(outcry) }
+                    } else if await Pause.wait(seconds: outcry.after) {
+                        await self.happen(outcry)
+                    }
+                }
+            }
             group.addTask { while await Pause.wait(seconds: Self.glance) { await self.look() } }
         }
     }
@@ -80,7 +96,9 @@ actor FaultDirector {
         look()
         sandbox.faults.clearPlanned()
         if let stretch = switched.stretch { timeline.end(stretch, lasting: switched.aftermath) }
-        switched = Switched(before: sandbox.faults.applied)
+        if let stretch = deafStretch { timeline.end(stretch) }
+        deafStretch = nil
+        switched = Switched(before: applied)
         await clocks.mend()
         await stores.mend(after: episode)
     }
@@ -126,13 +144,16 @@ actor FaultDirector {
 
     /// Begins a stretch of hindrance once a request has met a fault, and ends it once all faults are used up.
     private func look() {
-        let met = sandbox.faults.applied - switched.before
+        let met = applied - switched.before
         guard switched.hinders, met > 0 else { return }
         if switched.stretch == nil { switched.stretch = timeline.begin(.faults) }
         guard let stretch = switched.stretch, met >= switched.planned, !switched.lastsToTheEnd else { return }
         timeline.end(stretch, lasting: switched.aftermath)
-        switched = Switched(before: sandbox.faults.applied)
+        switched = Switched(before: applied)
     }
+
+    /// How many planned faults were met, other than by whoever reads mentions.
+    private var applied: Int { sandbox.faults.applied - deafness.counts.values.reduce(0, +) }
 
     private func vanish(seconds: Double) async {
         let absence = timeline.begin(.noServer)
@@ -150,6 +171,49 @@ actor FaultDirector {
             do { return try await sandbox.reopen() } catch { await Pause.wait(seconds: 0.05) }
         }
     }
+}
+
+/// What people say.
+extension FaultDirector {
+    /// Lets people say something, and what belongs to it happen.
+    private func happen(_ outcry: Outcry) async {
+        if outcry.kind == .burstWhileUnavailable { deafen() }
+        await say(outcry)
+        guard outcry.kind == .burstAndLostPlace else { return }
+        refuseMentions(.error(status: 400, message: "No such place"), count: 2, having: Self.places)
+    }
+
+    private func say(_ outcry: Outcry) async {
+        await sandbox.say(outcry.utterances(in: sandbox.world.population, on: network))
+        tally.count(outcry.kind)
+    }
+
+    /// Whoever reads mentions is told to come later, until the episode is over.
+    private func deafen() {
+        if deafStretch == nil { deafStretch = timeline.begin(.noFeed) }
+        refuseMentions(.error(status: 503, message: "Service unavailable"), count: .max, having: [])
+    }
+
+    private func refuseMentions(_ fault: SandboxFault, count: Int, having parameters: Set<String>) {
+        let path =
+            switch network {
+            case .mastodon: "/api/v1/notifications"
+            case .x: "/2/users/\(sandbox.world.population.people[SandboxPopulation.bot].id(on: .x).value)/mentions"
+            case .bluesky: "/xrpc/app.bsky.notification.listNotifications"
+            }
+        sandbox.faults.failNext(
+            fault, count: count, method: "GET", path: path, having: parameters,
+            whenMet: { [deafness] in deafness.count(Deafness.met) })
+    }
+
+    private enum Deafness: String {
+        case met
+    }
+
+    /// What says where a page begins.
+    private static let places: Set = [
+        "max_id", "since_id", "min_id", "until_id", "pagination_token", "cursor",
+    ]
 }
 
 /// What the network does with its own means.

@@ -36,12 +36,12 @@ row() { printf '%-18s %-10s %-60s %6s s\n' "$1" "$2" "$3" "$4"; }
 # The figures that tell what a run found, in one phrase.
 figures() {
     if ! tail -n 1 "$1" | grep -q '^{.*}$'; then echo "no figures: $(tail -n 1 "$1" | cut -c 1-44)"; return; fi
-    for count in kills delivered duplicates lost unexplained; do printf '%s %s  ' "$(figure "$1" $count)" $count; done
+    for count in kills delivered duplicates lost unheard unexplained; do printf '%s %s  ' "$(figure "$1" $count)" $count; done
 }
 
 # Whether the three ledgers agreed in a run.
 finds_nothing() {
-    for count in duplicates lost unexplained; do [ "$(figure "$1" $count)" = 0 ] || return 1; done
+    for count in duplicates lost unheard unexplained; do [ "$(figure "$1" $count)" = 0 ] || return 1; done
 }
 
 if [ $# -gt 0 ]; then

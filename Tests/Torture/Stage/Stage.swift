@@ -44,6 +44,10 @@ final class Stage: Sendable {
             // What a stopped or slow worker has signed is many minutes old on these clocks when it arrives.
             // So it is on a clock that was set back by an hour.
             sandbox.faults.x.timestampWindow = 2 * 3_600
+            sandbox.faults.mastodon = .habits(of: settings.software)
+            if settings.filter.isEmpty || settings.filter.refusesObjects {
+                sandbox.faults.refusals = refusals(settings)
+            }
             for role in SandboxRole.allCases {
                 environment.merge(sandbox.settings(of: role, on: settings.network)) { $1 }
             }
@@ -86,6 +90,34 @@ final class Stage: Sendable {
             name: name, words: [settings.program, "run"], environment: variables, logPath: folder.log(name))
         disk.admit(worker)
         return worker
+    }
+
+    /// What `status --json` says now.
+    ///
+    /// - Throws: ``TestSupportError`` with what it said instead.
+    func status() async throws -> String {
+        let rehearsal = Rehearsal.Settings(origin: Self.origin, started: started, factor: settings.factor)
+        let process = try WorkerProcess(
+            name: "status", words: [settings.program, "status", "--json"],
+            environment: environment.merging(rehearsal.variables) { $1 }.merging(["LOG_LEVEL": "error"]) { $1 },
+            logPath: folder.log("status"))
+        guard await process.wait(seconds: 60, until: \.hasEnded) == .exited(0) else {
+            throw TestSupportError("could not ask for the status: \(process.output.suffix(2_000))")
+        }
+        return process.output
+    }
+
+    /// Which objects are refused alone: conversations and people for good or for a while, and pages.
+    ///
+    /// A page that begins at a place may be refused for good, as a server does that no longer knows the place; and no
+    /// page with 401, which says something about the account. A run that is confined to this meets more of it.
+    private static func refusals(_ settings: TortureSettings) -> SandboxRefusals {
+        let alone = SandboxRefusals.Rule(share: settings.filter.refusesObjects ? 0.5 : 0.1, lasting: 3_600)
+        let page = SandboxRefusals.Rule(
+            share: 0.04, forGood: [.badRequest], passing: [.failure, .webPage, .forbidden, .notFound, .gone],
+            lasting: 60)
+        return SandboxRefusals(
+            seed: settings.seed, rules: [.thread: alone, .person: alone, .mentions: page, .home: page])
     }
 
     /// Ends everything.

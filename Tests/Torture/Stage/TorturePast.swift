@@ -40,6 +40,11 @@ struct TorturePast: Sendable {
         return origin - TimeInterval(86_400 + second)
     }
 
+    /// Every third text with signs that some servers make into something else.
+    private static func marked(_ text: String, _ number: Int) -> String {
+        number % 3 == 0 ? text + (number % 2 == 0 ? " :-)" : " *really*") : text
+    }
+
     /// One line, with everybody under the names of the network.
     private func line(_ sample: SamplePost, number: Int, at date: Date, isFavorite: Bool? = nil) throws -> String {
         let id = SamplePost.id(at: date, sequence: number)
@@ -51,7 +56,7 @@ struct TorturePast: Sendable {
                 replyTo: sample.replyTo.map { ReplyTarget(author: AccountID(network: .mastodon, value: $0.handle)) }),
             to: network)
         let line = Line(
-            id: post.id.value, author: post.author.value, text: post.text, createdAt: date.rfc3339,
+            id: post.id.value, author: post.author.value, text: Self.marked(post.text, number), createdAt: date.rfc3339,
             visibility: sample.visibility.rawValue, language: sample.language.rawValue, favorite: isFavorite,
             replyToAuthor: post.replyTo?.author?.value)
         let encoder = JSONEncoder()
