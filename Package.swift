@@ -127,10 +127,11 @@ let package = Package(
         target("Archive", ["Posts", "Storage"]),
         target("Import", ["CArchive", "Posts"]),
         target("Schedule", ["Posts", .product(name: "Crypto", package: "swift-crypto")]),
-        target("Favorites", ["MeCab", "Posts", "Redis", "Storage"]),
+        target("Favorites", ["Blocking", "MeCab", "Posts", "Redis", "Storage"]),
         target("Conduct", ["Posts", .product(name: "Crypto", package: "swift-crypto")]),
         target("Outbox", ["Posts", "Storage", .product(name: "Crypto", package: "swift-crypto")]),
-        target("Networks", ["Posts", "Transport", .product(name: "Crypto", package: "swift-crypto")]),
+        target(
+            "Networks", ["Posts", "Transport", lifecycle, logging, .product(name: "Crypto", package: "swift-crypto")]),
 
         target(
             "Daemon",
