@@ -187,7 +187,7 @@ import Testing
     @Test func aRedirectIsNotFollowedAndMayPass() async throws {
         let fixture = try await MirrorFixture.start(from: 6.5, variables: ["FAVORITE_MODE": "off"])
         let elsewhere = SandboxFault.answer(
-            status: 302, contentType: "text/html", body: "", headers: ["Location": fixture.sandbox.url + "/loop"])
+            status: 302, contentType: "text/html", body: "", headers: ["Location": "http://127.0.0.1:1/maintenance"])
         try await fixture.live(
             until: 12.5, events: [(9, { fixture.sandbox.faults.failNext(elsewhere, count: 5) })])
         let summary = await fixture.sandbox.ledger.summary

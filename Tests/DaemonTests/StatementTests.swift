@@ -28,6 +28,8 @@ import Testing
         "SELECT MAX(updated_ms) AS newest_ms",
         // The few that ended unconfirmed: an index that holds nothing else.
         "AS sighting_ms",
+        // The oldest that stays, when a post is new: as many entries of an index as stay.
+        "ORDER BY created_ms DESC, post_id DESC, network DESC LIMIT 1 OFFSET",
         // Five hundred posts at once, whose rules changed.
         "UPDATE posts SET text_key = prepared",
     ]

@@ -147,8 +147,12 @@ enum FakePostgres {
     static func failing(_ password: String) throws -> LoopbackServer {
         let accepted = message("R", [0, 0, 0, 0]) + ready
         let failure = error("XX000", "internal error near \(password)") + ready
+        // The first question is one that a server need not understand.
         return try LoopbackServer(
-            steps: asked(password) + [.send(accepted), .awaitText("set_config"), .send(failure), .close])
+            steps: asked(password) + [
+                .send(accepted), .awaitText("pg_is_in_recovery"), .send(failure), .awaitText("SELECT"), .send(failure),
+                .close,
+            ])
     }
 
     /// The question for a password in the clear, and its answer.
