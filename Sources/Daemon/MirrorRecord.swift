@@ -26,8 +26,7 @@ package struct MirrorTable: Sendable {
 
     /// The stored record; all empty before the first command that needs it.
     package func record() async throws -> MirrorRecord {
-        let mirror = mirror
-        return try await storage.read { connection in try Self.record(mirror, connection) ?? MirrorRecord() }
+        try Self.record(in: try await storage.query(Self.selection(of: mirror))) ?? MirrorRecord()
     }
 
     /// Stores the verified accounts, or refuses other accounts under the same name.
@@ -71,7 +70,7 @@ package struct MirrorTable: Sendable {
     /// - Throws: ``ConfigurationError`` if human and bot are one account, or another mirror has this bot.
     func rebind(_ accounts: [AccountRole: Account], settings: [AccountRole: String], now: Date) async throws {
         let mirror = mirror
-        try await update(now: now) { record, connection in
+        try await update(now: now, writesMore: true) { record, connection in
             for (role, account) in accounts {
                 let id = account.id.canonical
                 switch role {
@@ -139,14 +138,29 @@ package struct MirrorTable: Sendable {
 
     /// Records the first start, once.
     package func activate(now: Date) async throws -> Date {
+        if let activated = try await record().activated { return activated }
         try await update(now: now) { record, _ in record.activated = record.activated ?? now }
         return try await record().activated ?? now
     }
 
+    /// - Parameters:
+    ///   - now: Recorded for a new mirror.
+    ///   - writesMore: Whether `change` writes other tables; if not, and it changes nothing, nothing is written at all.
+    ///   - change: Changes the record, or throws.
+    /// - Throws: What `change` throws; the store's error.
     private func update(
-        now: Date, _ change: @escaping @Sendable (inout MirrorRecord, any StorageConnection) throws -> Void
+        now: Date, writesMore: Bool = false,
+        _ change: @escaping @Sendable (inout MirrorRecord, any StorageConnection) throws -> Void
     ) async throws {
         let mirror = mirror
+        // Nearly every start finds what it would store.
+        let isKnown = try await storage.read { connection in
+            guard !writesMore, let old = try Self.record(mirror, connection) else { return false }
+            var new = old
+            try change(&new, connection)
+            return new == old
+        }
+        if isKnown { return }
         try await storage.transaction { connection in
             try connection.execute(
                 """
@@ -187,12 +201,18 @@ package struct MirrorTable: Sendable {
     }
 
     private static func record(_ mirror: String, _ connection: any StorageConnection) throws -> MirrorRecord? {
-        let rows = try connection.query(
-            """
-            SELECT human_account, human_handle, bot_account, bot_handle, time_zone, activated_ms
-            FROM mirrors WHERE mirror = \(mirror)
-            """)
-        return try rows.first.map { row in
+        try record(in: try connection.query(selection(of: mirror)))
+    }
+
+    private static func selection(of mirror: String) -> SQL {
+        """
+        SELECT human_account, human_handle, bot_account, bot_handle, time_zone, activated_ms
+        FROM mirrors WHERE mirror = \(mirror)
+        """
+    }
+
+    private static func record(in rows: [SQLRow]) throws -> MirrorRecord? {
+        try rows.first.map { row in
             MirrorRecord(
                 human: Self.account(try row.optionalText("human_account")),
                 bot: Self.account(try row.optionalText("bot_account")),
@@ -232,23 +252,17 @@ package struct CursorTable: Sendable {
     }
 
     package func value(of feed: String) async throws -> String? {
-        let mirror = mirror
-        return try await storage.read { connection in
-            try connection.query("SELECT value FROM cursors WHERE mirror = \(mirror) AND feed = \(feed)")
-                .first?.optionalText("value")
-        }
+        try await storage.query("SELECT value FROM cursors WHERE mirror = \(mirror) AND feed = \(feed)")
+            .first?.optionalText("value")
     }
 
     package func set(_ value: String, of feed: String, now: Date) async throws {
-        let mirror = mirror
-        _ = try await storage.transaction { connection in
-            try connection.execute(
-                """
-                INSERT INTO cursors (mirror, feed, value, updated_ms)
-                VALUES (\(mirror), \(feed), \(value), \(now.milliseconds))
-                ON CONFLICT (mirror, feed) DO UPDATE SET value = excluded.value, updated_ms = excluded.updated_ms
-                """)
-        }
+        try await storage.note(
+            """
+            INSERT INTO cursors (mirror, feed, value, updated_ms)
+            VALUES (\(mirror), \(feed), \(value), \(now.milliseconds))
+            ON CONFLICT (mirror, feed) DO UPDATE SET value = excluded.value, updated_ms = excluded.updated_ms
+            """)
     }
 
     /// Forgets the cursors whose feed begins with `prefix`, so that training starts over.

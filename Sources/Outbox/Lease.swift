@@ -75,14 +75,11 @@ package struct LeaseTable: Sendable {
     ///
     /// - Throws: ``OutboxError`` with code `.leaseLost` if another worker holds the lease.
     package func beat(_ lease: Lease, now: Int64) async throws {
-        let mirror = mirror
-        let updated = try await storage.transaction { connection in
-            try connection.execute(
-                """
-                UPDATE leases SET beat = beat + 1, updated_ms = \(now)
-                WHERE mirror = \(mirror) AND owner = \(lease.owner) AND fence = \(lease.fence) AND NOT released
-                """)
-        }
+        let updated = try await storage.note(
+            """
+            UPDATE leases SET beat = beat + 1, updated_ms = \(now)
+            WHERE mirror = \(mirror) AND owner = \(lease.owner) AND fence = \(lease.fence) AND NOT released
+            """)
         guard updated == 1 else { throw OutboxError.leaseLost }
     }
 

@@ -9,6 +9,8 @@ package enum PostgresTransactionMode: Sendable {
     /// One `SELECT`, which sees one consistent state by itself, without the
     /// round trips that begin and end a transaction.
     case statement
+    /// One changing statement that does no harm when it runs twice, likewise without them.
+    case note
     /// One consistent state and changes to it that are never committed: the transaction stays open for an hour at most.
     case open
     /// A part of a transaction that is open already, undone if it fails.
@@ -20,7 +22,7 @@ package enum PostgresTransactionMode: Sendable {
     fileprivate var mayChange: Bool {
         switch self {
         case .readOnly, .statement, .open, .part: false
-        case .serializable, .exclusive: true
+        case .serializable, .exclusive, .note: true
         }
     }
 
@@ -29,7 +31,7 @@ package enum PostgresTransactionMode: Sendable {
         switch self {
         case .serializable: "BEGIN ISOLATION LEVEL SERIALIZABLE; \(Self.settings)"
         case .readOnly: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; \(Self.settings)"
-        case .statement: nil
+        case .statement, .note: nil
         case .open: "BEGIN ISOLATION LEVEL REPEATABLE READ; \(Self.patientSettings)"
         case .part: "SAVEPOINT mirror_bot_part"
         // Not serializable: the state is seen from the first statement on, which here is the wait itself.
@@ -152,7 +154,7 @@ extension PostgresClient {
 
     private func commit(_ mode: PostgresTransactionMode, _ connection: PostgresConnection) throws {
         switch mode {
-        case .statement, .open: return
+        case .statement, .note, .open: return
         case .part:
             try connection.control("RELEASE SAVEPOINT mirror_bot_part", interruptible: false)
             return

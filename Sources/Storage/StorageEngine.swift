@@ -57,6 +57,13 @@ package protocol StorageEngine: Sendable {
     /// Runs one reading statement on its own, as ``read(_:)`` would.
     func query(_ sql: SQL) async throws -> [SQLRow]
 
+    /// Runs one changing statement on its own, which may happen twice and must do no harm then.
+    ///
+    /// - Returns: How many rows it changed, the last time.
+    /// - Throws: ``StorageError`` or `CancellationError`.
+    @discardableResult
+    func note(_ sql: SQL) async throws -> Int
+
     /// Runs `body` like ``transaction(_:)``, one process at a time, seeing
     /// everything that the process before it committed. For migrations.
     func exclusiveTransaction<Value: Sendable>(
@@ -89,6 +96,10 @@ extension StorageEngine {
     package func query(_ sql: SQL) async throws -> [SQLRow] {
         try await read { try $0.query(sql) }
     }
+
+    /// Runs one changing statement on its own; an engine that has a shorter way takes it.
+    @discardableResult
+    package func note(_ sql: SQL) async throws -> Int { try await execute(sql) }
 
     /// Runs one changing statement in a transaction of its own and returns how
     /// many rows it changed.

@@ -26,7 +26,7 @@ import Testing
         let cadence = Cadence(poll: .seconds(20), human: .x, bot: .mastodon)
         #expect(seconds(cadence) == [20, 40, 300, 900, 1_800])
         #expect(cadence.publisher == .seconds(20))
-        #expect(Cadence(poll: .seconds(600), human: .x, bot: .x).publisher == .seconds(30))
+        #expect(Cadence(poll: .seconds(600), human: .x, bot: .x).publisher == .seconds(60))
     }
 
     @Test func favoritesOnXAreBoughtOnePageAtATime() {

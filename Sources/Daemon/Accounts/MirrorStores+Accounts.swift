@@ -111,7 +111,10 @@ extension MirrorStores {
     }
 
     func note(_ credentials: AccountCredentials, verifiedAs role: AccountRole, now: Date) async throws {
-        try await cursors.set(credentials.fingerprint, of: Self.verification(role), now: now)
+        let place = Self.verification(role)
+        if try await cursors.value(of: place) != credentials.fingerprint {
+            try await cursors.set(credentials.fingerprint, of: place, now: now)
+        }
         await refusals.clear(role)
     }
 

@@ -4,6 +4,7 @@ import Foundation
 import Networks
 import Outbox
 import Posts
+import ServiceLifecycle
 import Storage
 
 /// Decides what becomes of mentions: an old reply to the same person, or silence.
@@ -43,7 +44,8 @@ struct MentionDecider: Sendable {
     ///   - now: Decides about their age and the day's caps.
     ///   - tries: How often they were postponed before.
     /// - Returns: The new actions, and what is to be decided at another try.
-    /// - Throws: The store's error; what is wrong with one mention stays with it.
+    /// - Throws: The store's error; `CancellationError` between two mentions if the worker is to end. What is wrong with
+    ///   one mention stays with it.
     func decide(
         _ mentions: [ObservedPost], now: Date, tries: Int
     ) async throws -> (decided: [Action], postponed: [Postponed]) {
@@ -53,6 +55,8 @@ struct MentionDecider: Sendable {
         var decided: [Action] = []
         var postponed: [Postponed] = []
         for mention in heard where !known.contains(mention.post.id.value) {
+            // The page comes again; what was decided of it is known then.
+            guard !Task.isShuttingDownGracefully else { throw CancellationError() }
             switch try await outcome(of: mention, tries: tries, now: now) {
             case .postponed(let item): postponed.append(item)
             case .decided(let intent):

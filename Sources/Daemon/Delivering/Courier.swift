@@ -39,6 +39,8 @@ package actor Courier {
     private let logger: Logger
     /// The archived posts that the human's network denied.
     private var gone: [PostID: Doubt] = [:]
+    /// The kinds of which something was decided since they were sent last.
+    private var fresh: Set<ActionKind> = []
     private let turnstile = Turnstile()
 
     init(
@@ -54,6 +56,21 @@ package actor Courier {
         self.human = human
         self.clock = clock
         self.logger = logger
+    }
+
+    /// Sends what was decided just now; what has to wait, or fails, is for the publisher.
+    ///
+    /// - Throws: As ``deliverDue(_:)``.
+    func deliver(_ decided: Set<ActionKind>) async throws {
+        let kinds = fresh.intersection(decided)
+        guard !kinds.isEmpty else { return }
+        fresh.subtract(kinds)
+        try await deliverDue(ActionKind.allCases.filter(kinds.contains))
+    }
+
+    /// Notes that an action was decided.
+    func expect(_ action: Action) {
+        if action.state == .planned { fresh.insert(action.kind) }
     }
 
     /// Settles lost answers, marks what is too late, then sends what is due of these kinds.

@@ -52,14 +52,14 @@ struct Passes: Sendable {
     func mentions(_ feed: FeedReader) async throws -> Date {
         let next = try await feed.look(hear)
         try await sweepIfDue(feed)
-        try await parts.courier.deliverDue([.reply])
+        try await parts.courier.deliver([.reply])
         return next
     }
 
     private func hear(_ items: [ObservedPost], tries: Int) async throws -> [Postponed] {
         let (decided, postponed) = try await parts.mentionDecider.decide(items, now: parts.clock.now, tries: tries)
         for action in decided {
-            log(action)
+            await tell(action)
             parts.faultPoints.pass(.mentionDecided)
         }
         return postponed
@@ -97,7 +97,7 @@ struct Passes: Sendable {
         let next = try await feed.look { items, _ in
             let stances = try await parts.people.stances(of: items.map(\.author.id))
             let decided = try await parts.favoriteDecider.decide(items, stances, with: session, now: parts.clock.now)
-            decided.forEach(log)
+            for action in decided { await tell(action) }
             if !decided.isEmpty { parts.faultPoints.pass(.favoriteDecided) }
             if parts.feeds.seen == .bot {
                 let events = try await parts.learnable.among(items, stances).map { FavoriteEvent.seen($0.example) }
@@ -105,7 +105,7 @@ struct Passes: Sendable {
             }
             return []
         }
-        try await parts.courier.deliverDue([.favorite])
+        try await parts.courier.deliver([.favorite])
         return next
     }
 
@@ -189,7 +189,8 @@ struct Passes: Sendable {
         ].compactMap(\.self)
     }
 
-    private func log(_ action: Action) {
+    private func tell(_ action: Action) async {
+        await parts.courier.expect(action)
         parts.logger.info(
             "Decision made",
             metadata: [

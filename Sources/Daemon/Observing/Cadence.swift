@@ -25,7 +25,7 @@ package struct Cadence: Sendable {
         humanHome = humans.home.wait(poll)
         humanPosts = humans.ownPosts.wait(poll)
         humanFavorites = humans.favorites.wait(poll)
-        publisher = min(poll, .seconds(30))
+        publisher = min(poll, .seconds(60))
     }
 
     /// The most pages that one look at a feed asks for.

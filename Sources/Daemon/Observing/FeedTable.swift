@@ -132,35 +132,27 @@ package struct FeedTable: Sendable {
     // MARK: Progress
 
     func progress(of feed: String) async throws -> FeedProgress {
-        let mirror = mirror
-        return try await storage.read { connection in
-            var progress = FeedProgress()
-            let positions = try connection.query(
-                """
-                SELECT feed, value FROM cursors
-                WHERE mirror = \(mirror) AND feed IN \(list: [feed, Self.gap(of: feed), Self.past(of: feed)])
-                """)
-            for row in positions {
-                let value = try row.text("value")
-                switch try row.text("feed") {
-                case feed: progress.position = value
-                case Self.gap(of: feed): progress.gap = Stretch(value)
-                default: progress.past = Stretch(value)
-                }
-            }
-            let rows = try connection.query(
-                """
-                SELECT read_ms, newest_ms, swept_ms, error, error_ms FROM feeds
-                WHERE mirror = \(mirror) AND feed = \(feed)
-                """)
-            guard let row = rows.first else { return progress }
-            progress.read = try row.optionalDate("read_ms")
-            progress.newest = try row.optionalDate("newest_ms")
-            progress.swept = try row.optionalDate("swept_ms")
-            progress.error = try row.optionalText("error")
-            progress.errorSince = try row.optionalDate("error_ms")
-            return progress
+        func value(_ name: String) -> SQL {
+            "(SELECT value FROM cursors WHERE mirror = \(mirror) AND feed = \(name))"
         }
+        // One statement sees one state.
+        let rows = try await storage.query(
+            """
+            SELECT \(value(feed)) AS position, \(value(Self.gap(of: feed))) AS gap,
+                \(value(Self.past(of: feed))) AS past, read_ms, newest_ms, swept_ms, error, error_ms
+            FROM (SELECT 1 AS one) AS always LEFT JOIN feeds ON mirror = \(mirror) AND feed = \(feed)
+            """)
+        var progress = FeedProgress()
+        guard let row = rows.first else { return progress }
+        progress.position = try row.optionalText("position")
+        progress.gap = try row.optionalText("gap").flatMap(Stretch.init)
+        progress.past = try row.optionalText("past").flatMap(Stretch.init)
+        progress.read = try row.optionalDate("read_ms")
+        progress.newest = try row.optionalDate("newest_ms")
+        progress.swept = try row.optionalDate("swept_ms")
+        progress.error = try row.optionalText("error")
+        progress.errorSince = try row.optionalDate("error_ms")
+        return progress
     }
 
     /// Moves a feed on, together with what was noted of its items.
@@ -181,7 +173,7 @@ package struct FeedTable: Sendable {
             ] where before != after {
                 try Self.put(after?.text, at: name, of: mirror, now, connection)
             }
-            try Self.write(new, of: feed, mirror, connection)
+            try connection.execute(Self.writing(new, of: feed, mirror))
             for item in items { try Self.note(item, of: feed, mirror, connection) }
             try Self.forget(forgetting, of: feed, mirror, connection)
             return true
@@ -190,8 +182,7 @@ package struct FeedTable: Sendable {
 
     /// Stores how well a feed is read, which moves nothing.
     func store(_ progress: FeedProgress, of feed: String) async throws {
-        let mirror = mirror
-        try await storage.transaction { connection in try Self.write(progress, of: feed, mirror, connection) }
+        try await storage.note(Self.writing(progress, of: feed, mirror))
     }
 
     /// Forgets where feeds were read up to, so that training starts over.
@@ -246,47 +237,38 @@ package struct FeedTable: Sendable {
             """)
     }
 
-    private static func write(
-        _ progress: FeedProgress, of feed: String, _ mirror: String, _ connection: any StorageConnection
-    ) throws {
-        try connection.execute(
-            """
-            INSERT INTO feeds (mirror, feed, read_ms, newest_ms, swept_ms, error, error_ms)
-            VALUES (\(mirror), \(feed), \(progress.read?.milliseconds), \(progress.newest?.milliseconds),
-                \(progress.swept?.milliseconds), \(progress.error), \(progress.errorSince?.milliseconds))
-            ON CONFLICT (mirror, feed) DO UPDATE SET read_ms = excluded.read_ms, newest_ms = excluded.newest_ms,
-                swept_ms = excluded.swept_ms, error = excluded.error, error_ms = excluded.error_ms
-            """)
+    private static func writing(_ progress: FeedProgress, of feed: String, _ mirror: String) -> SQL {
+        """
+        INSERT INTO feeds (mirror, feed, read_ms, newest_ms, swept_ms, error, error_ms)
+        VALUES (\(mirror), \(feed), \(progress.read?.milliseconds), \(progress.newest?.milliseconds),
+            \(progress.swept?.milliseconds), \(progress.error), \(progress.errorSince?.milliseconds))
+        ON CONFLICT (mirror, feed) DO UPDATE SET read_ms = excluded.read_ms, newest_ms = excluded.newest_ms,
+            swept_ms = excluded.swept_ms, error = excluded.error, error_ms = excluded.error_ms
+        """
     }
 
     // MARK: Items
 
     /// The items that another try may decide: those that wait, and what an older program could not read.
     func pending(in feed: String, version: String) async throws -> [FeedItem] {
-        let mirror = mirror
-        return try await storage.read { connection in
-            try connection.query(
-                """
-                SELECT item, state, digest, reason, version, attempts, next_ms, noted_ms FROM feed_items
-                WHERE mirror = \(mirror) AND feed = \(feed)
-                    AND (state = 'waiting' OR (state = 'unreadable' AND version <> \(version)))
-                ORDER BY noted_ms ASC, item ASC LIMIT 1000
-                """
-            ).map(FeedItem.init(row:))
-        }
+        try await storage.query(
+            """
+            SELECT item, state, digest, reason, version, attempts, next_ms, noted_ms FROM feed_items
+            WHERE mirror = \(mirror) AND feed = \(feed)
+                AND (state = 'waiting' OR (state = 'unreadable' AND version <> \(version)))
+            ORDER BY noted_ms ASC, item ASC LIMIT 1000
+            """
+        ).map(FeedItem.init(row:))
     }
 
     /// The items of a feed, the newest first.
     func items(of feed: String, limit: Int) async throws -> [FeedItem] {
-        let mirror = mirror
-        return try await storage.read { connection in
-            try connection.query(
-                """
-                SELECT item, state, digest, reason, version, attempts, next_ms, noted_ms FROM feed_items
-                WHERE mirror = \(mirror) AND feed = \(feed) ORDER BY noted_ms DESC, item ASC LIMIT \(limit)
-                """
-            ).map(FeedItem.init(row:))
-        }
+        try await storage.query(
+            """
+            SELECT item, state, digest, reason, version, attempts, next_ms, noted_ms FROM feed_items
+            WHERE mirror = \(mirror) AND feed = \(feed) ORDER BY noted_ms DESC, item ASC LIMIT \(limit)
+            """
+        ).map(FeedItem.init(row:))
     }
 
     /// Notes what became of a try to decide one item.
@@ -333,15 +315,12 @@ package struct FeedTable: Sendable {
 
     /// Notes that what was made between two instants could not be read.
     func noteUnreached(from: Date, to: Date, reason: String, in feed: String) async throws {
-        let mirror = mirror
-        try await storage.transaction { connection in
-            try connection.execute(
-                """
-                INSERT INTO feed_gaps (mirror, feed, from_ms, to_ms, reason)
-                VALUES (\(mirror), \(feed), \(from.milliseconds), \(to.milliseconds), \(reason))
-                ON CONFLICT (mirror, feed, to_ms) DO NOTHING
-                """)
-        }
+        try await storage.note(
+            """
+            INSERT INTO feed_gaps (mirror, feed, from_ms, to_ms, reason)
+            VALUES (\(mirror), \(feed), \(from.milliseconds), \(to.milliseconds), \(reason))
+            ON CONFLICT (mirror, feed, to_ms) DO NOTHING
+            """)
     }
 
     // MARK: Reports
@@ -413,30 +392,21 @@ struct RefusalTable: Sendable {
     let mirror: String
 
     func note(_ error: NetworkError, of role: AccountRole, at now: Date) async {
-        let mirror = mirror
-        _ = try? await storage.transaction { connection in
-            try connection.execute(
-                """
-                INSERT INTO refusals (mirror, role, error, since_ms, noted_ms)
-                VALUES (\(mirror), \(role.rawValue), \("\(error)"), \(now.milliseconds), \(now.milliseconds))
-                ON CONFLICT (mirror, role) DO UPDATE SET error = excluded.error, noted_ms = excluded.noted_ms
-                """)
-        }
+        _ = try? await storage.note(
+            """
+            INSERT INTO refusals (mirror, role, error, since_ms, noted_ms)
+            VALUES (\(mirror), \(role.rawValue), \("\(error)"), \(now.milliseconds), \(now.milliseconds))
+            ON CONFLICT (mirror, role) DO UPDATE SET error = excluded.error, noted_ms = excluded.noted_ms
+            """)
     }
 
     func clear(_ role: AccountRole) async {
-        let mirror = mirror
-        _ = try? await storage.transaction { connection in
-            try connection.execute("DELETE FROM refusals WHERE mirror = \(mirror) AND role = \(role.rawValue)")
-        }
+        _ = try? await storage.note("DELETE FROM refusals WHERE mirror = \(mirror) AND role = \(role.rawValue)")
     }
 
     /// Since when, and in what words, each account is refused.
     func all() async throws -> [AccountRole: (since: Date, error: String)] {
-        let mirror = mirror
-        let rows = try await storage.read { connection in
-            try connection.query("SELECT role, error, since_ms FROM refusals WHERE mirror = \(mirror)")
-        }
+        let rows = try await storage.query("SELECT role, error, since_ms FROM refusals WHERE mirror = \(mirror)")
         var refusals: [AccountRole: (since: Date, error: String)] = [:]
         for row in rows {
             guard let role = AccountRole(rawValue: try row.text("role")) else { continue }

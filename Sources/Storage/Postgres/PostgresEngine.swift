@@ -75,6 +75,10 @@ final class PostgresEngine: StorageEngine {
         return try await run(.statement, on: reader, "read from the database") { try $0.query(sql) }
     }
 
+    func note(_ sql: SQL) async throws -> Int {
+        try await run(isScratch ? .part : .note, on: writer, "write to the database") { try $0.execute(sql) }
+    }
+
     /// Opens a transaction in which temporary tables with the rows of one mirror hide the real ones.
     ///
     /// It is never committed. Unlike changes of the real tables, these hold no lock that a working mirror would wait

@@ -9,6 +9,8 @@ final class Episode {
     private var patience: Double { plan.interruptsPlanning ? 15 : 3.5 }
     /// How long a worker that is asked to end may take; DESIGN promises ten seconds.
     private static let graceful = 10.0
+    /// How much longer where the machine let it starve for more than a quarter of that.
+    private static let graceStarving = 60.0
     /// How long a worker is left alone after something was wrong for an hour: long enough to be late by its own fault.
     private static let recovery = 12.0
 
@@ -180,8 +182,12 @@ final class Episode {
     }
 
     private func terminate(_ hand: Hand) async {
+        let asked = stage.clock.now
         hand.worker.send(SIGTERM)
-        let state = await look(seconds: Self.graceful, at: hand) { $0.hasEnded }
+        var state = await look(seconds: Self.graceful, at: hand) { $0.hasEnded }
+        if !state.hasEnded, stage.timeline.starvation(since: asked) > stage.settings.factor * Self.graceful / 4 {
+            state = await look(seconds: Self.graceStarving, at: hand) { $0.hasEnded }
+        }
         guard state.hasEnded else {
             find(hand, "did not end within \(Self.graceful) s of SIGTERM")
             return await kill(hand)

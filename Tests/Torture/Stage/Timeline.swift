@@ -63,6 +63,13 @@ final class Timeline: @unchecked Sendable {
         lock.withLock { starvation.append(merging: stretch) }
     }
 
+    /// For how long the machine has let somebody wait since an instant, in seconds of the mirror's clock.
+    func starvation(since start: Date) -> TimeInterval {
+        lock.withLock {
+            starvation.reduce(0) { $0 + max(0, $1.end.timeIntervalSince(max($1.start, start))) }
+        }
+    }
+
     private static func disturbance(_ begun: (cause: Disturbance.Cause, start: Date), until end: Date) -> Disturbance {
         Disturbance(cause: begun.cause, interval: DateInterval(start: begun.start, end: max(begun.start, end)))
     }
