@@ -44,14 +44,14 @@ package struct Capabilities: Sendable, Equatable {
     package var resendWindow: Duration?
     /// How long a call may take before its answer counts as lost.
     package var requestDeadline: Duration
-    /// How many of an account's posts can be read back; nil: all.
-    package var ownPostsDepth: Int?
+    /// How many of the newest items of a feed can be read; of a feed that is not named here, all.
+    package var depths: [Feed: Int]
 
     package init(
         feeds: Set<Feed>, visibilities: Set<Visibility>, replies: ReplyPermission, replyNeedsMention: Bool,
         automaticFavorites: FavoritePermission, canFavorite: Bool = true, canPublish: Bool = true,
         sendsLanguage: Bool, supportsIdempotencyKey: Bool, resendWindow: Duration?, requestDeadline: Duration,
-        ownPostsDepth: Int?
+        depths: [Feed: Int] = [:]
     ) {
         self.feeds = feeds
         self.visibilities = visibilities
@@ -64,6 +64,6 @@ package struct Capabilities: Sendable, Equatable {
         self.supportsIdempotencyKey = supportsIdempotencyKey
         self.resendWindow = resendWindow
         self.requestDeadline = requestDeadline
-        self.ownPostsDepth = ownPostsDepth
+        self.depths = depths
     }
 }

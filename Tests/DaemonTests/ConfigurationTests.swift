@@ -35,9 +35,9 @@ import Testing
         "MAX_PER_DAY": "12", "FAVORITE_RATE_THRESHOLD": "3.5", "FEATURES": "nouns", "FAVORITE_MODE": "off",
         "FAVORITES_PER_DAY": "4", "REPLIES_PER_PERSON": "2", "REPLIES_PER_THREAD": "6", "ARCHIVE_LIMIT": "2000",
         "EXAMPLE_LIMIT": "3000", "HISTORY_DAYS": "200", "MECAB_DICTIONARY": "/var/lib/mecab/dic/other",
-        "X_ACKNOWLEDGE_POLICY": "yes", "X_BUDGET_USD_PER_MONTH": "7.5", "X_HOME_POSTS_PER_DAY": "30", "X_APP_OWNER": "bot",
-        "X_FIELD_NAMES": "post", "POLL_SECONDS": "45", "OPERATOR_CONTACT": "ops@example.org", "LOG_LEVEL": "debug",
-        "LOG_FORMAT": "json",
+        "X_ACKNOWLEDGE_POLICY": "yes", "X_BUDGET_USD_PER_MONTH": "7.5", "X_HOME_POSTS_PER_DAY": "30",
+        "X_APP_OWNER": "bot", "X_FIELD_NAMES": "post", "POLL_SECONDS": "45", "OPERATOR_CONTACT": "ops@example.org",
+        "LOG_LEVEL": "debug", "LOG_FORMAT": "json",
     ]
 
     /// The same for a human and a bot on Mastodon.

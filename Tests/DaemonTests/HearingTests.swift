@@ -233,6 +233,38 @@ import Testing
         #expect(try await subjects(mirror) == Set(["first"] + (1...120).map { "m\($0)" }))
     }
 
+    /// X shows the newest 800 mentions, and says nothing of those behind them.
+    @Test(arguments: [false, true])
+    func whatTheNetworkDoesNotShowIsSaidWithItsTimes(isPositionLost: Bool) async throws {
+        let mirror = try await mirror()
+        let bot = mirror.bot
+        bot.with { $0.capabilities.depths[.mentions] = 50 }
+        let parts = try await mirror.parts()
+        bot.add([mention("first")], to: .mentions)
+        try await mirror.wait(5)
+        try await hear(parts)
+        bot.add((1...49).map { mention("m\($0)", after: 7_200 + Double($0)) }, to: .mentions)
+        try await mirror.wait(8_000)
+        try await hear(parts)
+        // All that is shown was known, or new.
+        #expect(try await subjects(mirror).count == 50)
+        #expect(try await health(mirror).unreached.count == 1)
+        bot.add((1...70).map { mention("n\($0)", after: 86_400 + Double($0)) }, to: .mentions)
+        try await mirror.wait(86_400)
+        bot.with {
+            $0.failure = { operation, position in
+                isPositionLost && position == .newer(than: "50") ? bot.error(.rejected, operation) : nil
+            }
+        }
+        for _ in 0..<4 {
+            try await hear(parts)
+            try await mirror.wait(60)
+        }
+        #expect(try await subjects(mirror).filter { $0.hasPrefix("n") } == Set((21...70).map { "n\($0)" }))
+        let unreached = try #require(try await health(mirror).unreached.first)
+        #expect(unreached.from <= PaperMirror.now + 86_401 && unreached.to == PaperMirror.now + 86_421)
+    }
+
     @Test func whatCannotBeReachedIsSaidWithItsTimes() async throws {
         let mirror = try await mirror()
         let parts = try await mirror.parts()

@@ -84,7 +84,8 @@ final class PaperNetwork: SocialNetwork, @unchecked Sendable {
             let all = state.feeds[feed] ?? []
             let end = all.count
             let size = min(size ?? state.pageSize, state.pageSize)
-            let (range, isBackwards) = Self.range(position, end, size, all: state.ignoresCursors)
+            let hidden = max(0, end - (state.capabilities.depths[feed] ?? end))
+            let (range, isBackwards) = Self.range(position, hidden..<end, size, all: state.ignoresCursors)
             var items = Array(all[range].reversed())
             var unreadable = items.filter { state.unreadable.contains($0.address) }.map {
                 UnreadableItem(address: $0.address, digest: "digest", cause: "not a post")
@@ -97,22 +98,23 @@ final class PaperNetwork: SocialNetwork, @unchecked Sendable {
             }
             state.onPage(items.count)
             return FeedPage(
-                items: items, older: isBackwards && range.lowerBound > 0 ? "\(range.lowerBound)" : nil,
+                items: items, older: isBackwards && range.lowerBound > hidden ? "\(range.lowerBound)" : nil,
                 newer: isBackwards ? "\(end)" : range.isEmpty ? nil : "\(range.upperBound)", received: range.count,
                 unreadable: unreadable, rateLimit: state.rateLimit)
         }
     }
 
     private static func range(
-        _ position: FeedPosition, _ end: Int, _ size: Int, all: Bool
+        _ position: FeedPosition, _ shown: Range<Int>, _ size: Int, all: Bool
     ) -> (Range<Int>, isBackwards: Bool) {
+        let (start, end) = (shown.lowerBound, shown.upperBound)
         switch position {
-        case .newest: return (max(0, end - size)..<end, true)
+        case .newest: return (max(start, end - size)..<end, true)
         case .older(let cursor):
-            let before = min(Int(cursor) ?? 0, end)
-            return (max(0, before - size)..<before, true)
+            let before = max(start, min(Int(cursor) ?? 0, end))
+            return (max(start, before - size)..<before, true)
         case .newer(let cursor):
-            let after = all ? 0 : min(Int(cursor) ?? 0, end)
+            let after = all ? start : max(start, min(Int(cursor) ?? 0, end))
             return (after..<(all ? end : min(after + size, end)), false)
         }
     }
@@ -202,6 +204,6 @@ extension Capabilities {
             automaticFavorites: network == .mastodon ? .anyone : network == .x ? .nobody : .consenting,
             canFavorite: network != .x, sendsLanguage: network != .x, supportsIdempotencyKey: network != .x,
             resendWindow: network == .x ? nil : .seconds(3_000), requestDeadline: .seconds(30),
-            ownPostsDepth: network == .x ? 3_200 : nil)
+            depths: network == .x ? [.ownPosts: 3_200, .home: 3_200, .mentions: 800] : [:])
     }
 }

@@ -104,7 +104,7 @@ import Testing
         #expect(loopback.server.requests.isEmpty)
         let capabilities = try XLoopback { _ in nil }.network.capabilities
         #expect(capabilities.feeds == Set(Feed.allCases))
-        #expect(capabilities.ownPostsDepth == 3_200)
+        #expect(capabilities.depths[.ownPosts] == 3_200 && capabilities.depths[.mentions] == 800)
     }
 
     // MARK: Walks

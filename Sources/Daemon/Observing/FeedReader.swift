@@ -41,10 +41,14 @@ package actor FeedReader {
     private static let refusalsLast: TimeInterval = 1_200
     /// Refusals of a page that may be meant for good.
     private static let refusals: [NetworkError.Code] = [.rejected, .notFound, .forbidden, .tooLarge]
+    /// What part of the items that a network shows at all may be missing where more are hidden behind them: some are
+    /// taken back, and others arrive while they are read.
+    private static let hiddenFrom = 0.9
     /// How seldom a success that changes nothing is stored, in seconds.
     private static let successLasts: TimeInterval = 300
     /// For how long an item is tried, in seconds.
     private static let patience: TimeInterval = 86_400
+    private static let unstorable = "its name cannot be stored"
     private static let retries = Backoff(first: 120, factor: 3, longest: 6 * 3_600)
 
     nonisolated let gate: AccountGate
@@ -74,6 +78,8 @@ package actor FeedReader {
     private var gapRefused: Date?
     /// How far down the gap was read.
     private var gapTop: Date?
+    /// How many items arrived since what is new was last read to its end, and when the oldest of them was made.
+    private var arrived: (count: Int, oldest: Date?) = (0, nil)
 
     /// - Parameters:
     ///   - gate: The account whose feed it is.
@@ -198,7 +204,11 @@ package actor FeedReader {
         while true {
             let page: FeedPage
             do {
-                guard let next = try await walk.next() else { return walk.isOutOfPages ? .partial : .whole }
+                guard let next = try await walk.next() else {
+                    if walk.isOutOfPages { return .partial }
+                    try await noteHiddenArrivals()
+                    return .whole
+                }
                 page = next
             } catch let error as NetworkError where isLost(error, isFirst: isFirst) {
                 // What was read is known without a position, too.
@@ -206,7 +216,12 @@ package actor FeedReader {
                 return try await readNewest(downTo: wanted(floor), handle, mayGoOn)
             }
             (isFirst, arrivalsRefused) = (false, nil)
-            try await take(page, handle) { $0.position = page.newer ?? $0.position }
+            arrived.count += page.received
+            arrived.oldest = [arrived.oldest, page.oldest].compactMap(\.self).min()
+            try await take(page, handle) { progress in
+                progress.position = page.newer ?? progress.position
+                progress.gap?.pass(page.received)
+            }
             guard try await mayGoOn(page) else { return .stopped }
         }
     }
@@ -243,7 +258,9 @@ package actor FeedReader {
             progress.position = page.newer ?? progress.position
             if let floor, let older = page.older, !Self.reaches(page, floor) {
                 // One that is not read yet is part of the new one.
-                progress.gap = Stretch(cursor: older, floor: min(progress.gap?.floor ?? floor, floor))
+                progress.gap = Stretch(
+                    cursor: older, left: depth.map { max(0, $0 - page.received) } ?? .max,
+                    floor: min(progress.gap?.floor ?? floor, floor))
             }
             if keepsPast, isUnread { progress.past = page.older.map { Stretch(cursor: $0) } }
         }
@@ -274,15 +291,38 @@ package actor FeedReader {
                 try await move { $0.gap = nil }
                 return .whole
             }
-            lowest = page.items.map(\.post.createdAt).min() ?? lowest
-            let isOver = page.older == nil || Self.reaches(page, floor)
-            try await take(page, handle) {
-                $0.gap = isOver ? nil : page.older.map { Stretch(cursor: $0, floor: floor) }
+            lowest = page.oldest ?? lowest
+            let isAtFloor = Self.reaches(page, floor)
+            let isOver = page.older == nil || isAtFloor
+            var rest = try await progress().gap ?? gap
+            rest.pass(page.received)
+            if isOver, !isAtFloor { try await noteHidden(from: floor, to: lowest ?? gapTop, left: rest.left) }
+            try await take(page, handle) { [left = rest.left] in
+                $0.gap = isOver ? nil : page.older.map { Stretch(cursor: $0, left: left, floor: floor) }
             }
             gapTop = lowest
             guard !isOver else { return .whole }
             guard try await mayGoOn(page) else { return .stopped }
         }
+    }
+
+    // MARK: What a network does not show
+
+    /// How many of the newest items the network shows; nil: all.
+    private nonisolated var depth: Int? { gate.capabilities.depths[feed] }
+
+    /// Says what may be hidden behind the items that have arrived, if they are as many as the network shows at all.
+    private func noteHiddenArrivals() async throws {
+        defer { arrived = (0, nil) }
+        guard let depth, let floor = try await progress().newest ?? since else { return }
+        try await noteHidden(from: floor, to: arrived.oldest, left: depth - min(arrived.count, depth))
+    }
+
+    /// Says that what lies between two instants cannot be read, if nearly all that the network shows was read.
+    private func noteHidden(from floor: Date, to end: Date?, left: Int) async throws {
+        guard let depth, let end, end > floor, Double(depth - left) >= Self.hiddenFrom * Double(depth) else { return }
+        try await table.noteUnreached(
+            from: floor, to: end, reason: "the network shows no more than the newest \(depth)", in: name)
     }
 
     /// Says that the rest of a gap cannot be had any more.
@@ -395,7 +435,7 @@ package actor FeedReader {
         let storable = page.items.filter(\.isStorable)
         let postponed = storable.isEmpty ? [] : try await handle(storable, 0)
         let broken = page.items.filter { !$0.isStorable }.map {
-            UnreadableItem(digest: $0.digest, cause: "its name cannot be stored")
+            UnreadableItem(digest: $0.digest, cause: Self.unstorable)
         }
         let items = postponed.map { item(for: $0, tries: 0) } + (page.unreadable + broken).map(item(for:))
         let newest = storable.lazy.map(\.post.createdAt).filter { [now = clock.now] in $0 <= now + Self.disorder }
@@ -512,7 +552,11 @@ package actor FeedReader {
                 (tried.state, tried.reason) = (.givenUp, "it is gone")
                 return tried
             }
-            guard post.isStorable, let again = try await handle([post], item.attempts).first else { return nil }
+            guard post.isStorable else {
+                (tried.state, tried.reason) = (.unreadable, Self.unstorable)
+                return tried
+            }
+            guard let again = try await handle([post], item.attempts).first else { return nil }
             tried = self.item(for: again, tries: item.attempts)
             tried.noted = item.noted
         } catch let error as NetworkError {
@@ -528,6 +572,11 @@ package actor FeedReader {
         if clock.now.timeIntervalSince(item.noted) > Self.patience { (tried.state, tried.next) = (.givenUp, nil) }
         return tried
     }
+}
+
+extension FeedPage {
+    /// When its oldest item was made.
+    fileprivate var oldest: Date? { items.map(\.post.createdAt).min() }
 }
 
 extension ObservedPost {

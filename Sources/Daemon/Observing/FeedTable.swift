@@ -37,12 +37,15 @@ struct Stretch: Equatable, Sendable {
         self.floor = floor
     }
 
-    /// Reads the stored form: a number of items, or `@` and the floor in milliseconds; a space; the cursor.
+    /// Counts items that the network shows and that were not part of this.
+    mutating func pass(_ count: Int) { if left != .max { left -= min(count, left) } }
+
+    /// Reads the stored form: a number of items, `@` and the floor in milliseconds, or both; a space; the cursor.
     init?(_ text: String) {
         guard let space = text.firstIndex(of: " ") else { return nil }
         let cursor = String(text[text.index(after: space)...])
-        if text.hasPrefix("@"), let floor = Int64(text[..<space].dropFirst()) {
-            self.init(cursor: cursor, floor: Date(milliseconds: floor))
+        if let at = text[..<space].firstIndex(of: "@"), let floor = Int64(text[text.index(after: at)..<space]) {
+            self.init(cursor: cursor, left: Int(text[..<at]) ?? .max, floor: Date(milliseconds: floor))
         } else if let left = Int(text[..<space]), left > 0 {
             self.init(cursor: cursor, left: left)
         } else {
@@ -50,7 +53,10 @@ struct Stretch: Equatable, Sendable {
         }
     }
 
-    var text: String { (floor.map { "@\($0.milliseconds)" } ?? "\(left)") + " \(cursor)" }
+    var text: String {
+        let limit = left == .max && floor != nil ? "" : "\(left)"
+        return limit + (floor.map { "@\($0.milliseconds)" } ?? "") + " \(cursor)"
+    }
 }
 
 /// An item of a feed about which no action tells what became of it.

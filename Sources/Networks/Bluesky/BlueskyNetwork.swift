@@ -59,7 +59,7 @@ package struct BlueskyNetwork: SocialNetwork {
             // The record's key is good for ever; whoever waits longer than that writes to nobody.
             resendWindow: .seconds(24 * 3_600),
             // A write is preceded by a look at the post it is about, and perhaps by a new session.
-            requestDeadline: BlueskyClient.timeout * 6, ownPostsDepth: nil)
+            requestDeadline: BlueskyClient.timeout * 6)
     }
 
     package func verifyAccount() async throws -> Account {

@@ -67,8 +67,7 @@ package struct MastodonNetwork: SocialNetwork {
             replyNeedsMention: true, automaticFavorites: .anyone, sendsLanguage: true,
             supportsIdempotencyKey: memory.lastInstance?.software.keepsIdempotencyKeys == true,
             // Servers keep keys for an hour.
-            resendWindow: .seconds(50 * 60), requestDeadline: MastodonCall.usualDeadline * requestsAtMost,
-            ownPostsDepth: nil)
+            resendWindow: .seconds(50 * 60), requestDeadline: MastodonCall.usualDeadline * requestsAtMost)
     }
 
     /// How many requests may go before the one whose answer is lost, and that one.

@@ -19,6 +19,10 @@ struct UnheardMentions: Sendable {
     /// How long after a mention that no list tells of at once it has to be found, in seconds: what is swept is swept
     /// once a day.
     static let sweep: TimeInterval = 25 * 3_600
+    /// How many mentions X shows, some that are taken back aside.
+    static let shownOnX = 700
+    /// For how long nobody may have listened, in seconds.
+    static let longestAbsence: TimeInterval = 86_400
 
     fileprivate init(_ audit: Audit) {
         let hearing = audit.input.hearing
@@ -41,7 +45,9 @@ struct UnheardMentions: Sendable {
         for mention in nameless {
             if mention.isHardToRead, spare > 0 {
                 spare -= 1
-            } else if feed?.unreached.contains(where: { $0.contains(mention.date) }) ?? false, audit.wereListsRefused {
+            } else if feed?.unreached.contains(where: { $0.contains(mention.date) }) ?? false,
+                audit.wereListsRefused || audit.wasHidden(mention)
+            {
                 unreached += 1
             } else {
                 findings.append(mention.finding(.unheard, "has no row, and nothing in status explains it"))
@@ -98,6 +104,13 @@ extension Audit {
         ]
         let names = Set(mention.names + person)
         return ledger.refusedObjects.contains { objects.contains($0.object) && names.contains($0.name) }
+    }
+
+    /// Whether so many spoke after a mention that the network may not have shown it any more when somebody looked.
+    fileprivate func wasHidden(_ mention: SandboxLedger.Mention) -> Bool {
+        guard rules.network == .x else { return false }
+        let end = mention.date + UnheardMentions.longestAbsence
+        return ledger.mentions.count { $0.date >= mention.date && $0.date < end } >= UnheardMentions.shownOnX
     }
 
     /// Whether some page of the mentions was refused for good, so that a stretch may be out of reach.

@@ -35,9 +35,8 @@ struct Outcry: Equatable, Sendable {
 }
 
 extension Outcry.Kind {
-    /// How many people speak in a burst: on X fewer, for it shows the newest 800 mentions and no others, and what falls out
-    /// of them during an outage cannot be heard by anybody.
-    static func burstSize(on network: NetworkName) -> Int { network == .x ? 100 : 300 }
+    /// How many people speak in a burst.
+    static let burstSize = 300
 
     /// Those that can be on a network.
     static func all(on network: NetworkName) -> [Outcry.Kind] {
@@ -101,7 +100,7 @@ extension Outcry {
         case .unnoticed:
             friends = (0..<2).map { _ in voices.say(.friend) { ($0.notice, $0.answered) = (.never, .bot) } }
         case .burst, .burstWhileUnavailable, .burstAndLostPlace:
-            friends = (0..<Kind.burstSize(on: network)).map { number in
+            friends = (0..<Kind.burstSize).map { number in
                 voices.say(number % 4 == 0 ? .friend : number % 20 == 1 ? .automated : .stranger) {
                     // For every other known person the network is asked what they talk about.
                     if number % 8 == 0 { $0.answered = .another }
