@@ -216,6 +216,7 @@ package struct Worker: Sendable {
         for pass in Passes(parts: parts).inOrder {
             do {
                 _ = try await pass.run()
+                logger.debug("Pass ended", metadata: [LogKeys.feed: "\(pass.name)"])
             } catch {
                 if PollingLoop.endsTheWorker(error) { throw error }
                 firstError = firstError ?? error

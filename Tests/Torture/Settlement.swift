@@ -10,7 +10,9 @@ struct Settlement: Sendable {
     let stage: Stage
 
     /// How long the last worker works at least, so that it sees everything that happened, in minutes of its clock.
-    private static let leastMinutes = 20.0
+    ///
+    /// For twenty minutes it asks again for a page that is refused, and then reads what lies behind it.
+    private static let leastMinutes = 35.0
     /// After how many minutes of its clock something is wrong if there is still something to do.
     private static let mostMinutes = 300.0
 

@@ -100,7 +100,7 @@ package struct PlanMaker: Sendable {
         _ day: LocalDay, now: Date, activated: Date = .distantPast, watching: Bool,
         onDrawn: @Sendable () -> Void = {}
     ) async throws -> PlannedDay? {
-        // Asked every half a minute; a plan that is there stays.
+        // Asked again and again; a plan that is there stays.
         guard latest.day != day else { return nil }
         guard try await store.plan(for: day) == nil else {
             latest.day = day

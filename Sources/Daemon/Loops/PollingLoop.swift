@@ -53,6 +53,7 @@ package struct PollingLoop: Service {
             let next: Date
             do {
                 next = try await pass()
+                logger.debug("Pass ended", metadata: [LogKeys.feed: "\(name)", LogKeys.until: "\(next)"])
                 (failures, refusedSince) = (0, nil)
             } catch is CancellationError where Task.isCancelled || Task.isShuttingDownGracefully {
                 return

@@ -1,11 +1,24 @@
+import Archive
+import Daemon
 import Foundation
+import Outbox
 import Posts
 import Sandbox
 import Schedule
+import Storage
 
 extension Work {
-    /// Everything between the archive's rows and a day's slots: sorting the history, its profile, its bursts, the draw.
+    /// A day's plan: what is computed of it, and the whole of it with its texts from archives of two sizes.
     static let plan = Work(name: "plan") { bench in
+        var lines = [try await computed(bench)]
+        for (count, limit) in [(10_000, 20.0), (300_000, 60.0)] {
+            lines.append(try await planned(bench, count, limit: limit))
+        }
+        return lines
+    }
+
+    /// Everything between a history and a day's slots: sorting, the profile, its bursts, the draw.
+    private static func computed(_ bench: Bench) async throws -> Line {
         let times = PastTimes.make(count: 10_000)
         var figures: [Double] = []
         var slots = 0
@@ -19,10 +32,68 @@ extension Work {
             figures.append(time.seconds * 1_000)
         }
         guard slots > 0 else { throw BaselineError(description: "no day had a slot") }
-        return [
-            .limited(
-                "plan", "build a profile and plan a day from 10,000 posts", figures, limit: 5, unit: "ms")
-        ]
+        return .limited("plan", "build a profile and plan a day from 10,000 posts", figures, limit: 5, unit: "ms")
+    }
+
+    /// A plan and the texts of its slots, from an embedded database that has prepared its texts: processor time.
+    private static func planned(_ bench: Bench, _ count: Int, limit: Double) async throws -> Line {
+        let stage = try await PlanStage(bench, postCount: count)
+        var figures: [Double] = []
+        for round in 0..<(bench.pairs * 2) {
+            figures.append(try await stage.milliseconds(ofDay: round))
+        }
+        await stage.close()
+        return .limited(
+            "plan_\(count)", "plan a day with its texts, \(count) posts in the archive: processor", figures,
+            limit: limit, unit: "ms")
+    }
+}
+
+/// A mirror whose archive is full, and which has made a plan before.
+private struct PlanStage {
+    private static let zone = TimeZone(identifier: "Asia/Tokyo") ?? .gmt
+    private static let now = Date(timeIntervalSince1970: 1_750_000_000)
+
+    private let storage: any StorageEngine
+    private let maker: PlanMaker
+
+    init(_ bench: Bench, postCount: Int) async throws {
+        storage = try await Storage.open(.sqlite(path: bench.folder.path("plan-\(postCount).sqlite")))
+        try await Migrations.apply(to: storage)
+        let archive = Archive(storage: storage, mirror: "default")
+        let posts = PastPosts.make(count: postCount)
+        for start in stride(from: 0, to: postCount, by: SchedulerTrainer.batchSize) {
+            _ = try await archive.store(
+                Array(posts[start..<min(start + SchedulerTrainer.batchSize, postCount)]), source: .archive,
+                observedAt: Self.now, timeZone: Self.zone, limit: nil)
+        }
+        let values = try await SettingValues.load(flags: [:])
+        maker = PlanMaker(
+            archive: archive, store: OutboxStore(storage: storage, mirror: "default", lease: nil),
+            configuration: try MirrorConfiguration(
+                values, environment: ["HOME": bench.folder.path], readsAccounts: false),
+            zone: Self.zone, limits: .usual(of: .mastodon))
+        // Prepares the texts.
+        _ = try await milliseconds(ofDay: -1)
+    }
+
+    /// How much of the processor the plan of some day takes, in milliseconds.
+    func milliseconds(ofDay number: Int) async throws -> Double {
+        let start = Self.processorTime
+        let today = LocalTime(Self.now, in: Self.zone).day.advanced(by: 1 + number)
+        let planned = try await maker.preview(today, now: Self.now, watching: false)
+        guard planned?.slots.contains(where: { $0.text != nil }) ?? false || number < 0 else {
+            throw BaselineError(description: "a day had no text")
+        }
+        return (Self.processorTime - start) * 1_000
+    }
+
+    func close() async { await storage.close() }
+
+    private static var processorTime: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 }
 
