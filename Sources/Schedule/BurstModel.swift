@@ -25,7 +25,8 @@ package struct BurstModel: Equatable, Sendable {
     ///   - days: The minutes of each past day, ascending within a day.
     ///   - profile: The share of each minute of the day, without regard to weekdays.
     package init(days: [ArraySlice<PostingTime>], profile: [Double]) {
-        var following: [Int] = []
+        // How many gaps there are of each length: sorted without comparing.
+        var following = Array(repeating: 0, count: Self.windowMinutes + 1)
         var gapCount = 0
         var dayCounts: [Int: Int] = [:]
         for day in days where day.count > 1 {
@@ -33,7 +34,7 @@ package struct BurstModel: Equatable, Sendable {
             gapCount += day.count - 1
             for (earlier, later) in zip(day, day.dropFirst()) {
                 let gap = later.minute.value - earlier.minute.value
-                if gap <= Self.windowMinutes { following.append(max(1, gap)) }
+                if gap <= Self.windowMinutes { following[max(1, gap)] += 1 }
             }
         }
         let expected = Self.independentShare(profile: profile, dayCounts: dayCounts)
@@ -41,8 +42,10 @@ package struct BurstModel: Equatable, Sendable {
             self = .none
             return
         }
-        let observed = Double(following.count) / Double(gapCount)
-        self.init(share: min(0.85, max(0, (observed - expected) / (1 - expected))), gaps: following.sorted())
+        let observed = Double(following.reduce(0, +)) / Double(gapCount)
+        self.init(
+            share: min(0.85, max(0, (observed - expected) / (1 - expected))),
+            gaps: following.enumerated().flatMap { repeatElement($0.offset, count: $0.element) })
     }
 
     /// Computes how many close gaps chance alone gives.

@@ -62,7 +62,7 @@ package struct PlanMaker: Sendable {
     /// - Throws: The store's error.
     package func preview(_ day: LocalDay, now: Date, watching: Bool) async throws -> PlannedDay? {
         let times = try await archive.scheduleRows()
-        guard let last = times.map(\.day).max() else { return nil }
+        guard let last = times.last?.day else { return nil }
         let yesterday = LocalTime(now, in: zone).day.advanced(by: -1)
         let complete = min(yesterday, last.advanced(by: watching ? Self.believedSilence : 0))
         let asOf = min(complete, day.advanced(by: -1))
