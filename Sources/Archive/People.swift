@@ -49,14 +49,19 @@ package struct People: Sendable {
     /// - Returns: A stance for every one of them.
     /// - Throws: ``ArchiveError``, or the store's error.
     package func stances(of people: [AccountID]) async throws -> [AccountID: Stance] {
+        guard !people.isEmpty else { return [:] }
+        let mirror = mirror
+        return try await storage.read { try Self.stances(of: people, in: mirror, on: $0) }
+    }
+
+    /// The same inside a transaction.
+    package static func stances(
+        of people: [AccountID], in mirror: String, on connection: any StorageConnection
+    ) throws -> [AccountID: Stance] {
         var stances = Dictionary(people.map { ($0, Stance.none) }) { first, _ in first }
-        guard !stances.isEmpty else { return stances }
-        let (mirror, asked) = (mirror, Array(stances.keys))
-        let (found, linked) = try await storage.read { connection in
-            let found = try Self.people(asked, of: mirror, on: connection)
-            let links = Set(found.compactMap(\.link))
-            return (found, try Self.people(linkedBy: Array(links), of: mirror, on: connection))
-        }
+        let found = try Self.people(Array(stances.keys), of: mirror, on: connection)
+        let links = Set(found.compactMap(\.link))
+        let linked = try Self.people(linkedBy: Array(links), of: mirror, on: connection)
         let byLink = Dictionary(grouping: linked) { $0.link ?? "" }
         for person in found {
             let said = [person.stance] + (person.link.flatMap { byLink[$0] } ?? []).map(\.stance)

@@ -16,7 +16,15 @@ extension OutboxStore {
     ///
     /// For caps: rows that ended without sending do not count.
     package func count(_ kind: ActionKind, since: Date) async throws -> Int {
-        try await count("kind = \(kind.rawValue) AND \(Self.counting) AND due_ms >= \(since.milliseconds)")
+        try await count(Self.capped(kind, since))
+    }
+
+    static func capped(_ kind: ActionKind, _ since: Date) -> SQL {
+        "kind = \(kind.rawValue) AND \(Self.counting) AND due_ms >= \(since.milliseconds)"
+    }
+
+    static func counting(_ condition: SQL, _ mirror: String) -> SQL {
+        "SELECT COUNT(*) AS number FROM actions WHERE mirror = \(mirror) AND \(condition)"
     }
 
     /// How many replies to any of these accounts, due since `since`, count for the caps.
@@ -94,8 +102,7 @@ extension OutboxStore {
     }
 
     private func count(_ condition: SQL) async throws -> Int {
-        let rows = try await storage.query(
-            "SELECT COUNT(*) AS number FROM actions WHERE mirror = \(mirror) AND \(condition)")
+        let rows = try await storage.query(Self.counting(condition, mirror))
         return try rows.first?.int("number") ?? 0
     }
 }

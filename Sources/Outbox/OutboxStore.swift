@@ -63,18 +63,45 @@ package struct OutboxStore: Sendable {
 
     /// The subjects among `subjects` that already have an action of this kind.
     package func known(_ kind: ActionKind, among subjects: [String]) async throws -> Set<String> {
-        guard !subjects.isEmpty else { return [] }
         var known: Set<String> = []
         for part in subjects.portions {
-            let rows = try await storage.query(
-                """
-                SELECT subject FROM actions
-                WHERE mirror = \(mirror) AND kind = \(kind.rawValue) AND subject IN \(list: part)
-                """)
-            for row in rows { known.insert(try row.text("subject")) }
+            known.formUnion(try Self.subjects(in: try await storage.query(Self.knowing(kind, part, mirror))))
         }
         return known
     }
+
+    /// What has to be known before a page of posts is decided, read at one moment.
+    ///
+    /// - Parameters:
+    ///   - kind: What they may become.
+    ///   - subjects: The posts.
+    ///   - since: From when on actions count for the cap.
+    ///   - read: Reads what else has to be known.
+    /// - Returns: The subjects that have an action, how many actions count, and what `read` returned.
+    /// - Throws: The store's error, or what `read` throws.
+    package func standing<Value: Sendable>(
+        _ kind: ActionKind, among subjects: [String], since: Date,
+        and read: @escaping @Sendable (any StorageConnection) throws -> Value
+    ) async throws -> (known: Set<String>, count: Int, Value) {
+        let mirror = mirror
+        return try await storage.read { connection in
+            var known: Set<String> = []
+            for part in subjects.portions {
+                known.formUnion(try Self.subjects(in: try connection.query(Self.knowing(kind, part, mirror))))
+            }
+            let counted = try connection.query(Self.counting(Self.capped(kind, since), mirror))
+            return (known, try counted.first?.int("number") ?? 0, try read(connection))
+        }
+    }
+
+    private static func knowing(_ kind: ActionKind, _ subjects: some Collection<String>, _ mirror: String) -> SQL {
+        """
+        SELECT subject FROM actions
+        WHERE mirror = \(mirror) AND kind = \(kind.rawValue) AND subject IN \(list: Array(subjects))
+        """
+    }
+
+    private static func subjects(in rows: [SQLRow]) throws -> [String] { try rows.map { try $0.text("subject") } }
 
     /// Actions of one kind that were sent, may have been, or may yet be, due since `since`.
     ///

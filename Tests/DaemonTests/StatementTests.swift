@@ -1,6 +1,7 @@
 import Archive
 import Foundation
 import Logging
+import Networks
 import Outbox
 import Posts
 import Sandbox
@@ -142,6 +143,50 @@ import Testing
         // The first minute of a mirror's life reads every feed for the first time, and makes a plan; then come the first
         // minute of a worker that finds all that, and an hour with its start.
         #expect(counts[0] <= 280 && counts[1] <= 60 && counts[2] <= 300, "\(counts)")
+    }
+
+    /// From a post on the home timeline to a favorite that the network knows: transactions, and statements on their own,
+    /// with the counts in Redis.
+    @Test func aFavoriteTakesFewCalls() async throws {
+        let server = try await PostgresServer.start(settings: ["log_statement": "all", "log_min_messages": "log"])
+        let database = try await server.makeDatabase()
+        let storage = try await Storage.open(.postgres(url: database))
+        try await Migrations.apply(to: storage)
+        await storage.close()
+        let mirror = try await PaperMirror(
+            bot: .mastodon, human: .mastodon,
+            variables: ["DATABASE_URL": database, "REDIS_URL": try await RedisServer.shared().url])
+        try await mirror.teachTea(on: .mastodon)
+        let parts = try await mirror.parts()
+        let passes = Passes(parts: parts)
+        let home = try #require(parts.feeds.botHome)
+        // What is read once in the life of a worker is known then.
+        for name in ["first", "second"] {
+            mirror.bot.add([paperPost(name, on: .mastodon, "rain", at: mirror.clock.now)], to: .home)
+            _ = try await passes.botHome(home)
+            try await mirror.wait(5)
+        }
+        let before = server.log.utf8.count
+        mirror.bot.add(
+            [paperPost("tea", on: .mastodon, "green tea in my garden", at: mirror.clock.now)], to: .home)
+        _ = try await passes.botHome(home)
+        let log = String(decoding: server.log.utf8.dropFirst(before), as: UTF8.self)
+        #expect(try await mirror.actions(.favorite).map(\.state) == [.done])
+        var calls: [String] = []
+        var isInside = false
+        for line in log.split(separator: "\n") {
+            guard let statement = line.firstMatch(of: /LOG:  (?:statement|execute [^:]*): (.*)/)?.output.1 else {
+                continue
+            }
+            if !isInside { calls.append(String(statement)) }
+            if statement.hasPrefix("BEGIN") {
+                isInside = true
+            } else if isInside {
+                calls[calls.count - 1] += "; " + statement
+            }
+            if statement.hasPrefix("COMMIT") || statement.hasPrefix("ROLLBACK") { isInside = false }
+        }
+        #expect(calls.count <= 8, "\(calls.joined(separator: "\n"))")
     }
 
     /// The statements of a log with their plans.

@@ -25,21 +25,22 @@ struct FavoriteDecider: Sendable {
     ///
     /// - Parameters:
     ///   - items: Posts as the network gave them, in any order.
-    ///   - stances: What their authors said about the bot.
     ///   - classifier: Judges them; the same for all pages of one look.
     ///   - now: Decides about age and the day's cap.
-    /// - Returns: The new actions.
+    /// - Returns: The new actions, and what the authors of all posts said about the bot.
     /// - Throws: The store's or the counts' error.
     func decide(
-        _ items: [ObservedPost], _ stances: [AccountID: People.Stance], with classifier: FavoriteSession, now: Date
-    ) async throws -> [Action] {
-        guard configuration.favoriteMode != .off else { return [] }
-        let known = try await store.known(.favorite, among: items.map(\.post.id.value))
+        _ items: [ObservedPost], with classifier: FavoriteSession, now: Date
+    ) async throws -> (decided: [Action], stances: [AccountID: People.Stance]) {
+        let (authors, mirror) = (items.map(\.author.id), configuration.mirror)
+        let (known, count, stances) = try await store.standing(
+            .favorite, among: items.map(\.post.id.value), since: LocalMidnight.before(now, in: zone)
+        ) { try People.stances(of: authors, in: mirror, on: $0) }
+        guard configuration.favoriteMode != .off else { return ([], stances) }
         let fresh = items.filter { !known.contains($0.post.id.value) && $0.post.createdAt >= activated }
-        guard !fresh.isEmpty else { return [] }
-        var today = try await store.count(.favorite, since: LocalMidnight.before(now, in: zone))
+        var today = count
         var candidates = fresh.filter { refusal(for: $0, stances, today: today, now: now) == nil }
-        guard !candidates.isEmpty else { return [] }
+        guard !candidates.isEmpty else { return ([], stances) }
         candidates.sort { ($0.post.createdAt, $0.address) < ($1.post.createdAt, $1.address) }
         let liked = try await classifications(of: candidates, by: classifier).filter(\.result.isFavorite)
         let consenting = try await consenting(among: liked.map(\.item.author.id), stances)
@@ -53,7 +54,7 @@ struct FavoriteDecider: Sendable {
                 today += 1
             }
         }
-        return actions
+        return (actions, stances)
     }
 
     /// Judges each post; one that the counts cannot be asked about is left out, and does not keep the others waiting.

@@ -39,8 +39,8 @@ package actor Courier {
     private let logger: Logger
     /// The archived posts that the human's network denied.
     private var gone: [PostID: Doubt] = [:]
-    /// The kinds of which something was decided since they were sent last.
-    private var fresh: Set<ActionKind> = []
+    /// What was decided since it was last sent.
+    private var decided: [Action] = []
     private let turnstile = Turnstile()
 
     init(
@@ -58,19 +58,23 @@ package actor Courier {
         self.logger = logger
     }
 
-    /// Sends what was decided just now; what has to wait, or fails, is for the publisher.
+    /// Sends the replies or favorites that were decided just now; what has to wait, or fails, is for the publisher.
     ///
     /// - Throws: As ``deliverDue(_:)``.
-    func deliver(_ decided: Set<ActionKind>) async throws {
-        let kinds = fresh.intersection(decided)
-        guard !kinds.isEmpty else { return }
-        fresh.subtract(kinds)
-        try await deliverDue(ActionKind.allCases.filter(kinds.contains))
+    func deliverDecided(_ kind: ActionKind) async throws {
+        let now = clock.now
+        let due = decided.filter { $0.kind == kind && $0.due <= now }
+        decided.removeAll { $0.kind == kind }
+        guard !due.isEmpty else { return }
+        try await passing {
+            guard try await bot.isOpen() else { return }
+            try await send(due)
+        }
     }
 
     /// Notes that an action was decided.
     func expect(_ action: Action) {
-        if action.state == .planned { fresh.insert(action.kind) }
+        if action.state == .planned { decided.append(action) }
     }
 
     /// Settles lost answers, marks what is too late, then sends what is due of these kinds.
@@ -84,17 +88,24 @@ package actor Courier {
     /// - Throws: ``UnusableAccount`` once the bot's credentials are given up; the store's error.
     @discardableResult
     func deliverDue(_ kinds: [ActionKind]) async throws -> Date? {
+        try await passing {
+            let attention = try await nextAttention(kinds)
+            guard let attention, attention <= clock.now else {
+                // Credentials are verified again when that is due, also while nothing else is.
+                _ = try await bot.isOpen()
+                try await askAgain()
+                return attention
+            }
+            try await deliver(kinds)
+            return try await nextAttention(kinds)
+        }
+    }
+
+    /// Lets one call after the other send.
+    private func passing<Value: Sendable>(_ work: () async throws -> Value) async throws -> Value {
         try await turnstile.pass {
             do {
-                let attention = try await nextAttention(kinds)
-                guard let attention, attention <= clock.now else {
-                    // Credentials are verified again when that is due, also while nothing else is.
-                    _ = try await bot.isOpen()
-                    try await askAgain()
-                    return attention
-                }
-                try await deliver(kinds)
-                return try await nextAttention(kinds)
+                return try await work()
             } catch is CancellationError where !Task.isCancelled {
                 throw StrayCancellation()
             }
@@ -108,8 +119,14 @@ package actor Courier {
         try bot.check()
         let due = try await store.spreadLate(try await store.due(kinds, now: clock.now), now: clock.now)
         for action in due.expired { log(action) }
+        try await send(due.ready)
+        try await askAgain()
+    }
+
+    /// Sends one action after the other, one post at most, until the network or the worker's end says no.
+    private func send(_ due: [Action]) async throws {
         var postsLeft = 1
-        for action in due.ready {
+        for action in due {
             // What is not begun is left to the next worker.
             if Task.isCancelled || Task.isShuttingDownGracefully { return }
             if bot.pause(at: clock.now) != nil { return }
@@ -125,7 +142,6 @@ package actor Courier {
             }
             try bot.check()
         }
-        try await askAgain()
     }
 
     /// When the next action wants attention.

@@ -52,7 +52,7 @@ struct Passes: Sendable {
     func mentions(_ feed: FeedReader) async throws -> Date {
         let next = try await feed.look(hear)
         try await sweepIfDue(feed)
-        try await parts.courier.deliver([.reply])
+        try await parts.courier.deliverDecided(.reply)
         return next
     }
 
@@ -95,8 +95,8 @@ struct Passes: Sendable {
         }
         let session = classifier.session()
         let next = try await feed.look { items, _ in
-            let stances = try await parts.people.stances(of: items.map(\.author.id))
-            let decided = try await parts.favoriteDecider.decide(items, stances, with: session, now: parts.clock.now)
+            let (decided, stances) = try await parts.favoriteDecider.decide(
+                items, with: session, now: parts.clock.now)
             for action in decided { await tell(action) }
             if !decided.isEmpty { parts.faultPoints.pass(.favoriteDecided) }
             if parts.feeds.seen == .bot {
@@ -105,7 +105,7 @@ struct Passes: Sendable {
             }
             return []
         }
-        try await parts.courier.deliver([.favorite])
+        try await parts.courier.deliverDecided(.favorite)
         return next
     }
 

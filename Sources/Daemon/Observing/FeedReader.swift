@@ -482,10 +482,10 @@ package actor FeedReader {
             lastRead = now
             let isRecent = old.read.map { (0..<Self.successLasts).contains(now.timeIntervalSince($0)) } ?? false
             new.newest = [old.newest, newestSeen].compactMap(\.self).max()
-            if !isRecent || new.newest != old.newest || old.error != nil { new.read = now }
+            if !isRecent || old.error != nil { new.read = now }
         }
-        guard new != old else { return }
-        try await table.store(new, of: name)
+        // How far it was read is stored with the next thing that is: an earlier time only has more read again.
+        if new.read != old.read || new.error != old.error { try await table.store(new, of: name) }
         known = new
     }
 
