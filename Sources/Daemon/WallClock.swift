@@ -13,10 +13,28 @@ package protocol WallClock: Sendable {
     ///
     /// - Throws: `CancellationError` when the waiting task is cancelled.
     func sleep(until deadline: Date) async throws
+    /// Counts one more loop whose waiting a clock that jumps must wait for.
+    ///
+    /// - Returns: A turn for the loop's first sleep, see ``sleep(until:turn:)``.
+    @discardableResult
+    func join() -> Int
+    /// Counts one loop less, so that the others go on without it.
+    func leave()
+    /// Waits until `deadline`; of several who wait for the same instant, who has the earlier turn goes on first.
+    ///
+    /// - Throws: `CancellationError` when the waiting task is cancelled.
+    func sleep(until deadline: Date, turn: Int) async throws
 }
 
 extension WallClock {
     package var uptime: TimeInterval { SystemUptime.seconds }
+
+    @discardableResult
+    package func join() -> Int { 0 }
+
+    package func leave() {}
+
+    package func sleep(until deadline: Date, turn: Int) async throws { try await sleep(until: deadline) }
 }
 
 /// The system's clock that nobody sets.
@@ -66,8 +84,8 @@ struct Nap: Sendable {
 
 /// A clock that jumps to the next wake-up as soon as every loop waits.
 ///
-/// Sleepers wake one at a time, in the order of their deadlines, so a run is
-/// the same every time.
+/// Sleepers wake one at a time, in the order of their deadlines and then of
+/// their turns, so a run is the same every time.
 package final class VirtualClock: WallClock, @unchecked Sendable {
     // Sendable because every stored property is only touched under `lock`.
     private struct Sleeper {
@@ -117,10 +135,15 @@ package final class VirtualClock: WallClock, @unchecked Sendable {
         }
     }
 
-    /// Counts one more loop whose waiting the clock must wait for.
-    package func join() { lock.withLock { participants += 1 } }
+    @discardableResult
+    package func join() -> Int {
+        lock.withLock {
+            participants += 1
+            counter += 1
+            return counter
+        }
+    }
 
-    /// Counts one loop less, so that the others go on without it.
     package func leave() {
         lock.withLock { () -> Sleeper? in
             participants -= 1
@@ -129,10 +152,14 @@ package final class VirtualClock: WallClock, @unchecked Sendable {
     }
 
     package func sleep(until deadline: Date) async throws {
-        let order = lock.withLock { () -> Int in
+        let turn = lock.withLock { () -> Int in
             counter += 1
             return counter
         }
+        try await sleep(until: deadline, turn: turn)
+    }
+
+    package func sleep(until deadline: Date, turn order: Int) async throws {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let entered: Result<Sleeper?, CancellationError> = lock.withLock {

@@ -123,8 +123,8 @@ package struct Worker: Sendable {
 
     private func work(under lease: Lease, keeper: LeaseKeeper, until end: Date?) async throws {
         // Whoever waits for the end counts until all is over: the clock must not go on while the loops are cancelled.
-        if end != nil { (clock as? VirtualClock)?.join() }
-        defer { if end != nil { (clock as? VirtualClock)?.leave() } }
+        if end != nil { clock.join() }
+        defer { if end != nil { clock.leave() } }
         try await withThrowingTaskGroup(of: Ending.self) { group in
             group.addTask {
                 try await keeper.beat(lease)
@@ -135,13 +135,13 @@ package struct Worker: Sendable {
             // A first start binds the accounts itself.
             let stamp = try await stores.accountsStamp()
             guard stamp.credentials == before.credentials else { throw AccountsChanged() }
-            let loops = loops(Passes(parts: parts), since: stamp)
+            var loops = loops(Passes(parts: parts), since: stamp)
             // A virtual clock waits for everybody who joined, so all join before the first one sleeps.
-            for _ in loops { (clock as? VirtualClock)?.join() }
+            for index in loops.indices { loops[index].turn = clock.join() }
             logger.info("Worker started", metadata: [LogKeys.mirror: "\(stores.configuration.mirror)"])
             for loop in loops {
                 group.addTask {
-                    defer { (clock as? VirtualClock)?.leave() }
+                    defer { clock.leave() }
                     try await loop.run()
                     return .loop
                 }

@@ -5,6 +5,24 @@ import Testing
 @Suite struct VirtualClockTests {
     private static let start = Date(timeIntervalSince1970: 1_780_239_600)
 
+    @Test func whoJoinedFirstGoesOnFirst() async throws {
+        let clock = VirtualClock(startingAt: Date(timeIntervalSince1970: 0))
+        let turns = (0..<6).map { _ in clock.join() }
+        let woken = Recorder<Int>()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            // Whoever asks first, as a busy machine likes it.
+            for turn in turns.reversed() {
+                group.addTask {
+                    defer { clock.leave() }
+                    try await clock.sleep(until: clock.now, turn: turn)
+                    woken.add(turn)
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(woken.values == turns)
+    }
+
     @Test func wakesSleepersInTheOrderOfTheirDeadlines() async throws {
         let clock = VirtualClock(startingAt: Self.start)
         let order = Recorder<String>()

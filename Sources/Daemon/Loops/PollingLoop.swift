@@ -21,6 +21,8 @@ package struct PollingLoop: Service {
     package let name: String
     let clock: any WallClock
     let logger: Logger
+    /// Whose turn it is where several loops begin at once.
+    var turn: Int?
     /// Does the work once and returns when it wants to be called again.
     let pass: @Sendable () async throws -> Date
 
@@ -48,7 +50,13 @@ package struct PollingLoop: Service {
         var failures = 0
         var refusedSince: Date?
         // The first pass too begins when the clock says so: on a virtual clock one loop after the other.
-        try? await cancelWhenGracefulShutdown { try await clock.sleep(until: clock.now) }
+        try? await cancelWhenGracefulShutdown {
+            if let turn {
+                try await clock.sleep(until: clock.now, turn: turn)
+            } else {
+                try await clock.sleep(until: clock.now)
+            }
+        }
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
             let next: Date
             do {
