@@ -8,6 +8,8 @@ CREATE TABLE feeds (
     read_ms BIGINT,
     -- When the newest item was made, when it was last read to its end.
     newest_ms BIGINT,
+    -- How many items arrived since then, where the network shows only the newest ones.
+    arrived BIGINT NOT NULL DEFAULT 0,
     -- When everything a day back was last looked at again.
     swept_ms BIGINT,
     -- What goes wrong, and since when; null while nothing does.

@@ -251,18 +251,22 @@ import Testing
         #expect(try await health(mirror).unreached.count == 1)
         bot.add((1...70).map { mention("n\($0)", after: 86_400 + Double($0)) }, to: .mentions)
         try await mirror.wait(86_400)
-        bot.with {
-            $0.failure = { operation, position in
-                isPositionLost && position == .newer(than: "50") ? bot.error(.rejected, operation) : nil
+        // Each worker but the last is gone after a page.
+        for number in 0..<6 {
+            let last = number < 5 ? bot.looks.count + 1 : .max
+            bot.with {
+                $0.failure = { operation, position in
+                    if isPositionLost, position == .newer(than: "50") { return bot.error(.rejected, operation) }
+                    return bot.looks.count > last && operation == .readMentions
+                        ? bot.error(.unavailable, operation) : nil
+                }
             }
-        }
-        for _ in 0..<4 {
-            try await hear(parts)
-            try await mirror.wait(60)
+            try? await hear(try await mirror.parts())
+            try await mirror.wait(600)
         }
         #expect(try await subjects(mirror).filter { $0.hasPrefix("n") } == Set((21...70).map { "n\($0)" }))
         let unreached = try #require(try await health(mirror).unreached.first)
-        #expect(unreached.from <= PaperMirror.now + 86_401 && unreached.to == PaperMirror.now + 86_421)
+        #expect(unreached.from <= PaperMirror.now + 86_401 && unreached.to >= PaperMirror.now + 86_421)
     }
 
     @Test func whatCannotBeReachedIsSaidWithItsTimes() async throws {

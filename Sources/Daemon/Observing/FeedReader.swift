@@ -78,8 +78,8 @@ package actor FeedReader {
     private var gapRefused: Date?
     /// How far down the gap was read.
     private var gapTop: Date?
-    /// How many items arrived since what is new was last read to its end, and when the oldest of them was made.
-    private var arrived: (count: Int, oldest: Date?) = (0, nil)
+    /// When the oldest item was made that arrived since what is new was last read to its end.
+    private var oldestArrival: Date?
 
     /// - Parameters:
     ///   - gate: The account whose feed it is.
@@ -216,11 +216,11 @@ package actor FeedReader {
                 return try await readNewest(downTo: wanted(floor), handle, mayGoOn)
             }
             (isFirst, arrivalsRefused) = (false, nil)
-            arrived.count += page.received
-            arrived.oldest = [arrived.oldest, page.oldest].compactMap(\.self).min()
+            oldestArrival = [oldestArrival, page.oldest].compactMap(\.self).min()
             try await take(page, handle) { progress in
                 progress.position = page.newer ?? progress.position
                 progress.gap?.pass(page.received)
+                if depth != nil { progress.arrived += page.received }
             }
             guard try await mayGoOn(page) else { return .stopped }
         }
@@ -313,9 +313,15 @@ package actor FeedReader {
 
     /// Says what may be hidden behind the items that have arrived, if they are as many as the network shows at all.
     private func noteHiddenArrivals() async throws {
-        defer { arrived = (0, nil) }
-        guard let depth, let floor = try await progress().newest ?? since else { return }
-        try await noteHidden(from: floor, to: arrived.oldest, left: depth - min(arrived.count, depth))
+        defer { oldestArrival = nil }
+        var progress = try await progress()
+        guard let depth, progress.arrived > 0 else { return }
+        if let floor = progress.newest ?? since {
+            try await noteHidden(from: floor, to: oldestArrival, left: depth - min(progress.arrived, depth))
+        }
+        progress.arrived = 0
+        try await table.store(progress, of: name)
+        known = progress
     }
 
     /// Says that what lies between two instants cannot be read, if nearly all that the network shows was read.

@@ -15,6 +15,8 @@ struct FeedProgress: Equatable, Sendable {
     var read: Date?
     /// When the newest item was made that was read when the feed was last read to its end.
     var newest: Date?
+    /// How many items arrived since then, where the network shows only the newest ones.
+    var arrived = 0
     /// When everything a day back was last looked at again.
     var swept: Date?
     /// What goes wrong, and since when.
@@ -145,7 +147,7 @@ package struct FeedTable: Sendable {
         let rows = try await storage.query(
             """
             SELECT \(value(feed)) AS position, \(value(Self.gap(of: feed))) AS gap,
-                \(value(Self.past(of: feed))) AS past, read_ms, newest_ms, swept_ms, error, error_ms
+                \(value(Self.past(of: feed))) AS past, read_ms, newest_ms, arrived, swept_ms, error, error_ms
             FROM (SELECT 1 AS one) AS always LEFT JOIN feeds ON mirror = \(mirror) AND feed = \(feed)
             """)
         var progress = FeedProgress()
@@ -155,6 +157,7 @@ package struct FeedTable: Sendable {
         progress.past = try row.optionalText("past").flatMap(Stretch.init)
         progress.read = try row.optionalDate("read_ms")
         progress.newest = try row.optionalDate("newest_ms")
+        progress.arrived = Int(clamping: try row.optionalInteger("arrived") ?? 0)
         progress.swept = try row.optionalDate("swept_ms")
         progress.error = try row.optionalText("error")
         progress.errorSince = try row.optionalDate("error_ms")
@@ -245,11 +248,11 @@ package struct FeedTable: Sendable {
 
     private static func writing(_ progress: FeedProgress, of feed: String, _ mirror: String) -> SQL {
         """
-        INSERT INTO feeds (mirror, feed, read_ms, newest_ms, swept_ms, error, error_ms)
+        INSERT INTO feeds (mirror, feed, read_ms, newest_ms, arrived, swept_ms, error, error_ms)
         VALUES (\(mirror), \(feed), \(progress.read?.milliseconds), \(progress.newest?.milliseconds),
-            \(progress.swept?.milliseconds), \(progress.error), \(progress.errorSince?.milliseconds))
+            \(progress.arrived), \(progress.swept?.milliseconds), \(progress.error), \(progress.errorSince?.milliseconds))
         ON CONFLICT (mirror, feed) DO UPDATE SET read_ms = excluded.read_ms, newest_ms = excluded.newest_ms,
-            swept_ms = excluded.swept_ms, error = excluded.error, error_ms = excluded.error_ms
+            arrived = excluded.arrived, swept_ms = excluded.swept_ms, error = excluded.error, error_ms = excluded.error_ms
         """
     }
 

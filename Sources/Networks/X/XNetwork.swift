@@ -48,7 +48,7 @@ package struct XNetwork: SocialNetwork {
             visibilities: [.public, .unlisted], replies: .summoned, replyNeedsMention: false,
             automaticFavorites: .nobody, canFavorite: false, canPublish: options.mayPublish, sendsLanguage: false,
             supportsIdempotencyKey: false, resendWindow: nil, requestDeadline: XClient.deadline,
-            depths: [.ownPosts: 3_200, .home: 3_200, .mentions: 800])
+            depths: [.ownPosts: 3_200, .mentions: 800])
     }
 
     /// Whether the access token may write; nil before an answer told.

@@ -43,7 +43,10 @@ struct UnheardMentions: Sendable {
         }
         var spare = items.values.count { $0.state != .waiting }
         for mention in nameless {
-            if mention.isHardToRead, spare > 0 {
+            if mention.isNothing, hearing.items.contains(where: { $0.state == .unreadable }) {
+                // Of all that say nothing at all there is one note.
+                continue
+            } else if mention.isHardToRead, spare > 0 {
                 spare -= 1
             } else if feed?.unreached.contains(where: { $0.contains(mention.date) }) ?? false,
                 audit.wereListsRefused || audit.wasHidden(mention)
@@ -133,6 +136,9 @@ extension SandboxLedger.Mention {
         case .crowd, nil: false
         }
     }
+
+    /// Whether the network sends something in its place that could be anything.
+    fileprivate var isNothing: Bool { burden == .flaw(.null) }
 
     fileprivate func finding(_ kind: AuditFinding.Kind, _ why: String) -> AuditFinding {
         let what = burden.map { ", \($0)" } ?? ""
