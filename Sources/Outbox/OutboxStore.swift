@@ -108,20 +108,7 @@ package struct OutboxStore: Sendable {
     /// For caps: rows that ended without sending do not count.
     package func active(_ kind: ActionKind, since: Date) async throws -> [Action] {
         try await actions(
-            where: """
-                kind = \(kind.rawValue) AND \(Self.counting) AND due_ms >= \(since.milliseconds)
-                """,
-            order: "due_ms DESC, id ASC", limit: 100_000)
-    }
-
-    /// The replies that were sent to `author`, or may have been, or may yet be.
-    package func replies(to author: AccountID) async throws -> [Action] {
-        try await actions(
-            where: """
-                kind = 'reply' AND target_network = \(author.network.rawValue) AND target_author = \(author.value)
-                AND source_post_id IS NOT NULL AND \(Self.using)
-                """,
-            order: "due_ms DESC, id ASC", limit: 100_000)
+            where: Self.capped(kind, since), order: "due_ms DESC, id ASC", limit: 100_000)
     }
 
     /// Those among `people` who named the bot in a post before, other than to make it stop.
