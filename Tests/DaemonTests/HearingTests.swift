@@ -349,4 +349,27 @@ import Testing
         try await hear(parts)
         #expect(bot.with { $0.calls.count } < calls + 5)
     }
+
+    /// Put among what is older than a day, by its time, after the sweep of that day; and more than one look reads.
+    @Test func aSweepReachesBackBehindTheLastOne() async throws {
+        let mirror = try await mirror()
+        let bot = mirror.bot
+        bot.add((0..<60).map { mention("m\($0)", after: 5_000 + Double($0)) }, to: .mentions)
+        try await mirror.wait(10)
+        try await hear(try await mirror.parts())
+        try await mirror.wait(1_100)
+        try await hear(try await mirror.parts())
+        try await mirror.wait(86_500)
+        try await hear(try await mirror.parts())
+        bot.with { state in
+            state.pageSize = 1
+            state.feeds[.mentions]?.insert(self.mention("late", after: 5_000.5), at: 1)
+        }
+        try await mirror.wait(86_500)
+        for _ in 0..<3 {
+            try await hear(try await mirror.parts())
+            try await mirror.wait(60)
+        }
+        #expect(try await subjects(mirror).contains("late"))
+    }
 }

@@ -65,7 +65,7 @@ struct Passes: Sendable {
         return postponed
     }
 
-    /// Once a day, looks again at what is a day old, where that costs nothing: networks lose notifications too.
+    /// Once a day, looks again at what is up to a day older than the last time, where that costs nothing: networks lose notifications too.
     private func sweepIfDue(_ feed: FeedReader) async throws {
         guard parts.bot.price(ofReading: 1, from: .mentions) == nil else { return }
         let now = parts.clock.now
@@ -73,7 +73,8 @@ struct Passes: Sendable {
         guard !(0..<Self.sweep).contains(now.timeIntervalSince(last)),
             parts.bot.pause(of: .mentions, at: now) == nil
         else { return }
-        try await feed.sweep(downTo: now - Self.sweep, hear)
+        // What came up since the last time may be a day older than that.
+        guard try await feed.sweep(downTo: last - Self.sweep, hear) else { return }
         for address in try await parts.store.publishedAddresses(since: now - 2 * Self.sweep) {
             guard !Task.isShuttingDownGracefully, parts.bot.pause(of: .mentions, at: parts.clock.now) == nil else {
                 return

@@ -76,8 +76,6 @@ package actor FeedReader {
     /// Since when what is new, and what lies in the gap, is refused.
     private var arrivalsRefused: Date?
     private var gapRefused: Date?
-    /// How far down the gap was read.
-    private var gapTop: Date?
     /// When the oldest item was made that arrived since what is new was last read to its end.
     private var oldestArrival: Date?
 
@@ -260,7 +258,7 @@ package actor FeedReader {
                 // One that is not read yet is part of the new one.
                 progress.gap = Stretch(
                     cursor: older, left: depth.map { max(0, $0 - page.received) } ?? .max,
-                    floor: min(progress.gap?.floor ?? floor, floor))
+                    floor: min(progress.gap?.floor ?? floor, floor), top: page.oldest)
             }
             if keepsPast, isUnread { progress.past = page.older.map { Stretch(cursor: $0) } }
         }
@@ -273,7 +271,7 @@ package actor FeedReader {
     ) async throws -> Ending {
         guard let gap = try await progress().gap, let floor = gap.floor else { return .whole }
         var walk = walk(from: .older(gap.cursor))
-        var lowest: Date?
+        var lowest = gap.top
         while true {
             let page: FeedPage?
             do {
@@ -282,7 +280,7 @@ package actor FeedReader {
                 // What is new was read; the gap is asked for again with the next look, for a while.
                 await noteTrouble("\(error)")
                 guard isForGood(error, since: &gapRefused) else { return .refused }
-                try await giveUpGap(from: floor, to: lowest ?? gapTop ?? clock.now, error)
+                try await giveUpGap(from: floor, to: lowest ?? clock.now, error)
                 return .whole
             }
             gapRefused = nil
@@ -296,11 +294,10 @@ package actor FeedReader {
             let isOver = page.older == nil || isAtFloor
             var rest = try await progress().gap ?? gap
             rest.pass(page.received)
-            if isOver, !isAtFloor { try await noteHidden(from: floor, to: lowest ?? gapTop, left: rest.left) }
-            try await take(page, handle) { [left = rest.left] in
-                $0.gap = isOver ? nil : page.older.map { Stretch(cursor: $0, left: left, floor: floor) }
+            if isOver, !isAtFloor { try await noteHidden(from: floor, to: lowest ?? clock.now, left: rest.left) }
+            try await take(page, handle) { [left = rest.left, lowest] in
+                $0.gap = isOver ? nil : page.older.map { Stretch(cursor: $0, left: left, floor: floor, top: lowest) }
             }
-            gapTop = lowest
             guard !isOver else { return .whole }
             guard try await mayGoOn(page) else { return .stopped }
         }
@@ -317,7 +314,8 @@ package actor FeedReader {
         var progress = try await progress()
         guard let depth, progress.arrived > 0 else { return }
         if let floor = progress.newest ?? since {
-            try await noteHidden(from: floor, to: oldestArrival, left: depth - min(progress.arrived, depth))
+            try await noteHidden(
+                from: floor, to: oldestArrival ?? clock.now, left: depth - min(progress.arrived, depth))
         }
         progress.arrived = 0
         try await table.store(progress, of: name)
@@ -325,8 +323,8 @@ package actor FeedReader {
     }
 
     /// Says that what lies between two instants cannot be read, if nearly all that the network shows was read.
-    private func noteHidden(from floor: Date, to end: Date?, left: Int) async throws {
-        guard let depth, let end, end > floor, Double(depth - left) >= Self.hiddenFrom * Double(depth) else { return }
+    private func noteHidden(from floor: Date, to end: Date, left: Int) async throws {
+        guard let depth, end > floor, Double(depth - left) >= Self.hiddenFrom * Double(depth) else { return }
         try await table.noteUnreached(
             from: floor, to: end, reason: "the network shows no more than the newest \(depth)", in: name)
     }
@@ -354,18 +352,33 @@ package actor FeedReader {
     /// Hands over everything from now back to an instant, whatever was read before; for making sure that nothing is
     /// missed.
     ///
+    /// What is left, because there is much or the worker ends, is for the next call.
+    ///
     /// - Parameters:
-    ///   - floor: Where to end.
+    ///   - floor: Where to end; a sweep that was begun ends where it was to.
     ///   - handle: Given the posts of one page.
+    /// - Returns: Whether it came to its end.
     /// - Throws: As ``readNew(_:mayGoOn:)``.
-    func sweep(downTo floor: Date, _ handle: Handler) async throws {
+    func sweep(downTo floor: Date, _ handle: Handler) async throws -> Bool {
         try await turnstile.pass {
-            var walk = walk(from: .newest)
-            while let page = try await walk.next() {
-                try await take(page, handle) { _ in }
-                guard !Self.reaches(page, floor), mayGoOn else { break }
+            let begun = try await progress().sweep
+            let floor = begun?.floor ?? floor
+            var walk = walk(from: begun.map { .older($0.cursor) } ?? .newest)
+            do {
+                while let page = try await walk.next() {
+                    let rest =
+                        Self.reaches(page, floor) ? nil : page.older.map { Stretch(cursor: $0, floor: floor) }
+                    try await take(page, handle) { $0.sweep = rest }
+                    guard rest != nil else { break }
+                    guard mayGoOn else { return false }
+                }
+            } catch let error as NetworkError where Self.refusals.contains(error.code) {
+                // The next one begins anew.
+                try await move { $0.sweep = nil }
             }
-            try await move { $0.swept = clock.now }
+            guard !walk.isOutOfPages else { return false }
+            try await move { ($0.sweep, $0.swept) = (nil, clock.now) }
+            return true
         }
     }
 

@@ -11,6 +11,8 @@ struct FeedProgress: Equatable, Sendable {
     var gap: Stretch?
     /// What a training has not read yet of the past.
     var past: Stretch?
+    /// What a sweep has not looked at again yet.
+    var sweep: Stretch?
     /// When the feed was last read to its end.
     var read: Date?
     /// When the newest item was made that was read when the feed was last read to its end.
@@ -32,22 +34,29 @@ struct Stretch: Equatable, Sendable {
     var left: Int = .max
     /// When everything older is known, or not wanted; nil: the feed's end.
     var floor: Date?
+    /// When the oldest item was made that was read above it, if that is known.
+    var top: Date?
 
-    init(cursor: String, left: Int = .max, floor: Date? = nil) {
+    init(cursor: String, left: Int = .max, floor: Date? = nil, top: Date? = nil) {
         self.cursor = cursor
         self.left = left
         self.floor = floor
+        self.top = top
     }
 
     /// Counts items that the network shows and that were not part of this.
     mutating func pass(_ count: Int) { if left != .max { left -= min(count, left) } }
 
-    /// Reads the stored form: a number of items, `@` and the floor in milliseconds, or both; a space; the cursor.
+    /// Reads the stored form: a number of items, `@` and the floor and perhaps the top in milliseconds, or both; a space;
+    /// the cursor.
     init?(_ text: String) {
         guard let space = text.firstIndex(of: " ") else { return nil }
         let cursor = String(text[text.index(after: space)...])
-        if let at = text[..<space].firstIndex(of: "@"), let floor = Int64(text[text.index(after: at)..<space]) {
-            self.init(cursor: cursor, left: Int(text[..<at]) ?? .max, floor: Date(milliseconds: floor))
+        let parts = text[..<space].split(separator: "@", omittingEmptySubsequences: false)
+        let times = (parts.last ?? "").split(separator: "/").compactMap { Int64($0).map(Date.init(milliseconds:)) }
+        if parts.count == 2, let floor = times.first {
+            self.init(
+                cursor: cursor, left: Int(parts[0]) ?? .max, floor: floor, top: times.count > 1 ? times[1] : nil)
         } else if let left = Int(text[..<space]), left > 0 {
             self.init(cursor: cursor, left: left)
         } else {
@@ -57,7 +66,8 @@ struct Stretch: Equatable, Sendable {
 
     var text: String {
         let limit = left == .max && floor != nil ? "" : "\(left)"
-        return limit + (floor.map { "@\($0.milliseconds)" } ?? "") + " \(cursor)"
+        let times = [floor, floor == nil ? nil : top].compactMap { $0.map { String($0.milliseconds) } }
+        return limit + (times.isEmpty ? "" : "@" + times.joined(separator: "/")) + " \(cursor)"
     }
 }
 
@@ -147,7 +157,7 @@ package struct FeedTable: Sendable {
         let rows = try await storage.query(
             """
             SELECT \(value(feed)) AS position, \(value(Self.gap(of: feed))) AS gap,
-                \(value(Self.past(of: feed))) AS past, read_ms, newest_ms, arrived, swept_ms, error, error_ms
+                \(value(Self.past(of: feed))) AS past, \(value(Self.sweep(of: feed))) AS sweep, read_ms, newest_ms, arrived, swept_ms, error, error_ms
             FROM (SELECT 1 AS one) AS always LEFT JOIN feeds ON mirror = \(mirror) AND feed = \(feed)
             """)
         var progress = FeedProgress()
@@ -155,6 +165,7 @@ package struct FeedTable: Sendable {
         progress.position = try row.optionalText("position")
         progress.gap = try row.optionalText("gap").flatMap(Stretch.init)
         progress.past = try row.optionalText("past").flatMap(Stretch.init)
+        progress.sweep = try row.optionalText("sweep").flatMap(Stretch.init)
         progress.read = try row.optionalDate("read_ms")
         progress.newest = try row.optionalDate("newest_ms")
         progress.arrived = Int(clamping: try row.optionalInteger("arrived") ?? 0)
@@ -179,6 +190,7 @@ package struct FeedTable: Sendable {
             }
             for (name, before, after) in [
                 (Self.gap(of: feed), old.gap, new.gap), (Self.past(of: feed), old.past, new.past),
+                (Self.sweep(of: feed), old.sweep, new.sweep),
             ] where before != after {
                 try Self.put(after?.text, at: name, of: mirror, now, connection)
             }
@@ -197,7 +209,7 @@ package struct FeedTable: Sendable {
     /// Forgets where feeds were read up to, so that training starts over.
     package func reset(_ feeds: [String]) async throws {
         let mirror = mirror
-        let names = feeds.flatMap { [$0, Self.gap(of: $0), Self.past(of: $0)] }
+        let names = feeds.flatMap { [$0, Self.gap(of: $0), Self.past(of: $0), Self.sweep(of: $0)] }
         try await storage.transaction { connection in
             for name in names {
                 try connection.execute("DELETE FROM cursors WHERE mirror = \(mirror) AND feed = \(name)")
@@ -208,6 +220,8 @@ package struct FeedTable: Sendable {
     private static func gap(of feed: String) -> String { feed + "/gap" }
 
     private static func past(of feed: String) -> String { feed + "/past" }
+
+    private static func sweep(of feed: String) -> String { feed + "/sweep" }
 
     /// Compares and sets a position.
     private static func move(
