@@ -110,14 +110,6 @@ package struct FeedHealth: Codable, Equatable, Sendable {
         package init(from: Date, to: Date) { (self.from, self.to) = (from, to) }
     }
 
-    private enum CodingKeys: String, CodingKey {
-        case feed, error, unreadable, waiting, unreached
-        case lastSuccess = "last_success"
-        case lagSeconds = "lag_seconds"
-        case errorSince = "error_since"
-        case givenUp = "given_up"
-    }
-
     package var feed: String
     /// When it was last read to its end.
     package var lastSuccess: Date?

@@ -52,7 +52,6 @@ struct Hearing: Equatable, Sendable {
             throw TestSupportError("status printed no JSON: \(output.suffix(400))")
         }
         let decoder = JSONDecoder()
-        decoder.keyDecodingStrategy = .convertFromSnakeCase
         decoder.dateDecodingStrategy = .iso8601
         return try decoder.decode(Status.self, from: Data(output[start...end].utf8)).feeds ?? []
     }
