@@ -105,6 +105,18 @@ import Testing
         #expect(run.report.findings == [])
     }
 
+    /// Nothing tells one null from another.
+    @Test func oneNoteNamesAllThatSayNothing() {
+        var run = AuditRun(.x)
+        for hour in [5.0, 6, 7] { run.mention(hour: hour, burden: .flaw(.null)) }
+        #expect(run.report.unheard == 3)
+        run.note("#a1", .unreadable)
+        #expect(run.report.findings == [])
+        run.mention(hour: 8, burden: .flaw(.noName))
+        run.mention(hour: 9, burden: .flaw(.noName))
+        #expect(run.report.unheard == 1)
+    }
+
     @Test func aNamelessNoteExplainsNothingThatCouldBeRead() {
         var run = AuditRun(.mastodon)
         run.mention(hour: 5)
@@ -160,6 +172,21 @@ import Testing
         run.feed.unreached = [.init(from: mention.date - 60, to: mention.date + 60)]
         run.refuse(.mentions, "min_id=7", .gone, hours: 1)
         #expect(run.report.unheard == 1)
+    }
+
+    /// Only where it shows so few, and only of what so many have pushed out.
+    @Test(arguments: NetworkName.allCases) func aStretchCountsWhereTheNetworkShowsNoMore(network: NetworkName) {
+        var run = AuditRun(network)
+        let first = run.mention(hour: 5)
+        run.feed.unreached = [.init(from: first.date - 60, to: first.date + 60)]
+        #expect(run.report.unheard == 1)
+        for number in 0..<UnheardMentions.shownOnX {
+            let other = run.mention(hour: 5.1 + Double(number) / 3_600)
+            run.note(other.identity, .unreadable)
+            run.refuse(.thread, other.id)
+        }
+        let report = run.report
+        #expect((report.unheard, report.unreached) == (network == .x ? (0, 1) : (1, 0)))
     }
 
     // MARK: Answers that are owed
