@@ -329,7 +329,11 @@ package struct FeedTable: Sendable {
     // MARK: What cannot be read any more
 
     /// Notes that what was made between two instants could not be read.
+    ///
+    /// Kept in whole seconds, which is what a person is shown; what was made in the last of them is part of it.
     func noteUnreached(from: Date, to: Date, reason: String, in feed: String) async throws {
+        let from = Date(timeIntervalSince1970: from.timeIntervalSince1970.rounded(.down))
+        let to = Date(timeIntervalSince1970: to.timeIntervalSince1970.rounded(.up))
         try await storage.note(
             """
             INSERT INTO feed_gaps (mirror, feed, from_ms, to_ms, reason)
