@@ -366,6 +366,18 @@ import Testing
             state.feeds[.mentions]?.insert(self.mention("late", after: 5_000.5), at: 1)
         }
         try await mirror.wait(86_500)
+        // A refusal on the way may pass.
+        bot.with {
+            $0.failure = { operation, position in
+                position == .older("30") ? bot.error(.forbidden, operation) : nil
+            }
+        }
+        for _ in 0..<3 {
+            try await hear(try await mirror.parts())
+            try await mirror.wait(60)
+        }
+        #expect(try await !subjects(mirror).contains("late"))
+        bot.with { $0.failure = { _, _ in nil } }
         for _ in 0..<3 {
             try await hear(try await mirror.parts())
             try await mirror.wait(60)

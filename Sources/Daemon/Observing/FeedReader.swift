@@ -73,9 +73,10 @@ package actor FeedReader {
     private(set) var lastRead: Date?
     /// When the newest item was made that was read since the feed was last read to its end.
     private var newestSeen: Date?
-    /// Since when what is new, and what lies in the gap, is refused.
+    /// Since when what is new, what lies in the gap, and what is swept is refused.
     private var arrivalsRefused: Date?
     private var gapRefused: Date?
+    private var sweepRefused: Date?
     /// When the oldest item was made that arrived since what is new was last read to its end.
     private var oldestArrival: Date?
 
@@ -373,9 +374,11 @@ package actor FeedReader {
                     guard mayGoOn else { return false }
                 }
             } catch let error as NetworkError where Self.refusals.contains(error.code) {
-                // The next one begins anew.
-                try await move { $0.sweep = nil }
+                // The page is asked for again with the next look, for a while; then the next sweep begins anew.
+                await noteTrouble("\(error)")
+                guard isForGood(error, since: &sweepRefused) else { return false }
             }
+            sweepRefused = nil
             guard !walk.isOutOfPages else { return false }
             try await move { ($0.sweep, $0.swept) = (nil, clock.now) }
             return true
