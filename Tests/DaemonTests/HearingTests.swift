@@ -25,6 +25,18 @@ import Testing
         paperPost(id, on: .mastodon, text, at: PaperMirror.now + seconds, replyTo: replyTo)
     }
 
+    /// A mirror that heard one mention, and then for hours nothing of so many more.
+    private func afterAnOutage(missing count: Int) async throws -> (PaperMirror, WorkerParts) {
+        let mirror = try await mirror()
+        let parts = try await mirror.parts()
+        mirror.bot.add([mention("first")], to: .mentions)
+        try await mirror.wait(5)
+        try await hear(parts)
+        mirror.bot.add((1...count).map { mention("m\($0)", after: 7_200 + Double($0)) }, to: .mentions)
+        try await mirror.wait(8_000)
+        return (mirror, parts)
+    }
+
     private func hear(_ parts: WorkerParts) async throws {
         _ = try await Passes(parts: parts).mentions(try #require(parts.feeds.mentions))
     }
@@ -214,15 +226,9 @@ import Testing
     }
 
     @Test func aLostPositionReadsBackToTheLastKnownItem() async throws {
-        let mirror = try await mirror()
-        let parts = try await mirror.parts()
+        let (mirror, parts) = try await afterAnOutage(missing: 120)
         let bot = mirror.bot
-        bot.add([mention("first")], to: .mentions)
-        try await mirror.wait(5)
-        try await hear(parts)
-        // An outage of hours, after which the server does not know the cursor.
-        bot.add((1...120).map { mention("m\($0)", after: 7_200 + Double($0)) }, to: .mentions)
-        try await mirror.wait(8_000)
+        // The server does not know the cursor any more.
         bot.with {
             $0.failure = { operation, position in
                 if case .newer("1") = position { return bot.error(.rejected, operation) }
@@ -270,14 +276,8 @@ import Testing
     }
 
     @Test func whatCannotBeReachedIsSaidWithItsTimes() async throws {
-        let mirror = try await mirror()
-        let parts = try await mirror.parts()
+        let (mirror, parts) = try await afterAnOutage(missing: 100)
         let bot = mirror.bot
-        bot.add([mention("first")], to: .mentions)
-        try await mirror.wait(5)
-        try await hear(parts)
-        bot.add((1...100).map { mention("m\($0)", after: 7_200 + Double($0)) }, to: .mentions)
-        try await mirror.wait(8_000)
         bot.with {
             $0.failure = { operation, position in
                 switch position {
@@ -348,6 +348,20 @@ import Testing
         try await mirror.wait(60)
         try await hear(parts)
         #expect(bot.with { $0.calls.count } < calls + 5)
+    }
+
+    @Test func aSweepMayEndWithTheLastPageOfALook() async throws {
+        let mirror = try await mirror()
+        let parts = try await mirror.parts()
+        let old = (1...5).map { mention("old\($0)", after: -100_000 + Double($0)) }
+        let number = FeedReader.usualPages - 1
+        mirror.bot.add(old + (1...number).map { mention("m\($0)", after: Double($0)) }, to: .mentions)
+        try await mirror.wait(100)
+        try await hear(parts)
+        mirror.bot.with { $0.pageSize = 1 }
+        try await mirror.wait(86_500)
+        try await hear(parts)
+        #expect(try await parts.feeds.mentions?.lastSweep() == mirror.clock.now)
     }
 
     /// Put among what is older than a day, by its time, after the sweep of that day; and more than one look reads.

@@ -379,7 +379,8 @@ package actor FeedReader {
                 guard isForGood(error, since: &sweepRefused) else { return false }
             }
             sweepRefused = nil
-            guard !walk.isOutOfPages else { return false }
+            // The last page that a look may ask for may be the last of the sweep, too.
+            if walk.isOutOfPages, try await progress().sweep != nil { return false }
             try await move { ($0.sweep, $0.swept) = (nil, clock.now) }
             return true
         }
