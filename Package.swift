@@ -44,15 +44,17 @@ let besideStorage =
         "app.json", "bin",
     ]
     + [
-        "Archive", "Blocking", "CArchive", "CCurl", "CHiredis", "CMeCab", "CPostgres", "Conduct", "Daemon", "Favorites",
-        "Import", "MeCab", "MirrorBot", "Networks", "Outbox", "Postgres", "Posts", "Redis", "Sandbox", "Schedule",
+        "Archive", "Blocking", "CArchive", "CCurl", "CHiredis", "CMeCab", "CPostgres", "Conduct", "Evaluation",
+        "Favorites", "Fleet", "Import", "MeCab", "MirrorBot", "Mirroring", "Networks", "Outbox", "Postgres", "Posts",
+        "Redis", "Sandbox", "Schedule",
         "Transport",
     ].map { "Sources/\($0)" }
 
 /// Every parser of outside data with what must hold for it: a test of some seconds, or the program that libFuzzer runs.
 let fuzzing: Target = {
     let parsers: [Target.Dependency] = [
-        "Blocking", "CArchive", "CCurl", "Conduct", "Daemon", "Import", "Networks", "Postgres", "Posts", "Redis",
+        "Blocking", "CArchive", "CCurl", "Conduct", "Evaluation", "Fleet", "Import", "Mirroring", "Networks",
+        "Postgres", "Posts", "Redis",
         "Transport",
         .product(name: "Configuration", package: "swift-configuration"),
         .product(name: "SystemPackage", package: "swift-system"),
@@ -75,8 +77,9 @@ let package = Package(
         .library(
             name: "MirrorBotModules",
             targets: [
-                "Archive", "Blocking", "Conduct", "Daemon", "Favorites", "Import", "MeCab", "Networks", "Outbox",
-                "Postgres", "Posts", "Redis", "Sandbox", "Schedule", "Storage", "TestSupport", "Transport",
+                "Archive", "Blocking", "Conduct", "Evaluation", "Favorites", "Fleet", "Import", "MeCab", "Mirroring",
+                "Networks", "Outbox", "Postgres", "Posts", "Redis", "Sandbox", "Schedule", "Storage", "TestSupport",
+                "Transport",
             ]),
     ],
     dependencies: [
@@ -133,8 +136,9 @@ let package = Package(
         target(
             "Networks", ["Posts", "Transport", lifecycle, logging, .product(name: "Crypto", package: "swift-crypto")]),
 
+        // One mirror, then what only a running process needs, and what only measuring needs.
         target(
-            "Daemon",
+            "Mirroring",
             [
                 "Archive", "Blocking", "Conduct", "Favorites", "Import", "MeCab", "Networks", "Outbox", "Posts",
                 "Redis", "Schedule", "Storage", "Transport", lifecycle, logging,
@@ -143,6 +147,15 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),
+        target(
+            "Fleet",
+            [
+                "Archive", "Blocking", "Conduct", "Favorites", "MeCab", "Mirroring", "Networks", "Outbox", "Posts",
+                "Redis", "Storage", lifecycle, logging,
+            ]),
+        target(
+            "Evaluation",
+            ["Blocking", "Favorites", "Import", "MeCab", "Mirroring", "Posts", "Schedule", "Storage"]),
         target(
             "Sandbox",
             [
@@ -157,8 +170,9 @@ let package = Package(
         .executableTarget(
             name: "MirrorBot",
             dependencies: [
-                "Archive", "Daemon", "Favorites", "Import", "MeCab", "Networks", "Outbox", "Posts", "Redis", "Sandbox",
-                "Schedule", "Storage", lifecycle, logging,
+                "Archive", "Evaluation", "Favorites", "Fleet", "Import", "MeCab", "Mirroring", "Networks", "Outbox",
+                "Posts",
+                "Redis", "Sandbox", "Schedule", "Storage", lifecycle, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -180,25 +194,26 @@ let package = Package(
         tests("PostsTests", ["Posts", "TestSupport"]),
         tests("ArchiveTests", ["Archive", "Posts", "Storage", "TestSupport"]),
         tests("ImportTests", ["Import", "Posts", "TestSupport"]),
-        tests("ScheduleTests", ["Posts", "Schedule"]),
-        tests("FavoritesTests", ["Favorites", "MeCab", "Posts", "Redis", "Storage", "TestSupport"]),
+        tests("ScheduleTests", ["Evaluation", "Posts", "Schedule"]),
+        tests("FavoritesTests", ["Evaluation", "Favorites", "MeCab", "Posts", "Redis", "Storage", "TestSupport"]),
         tests("ConductTests", ["Conduct", "Posts", "TestSupport"]),
         tests("OutboxTests", ["Outbox", "Posts", "Storage", "TestSupport"]),
         tests("NetworksTests", ["Networks", "Posts", "TestSupport", "Transport"]),
         tests("SandboxTests", ["Posts", "Sandbox"]),
         tests("ConformanceTests", ["Networks", "Posts", "Sandbox", "Transport"]),
         tests(
-            "DaemonTests",
+            "FleetTests",
             [
-                "Archive", "Conduct", "Daemon", "Favorites", "Networks", "Outbox", "Posts", "Redis", "Sandbox",
-                "Schedule", "Storage", "TestSupport", lifecycle, logging,
+                "Archive", "Conduct", "Evaluation", "Favorites", "Fleet", "Mirroring", "Networks", "Outbox", "Posts",
+                "Redis",
+                "Sandbox", "Schedule", "Storage", "TestSupport", lifecycle, logging,
                 .product(name: "Configuration", package: "swift-configuration"),
             ]),
         tests(
             "MirrorBotTests",
             [
-                "Archive", "Daemon", "Favorites", "Import", "MeCab", "MirrorBot", "Networks", "Outbox", "Posts",
-                "Redis", "Sandbox", "Schedule", "Storage", "TestSupport", "Transport", logging,
+                "Archive", "Evaluation", "Favorites", "Fleet", "Import", "MeCab", "MirrorBot", "Mirroring", "Networks",
+                "Outbox", "Posts", "Redis", "Sandbox", "Schedule", "Storage", "TestSupport", "Transport", logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
             ]),
@@ -207,7 +222,8 @@ let package = Package(
         .executableTarget(
             name: "Torture",
             dependencies: [
-                "Archive", "Conduct", "Daemon", "Favorites", "Networks", "Outbox", "Posts", "Redis", "Sandbox",
+                "Archive", "Conduct", "Favorites", "Fleet", "Mirroring", "Networks", "Outbox", "Posts", "Redis",
+                "Sandbox",
                 "Storage", "TestSupport", logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
@@ -218,7 +234,7 @@ let package = Package(
         ),
         tests(
             "TortureTests",
-            ["Daemon", "Networks", "Outbox", "Posts", "Sandbox", "Storage", "TestSupport", "Torture"]),
+            ["Fleet", "Mirroring", "Networks", "Outbox", "Posts", "Sandbox", "Storage", "TestSupport", "Torture"]),
 
         fuzzing,
     ]

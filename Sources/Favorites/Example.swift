@@ -19,7 +19,7 @@ package struct Example: Hashable, Sendable {
     ///
     /// Features are the same before and after, so what was learned from a post
     /// can be unlearned from its stored text.
-    var stored: Example {
+    package var stored: Example {
         let author = author.flatMap(FeatureExtractor.normalizedHandle)
         if text.utf8.count <= TextCleaner.maximumInput, !text.containsNUL {
             return Example(id: id, author: author, text: text)

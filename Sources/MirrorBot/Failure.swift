@@ -1,10 +1,10 @@
 import Archive
 import ArgumentParser
-import Daemon
 import Favorites
 import Foundation
 import Import
 import MeCab
+import Mirroring
 import Networks
 import Outbox
 import Redis

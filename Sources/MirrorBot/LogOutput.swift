@@ -1,6 +1,6 @@
-import Daemon
 import Foundation
 import Logging
+import Mirroring
 
 /// The log on standard error, one event a line.
 enum LogOutput {

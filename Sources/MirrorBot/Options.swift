@@ -1,6 +1,6 @@
 import ArgumentParser
-import Daemon
 import Foundation
+import Mirroring
 
 /// The flags of every command that works on a mirror.
 struct MirrorOptions: ParsableArguments {

@@ -7,10 +7,11 @@ import Redis
 import Testing
 
 @testable import Archive
-@testable import Daemon
 @testable import Favorites
+@testable import Fleet
 @testable import MeCab
 @testable import MirrorBot
+@testable import Mirroring
 @testable import Outbox
 @testable import Storage
 

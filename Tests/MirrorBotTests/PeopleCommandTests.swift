@@ -1,7 +1,7 @@
 import Archive
-import Daemon
 import Favorites
 import Foundation
+import Mirroring
 import Posts
 import TestSupport
 import Testing

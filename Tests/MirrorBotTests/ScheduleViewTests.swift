@@ -1,5 +1,6 @@
-import Daemon
+import Evaluation
 import Foundation
+import Mirroring
 import Posts
 import Schedule
 import Testing

@@ -1,5 +1,5 @@
-import Daemon
 import Foundation
+import Mirroring
 import Storage
 import TestSupport
 import Testing

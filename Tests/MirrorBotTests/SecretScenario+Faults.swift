@@ -1,6 +1,6 @@
-import Daemon
 import Foundation
 import MeCab
+import Mirroring
 import Posts
 import Sandbox
 import TestSupport

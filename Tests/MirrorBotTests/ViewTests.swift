@@ -2,8 +2,9 @@ import Foundation
 import Posts
 import Testing
 
-@testable import Daemon
+@testable import Fleet
 @testable import MirrorBot
+@testable import Mirroring
 @testable import Outbox
 
 /// What the views make of texts that want to harm the terminal.

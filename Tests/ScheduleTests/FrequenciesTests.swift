@@ -1,3 +1,4 @@
+import Evaluation
 import Posts
 import Schedule
 import Testing

@@ -1,6 +1,6 @@
 import ArgumentParser
-import Daemon
 import Foundation
+import Mirroring
 import Storage
 
 /// `mirror-bot backup`.

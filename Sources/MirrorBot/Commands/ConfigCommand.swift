@@ -1,5 +1,5 @@
 import ArgumentParser
-import Daemon
+import Mirroring
 
 /// `mirror-bot config`.
 struct ConfigCommand: AsyncParsableCommand {

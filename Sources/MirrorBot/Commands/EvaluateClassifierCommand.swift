@@ -1,7 +1,8 @@
 import ArgumentParser
-import Daemon
+import Evaluation
 import Favorites
 import Foundation
+import Mirroring
 import Posts
 
 /// `mirror-bot evaluate classifier`.

@@ -1,6 +1,7 @@
 import ArgumentParser
-import Daemon
+import Evaluation
 import Foundation
+import Mirroring
 import Schedule
 
 /// `mirror-bot evaluate scheduler`.

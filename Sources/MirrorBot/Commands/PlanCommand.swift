@@ -1,7 +1,7 @@
 import Archive
 import ArgumentParser
-import Daemon
 import Foundation
+import Mirroring
 import Posts
 
 /// `mirror-bot plan`.

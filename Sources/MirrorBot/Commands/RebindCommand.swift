@@ -1,5 +1,5 @@
 import ArgumentParser
-import Daemon
+import Mirroring
 import Posts
 
 /// `mirror-bot rebind`.

@@ -1,6 +1,7 @@
 import ArgumentParser
-import Daemon
+import Fleet
 import Foundation
+import Mirroring
 import Outbox
 
 /// `mirror-bot run`.

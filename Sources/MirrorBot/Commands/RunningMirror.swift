@@ -1,6 +1,7 @@
-import Daemon
+import Fleet
 import Foundation
 import Logging
+import Mirroring
 import ServiceLifecycle
 import Storage
 import UnixSignals

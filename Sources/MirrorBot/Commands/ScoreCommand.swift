@@ -1,5 +1,6 @@
 import ArgumentParser
-import Daemon
+import Evaluation
+import Mirroring
 
 /// `mirror-bot score`.
 struct ScoreCommand: AsyncParsableCommand {

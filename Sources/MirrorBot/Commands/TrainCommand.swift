@@ -1,8 +1,8 @@
 import Archive
 import ArgumentParser
-import Daemon
 import Favorites
 import Foundation
+import Mirroring
 import Networks
 import Posts
 

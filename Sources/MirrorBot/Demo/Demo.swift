@@ -1,9 +1,10 @@
 import Archive
 import Configuration
-import Daemon
 import Favorites
+import Fleet
 import Foundation
 import Logging
+import Mirroring
 import Networks
 import Outbox
 import Posts

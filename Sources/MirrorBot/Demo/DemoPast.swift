@@ -1,6 +1,6 @@
 import Archive
-import Daemon
 import Foundation
+import Mirroring
 import Posts
 import Sandbox
 import Schedule

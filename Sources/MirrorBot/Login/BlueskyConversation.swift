@@ -1,4 +1,4 @@
-import Daemon
+import Mirroring
 import Networks
 import Posts
 

@@ -1,4 +1,4 @@
-import Daemon
+import Mirroring
 
 /// What a person at the terminal gave, ready to be tried.
 struct LoginOutcome {

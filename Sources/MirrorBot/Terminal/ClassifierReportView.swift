@@ -1,5 +1,6 @@
-import Daemon
+import Evaluation
 import Favorites
+import Mirroring
 
 /// The answer of `mirror-bot evaluate classifier`.
 enum ClassifierReportView {

@@ -1,5 +1,5 @@
-import Daemon
 import Foundation
+import Mirroring
 import Outbox
 import Posts
 

@@ -1,5 +1,5 @@
-import Daemon
 import Foundation
+import Mirroring
 
 /// A day's plan as a timeline.
 enum PlanView {

@@ -1,5 +1,5 @@
-import Daemon
 import Foundation
+import Mirroring
 
 /// Shows how far a training is: a bar on a terminal, else a plain line now and then.
 final class ProgressView: @unchecked Sendable {

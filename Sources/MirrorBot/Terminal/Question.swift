@@ -1,5 +1,5 @@
-import Daemon
 import Foundation
+import Mirroring
 import Posts
 
 /// Asks a person at the terminal, or reads the answers from a pipe.

@@ -1,5 +1,6 @@
-import Daemon
+import Evaluation
 import Foundation
+import Mirroring
 import Schedule
 
 /// The answer of `mirror-bot evaluate scheduler`: a row for each author, the medians, and what the columns mean.

@@ -1,6 +1,7 @@
-import Daemon
+import Evaluation
 import Favorites
 import Foundation
+import Mirroring
 import Schedule
 
 /// The answer of `mirror-bot score`: each figure with what it means.

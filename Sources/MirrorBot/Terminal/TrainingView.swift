@@ -1,4 +1,4 @@
-import Daemon
+import Mirroring
 
 /// What a training prints at its end.
 enum TrainingView {

@@ -2,8 +2,8 @@ import CCurl
 import Foundation
 import Posts
 
-@testable import Daemon
 @testable import Import
+@testable import Mirroring
 @testable import Networks
 @testable import Postgres
 @testable import Redis

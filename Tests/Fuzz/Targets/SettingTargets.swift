@@ -4,7 +4,7 @@ import Foundation
 import Posts
 import SystemPackage
 
-@testable import Daemon
+@testable import Mirroring
 @testable import Networks
 
 /// What an operator writes.

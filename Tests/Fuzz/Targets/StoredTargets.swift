@@ -1,7 +1,7 @@
 import Foundation
 import Posts
 
-@testable import Daemon
+@testable import Mirroring
 @testable import Networks
 @testable import Redis
 @testable import Transport

@@ -1,6 +1,6 @@
 import Configuration
-import Daemon
 import Foundation
+import Mirroring
 
 extension Stage {
     /// What `status --json` says.

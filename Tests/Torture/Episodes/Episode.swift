@@ -1,5 +1,5 @@
-import Daemon
 import Foundation
+import Mirroring
 
 /// One episode of a run: some workers live and end while things go wrong.
 ///

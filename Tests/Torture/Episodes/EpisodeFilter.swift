@@ -1,4 +1,4 @@
-import Daemon
+import Mirroring
 
 /// What a run is confined to, to show one thing quickly; usually nothing.
 struct EpisodeFilter: Sendable {

@@ -1,5 +1,5 @@
-import Daemon
 import Foundation
+import Mirroring
 
 /// What happens in one episode, drawn before it begins.
 ///

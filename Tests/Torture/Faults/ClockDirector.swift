@@ -1,5 +1,5 @@
-import Daemon
 import Foundation
+import Mirroring
 
 /// Sets the clocks of workers wrong, and right again.
 actor ClockDirector {

@@ -1,4 +1,4 @@
-import Daemon
+import Mirroring
 import Sandbox
 
 /// Draws what goes wrong in an episode.

@@ -1,6 +1,7 @@
 import ArgumentParser
-import Daemon
+import Fleet
 import Foundation
+import Mirroring
 import Posts
 
 /// `Torture soak`: a month of a worker in a minute or two, and whether it stayed as it was on its first day.

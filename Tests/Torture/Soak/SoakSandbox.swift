@@ -1,7 +1,7 @@
 import ArgumentParser
 import Configuration
-import Daemon
 import Foundation
+import Mirroring
 import Networks
 import Posts
 import Sandbox

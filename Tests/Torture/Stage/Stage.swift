@@ -1,6 +1,6 @@
 import Configuration
-import Daemon
 import Foundation
+import Mirroring
 import Posts
 import Sandbox
 import TestSupport

@@ -1,5 +1,5 @@
-import Daemon
 import Foundation
+import Mirroring
 
 /// When the workers of a run could not do their work, on the mirror's clock.
 final class Timeline: @unchecked Sendable {

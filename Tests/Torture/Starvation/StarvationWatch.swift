@@ -1,5 +1,5 @@
-import Daemon
 import Foundation
+import Mirroring
 
 /// Watches whether the machine gives this process, the workers and the servers of their stores a processor when they
 /// want one, and what they want of its disk, and notes when it does not.

@@ -1,6 +1,6 @@
 import Archive
-import Daemon
 import Foundation
+import Mirroring
 import Outbox
 import Posts
 import Sandbox

@@ -1,0 +1,169 @@
+import Blocking
+package import Favorites
+import Foundation
+import Import
+import MeCab
+package import Mirroring
+
+/// What an evaluation of the classifier found, and on what.
+package struct ClassifierReport: Sendable {
+    /// A file that was read.
+    package struct File: Sendable {
+        /// As it was given.
+        package let path: String
+        /// What was left out, by reason, and what could not be read.
+        package let summary: TrainingSummary
+
+        init(_ file: LabelledFile) {
+            path = file.path
+            summary = file.summary
+        }
+
+        /// Lines that were left out or could not be read.
+        package var leftOut: Int { summary.leftOut.values.reduce(summary.problemCount, +) }
+    }
+
+    package let scores: FavoriteScores
+    /// One for each tested post, in the order in which they were predicted.
+    package let predictions: [Prediction]
+    package let words: FeatureWords
+    /// Each post was learned after it was predicted.
+    package let isPrequential: Bool
+    /// The posts were predicted in the order of their times, not of the file.
+    package let isInTimeOrder: Bool
+    /// Nil if nothing was learned before.
+    package let training: File?
+    package let testing: File
+    /// The file whose last posts told the base rate; nil if it is that of the learned posts.
+    package let baseRateFile: String?
+    /// Tested posts that were also learned before, which makes them easier than new ones.
+    package let repeated: Int
+
+    init(
+        outcome: FavoriteEvaluation.Outcome, words: FeatureWords, isPrequential: Bool, isInTimeOrder: Bool,
+        training: File?, testing: File, baseRateFile: String?, repeated: Int
+    ) {
+        scores = outcome.scores
+        predictions = outcome.predictions
+        self.words = words
+        self.isPrequential = isPrequential
+        self.isInTimeOrder = isInTimeOrder
+        self.training = training
+        self.testing = testing
+        self.baseRateFile = baseRateFile
+        self.repeated = repeated
+    }
+}
+
+extension ClassifierReport: Encodable {
+    private enum Key: String, CodingKey {
+        case schema, features, prequential, repeated
+        case baseRateFile = "base_rate_file"
+        case leftOutOfTraining = "left_out_train"
+        case leftOutOfTesting = "left_out_test"
+    }
+
+    /// The keys of ``scores`` and a few of its own.
+    package func encode(to encoder: any Encoder) throws {
+        try scores.encode(to: encoder)
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode("mirror-bot/evaluate-classifier/1", forKey: .schema)
+        try container.encode(words.rawValue, forKey: .features)
+        try container.encode(isPrequential, forKey: .prequential)
+        try container.encode(baseRateFile, forKey: .baseRateFile)
+        try container.encode(repeated, forKey: .repeated)
+        try container.encode(training?.leftOut ?? 0, forKey: .leftOutOfTraining)
+        try container.encode(testing.leftOut, forKey: .leftOutOfTesting)
+    }
+}
+
+/// Measures the classifier on labelled files, apart from any mirror: no database, no server, no account.
+package struct ClassifierEvaluator: Sendable {
+    /// Which posts tell how often the human favorites.
+    package struct BaseRateSource: Sendable {
+        /// Another file than that of the learned posts.
+        package var path: String?
+        /// Only the last lines of the file; nil for all.
+        package var tail: Int?
+
+        package init(path: String? = nil, tail: Int? = nil) {
+            self.path = path
+            self.tail = tail
+        }
+    }
+
+    /// The timeline that is looked for beside a file whose own order is none.
+    static let timelineName = "train.jsonl"
+
+    private let words: FeatureWords
+    private let dictionary: String
+    private let configuration: FavoriteConfiguration
+
+    /// - Parameters:
+    ///   - words: Which words are features.
+    ///   - dictionary: A value of `MECAB_DICTIONARY`.
+    ///   - configuration: The threshold, and how much must be learned before anything is a favorite.
+    package init(words: FeatureWords, dictionary: String, configuration: FavoriteConfiguration) {
+        self.words = words
+        self.dictionary = dictionary
+        self.configuration = configuration
+    }
+
+    /// Learns the posts of one file and predicts those of another, on a thread of its own.
+    ///
+    /// - Parameters:
+    ///   - training: The path of the posts to learn; nil to begin with nothing.
+    ///   - testing: The path of the posts to predict.
+    ///   - source: Which posts tell how often the human favorites; the learned ones if it says nothing.
+    ///   - isPrequential: Whether each post is learned after it was predicted, in the order of time.
+    /// - Returns: The measures and what they are based on.
+    /// - Throws: `ImportError` for a file that cannot be used, `MeCabError` without a dictionary.
+    package func evaluate(
+        training: String?, testing: String, baseRate source: BaseRateSource = BaseRateSource(),
+        isPrequential: Bool = false
+    ) async throws -> ClassifierReport {
+        let executor = ThreadExecutor(name: "evaluation")
+        defer { executor.shutdown() }
+        return try await executor.run {
+            try report(training: training, testing: testing, baseRate: source, isPrequential: isPrequential)
+        }
+    }
+
+    private func report(
+        training: String?, testing: String, baseRate source: BaseRateSource, isPrequential: Bool
+    ) throws -> ClassifierReport {
+        let extractor = FeatureExtractor(tokenizer: try Tokenizer(dictionary: dictionary), words: words)
+        let evaluation = FavoriteEvaluation(extractor: extractor, configuration: configuration)
+        let learned = try training.map { try LabelledFile(path: $0) }
+        let tested = try LabelledFile(path: testing)
+        let timeline = try self.timeline(source, learned: learned)
+        let baseRate = timeline.map { file in BaseRate(of: file.posts.suffix(source.tail ?? .max)) }
+        let before = learned?.posts ?? []
+        let outcome =
+            isPrequential
+            ? evaluation.prequential(training: before, testing: tested.postsInTime, baseRate: baseRate)
+            : evaluation.split(training: before, testing: tested.posts, baseRate: baseRate)
+        let known = Set(before.map(\.id))
+        return ClassifierReport(
+            outcome: outcome, words: words, isPrequential: isPrequential,
+            isInTimeOrder: isPrequential && tested.isTimed, training: learned.map { .init($0) }, testing: .init(tested),
+            baseRateFile: timeline?.path, repeated: tested.posts.count { known.contains($0.id) })
+    }
+
+    /// The file whose posts tell the base rate; nil for what the model learned.
+    private func timeline(_ source: BaseRateSource, learned: LabelledFile?) throws -> LabelledFile? {
+        if let path = source.path { return try LabelledFile(path: path) }
+        guard source.tail != nil, let learned else { return nil }
+        guard learned.isGrouped(atLeast: configuration.minimumPerCategory) else { return learned }
+        // The seed of a training: favorites, then other posts. The timeline they were drawn from lies beside it.
+        let path = URL(fileURLWithPath: learned.path).deletingLastPathComponent()
+            .appendingPathComponent(Self.timelineName).path
+        guard learned.path != "-", FileManager.default.fileExists(atPath: path) else {
+            throw ImportError(
+                .nothingToRead, path: learned.path,
+                "it lists all favorites before all other posts, so its end tells no base rate; "
+                    + "name a file in the order of a timeline with --base-rate-from")
+        }
+        return try LabelledFile(path: path)
+    }
+}

@@ -1,0 +1,307 @@
+package import Favorites
+import Foundation
+package import Posts
+
+/// How good the classifier is, in figures.
+///
+/// A figure that has no value, such as the precision of a bot that favorites
+/// nothing, is nil, and null in JSON.
+package struct FavoriteScores: Equatable, Sendable {
+    /// What was known before the first prediction.
+    package struct Training: Equatable, Sendable {
+        /// Posts learned as favorites.
+        package let favorites: Int
+        /// Posts learned as normal ones.
+        package let normals: Int
+        /// How often the human favorites, as far as was known.
+        package let baseRate: BaseRate
+        /// The number of words, hashtags and authors that were counted.
+        package let distinctFeatures: Int
+        /// Why nothing would be a favorite; nil once enough was learned.
+        package let waiting: WaitReason?
+
+        package init(
+            favorites: Int, normals: Int, baseRate: BaseRate, distinctFeatures: Int, waiting: WaitReason?
+        ) {
+            self.favorites = favorites
+            self.normals = normals
+            self.baseRate = baseRate
+            self.distinctFeatures = distinctFeatures
+            self.waiting = waiting
+        }
+
+        package var posts: Int { favorites + normals }
+    }
+
+    package let training: Training
+    /// The posts that were predicted, and the favorites among them.
+    package let testing: BaseRate
+
+    /// ``Ranking/rocAUC``.
+    package let rocAUC: Double?
+    /// ``Ranking/averagePrecision``.
+    package let averagePrecision: Double?
+    /// The F1 at the best threshold; nil without a favorite.
+    package let bestF1: Double?
+    /// The lowest favorite rate that must fire for ``bestF1``; nil without a favorite, or if no `Double` is so large.
+    package let bestF1Rate: Double?
+
+    /// The favorite rate that must be exceeded.
+    package let threshold: Double
+    /// What the bot would have done at the threshold.
+    package let decisions: DecisionCounts
+    /// The probabilities.
+    package let calibration: Calibration
+    /// Posts whose features one thread finds and weighs in a second of its own time; nil without posts.
+    package let postsPerSecond: Double?
+
+    /// - Parameters:
+    ///   - predictions: What was predicted, in any order.
+    ///   - threshold: The favorite rate that had to be exceeded.
+    ///   - training: What was known before.
+    ///   - postsPerSecond: How fast it went.
+    package init(predictions: [Prediction], threshold: Double, training: Training, postsPerSecond: Double?) {
+        let ranking = Ranking(predictions)
+        let best = ranking.bestF1
+        self.training = training
+        self.threshold = threshold
+        self.postsPerSecond = postsPerSecond
+        testing = BaseRate(posts: predictions.count, favorites: predictions.count { $0.isFavorite })
+        rocAUC = ranking.rocAUC
+        averagePrecision = ranking.averagePrecision
+        bestF1 = best?.f1
+        bestF1Rate = best.map { exp($0.logRate) }.flatMap { $0.isFinite ? $0 : nil }
+        decisions = DecisionCounts(predictions)
+        calibration = Calibration(predictions)
+    }
+}
+
+extension FavoriteScores: Encodable {
+    private enum Key: String, CodingKey {
+        case rocAUC = "roc_auc"
+        case averagePrecision = "average_precision"
+        case bestF1 = "best_f1"
+        case bestF1Rate = "best_f1_rate"
+        case threshold, fired, hits, precision, recall, f1, brier, ece
+        case postsPerSecond = "posts_per_second"
+        case trained = "n_train"
+        case trainedFavorites = "n_train_favorites"
+        case tested = "n_test"
+        case testedFavorites = "n_test_favorites"
+        case baseRate = "base_rate"
+        case distinctFeatures = "n_features"
+        case waiting
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        // Written one by one because a figure without a value must be there as null.
+        for (key, value) in figures { try container.encode(value, forKey: key) }
+        try container.encode(threshold, forKey: .threshold)
+        try container.encode(decisions.fired, forKey: .fired)
+        try container.encode(decisions.hits, forKey: .hits)
+        try container.encode(training.posts, forKey: .trained)
+        try container.encode(training.favorites, forKey: .trainedFavorites)
+        try container.encode(testing.posts, forKey: .tested)
+        try container.encode(testing.favorites, forKey: .testedFavorites)
+        try container.encode(training.baseRate, forKey: .baseRate)
+        try container.encode(training.distinctFeatures, forKey: .distinctFeatures)
+        try container.encode(training.waiting?.description, forKey: .waiting)
+    }
+
+    private var figures: [(Key, Double?)] {
+        [
+            (.rocAUC, rocAUC), (.averagePrecision, averagePrecision), (.bestF1, bestF1), (.bestF1Rate, bestF1Rate),
+            (.precision, decisions.precision), (.recall, decisions.recall), (.f1, decisions.f1),
+            (.brier, calibration.brier), (.ece, calibration.expectedError), (.postsPerSecond, postsPerSecond),
+        ]
+    }
+}
+
+/// What the classifier said of a post before it was told what the human did.
+package struct Prediction: Equatable, Sendable {
+    package let id: PostID
+    /// ln(P(favorite) / P(normal)); finite.
+    package let logRate: Double
+    /// P(favorite), from 0 to 1.
+    package let probability: Double
+    /// Whether the bot would have favorited the post: its rate is above the threshold, and enough was learned.
+    package let isFired: Bool
+    /// Whether the human favorited it.
+    package let isFavorite: Bool
+
+    package init(id: PostID, logRate: Double, probability: Double, isFired: Bool, isFavorite: Bool) {
+        self.id = id
+        self.logRate = logRate
+        self.probability = probability
+        self.isFired = isFired
+        self.isFavorite = isFavorite
+    }
+}
+
+/// How often the bot would have favorited a post, and how often rightly.
+package struct DecisionCounts: Equatable, Sendable {
+    /// Posts that were judged.
+    package let posts: Int
+    /// Those that the human favorited.
+    package let favorites: Int
+    /// Those that the bot would have favorited.
+    package let fired: Int
+    /// Those that both favorited.
+    package let hits: Int
+
+    package init(_ predictions: [Prediction]) {
+        posts = predictions.count
+        favorites = predictions.count { $0.isFavorite }
+        fired = predictions.count { $0.isFired }
+        hits = predictions.count { $0.isFired && $0.isFavorite }
+    }
+
+    /// The share of the bot's favorites that are the human's too; nil if the bot has none.
+    package var precision: Double? { Self.ratio(hits, fired) }
+    /// The share of the human's favorites that are the bot's too; nil if the human has none.
+    package var recall: Double? { Self.ratio(hits, favorites) }
+    /// The harmonic mean of precision and recall, 2 · hits / (fired + favorites); nil if neither has favorites.
+    ///
+    /// Written with counts it is 0, not undefined, where only one of the two has favorites.
+    package var f1: Double? { Self.ratio(2 * hits, fired + favorites) }
+
+    private static func ratio(_ part: Int, _ whole: Int) -> Double? { whole > 0 ? Double(part) / Double(whole) : nil }
+}
+
+/// Posts ordered by their favorite rate, and how well that order puts favorites first.
+///
+/// Only the order counts: neither the base rate nor the threshold matters.
+package struct Ranking: Sendable {
+    /// Posts with the same rate, which no threshold can part.
+    private struct Tie {
+        let logRate: Double
+        var favorites = 0
+        var others = 0
+    }
+
+    /// The highest rate first.
+    private let ties: [Tie]
+    private let favorites: Int
+    private let others: Int
+
+    package init(_ predictions: [Prediction]) {
+        var ties: [Tie] = []
+        for prediction in predictions.sorted(by: { $0.logRate > $1.logRate }) {
+            if ties.last?.logRate != prediction.logRate { ties.append(Tie(logRate: prediction.logRate)) }
+            if prediction.isFavorite {
+                ties[ties.count - 1].favorites += 1
+            } else {
+                ties[ties.count - 1].others += 1
+            }
+        }
+        self.ties = ties
+        favorites = ties.reduce(0) { $0 + $1.favorites }
+        others = ties.reduce(0) { $0 + $1.others }
+    }
+
+    /// The area under the receiver operating characteristic.
+    ///
+    /// It is the probability that a favorite ranks above another post, both
+    /// drawn at random, where a tie counts half (Hanley and McNeil 1982): 1 for
+    /// a perfect order, 0.5 for one by chance. Nil without a favorite or
+    /// without another post.
+    package var rocAUC: Double? {
+        guard favorites > 0, others > 0 else { return nil }
+        var below = Double(others)
+        var wins = 0.0
+        for tie in ties {
+            below -= Double(tie.others)
+            wins += Double(tie.favorites) * (below + Double(tie.others) / 2)
+        }
+        return wins / (Double(favorites) * Double(others))
+    }
+
+    /// The area under the curve of precision over recall, as steps.
+    ///
+    /// Σ (Rᵢ − Rᵢ₋₁) Pᵢ over the rates in falling order, without interpolation:
+    /// scikit-learn's `average_precision_score`. By chance it is the share of
+    /// favorites. Nil without a favorite.
+    package var averagePrecision: Double? {
+        guard favorites > 0 else { return nil }
+        var (hits, fired, sum) = (0, 0, 0.0)
+        for tie in ties {
+            hits += tie.favorites
+            fired += tie.favorites + tie.others
+            sum += Double(tie.favorites) * Double(hits) / Double(fired)
+        }
+        return sum / Double(favorites)
+    }
+
+    /// The highest F1 that any threshold reaches, and the logarithm of the lowest rate that must fire for it.
+    ///
+    /// Nil without a favorite. Of equal ones it is the one with the highest rate.
+    package var bestF1: (f1: Double, logRate: Double)? {
+        guard favorites > 0 else { return nil }
+        var (hits, fired) = (0, 0)
+        var best: (f1: Double, logRate: Double)?
+        for tie in ties {
+            hits += tie.favorites
+            fired += tie.favorites + tie.others
+            let f1 = 2 * Double(hits) / Double(fired + favorites)
+            if f1 > best?.f1 ?? 0 { best = (f1, tie.logRate) }
+        }
+        return best
+    }
+}
+
+/// Whether probabilities mean what they say: of the posts that get 30 %, three of ten should be favorites.
+package struct Calibration: Equatable, Sendable {
+    /// Posts whose probabilities are close to each other.
+    package struct Bin: Equatable, Sendable {
+        /// The number of posts.
+        package fileprivate(set) var posts = 0
+        /// Those of them that the human favorited.
+        package fileprivate(set) var favorites = 0
+        fileprivate var probabilities = 0.0
+
+        /// The mean of the probabilities; nil for an empty bin.
+        package var predicted: Double? { posts > 0 ? probabilities / Double(posts) : nil }
+        /// The share of favorites; nil for an empty bin.
+        package var observed: Double? { posts > 0 ? Double(favorites) / Double(posts) : nil }
+    }
+
+    /// The number of bins, each a tenth wide; 1 belongs to the last.
+    ///
+    /// With ten of equal width the reference's predictions give the reference's errors to the last digit.
+    package static let binCount = 10
+
+    /// From the lowest probabilities to the highest.
+    package let bins: [Bin]
+    /// The mean squared distance of the probability from what happened, 1 or 0 (Brier 1950); nil without posts.
+    ///
+    /// 0 is perfect; always saying the share s of favorites gives s · (1 − s).
+    package let brier: Double?
+
+    package init(_ predictions: [Prediction]) {
+        var bins = [Bin](repeating: Bin(), count: Self.binCount)
+        var squares = 0.0
+        for prediction in predictions {
+            let probability = min(max(0, prediction.probability), 1)
+            let index = min(Int(probability * Double(Self.binCount)), Self.binCount - 1)
+            bins[index].posts += 1
+            bins[index].probabilities += probability
+            if prediction.isFavorite { bins[index].favorites += 1 }
+            let distance = probability - (prediction.isFavorite ? 1 : 0)
+            squares += distance * distance
+        }
+        self.bins = bins
+        brier = predictions.isEmpty ? nil : squares / Double(predictions.count)
+    }
+
+    /// The expected calibration error; nil without posts.
+    ///
+    /// The distance of each bin's mean probability from its share of
+    /// favorites, weighted by the posts in the bin (Naeini, Cooper and
+    /// Hauskrecht 2015).
+    package var expectedError: Double? {
+        let posts = bins.reduce(0) { $0 + $1.posts }
+        guard posts > 0 else { return nil }
+        return bins.reduce(0) { $0 + abs($1.probabilities - Double($1.favorites)) } / Double(posts)
+    }
+}

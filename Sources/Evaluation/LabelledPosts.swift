@@ -1,0 +1,154 @@
+package import Favorites
+import Foundation
+import Import
+package import Mirroring
+package import Posts
+import Storage
+
+/// A post of somebody else, and what the human did with it.
+package struct LabelledPost: Equatable, Sendable {
+    package let example: Example
+    /// Whether it was seen on the timeline, favorited, or both.
+    package let state: ExampleState
+
+    package init(_ example: Example, state: ExampleState) {
+        self.example = example
+        self.state = state
+    }
+
+    /// A post that the human saw, and favorited or not.
+    package init(_ example: Example, isFavorite: Bool) {
+        self.init(example, state: isFavorite ? .seenFavorite : .seen)
+    }
+
+    package var id: PostID { example.id }
+    /// Whether the human favorited it.
+    package var isFavorite: Bool { state.category == .favorite }
+
+    /// What happened to the post: it was seen, it was favorited, or one after the other.
+    var events: [FavoriteEvent] {
+        (state.isSeen ? [.seen(example)] : []) + (isFavorite ? [.favorited(example)] : [])
+    }
+}
+
+/// How often the human favorites a post of the timeline.
+package struct BaseRate: Equatable, Sendable, Encodable {
+    /// Posts seen on the timeline.
+    package let posts: Int
+    /// Those of them that the human favorited.
+    package let favorites: Int
+
+    package init(posts: Int, favorites: Int) {
+        self.posts = max(0, posts)
+        self.favorites = min(max(0, favorites), self.posts)
+    }
+
+    /// The rate among those of the posts that were seen.
+    package init(of posts: some Collection<LabelledPost>) {
+        let seen = posts.lazy.filter(\.state.isSeen)
+        self.init(posts: seen.count, favorites: seen.count { $0.isFavorite })
+    }
+
+    /// Favorites per post, from 0 to 1; nil without posts.
+    package var share: Double? { posts > 0 ? Double(favorites) / Double(posts) : nil }
+}
+
+/// The posts of a file of JSON Lines that says which of them the human favorited.
+package struct LabelledFile: Sendable {
+    /// The most that is held in memory, in bytes of text and identities.
+    static let maximumBytes = 1 << 30
+
+    /// As it was given.
+    package let path: String
+    /// In the order of the file; every line was on the human's timeline.
+    package let posts: [LabelledPost]
+    /// What was left out, by reason, and what could not be read.
+    package let summary: TrainingSummary
+    private let times: [Date?]
+
+    /// Reads a file to its end; blocks the thread.
+    ///
+    /// - Parameters:
+    ///   - path: A path, or `-` for standard input.
+    ///   - maximumBytes: More than this is refused.
+    /// - Throws: `ImportError` if it cannot be read, has no line with a label, or is too large.
+    init(path: String, maximumBytes: Int = Self.maximumBytes) throws {
+        var posts: [LabelledPost] = []
+        var times: [Date?] = []
+        var bytes = 0
+        func take(_ imported: ImportedExample, isFavorite: Bool) throws {
+            bytes += imported.text.utf8.count + imported.id.value.utf8.count + MemoryLayout<LabelledPost>.stride
+            guard bytes <= maximumBytes else {
+                throw ImportError(
+                    .unsupported, path: path, "its posts take more than \(maximumBytes >> 20) MiB; evaluate a part")
+            }
+            let example = Example(id: imported.id, author: imported.author, text: imported.text)
+            posts.append(LabelledPost(example, isFavorite: isFavorite))
+            times.append(imported.createdAt)
+        }
+        // Ids and names are only compared with each other, so the network does not matter.
+        let reader = JSONLinesReader(path: path, purpose: .classifier, network: .mastodon, localHost: nil)
+        let imported = try reader.read { item in
+            switch item {
+            case .favorite(let example): try take(example, isFavorite: true)
+            case .normal(let example): try take(example, isFavorite: false)
+            case .post: break
+            }
+        }
+        guard !posts.isEmpty else {
+            throw ImportError(
+                .nothingToRead, path: path, "no line of it says \"favorite\": true or false of a public post")
+        }
+        var summary = TrainingSummary()
+        summary.read = posts.count
+        summary.add(imported)
+        self.path = path
+        self.posts = posts
+        self.summary = summary
+        self.times = times
+    }
+
+    /// The posts from the oldest to the newest; as in the file if one of them has no time.
+    var postsInTime: [LabelledPost] {
+        guard isTimed else { return posts }
+        let order = posts.indices.sorted { (times[$0] ?? .distantPast, $0) < (times[$1] ?? .distantPast, $1) }
+        return order.map { posts[$0] }
+    }
+
+    /// Whether every post has a time.
+    var isTimed: Bool { times.allSatisfy { $0 != nil } }
+
+    /// Whether the file lists all favorites before all other posts, and at least `number` of each.
+    ///
+    /// Such a file was put together to learn from. Its order is not that of a
+    /// timeline, so its end does not tell how often the human favorites.
+    func isGrouped(atLeast number: Int) -> Bool {
+        let favorites = posts.prefix(while: \.isFavorite).count
+        return favorites >= number && posts.count - favorites >= number
+            && !posts[favorites...].contains(where: \.isFavorite)
+    }
+}
+
+extension ExampleTable {
+    /// The newest examples of the mirror, the oldest of them first: what the running mirror learned, with what the
+    /// human did.
+    ///
+    /// - Parameter limit: How many at most.
+    /// - Returns: The posts in the order in which they were last decided about.
+    /// - Throws: `StorageError` or `CancellationError`.
+    package func labelledPosts(atMost limit: Int) async throws -> [LabelledPost] {
+        let rows = try await storage.query(
+            """
+            SELECT network, post_id, author, text, state FROM examples WHERE mirror = \(mirror)
+            ORDER BY decided_ms DESC, sequence DESC, network DESC, post_id DESC LIMIT \(limit)
+            """)
+        return try rows.reversed().compactMap { row in
+            guard let network = NetworkName(rawValue: try row.text("network")),
+                let state = ExampleState(rawValue: try row.text("state"))
+            else { return nil }
+            let id = PostID(network: network, value: try row.text("post_id"))
+            let example = Example(id: id, author: try row.optionalText("author"), text: try row.text("text"))
+            return LabelledPost(example, state: state)
+        }
+    }
+}

@@ -1,0 +1,225 @@
+package import Foundation
+package import Posts
+package import Schedule
+
+/// Measures how well a schedule learned from the first four fifths of somebody's posts fits the rest.
+///
+/// What is learned stays as it is from the cut on: neither the profile nor
+/// the counts see a held-out post, and age is counted from the last day to
+/// learn from. The weekday of each held-out day chooses the profile, as it
+/// does for a plan.
+package struct ScheduleEvaluation: Sendable {
+    /// How often the held-out days are simulated unless told otherwise.
+    package static let usualRepetitions = 20
+
+    private let configuration: ScheduleConfiguration
+    private let zone: TimeZone?
+    private let repetitions: Int
+
+    /// - Parameters:
+    ///   - configuration: How is learned and planned. Its quiet minutes are set aside: they are not the human's.
+    ///   - zone: The zone whose clocks the times were read on; nil if each was read at an offset of its own.
+    ///   - repetitions: How often the held-out days are simulated, at least once.
+    package init(
+        configuration: ScheduleConfiguration = ScheduleConfiguration(), zone: TimeZone? = nil,
+        repetitions: Int = usualRepetitions
+    ) {
+        var configuration = configuration
+        configuration.quiet = []
+        self.configuration = configuration
+        self.zone = zone
+        self.repetitions = max(1, repetitions)
+    }
+
+    /// Measures the schedule on somebody's posts; the same posts and name give the same numbers.
+    ///
+    /// - Parameters:
+    ///   - times: The posts in the order in which they were made.
+    ///   - name: Whose they are; the simulated days are drawn from it.
+    /// - Returns: The measures.
+    /// - Throws: ``TooFewPosts`` with what is missing.
+    package func scores(of times: [PostingTime], name: String) throws(TooFewPosts) -> ScheduleScores {
+        let split = try HeldOutSplit(times)
+        let precedingDays = split.precedingDays
+        let preceding = split.training.filter { $0.day >= precedingDays[0] }
+        let models = models(of: split, learnedFrom: split.training)
+        let model = models.logLikelihood(of: split.testing)
+        let histogram = Self.logLikelihood(of: split.testing, PlainProfile.histogram(of: split.training))
+        let kernel = Self.logLikelihood(of: split.testing, PlainProfile.kernel(of: split.training))
+        let heldOut = Rhythm(of: split.testing, on: models.days)
+        let bot = simulated(models, name: name, heldOut)
+        let human = Rhythm(of: preceding, on: precedingDays).distance(to: heldOut)
+        return ScheduleScores([
+            .trainingPosts: Double(split.training.count), .testedPosts: Double(split.testing.count),
+            .logLikelihood: model, .histogramLogLikelihood: histogram, .kernelLogLikelihood: kernel,
+            .humanLogLikelihood: preceding.isEmpty
+                ? nil : self.models(of: split, learnedFrom: preceding).logLikelihood(of: split.testing),
+            .histogramGain: model - histogram, .kernelGain: model - kernel,
+            .dailyCounts: bot.dailyCounts, .humanDailyCounts: human.dailyCounts,
+            .gaps: bot.gaps, .humanGaps: human.gaps,
+            .firstPost: bot.firstMinutes, .humanFirstPost: human.firstMinutes,
+        ])
+    }
+
+    private func models(of split: HeldOutSplit, learnedFrom times: [PostingTime]) -> FrozenModels {
+        let history = PostingHistory(times: times, asOf: split.asOf)
+        return FrozenModels(
+            planner: DayPlanner(history: history, configuration: configuration), zone: zone,
+            firstDay: split.firstDay, count: split.dayCount)
+    }
+
+    private static func logLikelihood(of posts: [PostingTime], _ profile: [Double]) -> Double {
+        posts.reduce(0) { $0 + log(profile[$1.minute.value]) } / Double(posts.count)
+    }
+
+    /// How far the days are that the bot would have lived: the mean over the repetitions.
+    ///
+    /// Each repetition is compared on its own, for the human's floor is one
+    /// sample too; all of them together would look smoother than any person.
+    private func simulated(_ models: FrozenModels, name: String, _ heldOut: Rhythm) -> Rhythm.Distance {
+        guard let first = models.days.first else { return Rhythm.Distance() }
+        return .mean(
+            of: (0..<repetitions).map { repetition in
+                let seed = PlanSeed.plan(mirror: name, day: first, seed: "evaluation \(repetition)")
+                return models.simulated(seed: seed).distance(to: heldOut)
+            })
+    }
+}
+
+/// Why nothing can be measured on somebody's posts.
+package struct TooFewPosts: Error, Equatable, Sendable, CustomStringConvertible {
+    /// A clause in lower case, without a full stop.
+    package let description: String
+
+    /// - Parameter description: What is missing.
+    package init(_ description: String) { self.description = description }
+}
+
+/// Somebody's posts in two parts: those to learn from, and the later ones that what was learned must tell.
+///
+/// The cut is where four fifths of the posts, in the order of time, are
+/// over. No day is split: the day of the first post of the last fifth is
+/// held out as a whole, so that the last day to learn from is a complete one.
+package struct HeldOutSplit: Equatable, Sendable {
+    /// With fewer posts every measure is chance.
+    package static let minimumPosts = 20
+    /// More days than this between two posts are not believed; as many are looked at when posts of a day are counted.
+    package static let maximumDays = 36_524
+
+    /// The posts of the days before ``firstDay``, in the given order.
+    package let training: [PostingTime]
+    /// All other posts.
+    package let testing: [PostingTime]
+    /// The first day that is held out.
+    package let firstDay: LocalDay
+    /// The day of the last post.
+    package let lastDay: LocalDay
+
+    /// - Parameter times: The posts in the order in which they were made.
+    /// - Throws: ``TooFewPosts`` if one of the two parts would tell nothing.
+    package init(_ times: [PostingTime]) throws(TooFewPosts) {
+        guard times.count >= Self.minimumPosts, let first = times.map(\.day).min(), let last = times.map(\.day).max()
+        else {
+            let posts = times.count == 1 ? "there is 1 post" : "there are \(times.count) posts"
+            throw TooFewPosts("\(posts); at least \(Self.minimumPosts) are needed")
+        }
+        guard last.days(since: first) <= Self.maximumDays else {
+            throw TooFewPosts("\(first) and \(last) are more than a hundred years apart; one of them must be wrong")
+        }
+        let cut = times[times.count * 4 / 5].day
+        training = times.filter { $0.day < cut }
+        testing = times.filter { $0.day >= cut }
+        firstDay = cut
+        lastDay = last
+        guard !training.isEmpty else {
+            throw TooFewPosts(
+                "four fifths of the posts are of the first day, \(first), so there is no day to learn from")
+        }
+    }
+
+    /// The last day to learn from: what is planned for a held-out day knows nothing of later ones.
+    package var asOf: LocalDay { firstDay.advanced(by: -1) }
+
+    /// The number of days that are held out, those without posts included.
+    package var dayCount: Int { lastDay.days(since: firstDay) + 1 }
+
+    /// The days of the period before the held-out days: as many of them, or as many as there are.
+    package var precedingDays: [LocalDay] {
+        let known = training.map(\.day).min().map(firstDay.days(since:)) ?? 0
+        return (1...max(1, min(dayCount, known))).reversed().map { firstDay.advanced(by: -$0) }
+    }
+}
+
+/// The models of days in a row that come after everything that was learned.
+///
+/// Most days share theirs with all other days of the same weekday, so a
+/// thousand of them cost little more than seven.
+struct FrozenModels {
+    private struct Kind: Hashable {
+        let weekday: Int
+        let missing: [MinuteOfDay]
+    }
+
+    private let firstDay: LocalDay
+    /// Nil for a day that the zone skips.
+    private let models: [DayModel?]
+
+    /// - Parameters:
+    ///   - planner: With what was learned.
+    ///   - zone: The zone whose clocks show the days; nil for days of 1,440 minutes.
+    ///   - firstDay: The first of the days.
+    ///   - count: The number of days.
+    init(planner: DayPlanner, zone: TimeZone?, firstDay: LocalDay, count: Int) {
+        var known: [Kind: DayModel] = [:]
+        self.firstDay = firstDay
+        models = (0..<count).map { offset in
+            let day = firstDay.advanced(by: offset)
+            let minutes = zone.map { LocalDayMinutes(day, in: $0) }
+            if let minutes, minutes.count == 0 { return nil }
+            let kind = Kind(weekday: day.weekday, missing: minutes?.missing ?? [])
+            let model = known[kind] ?? planner.model(for: day, missing: Set(kind.missing))
+            known[kind] = model
+            return model
+        }
+    }
+
+    /// The days that there are, ascending.
+    var days: [LocalDay] { models.indices.filter { models[$0] != nil }.map(firstDay.advanced(by:)) }
+
+    /// The mean over the posts of ln p(minute), where each post's day chooses the profile; -infinity if one has no mass.
+    func logLikelihood(of posts: [PostingTime]) -> Double {
+        let sum = posts.reduce(0) { sum, post in
+            let index = post.day.days(since: firstDay)
+            let model = models.indices.contains(index) ? models[index] : nil
+            return sum + log(model?.sampler.distribution.probabilities[post.minute.value] ?? 0)
+        }
+        return sum / Double(posts.count)
+    }
+
+    /// The days as a bot lives them.
+    func simulated(seed: UInt64) -> Rhythm {
+        var generator = SplitMix64(seed: seed)
+        return Rhythm(days: models.compactMap { $0?.minutes(using: &generator) })
+    }
+}
+
+/// Profiles that the model is compared with: they know no age, no weekday and no other people's habits.
+package enum PlainProfile {
+    /// The standard deviation of the plain kernel in minutes.
+    package static let sigma = 20.0
+    /// The share of the plain kernel's mass that is spread evenly over the day.
+    package static let floor = 0.02
+
+    /// The bare histogram of the 1,440 minutes with one post more in each: (c + 1) / (n + 1440).
+    package static func histogram(of times: [PostingTime]) -> [Double] {
+        let total = Double(times.count + MinuteOfDay.count)
+        return PostingHistory(times: times).minuteCounts().map { ($0 + 1) / total }
+    }
+
+    /// The histogram smoothed by a bell curve of 20 minutes, with 2 % spread evenly: the reference's baseline.
+    package static func kernel(of times: [PostingTime]) -> [Double] {
+        let smooth = CircularKernel.gaussian(sigma: sigma).smooth(PostingHistory(times: times).minuteCounts())
+        let even = 1 / Double(MinuteOfDay.count)
+        return smooth.map { times.isEmpty ? even : (1 - floor) * $0 / Double(times.count) + floor * even }
+    }
+}

@@ -1,0 +1,205 @@
+import Blocking
+package import Foundation
+import Import
+package import Posts
+import Schedule
+
+/// How well schedules that are learned from the first part of somebody's posts fit the rest.
+package struct ScheduleReport: Encodable, Sendable {
+    /// One author with the measures.
+    package struct Row: Encodable, Sendable {
+        package let author: String
+        package let scores: ScheduleScores
+
+        package func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(author, forKey: .author)
+            try scores.encode(to: encoder)
+        }
+
+        private enum CodingKeys: CodingKey { case author }
+    }
+
+    /// One author of whom nothing can be said.
+    package struct LeftOut: Encodable, Equatable, Sendable {
+        package let author: String
+        package let posts: Int
+        package let reason: String
+    }
+
+    package private(set) var schema = "mirror-bot/evaluate-scheduler/1"
+    /// The zone in which the times were read; nil for the offset of each.
+    package private(set) var timeZone: String?
+    /// How often the held-out days were simulated.
+    package private(set) var repetitions = ScheduleEvaluation.usualRepetitions
+    package private(set) var authors: [Row] = []
+    /// The median of each measure over the authors.
+    package private(set) var median = ScheduleScores([:])
+    package private(set) var leftOut: [LeftOut] = []
+
+    /// Measures each author; computes for some milliseconds each, on a thread of its own.
+    ///
+    /// - Parameters:
+    ///   - pasts: The authors.
+    ///   - zone: The zone in which the times were read; nil for the offset of each.
+    /// - Throws: `CancellationError`.
+    package init(on pasts: [Past], zone: TimeZone?) async throws {
+        let executor = ThreadExecutor(name: "evaluation")
+        defer { executor.shutdown() }
+        let (rows, leftOut) = try await executor.run { Self.measure(pasts, ScheduleEvaluation(zone: zone)) }
+        timeZone = zone?.name
+        authors = rows
+        median = .median(of: rows.map(\.scores))
+        self.leftOut = leftOut
+    }
+
+    private static func measure(_ pasts: [Past], _ evaluation: ScheduleEvaluation) -> ([Row], [LeftOut]) {
+        var rows: [Row] = []
+        var leftOut: [LeftOut] = []
+        for past in pasts {
+            do throws(TooFewPosts) {
+                rows.append(Row(author: past.author, scores: try evaluation.scores(of: past.times, name: past.author)))
+            } catch {
+                leftOut.append(
+                    LeftOut(author: past.author, posts: past.times.count, reason: error.description))
+            }
+        }
+        return (rows, leftOut)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case schema
+        case timeZone = "time_zone"
+        case repetitions, authors, median
+        case leftOut = "left_out"
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(schema, forKey: .schema)
+        try container.encode(timeZone, forKey: .timeZone)
+        try container.encode(repetitions, forKey: .repetitions)
+        try container.encode(authors, forKey: .authors)
+        try container.encode(median, forKey: .median)
+        try container.encode(leftOut, forKey: .leftOut)
+    }
+}
+
+/// When somebody posted, in the order in which they did.
+package struct Past: Equatable, Sendable {
+    /// Whose posts these are, as the source names them.
+    package var author: String
+    package var times: [PostingTime]
+
+    package init(author: String, times: [PostingTime]) {
+        self.author = author
+        self.times = times
+    }
+}
+
+/// Reads posting times from files, without any database.
+///
+/// Without a zone, times are taken as they are written; an archive, which
+/// writes instants, is read in the zone it names itself, else in UTC.
+package struct PastReader: Sendable {
+    /// The most posts that are read; they are held in memory, 24 bytes each.
+    package static let maximumPosts = 10_000_000
+    /// The most authors that are told apart.
+    package static let maximumAuthors = 10_000
+
+    private let zone: TimeZone?
+
+    /// - Parameter zone: The zone whose clocks show the times; nil for what the files say.
+    package init(zone: TimeZone?) { self.zone = zone }
+
+    /// Reads tables of events; an author who is in several of them is one.
+    ///
+    /// - Parameter paths: Files, folders of such, or `-` for standard input.
+    /// - Returns: The authors in the order in which they first appear.
+    /// - Throws: ``ImportError`` with the file, the line and what is wrong with it.
+    package func tables(at paths: [String]) async throws -> [Past] {
+        try await onThread { [zone] in
+            var gathered = GatheredPosts()
+            for path in try paths.flatMap(EventTableReader.tables) {
+                try EventTableReader(path: path).read { event in
+                    let time = zone.map { LocalTime(event.date, in: $0) }
+                        .map { PostingTime(day: $0.day, minute: $0.minute) }
+                    try gathered.add(event.author, event.date, time ?? event.time, path)
+                }
+            }
+            return gathered.pasts
+        }
+    }
+
+    /// Reads the human's own posts from a downloaded archive, as training the schedule does.
+    ///
+    /// Reposts, replies, posts for few and those whose time of day the archive lost are left out.
+    ///
+    /// - Parameter path: A zip, an extracted folder, JSON Lines, or `-` for standard input.
+    /// - Returns: The posts, and the zone in which they were read.
+    /// - Throws: ``ImportError``.
+    package func archive(at path: String) async throws -> (past: Past, zone: TimeZone) {
+        try await onThread { [zone] in
+            var dates: [PostID: Date] = [:]
+            let summary = try ArchiveReader(path: path, purpose: .scheduler).read { item in
+                guard case .post(let post) = item, !post.isRepost, !post.isReply, post.visibility.isOpen,
+                    post.isTimeTrusted
+                else { return }
+                guard dates.count < Self.maximumPosts else { throw GatheredPosts.tooMany(path) }
+                dates[post.id] = post.createdAt
+            }
+            let zone = zone ?? summary.timeZone.flatMap(TimeZone.init(identifier:)) ?? .gmt
+            let times = dates.values.sorted().map { LocalTime($0, in: zone) }
+                .map { PostingTime(day: $0.day, minute: $0.minute) }
+            return (Past(author: summary.ownerName ?? summary.owner?.value ?? path, times: times), zone)
+        }
+    }
+
+    private func onThread<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+        let executor = ThreadExecutor(name: "import")
+        defer { executor.shutdown() }
+        return try await executor.run(work)
+    }
+}
+
+/// Posts of several authors on their way to be put in order.
+private struct GatheredPosts {
+    private struct Entry {
+        let milliseconds: Int64
+        let time: PostingTime
+    }
+
+    private var indexes: [String: Int] = [:]
+    private var authors: [(name: String, entries: [Entry])] = []
+    private var count = 0
+
+    mutating func add(_ author: String, _ date: Date, _ time: PostingTime, _ path: String) throws {
+        guard count < PastReader.maximumPosts else { throw Self.tooMany(path) }
+        count += 1
+        let index: Int
+        if let known = indexes[author] {
+            index = known
+        } else {
+            guard authors.count < PastReader.maximumAuthors else {
+                throw ImportError(
+                    .malformed, path: path, "it has more than \(PastReader.maximumAuthors) authors; give fewer at once")
+            }
+            index = authors.count
+            indexes[author] = index
+            authors.append((author, []))
+        }
+        authors[index].entries.append(Entry(milliseconds: date.milliseconds, time: time))
+    }
+
+    /// Each author's posts in the order of time; those of one instant in the order of the clock.
+    var pasts: [Past] {
+        authors.map { author in
+            let ordered = author.entries.sorted { ($0.milliseconds, $0.time) < ($1.milliseconds, $1.time) }
+            return Past(author: author.name, times: ordered.map(\.time))
+        }
+    }
+
+    static func tooMany(_ path: String) -> ImportError {
+        ImportError(.malformed, path: path, "it has more than \(PastReader.maximumPosts) posts; give fewer at once")
+    }
+}

@@ -1,0 +1,188 @@
+package import Posts
+import Schedule
+
+/// What is measured of a schedule; the raw values are the keys of the answers for programs.
+package enum ScheduleMeasure: String, CaseIterable, Sendable {
+    /// Posts that were learned from.
+    case trainingPosts = "n_train"
+    /// Posts that were held out.
+    case testedPosts = "n_test"
+    /// ln(probability of the minute), the mean over the held-out posts; nearer to 0 is better, ln(1/1440) knows nothing.
+    case logLikelihood = "log_likelihood"
+    /// The same of the raw histogram with add-one.
+    case histogramLogLikelihood = "log_likelihood_histogram"
+    /// The same of a plain kernel of 20 minutes.
+    case kernelLogLikelihood = "log_likelihood_kernel20"
+    /// The same of the model if it knows only the human's preceding period.
+    case humanLogLikelihood = "human_log_likelihood"
+    /// How much the model is better than the histogram, in nats per post.
+    case histogramGain = "gain_over_histogram"
+    /// How much the model is better than the plain kernel, in nats per post.
+    case kernelGain = "gain_over_kernel20"
+    /// The distance of simulated from held-out days: total variation of the number of posts per day.
+    case dailyCounts = "tv_daily_counts"
+    /// The same distance of the human's preceding period.
+    case humanDailyCounts = "human_tv_daily_counts"
+    /// The distance of simulated from held-out days: Kolmogorov–Smirnov, the minutes from a post to the day's next.
+    case gaps = "ks_gaps"
+    /// The same distance of the human's preceding period.
+    case humanGaps = "human_ks_gaps"
+    /// The distance of simulated from held-out days: Kolmogorov–Smirnov, the minute of the day's first post.
+    case firstPost = "ks_first_post"
+    /// The same distance of the human's preceding period.
+    case humanFirstPost = "human_ks_first_post"
+}
+
+/// The measures of one author's schedule, or the medians of several.
+package struct ScheduleScores: Equatable, Sendable {
+    private var values: [ScheduleMeasure: Double]
+
+    /// - Parameter values: What could be measured.
+    package init(_ values: [ScheduleMeasure: Double?]) { self.values = values.compactMapValues(\.self) }
+
+    /// The value of a measure; nil where there was nothing to measure.
+    ///
+    /// A likelihood is -infinity if a held-out post had no chance at all.
+    package subscript(measure: ScheduleMeasure) -> Double? { values[measure] }
+
+    /// The median of each measure over those that have it; of an even number of values the mean of the two in the middle.
+    package static func median(of scores: [ScheduleScores]) -> ScheduleScores {
+        ScheduleScores(
+            Dictionary(
+                uniqueKeysWithValues: ScheduleMeasure.allCases.map { measure in
+                    (measure, median(of: scores.compactMap { $0[measure] }))
+                }))
+    }
+
+    private static func median(of values: [Double]) -> Double? {
+        guard !values.isEmpty else { return nil }
+        let sorted = values.sorted()
+        let (low, high) = (sorted[(sorted.count - 1) / 2], sorted[sorted.count / 2])
+        // The same twice is that, infinite or not.
+        return low == high ? low : (low + high) / 2
+    }
+}
+
+extension ScheduleScores: Encodable {
+    /// Encodes every measure under its key: whole numbers as such, null where nothing finite was measured.
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        for measure in ScheduleMeasure.allCases {
+            let value = values[measure].flatMap { $0.isFinite ? $0 : nil }
+            try container.encode(value, forKey: Key(stringValue: measure.rawValue))
+        }
+    }
+
+    private struct Key: CodingKey {
+        let stringValue: String
+        let intValue: Int? = nil
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+}
+
+/// What some days of posts look like, apart from which minutes they prefer.
+package struct Rhythm: Equatable, Sendable {
+    /// The number of posts of each day, days without posts included.
+    package let dailyCounts: Frequencies
+    /// The minutes between each post and the next of the same day, at least 1 each.
+    ///
+    /// As in the list of gaps that ``BurstModel`` learns: a plan has no two slots in one minute, so posts that share a
+    /// minute count as neighbours in both, the human's days and the bot's.
+    package let gaps: Frequencies
+    /// The minute of the first post of each day that has one.
+    package let firstMinutes: Frequencies
+
+    /// - Parameter days: The minutes of each day's posts, ascending; an empty list for a day without posts.
+    package init(days: [[MinuteOfDay]]) {
+        dailyCounts = Frequencies(days.lazy.map(\.count))
+        gaps = Frequencies(
+            days.lazy.flatMap { minutes in zip(minutes, minutes.dropFirst()).map { max(1, $1.value - $0.value) } })
+        firstMinutes = Frequencies(days.lazy.compactMap { $0.first?.value })
+    }
+
+    /// - Parameters:
+    ///   - times: Posting times in any order; those of other days are left out.
+    ///   - days: The days to look at, each once.
+    package init(of times: [PostingTime], on days: some Sequence<LocalDay>) {
+        let minutes = Dictionary(grouping: times, by: \.day)
+        self.init(days: days.map { day in minutes[day, default: []].map(\.minute).sorted() })
+    }
+
+    /// How far apart two rhythms are, each part from 0, the same, to 1; nil where one of them has nothing to compare.
+    package struct Distance: Equatable, Sendable {
+        /// Total variation of the number of posts of a day.
+        package var dailyCounts: Double?
+        /// Kolmogorov–Smirnov distance of the gaps.
+        package var gaps: Double?
+        /// Kolmogorov–Smirnov distance of the minute of the day's first post.
+        package var firstMinutes: Double?
+
+        package init(dailyCounts: Double? = nil, gaps: Double? = nil, firstMinutes: Double? = nil) {
+            self.dailyCounts = dailyCounts
+            self.gaps = gaps
+            self.firstMinutes = firstMinutes
+        }
+
+        /// The mean of some distances, each part over those that have it.
+        package static func mean(of distances: [Distance]) -> Distance {
+            func mean(_ part: (Distance) -> Double?) -> Double? {
+                let values = distances.compactMap(part)
+                return values.isEmpty ? nil : values.reduce(0, +) / Double(values.count)
+            }
+            return Distance(
+                dailyCounts: mean(\.dailyCounts), gaps: mean(\.gaps), firstMinutes: mean(\.firstMinutes))
+        }
+    }
+
+    /// The distance of the two rhythms, the same in both directions.
+    package func distance(to other: Rhythm) -> Distance {
+        Distance(
+            dailyCounts: dailyCounts.totalVariation(to: other.dailyCounts),
+            gaps: gaps.kolmogorovSmirnovDistance(to: other.gaps),
+            firstMinutes: firstMinutes.kolmogorovSmirnovDistance(to: other.firstMinutes))
+    }
+}
+
+/// How often each of some whole numbers was seen.
+package struct Frequencies: Equatable, Sendable {
+    private let counts: [Int: Int]
+    /// How many numbers were seen.
+    package let total: Int
+
+    package init(_ values: some Sequence<Int>) {
+        var counts: [Int: Int] = [:]
+        var total = 0
+        for value in values {
+            counts[value, default: 0] += 1
+            total += 1
+        }
+        self.counts = counts
+        self.total = total
+    }
+
+    /// The share of `value` among all numbers.
+    package func share(of value: Int) -> Double {
+        total > 0 ? Double(counts[value, default: 0]) / Double(total) : 0
+    }
+
+    /// The total variation ½ Σ |p − q|: 0 if both are the same, 1 if they have nothing in common, nil if one is empty.
+    package func totalVariation(to other: Frequencies) -> Double? {
+        guard total > 0, other.total > 0 else { return nil }
+        return Set(counts.keys).union(other.counts.keys).sorted()
+            .reduce(0) { $0 + abs(share(of: $1) - other.share(of: $1)) } / 2
+    }
+
+    /// The Kolmogorov–Smirnov distance, the largest difference of the running shares, 0 to 1; nil if one is empty.
+    package func kolmogorovSmirnovDistance(to other: Frequencies) -> Double? {
+        guard total > 0, other.total > 0 else { return nil }
+        var (own, others, largest) = (0, 0, 0.0)
+        for value in Set(counts.keys).union(other.counts.keys).sorted() {
+            own += counts[value, default: 0]
+            others += other.counts[value, default: 0]
+            largest = max(largest, abs(Double(own) / Double(total) - Double(others) / Double(other.total)))
+        }
+        return largest
+    }
+}

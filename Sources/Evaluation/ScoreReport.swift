@@ -1,0 +1,125 @@
+import Archive
+import Blocking
+import Favorites
+package import Foundation
+import MeCab
+package import Mirroring
+import Posts
+import Schedule
+
+/// How good a mirror's models are on a part of its own past that they had not seen.
+package struct ScoreReport: Encodable, Sendable {
+    /// What was measured, or why nothing could be.
+    package enum Part<Scores: Encodable & Sendable>: Encodable, Sendable {
+        case measured(Scores)
+        /// A sentence in lower case without a full stop.
+        case missing(String)
+
+        /// The keys of the measures; of what is missing, only `missing`.
+        package func encode(to encoder: any Encoder) throws {
+            switch self {
+            case .measured(let scores): try scores.encode(to: encoder)
+            case .missing(let reason): try ["missing": reason].encode(to: encoder)
+            }
+        }
+
+        /// The measures, if there are any.
+        package var scores: Scores? {
+            guard case .measured(let scores) = self else { return nil }
+            return scores
+        }
+    }
+
+    package private(set) var schema = "mirror-bot/score/1"
+    package let mirror: String
+    package let scheduler: Part<ScheduleScores>
+    package let classifier: Part<FavoriteScores>
+
+    package init(mirror: String, scheduler: Part<ScheduleScores>, classifier: Part<FavoriteScores>) {
+        self.mirror = mirror
+        self.scheduler = scheduler
+        self.classifier = classifier
+    }
+}
+
+/// Measures a mirror's models on its own past; reads its data and changes nothing.
+package struct ScoreReporter: Sendable {
+    /// With fewer posts that were seen on a timeline nothing is said about the classifier.
+    static let minimumSeenPosts = 20
+
+    let stores: MirrorStores
+    let zone: TimeZone?
+
+    /// - Parameters:
+    ///   - stores: The mirror's data.
+    ///   - zone: The human's time zone; nil if it is not set.
+    package init(stores: MirrorStores, zone: TimeZone?) {
+        self.stores = stores
+        self.zone = zone
+    }
+
+    /// Measures both models, on a thread of its own.
+    ///
+    /// The schedule learns the first four fifths of the archive and keeps what
+    /// it learned. The classifier learns what was learned before the last
+    /// fifth of the timeline, then goes through that as the mirror did: each
+    /// post is predicted before it is learned.
+    ///
+    /// - Parameter now: Today's posts are left out, for the day is not over.
+    /// - Returns: The measures; what cannot be measured says why.
+    /// - Throws: The store's error.
+    package func report(now: Date) async throws -> ScoreReport {
+        let executor = ThreadExecutor(name: "evaluation")
+        defer { executor.shutdown() }
+        return ScoreReport(
+            mirror: stores.configuration.mirror, scheduler: try await scheduler(now: now, executor),
+            classifier: try await classifier(executor))
+    }
+
+    private func scheduler(now: Date, _ executor: ThreadExecutor) async throws -> ScoreReport.Part<ScheduleScores> {
+        guard let zone else { return .missing("\(try await stores.missingTimeZone())") }
+        let today = LocalTime(now, in: zone).day
+        let times = try await stores.archive.scheduleRows().filter { $0.day < today }
+        guard !times.isEmpty else {
+            return .missing("the archive holds no posts of the days before today; run mirror-bot train scheduler")
+        }
+        let configuration = stores.configuration
+        return try await executor.run {
+            let evaluation = ScheduleEvaluation(configuration: configuration.schedule, zone: zone)
+            do throws(TooFewPosts) {
+                return .measured(try evaluation.scores(of: times, name: configuration.mirror))
+            } catch {
+                return .missing("\(error), replies not counted")
+            }
+        }
+    }
+
+    private func classifier(_ executor: ThreadExecutor) async throws -> ScoreReport.Part<FavoriteScores> {
+        let configuration = stores.configuration
+        let extractor: FeatureExtractor
+        do {
+            extractor = FeatureExtractor(
+                tokenizer: try Tokenizer(dictionary: configuration.dictionary), words: configuration.featureWords)
+        } catch {
+            return .missing("\(error)")
+        }
+        let table = ExampleTable(storage: stores.storage, mirror: configuration.mirror, extractor: extractor)
+        let posts = try await table.labelledPosts(atMost: configuration.favorites.exampleLimit)
+        guard let cut = Self.cut(posts) else {
+            let seen = posts.count { $0.state.isSeen }
+            return .missing(
+                "\(seen) posts of a home timeline were learned; at least \(Self.minimumSeenPosts) are needed")
+        }
+        return try await executor.run {
+            let evaluation = FavoriteEvaluation(extractor: extractor, configuration: configuration.favorites)
+            return .measured(
+                evaluation.prequential(training: Array(posts[..<cut]), testing: Array(posts[cut...])).scores)
+        }
+    }
+
+    /// The place of the first post of the last fifth of those that were seen on a timeline; nil if these are too few.
+    static func cut(_ posts: [LabelledPost]) -> Int? {
+        let seen = posts.indices.filter { posts[$0].state.isSeen }
+        return seen.count < minimumSeenPosts ? nil : seen[seen.count * 4 / 5]
+    }
+}

@@ -1,0 +1,44 @@
+import Favorites
+import Foundation
+import Logging
+import MeCab
+import Mirroring
+
+/// Opens the classifier, again and again for as long as its dictionary cannot be opened.
+///
+/// An opened dictionary stays usable when its files are removed.
+actor ClassifierSource {
+    private let open: @Sendable () throws -> Favorites
+    private let logger: Logger
+    private var favorites: Favorites?
+    private var isMissing = false
+
+    /// - Parameters:
+    ///   - logger: Told when the dictionary is missed, and when it is back.
+    ///   - open: Opens the classifier.
+    init(logger: Logger, open: @escaping @Sendable () throws -> Favorites) {
+        self.logger = logger
+        self.open = open
+    }
+
+    /// The classifier; nil while it has no dictionary.
+    ///
+    /// - Throws: What another try cannot mend, such as an error of the configuration.
+    func classifier() throws -> Favorites? {
+        if let favorites { return favorites }
+        do {
+            favorites = try open()
+        } catch let error as MeCabError {
+            if !isMissing {
+                logger.warning(
+                    "Favorites and learning pause until the dictionary can be opened",
+                    metadata: [LogKeys.error: "\(error)"])
+            }
+            isMissing = true
+            return nil
+        }
+        if isMissing { logger.notice("Favorites and learning go on") }
+        isMissing = false
+        return favorites
+    }
+}

@@ -1,0 +1,269 @@
+import Archive
+import Blocking
+import Conduct
+import Foundation
+import Logging
+import Mirroring
+import Networks
+import Outbox
+import Posts
+import ServiceLifecycle
+
+/// Sends what is due, one action at a time.
+///
+/// The loops share one courier; its turnstile keeps them from sending at once, so
+/// that caps and the order of slots hold.
+package actor Courier {
+    /// The reason of what would repeat a post that the human took back.
+    private static let sourceGone = "source-gone"
+    /// How many other texts are tried in place of one that is gone.
+    private static let replacementsAtMost = 3
+    /// How far apart the two answers are that make a post count as gone for good, in seconds.
+    private static let secondAnswer: TimeInterval = 600
+    /// How many posts are remembered that may be gone; what is beyond begins anew.
+    private static let doubtsAtMost = 1_000
+
+    /// When a network denied a post first, and when it was asked last.
+    private struct Doubt {
+        var first: Date
+        var asked: Date
+    }
+
+    private let delivery: Delivery
+    private let store: OutboxStore
+    private let planner: PlanMaker
+    private let archive: Archive
+    private let people: People
+    private let bot: AccountGate
+    private let human: (any SocialNetwork)?
+    private let clock: any WallClock
+    private let logger: Logger
+    /// The archived posts that the human's network denied.
+    private var gone: [PostID: Doubt] = [:]
+    /// What was decided since it was last sent.
+    private var decided: [Action] = []
+    private let turnstile = Turnstile()
+
+    init(
+        delivery: Delivery, store: OutboxStore, planner: PlanMaker, archive: Archive, people: People,
+        bot: AccountGate, human: (any SocialNetwork)?, clock: any WallClock, logger: Logger
+    ) {
+        self.delivery = delivery
+        self.store = store
+        self.planner = planner
+        self.archive = archive
+        self.people = people
+        self.bot = bot
+        self.human = human
+        self.clock = clock
+        self.logger = logger
+    }
+
+    /// Sends the replies or favorites that were decided just now; what has to wait, or fails, is for the publisher.
+    ///
+    /// - Throws: As ``deliverDue(_:)``.
+    func deliverDecided(_ kind: ActionKind) async throws {
+        let now = clock.now
+        let due = decided.filter { $0.kind == kind && $0.due <= now }
+        decided.removeAll { $0.kind == kind }
+        guard !due.isEmpty else { return }
+        try await passing {
+            guard try await bot.isOpen() else { return }
+            try await send(due)
+        }
+    }
+
+    /// Notes that an action was decided.
+    func expect(_ action: Action) {
+        if action.state == .planned { decided.append(action) }
+    }
+
+    /// Settles lost answers, marks what is too late, then sends what is due of these kinds.
+    ///
+    /// At most one post leaves a call, and after an outage few of the missed ones leave at all; see
+    /// ``OutboxStore/spreadLate(_:now:)``.
+    ///
+    /// While the bot's network refuses its credentials nothing leaves; what cannot wait expires.
+    ///
+    /// - Returns: When the next action wants attention; nil if none does.
+    /// - Throws: ``UnusableAccount`` once the bot's credentials are given up; the store's error.
+    @discardableResult
+    func deliverDue(_ kinds: [ActionKind]) async throws -> Date? {
+        try await passing {
+            let attention = try await nextAttention(kinds)
+            guard let attention, attention <= clock.now else {
+                // Credentials are verified again when that is due, also while nothing else is.
+                _ = try await bot.isOpen()
+                try await askAgain()
+                return attention
+            }
+            try await deliver(kinds)
+            return try await nextAttention(kinds)
+        }
+    }
+
+    /// Lets one call after the other send.
+    private func passing<Value: Sendable>(_ work: () async throws -> Value) async throws -> Value {
+        try await turnstile.pass {
+            do {
+                return try await work()
+            } catch is CancellationError where !Task.isCancelled {
+                throw StrayCancellation()
+            }
+        }
+    }
+
+    private func deliver(_ kinds: [ActionKind]) async throws {
+        for action in try await store.expire(now: clock.now) { log(action) }
+        guard try await bot.isOpen() else { return }
+        for action in try await delivery.reconcile(now: { [clock] in clock.now }, allows: isAllowed) { log(action) }
+        try bot.check()
+        let due = try await store.spreadLate(try await store.due(kinds, now: clock.now), now: clock.now)
+        for action in due.expired { log(action) }
+        try await send(due.ready)
+        try await askAgain()
+    }
+
+    /// Sends one action after the other, one post at most, until the network or the worker's end says no.
+    private func send(_ due: [Action]) async throws {
+        var postsLeft = 1
+        for action in due {
+            // What is not begun is left to the next worker.
+            if Task.isCancelled || Task.isShuttingDownGracefully { return }
+            if bot.pause(at: clock.now) != nil { return }
+            if action.kind == .post {
+                guard postsLeft > 0 else { continue }
+                postsLeft -= 1
+            }
+            do {
+                log(try await delivery.deliver(action, now: { [clock] in clock.now }, prepare: prepare))
+            } catch let error as OutboxError where error.code == .stateChanged {
+                // Somebody else settled it; nothing was sent from here.
+                logger.debug("Action changed meanwhile", metadata: [LogKeys.action: "\(action.id)"])
+            }
+            try bot.check()
+        }
+    }
+
+    /// When the next action wants attention.
+    private func nextAttention(_ kinds: [ActionKind]) async throws -> Date? {
+        try await delivery.nextAttention(kinds, now: clock.now)
+    }
+
+    /// Whether what was sent once, and left no trace, may be sent again.
+    private func isAllowed(_ action: Action) async throws -> Bool {
+        if let author = action.targetAuthor, try await people.stance(of: author) == .deny { return false }
+        return action.kind == .favorite ? bot.capabilities.canFavorite : bot.capabilities.canPublish
+    }
+
+    /// Checks right before sending that the action may still happen.
+    private func prepare(_ action: Action) async throws -> Preparation {
+        if let author = action.targetAuthor, try await people.stance(of: author) == .deny {
+            return .skip(reason: Refusal.Reason.denied.rawValue)
+        }
+        switch action.kind {
+        case .favorite:
+            // A person may have agreed to what the network then refuses.
+            return bot.capabilities.canFavorite ? .ready(action) : .skip(reason: Refusal.Reason.byHand.rawValue)
+        case .post, .reply:
+            // Asked here and not when the plan is made, so that the rest of a day goes on once the operator agrees.
+            guard bot.capabilities.canPublish else {
+                return .skip(reason: Refusal.Reason.policyNotAcknowledged.rawValue)
+            }
+            return action.kind == .reply ? try await prepareReply(action) : try await preparePost(action)
+        }
+    }
+
+    private func prepareReply(_ action: Action) async throws -> Preparation {
+        guard let source = action.sourcePost, try await isStillThere(source) else {
+            return .skip(reason: Self.sourceGone)
+        }
+        if let author = action.targetAuthor {
+            try await people.recordContact(author, at: clock.now)
+        }
+        return .ready(action)
+    }
+
+    /// The post with its own text, or with another where the human has taken that back.
+    private func preparePost(_ action: Action) async throws -> Preparation {
+        var planner = planner
+        planner.limits = try await bot.limits()
+        var tried = [action]
+        while true {
+            let candidate = tried[tried.count - 1]
+            if let source = candidate.sourcePost, try await isStillThere(source) { return .ready(candidate) }
+            guard tried.count <= Self.replacementsAtMost else { return .skip(reason: Self.sourceGone) }
+            let other = try await planner.replacement(for: action, besides: tried, now: clock.now)
+            guard let other, let source = other.source else { return .skip(reason: "no-text") }
+            var replaced = action
+            replaced.sourcePost = source.id
+            replaced.text = other.text
+            replaced.language = source.language
+            replaced.visibility = VisibilityRules.postVisibility(original: source.visibility)
+            replaced.explanation = other.explanation.json
+            tried.append(replaced)
+        }
+    }
+
+    // MARK: What the human took back
+
+    /// Whether the human has kept the post, for everybody to see.
+    ///
+    /// One that is gone is not used. It is forgotten once the network has said so twice within a while, and knows the
+    /// human's account: a server that is out of order may deny everything.
+    private func isStillThere(_ id: PostID) async throws -> Bool {
+        guard let post = try await archive.post(id) else { return false }
+        guard let human, human.name == id.network, let address = post.address else { return true }
+        gone[id]?.asked = clock.now
+        do {
+            guard let found = try await human.lookUp(address) else {
+                if try await isGoneForGood(id, from: human) { try await archive.forget([id]) }
+                return false
+            }
+            gone[id] = nil
+            return found.post.visibility.isOpen && !found.post.isSensitive && !found.post.hasMedia
+        } catch is NetworkError {
+            // The human's server does not answer, or not this account; the archive is the best knowledge there is.
+            return true
+        } catch is CancellationError where !Task.isCancelled {
+            return true
+        }
+    }
+
+    /// Notes that the network denies a post, and tells whether to believe it.
+    private func isGoneForGood(_ id: PostID, from human: any SocialNetwork) async throws -> Bool {
+        let now = clock.now
+        guard let doubt = gone[id], doubt.first <= now else {
+            if gone.count >= Self.doubtsAtMost { gone = [:] }
+            gone[id] = Doubt(first: now, asked: now)
+            return false
+        }
+        guard now.timeIntervalSince(doubt.first) >= Self.secondAnswer else { return false }
+        _ = try await human.verifyAccount()
+        gone[id] = nil
+        return true
+    }
+
+    /// Asks once more about the posts that seemed to be gone a while ago, so that what was deleted does not stay here.
+    private func askAgain() async throws {
+        for (id, doubt) in gone where clock.now.timeIntervalSince(doubt.asked) >= Self.secondAnswer {
+            _ = try await isStillThere(id)
+        }
+    }
+
+    /// What failed for good, or may have, is a warning that says what the network answered.
+    private func log(_ action: Action) {
+        var metadata: Logger.Metadata = [
+            LogKeys.action: "\(action.id)", LogKeys.kind: "\(action.kind.rawValue)",
+            LogKeys.state: "\(action.state.rawValue)", LogKeys.reason: "\(action.reason ?? "-")",
+        ]
+        guard action.state == .failed else { return logger.info("Action changed", metadata: metadata) }
+        if let outcome = Explanation(json: action.explanation)?.outcome { metadata[LogKeys.error] = "\(outcome)" }
+        logger.warning("Action failed", metadata: metadata)
+    }
+}
+
+/// A call inside was cancelled though nobody cancelled the worker, who must not take it for its own end.
+struct StrayCancellation: Error, CustomStringConvertible {
+    let description = "could not deliver: a call was cut off that nobody had cancelled"
+}

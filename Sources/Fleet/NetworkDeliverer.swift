@@ -1,0 +1,228 @@
+import Conduct
+package import Foundation
+package import Logging
+import Mirroring
+package import Networks
+package import Outbox
+import Posts
+
+/// Sends actions through a network and looks up what became of them.
+package struct NetworkDeliverer: Deliverer {
+    /// How far back before a request the bot's own posts are read, to allow for clocks that differ.
+    private static let clockMargin: TimeInterval = 3_600
+    /// The reason of what ended with the worker, before the network answered.
+    private static let interrupted = "interrupted"
+    private static let nothingToLookFor = "it lacks what it could be recognised by"
+
+    let network: any SocialNetwork
+    let logger: Logger
+
+    /// - Parameters:
+    ///   - network: The bot's network, with the bot's credentials.
+    ///   - logger: Told of what arrived otherwise than it was meant.
+    package init(
+        network: any SocialNetwork, logger: Logger = Logger(label: "mirror-bot")
+    ) {
+        self.network = network
+        self.logger = logger
+    }
+
+    package var requestDeadline: Duration { network.capabilities.requestDeadline }
+
+    package var resendWindow: Duration? { network.capabilities.resendWindow }
+
+    package var clockLead: TimeInterval? { network.clockLead }
+
+    package func send(_ action: Action) async -> DeliveryOutcome {
+        do {
+            switch action.kind {
+            case .favorite:
+                guard let address = action.targetAddress, !address.isEmpty else { return Self.incomplete(action) }
+                try await network.favorite(
+                    FavoriteDraft(address: address, key: action.key, createdAt: action.sending ?? action.due))
+                return .delivered(remoteID: action.targetPost, remoteAddress: address)
+            case .post, .reply:
+                guard let draft = draft(of: action) else { return Self.incomplete(action) }
+                let published = try await network.publish(draft)
+                if published.isMisplaced {
+                    logger.notice(
+                        "Reply published as a post of its own: its server no longer knew the answered post",
+                        metadata: [LogKeys.action: "\(action.id)"])
+                }
+                return .delivered(remoteID: published.id.value, remoteAddress: published.address)
+            }
+        } catch let error as NetworkError {
+            return outcome(of: error)
+        } catch {
+            return .unknown(reason: Self.interrupted)
+        }
+    }
+
+    package func lookUp(_ action: Action, since departure: Date, among others: [Action]) async -> LookUpOutcome {
+        do {
+            if action.kind == .favorite { return try await lookUpFavorite(action) }
+            guard let text = action.text, !text.isEmpty else { return .undecided(detail: Self.nothingToLookFor) }
+            let known = Set(others.compactMap(\.remoteID))
+            let candidates = try await network.ownPosts(since: departure - Self.clockMargin)
+                .filter { stands($0, where: action) && !known.contains($0.post.id.value) }
+            // Asked only now: the network knows its server once it has read from it.
+            guard !network.capabilities.supportsIdempotencyKey else {
+                let sent = SentText(text)
+                return candidates.first { sent.isSame(as: $0.post.text) }.map(Self.found) ?? .absent
+            }
+            return Self.find(text, in: candidates, among: others.filter { $0.targetAddress == action.targetAddress })
+        } catch let error as NetworkError {
+            return .unavailable(reason: error.code.rawValue, cause: error.retryCause, retryAfter: error.retryAfter)
+        } catch {
+            return .unavailable(reason: Self.interrupted, retryAfter: nil)
+        }
+    }
+
+    /// Finds a text by what is left of it on a server that may have made another of it.
+    ///
+    /// Such a server also publishes again what is sent again. So nothing counts as absent as long as something there
+    /// may be it, or as another text of ours reads the same.
+    ///
+    /// - Parameters:
+    ///   - text: What is looked for.
+    ///   - candidates: The bot's posts at its place that no other action made, as far as is known.
+    ///   - others: What else was sent to the same place.
+    /// - Returns: Whether it is there.
+    private static func find(
+        _ text: String, in candidates: [ObservedPost], among others: [Action]
+    ) -> LookUpOutcome {
+        let letters = TextRules.lettersKept(of: text)
+        let exact = SentText(text)
+        let matches = candidates.filter { item in
+            // Of a text without words nothing but the signs themselves tell.
+            letters.isEmpty
+                ? TextRules.textKey(item.post.text) == TextRules.textKey(text)
+                : exact.isSame(as: item.post.text) || TextRules.lettersKept(of: item.post.text) == letters
+        }
+        let alike = others.filter { TextRules.lettersKept(of: $0.text ?? "") == letters }
+        if let match = matches.last, matches.count > alike.count(where: { $0.remoteID == nil }) { return found(match) }
+        if !matches.isEmpty || !alike.isEmpty {
+            return .undecided(detail: "what the network shows may be another of the bot's posts that reads the same")
+        }
+        if letters.isEmpty {
+            return .undecided(detail: "the network may show the text, which has no words, in another form")
+        }
+        guard candidates.isEmpty else {
+            return .undecided(
+                detail: "the network shows a post of the bot that nothing here made: it may be this one, rewritten")
+        }
+        return .absent
+    }
+
+    private static func found(_ post: ObservedPost) -> LookUpOutcome {
+        .found(remoteID: post.post.id.value, remoteAddress: post.address)
+    }
+
+    /// Whether a post of the bot answers what the action answers, or nothing if it answers nothing.
+    ///
+    /// The answered post is the same if its address or its identity is: an address may name a version of the post
+    /// besides. Where the text names the person answered, it tells enough once the server has forgotten what it
+    /// answered, as servers do when that is deleted.
+    private func stands(_ item: ObservedPost, where action: Action) -> Bool {
+        guard let target = action.targetAddress else { return item.replyToAddress == nil }
+        if item.replyToAddress == target { return true }
+        if let parent = item.post.replyTo?.post { return parent.value == action.targetPost }
+        return item.replyToAddress == nil && network.capabilities.replyNeedsMention
+    }
+
+    private func lookUpFavorite(_ action: Action) async throws -> LookUpOutcome {
+        guard let address = action.targetAddress, !address.isEmpty else {
+            return .undecided(detail: Self.nothingToLookFor)
+        }
+        return switch try await network.isFavorited(address) {
+        case true?: .found(remoteID: action.targetPost, remoteAddress: address)
+        case false?: .absent
+        // The post is gone, and the favorite with it.
+        case nil: .found(remoteID: nil, remoteAddress: nil)
+        }
+    }
+
+    /// What the network publishes for the action; nil if that would be empty, or a reply that answers nobody.
+    private func draft(of action: Action) -> Draft? {
+        guard let text = action.text, !text.isEmpty, action.kind == .post || action.targetAddress?.isEmpty == false
+        else { return nil }
+        return Draft(
+            text: text, replyTo: action.targetAddress, bystanders: action.bystanders,
+            visibility: action.visibility ?? .unlisted, language: action.language, key: action.key,
+            createdAt: action.sending ?? action.due)
+    }
+
+    private static func incomplete(_ action: Action) -> DeliveryOutcome {
+        let what = action.kind == .favorite ? "target" : action.text?.isEmpty == false ? "target" : "text"
+        return .refused(
+            reason: Action.Reason.incomplete, detail: "the \(action.kind.rawValue) has no \(what), so nothing was sent")
+    }
+
+    private func outcome(of error: NetworkError) -> DeliveryOutcome {
+        let notSent = DeliveryOutcome.notSent(
+            reason: error.code.rawValue, cause: error.retryCause, retryAfter: error.retryAfter)
+        let refused = DeliveryOutcome.refused(reason: error.code.rawValue, detail: error.description)
+        if error.stopsActor { return notSent }
+        switch error.outcome {
+        // What we ourselves hold back for good is refused as well.
+        case .notSent: return error.isPermanent ? refused : notSent
+        case .unknown: return .unknown(reason: error.code.rawValue)
+        case .refused where error.code == .duplicate: return .duplicate
+        case .refused: return error.isPermanent ? refused : notSent
+        }
+    }
+}
+
+extension NetworkError {
+    /// Which row of the table of ``RetryPolicy`` the error belongs to.
+    var retryCause: RetryPolicy.Cause {
+        if stopsActor { return .credentials }
+        switch code {
+        case .rateLimited: return .tooBusy
+        case .unavailable, .malformedResponse, .redirected: return .serverTrouble
+        case .transport: return .unreachable
+        case .overBudget, .capReached, .creditsDepleted: return .limit
+        case .conflict: return .conflict
+        default: return .other
+        }
+    }
+}
+
+/// A text that was sent, to be recognised in what a server made of it.
+private struct SentText {
+    private let key: String
+    private let keyWithoutHosts: String
+
+    init(_ text: String) {
+        key = TextRules.textKey(text)
+        keyWithoutHosts = TextRules.textKey(text, ignoringHosts: true)
+    }
+
+    /// Whether the texts read the same, links aside, and host names that a server makes links of.
+    func isSame(as other: String) -> Bool {
+        TextRules.textKey(other) == key || TextRules.textKey(other, ignoringHosts: true) == keyWithoutHosts
+    }
+}
+
+/// Says what would be sent, and sends nothing.
+package struct PretendDeliverer: Deliverer {
+    let report: @Sendable (Action) -> Void
+
+    /// - Parameter report: Told of each action that would be sent.
+    package init(report: @escaping @Sendable (Action) -> Void) { self.report = report }
+
+    package var requestDeadline: Duration { .zero }
+
+    package var resendWindow: Duration? { nil }
+
+    package var clockLead: TimeInterval? { nil }
+
+    package func send(_ action: Action) async -> DeliveryOutcome {
+        report(action)
+        return .delivered(remoteID: nil, remoteAddress: nil)
+    }
+
+    package func lookUp(_ action: Action, since departure: Date, among others: [Action]) async -> LookUpOutcome {
+        .unavailable(reason: "dry-run", retryAfter: nil)
+    }
+}

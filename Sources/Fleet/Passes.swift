@@ -1,0 +1,210 @@
+import Archive
+import Favorites
+import Foundation
+import Logging
+import Mirroring
+import Networks
+import Outbox
+import Posts
+import ServiceLifecycle
+
+/// One look at each thing the worker watches, and what follows from it.
+struct Passes: Sendable {
+    /// How old the mentions are at most that the home pass relies on, in seconds.
+    private static let freshness: TimeInterval = 15
+    /// How often everything that may have been missed is looked at again, and how far back: seconds.
+    private static let sweep: TimeInterval = 86_400
+
+    let parts: WorkerParts
+
+    /// Makes today's plan when it is missing, and sends what is due.
+    func publish() async throws -> Date {
+        try await makePlan()
+        let attention = try await parts.courier.deliverDue(ActionKind.allCases)
+        let now = parts.clock.now
+        let latest = now + parts.cadence.publisher.timeInterval
+        if let resume = parts.bot.pause(at: now) { return min(resume, latest) }
+        return min(max(attention ?? latest, now + 1), latest)
+    }
+
+    func makePlan() async throws {
+        let now = parts.clock.now
+        let today = LocalTime(now, in: parts.zone).day
+        var planner = parts.planner
+        planner.limits = try await parts.bot.limits()
+        let planned = try await planner.make(
+            today, now: now, activated: parts.activated, watching: parts.feeds.humanPosts != nil,
+            onDrawn: { parts.faultPoints.pass(.planDrawn) })
+        guard let planned else { return }
+        parts.faultPoints.pass(.planStored)
+        parts.logger.info(
+            "Plan made",
+            metadata: [LogKeys.day: "\(today)", LogKeys.count: "\(planned.slots.count)"])
+    }
+
+    /// Throws away what is too old to matter.
+    func clean() async throws {
+        try await parts.store.clean(before: parts.configuration.historyStart(at: parts.clock.now))
+    }
+
+    // MARK: The bot's feeds
+
+    /// Answers, or decides not to answer, who mentioned the bot.
+    func mentions(_ feed: FeedReader) async throws -> Date {
+        let next = try await feed.look(hear)
+        try await sweepIfDue(feed)
+        try await parts.courier.deliverDecided(.reply)
+        return next
+    }
+
+    private func hear(_ items: [ObservedPost], tries: Int) async throws -> [Postponed] {
+        let (decided, postponed) = try await parts.mentionDecider.decide(items, now: parts.clock.now, tries: tries)
+        for action in decided {
+            await tell(action)
+            parts.faultPoints.pass(.mentionDecided)
+        }
+        return postponed
+    }
+
+    /// Once a day, looks again at what is up to a day older than the last time, where that costs nothing: networks lose notifications too.
+    private func sweepIfDue(_ feed: FeedReader) async throws {
+        guard parts.bot.price(ofReading: 1, from: .mentions) == nil else { return }
+        let now = parts.clock.now
+        guard let last = try await feed.lastSweep() else { return try await feed.noteSweep() }
+        guard !(0..<Self.sweep).contains(now.timeIntervalSince(last)),
+            parts.bot.pause(of: .mentions, at: now) == nil
+        else { return }
+        // What came up since the last time may be a day older than that.
+        guard try await feed.sweep(downTo: last - Self.sweep, hear) else { return }
+        for address in try await parts.store.publishedAddresses(since: now - 2 * Self.sweep) {
+            guard !Task.isShuttingDownGracefully, parts.bot.pause(of: .mentions, at: parts.clock.now) == nil else {
+                return
+            }
+            do {
+                _ = try await hear(try await parts.bot.replies(to: address), tries: 0)
+            } catch let error as NetworkError {
+                parts.logger.debug("Replies not looked at again", metadata: [LogKeys.error: "\(error)"])
+            }
+        }
+    }
+
+    /// Favorites what the human would favorite on the bot's home timeline.
+    func botHome(_ feed: FeedReader) async throws -> Date {
+        try await hearFirst()
+        guard let classifier = try await parts.classifiers.classifier() else {
+            try await feed.begin()
+            return feed.later
+        }
+        let session = classifier.session()
+        let next = try await feed.look { items, _ in
+            let (decided, stances) = try await parts.favoriteDecider.decide(
+                items, with: session, now: parts.clock.now)
+            for action in decided { await tell(action) }
+            if !decided.isEmpty { parts.faultPoints.pass(.favoriteDecided) }
+            if parts.feeds.seen == .bot {
+                let events = try await parts.learnable.among(items, stances).map { FavoriteEvent.seen($0.example) }
+                try await learn(events, with: classifier, knowing: session)
+            }
+            return []
+        }
+        try await parts.courier.deliverDecided(.favorite)
+        return next
+    }
+
+    /// Who has just asked the bot to stop is known before anything of theirs is favorited.
+    ///
+    /// A feed of mentions that cannot be read tells so itself, and holds up nothing here.
+    private func hearFirst() async throws {
+        guard let mentions = parts.feeds.mentions else { return }
+        let age = await mentions.lastRead.map { parts.clock.now.timeIntervalSince($0) }
+        if let age, (0..<Self.freshness).contains(age) { return }
+        do {
+            _ = try await mentions.look(hear)
+        } catch let error as NetworkError {
+            parts.logger.debug("Mentions not read before favorites", metadata: [LogKeys.error: "\(error)"])
+        }
+    }
+
+    // MARK: The human's feeds
+
+    /// Learns what the human saw and did not favorite.
+    func humanHome(_ feed: FeedReader) async throws -> Date {
+        guard let classifier = try await parts.classifiers.classifier() else { return feed.later }
+        return try await feed.look { items, _ in
+            let events = try await parts.learnable.among(items).map { FavoriteEvent.seen($0.example) }
+            try await learn(events, with: classifier)
+            return []
+        }
+    }
+
+    /// Learns what the human favorites.
+    func humanFavorites(_ feed: FeedReader) async throws -> Date {
+        guard let classifier = try await parts.classifiers.classifier() else { return feed.later }
+        return try await feed.look { items, _ in
+            let events = try await parts.learnable.among(items).map { FavoriteEvent.favorited($0.example) }
+            try await learn(events, with: classifier)
+            return []
+        }
+    }
+
+    /// Archives what the human posts.
+    func humanPosts(_ feed: FeedReader) async throws -> Date {
+        try await feed.look { items, _ in
+            _ = try await parts.archive.store(
+                items.map(\.post), source: .api, observedAt: parts.clock.now, timeZone: parts.zone,
+                limit: parts.configuration.archiveLimit)
+            return []
+        }
+    }
+
+    private func learn(
+        _ events: [FavoriteEvent], with classifier: Favorites, knowing session: FavoriteSession? = nil
+    ) async throws {
+        guard !events.isEmpty else { return }
+        _ = try await classifier.learn(events, at: parts.clock.now, knowing: session)
+    }
+
+    // MARK: All of them
+
+    /// What the worker does again and again, the publisher first.
+    var all: [Pass] { [publisher] + bot + human }
+
+    /// The same in the order in which one look at everything leaves nothing for the next.
+    var inOrder: [Pass] { human + bot + [publisher] }
+
+    private var publisher: Pass { Pass(name: "publisher", run: publish) }
+
+    private var bot: [Pass] {
+        [
+            parts.feeds.mentions.map { feed in Pass(name: FeedName.botMentions) { try await mentions(feed) } },
+            parts.feeds.botHome.map { feed in Pass(name: FeedName.botHome) { try await botHome(feed) } },
+        ].compactMap(\.self)
+    }
+
+    private var human: [Pass] {
+        [
+            parts.feeds.humanPosts.map { feed in Pass(name: FeedName.humanPosts) { try await humanPosts(feed) } },
+            parts.feeds.humanFavorites.map { feed in
+                Pass(name: FeedName.humanFavorites) { try await humanFavorites(feed) }
+            },
+            parts.feeds.humanHome.map { feed in Pass(name: "human-home") { try await humanHome(feed) } },
+        ].compactMap(\.self)
+    }
+
+    private func tell(_ action: Action) async {
+        await parts.courier.expect(action)
+        parts.logger.info(
+            "Decision made",
+            metadata: [
+                LogKeys.action: "\(action.id)", LogKeys.kind: "\(action.kind.rawValue)",
+                LogKeys.state: "\(action.state.rawValue)", LogKeys.reason: "\(action.reason ?? "-")",
+            ])
+    }
+}
+
+/// One of the things that a worker does again and again.
+struct Pass: Sendable {
+    let name: String
+    /// Does it once and returns when to do it again.
+    let run: @Sendable () async throws -> Date
+}

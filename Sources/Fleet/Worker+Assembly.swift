@@ -1,0 +1,236 @@
+import Conduct
+import Foundation
+import Logging
+import MeCab
+import Mirroring
+import Networks
+import Outbox
+import Posts
+
+/// Putting a worker together from its configuration and what the networks say.
+extension Worker {
+    /// Verifies both accounts and builds what the passes need.
+    ///
+    /// - Parameters:
+    ///   - lease: The mirror's lease; nil on a scratch store.
+    ///   - deliverer: Sends the actions; nil for the bot's network.
+    ///   - gates: Those of earlier attempts, with what they know of the accounts.
+    /// - Returns: The parts, with everything checked that only a person could mend.
+    /// - Throws: ``ConfigurationError``; ``UnusableAccount``; ``NetworkError``; the store's error.
+    func parts(
+        lease: Lease?, deliverer: (any Deliverer)?, gates: Gates = Gates()
+    ) async throws -> WorkerParts {
+        let begun = clock.now
+        do {
+            let bot = try await registry.requiredNetwork(of: .bot, in: stores)
+            let human = try await registry.network(of: .human, in: stores)
+            return try await parts(
+                bot: bot, human: human, lease: lease, deliverer: deliverer, gates: gates, activated: begun)
+        } catch let error as NetworkError where error.operation == .configure {
+            throw UnusableAccount(cause: error)
+        } catch let error as NetworkError where !error.stopsActor {
+            // Listening begins with the first try, however long the network is away then.
+            _ = try await stores.table.activate(now: begun)
+            throw error
+        }
+    }
+
+    /// The same with networks that are made already.
+    func parts(
+        bot: any SocialNetwork, human: (any SocialNetwork)?, lease: Lease?, deliverer: (any Deliverer)?,
+        gates: Gates = Gates(), activated: Date? = nil
+    ) async throws -> WorkerParts {
+        let configuration = stores.configuration
+        let bot = gates.gate(before: bot, .bot, of: self)
+        let human = human.map { gates.gate(before: $0, .human, of: self) }
+        let accounts = try await verifiedAccounts(bot: bot, human: human)
+        guard let zone = try await stores.settleTimeZone(now: clock.now) else {
+            throw try await stores.missingTimeZone()
+        }
+        let activated = try await stores.table.activate(now: activated ?? clock.now)
+        let limits = try await bot.limits()
+        let store = stores.outbox(lease: lease)
+        let planner = PlanMaker(
+            archive: stores.archive, store: store, configuration: configuration, zone: zone, limits: limits)
+        let delivery = Delivery(
+            store: store, deliverer: deliverer ?? NetworkDeliverer(network: bot, logger: logger),
+            onStep: { [faultPoints = stores.rehearsal.faultPoints] in faultPoints.pass(.delivery($0)) })
+        let classifiers = ClassifierSource(logger: logger) { [stores] in try stores.favorites() }
+        _ = try await classifiers.classifier()
+        let unlearning = Unlearning(stores: stores, clock: clock, logger: logger)
+        let feeds = feeds(bot: bot, human: human, activated: activated)
+        // A run that only pretends to send changes nothing at the network.
+        if deliverer == nil { try await label(bot, accounts.botAccount) }
+        tellWhatIsLeftOut(bot: bot, feeds)
+        return WorkerParts(
+            configuration: configuration, clock: clock, cadence: cadence, faultPoints: stores.rehearsal.faultPoints,
+            logger: logger, zone: zone, activated: activated, archive: stores.archive, people: stores.people,
+            classifiers: classifiers, bot: bot, human: human,
+            learnable: Learnable(people: stores.people, own: accounts.own, onOptOut: unlearning.forget), store: store,
+            planner: planner,
+            courier: Courier(
+                delivery: delivery, store: store, planner: planner, archive: stores.archive, people: stores.people,
+                bot: bot, human: human, clock: clock, logger: logger),
+            mentionDecider: MentionDecider(
+                archive: stores.archive, people: stores.people, store: store, network: bot,
+                configuration: configuration, zone: zone, bot: accounts.bot, activated: activated,
+                onOptOut: unlearning.forget),
+            favoriteDecider: FavoriteDecider(
+                store: store, capabilities: bot.capabilities,
+                configuration: configuration, zone: zone, own: accounts.own, activated: activated),
+            feeds: feeds)
+    }
+
+    // MARK: Accounts
+
+    /// Whose accounts the worker acts for.
+    private struct VerifiedAccounts {
+        var bot: AccountID
+        /// What the network says of the bot; nil if it could not be asked.
+        var botAccount: Account?
+        var own: Set<AccountID>
+    }
+
+    /// Asks both networks whose the credentials are, and stores it.
+    ///
+    /// An account whose calls cannot be paid for now is the one that was stored before, if its credentials are those of
+    /// then: it waits, and the other goes on. So does the bot while the human's network does not answer, or refuses.
+    private func verifiedAccounts(
+        bot: AccountGate, human: AccountGate?
+    ) async throws -> VerifiedAccounts {
+        let known = try await stores.table.record()
+        let botAccount = try await account(bot, .bot, isKnown: known.bot != nil)
+        let humanAccount: Account? =
+            if let human { try await account(human, .human, isKnown: known.human != nil) } else { nil }
+        try await stores.bind(human: humanAccount, bot: botAccount, now: clock.now)
+        try await registry.tellContact(of: stores)
+        let stored = try await stores.table.record()
+        guard let id = botAccount?.id ?? stored.bot else {
+            throw ConfigurationError("MIRROR", "has no account for its bot; its database was changed meanwhile")
+        }
+        let own = [id, stored.bot, humanAccount?.id, stored.human].compactMap(\.self)
+        return VerifiedAccounts(bot: id, botAccount: botAccount, own: Set(own))
+    }
+
+    private func account(_ network: AccountGate, _ role: AccountRole, isKnown: Bool) async throws -> Account? {
+        do {
+            return try await network.verifyAccount()
+        } catch let error as NetworkError {
+            // Other credentials may open another account, and nothing is sent for that one.
+            guard isKnown, try await stores.isVerified(role) else {
+                throw error.stopsActor ? UnusableAccount(cause: error) : error
+            }
+            try network.check()
+            let isUnpaid = [.overBudget, .capReached, .creditsDepleted].contains(error.code)
+            guard role == .human || isUnpaid else { throw error }
+            logger.warning("Account not verified, going on with the known one", metadata: [LogKeys.error: "\(error)"])
+            return nil
+        }
+    }
+
+    /// Has the bot's account say that it is automated, where that is possible without a person.
+    private func label(_ bot: AccountGate, _ account: Account?) async throws {
+        guard let account, !account.isBot else { return }
+        do {
+            try await bot.labelAsBot()
+            logger.info("The bot's account now says that it is automated")
+        } catch let error as NetworkError where !error.stopsActor || error.code == .missingScope {
+            logger.warning(
+                "The bot's account does not say that it is automated: set that in its profile",
+                metadata: [LogKeys.error: "\(error)"])
+        }
+    }
+
+    // MARK: Feeds
+
+    /// The feeds that the accounts can read.
+    private func feeds(bot: AccountGate, human: AccountGate?, activated: Date) -> WatchedFeeds {
+        func reader(
+            _ gate: AccountGate?, _ feed: Feed, _ name: String, every interval: Duration, since: Date? = nil,
+            horizon: TimeInterval? = nil
+        ) -> FeedReader? {
+            guard let gate, gate.capabilities.feeds.contains(feed) else { return nil }
+            return FeedReader(
+                gate: gate, feed: feed, name: name, table: stores.feeds, clock: clock,
+                pages: Cadence.pages(of: feed, on: gate.name), keepsPast: gate === human, since: since,
+                horizon: horizon, interval: interval, version: registry.version,
+                onPositionStored: { [faultPoints = stores.rehearsal.faultPoints] in faultPoints.pass(.cursorStored) })
+        }
+        return WatchedFeeds(
+            mentions: reader(bot, .mentions, FeedName.botMentions, every: cadence.mentions, since: activated),
+            botHome: reader(
+                bot, .home, FeedName.botHome, every: cadence.botHome, since: activated,
+                horizon: FavoriteRules().maximumAge.timeInterval),
+            humanHome: reader(human, .home, FeedName.seen, every: cadence.humanHome),
+            humanFavorites: reader(human, .favorites, FeedName.humanFavorites, every: cadence.humanFavorites),
+            humanPosts: reader(human, .ownPosts, FeedName.humanPosts, every: cadence.humanPosts))
+    }
+
+    /// Says once what this mirror does not do as it is configured.
+    private func tellWhatIsLeftOut(bot: AccountGate, _ feeds: WatchedFeeds) {
+        let network = [LogKeys.network: Logger.MetadataValue(stringLiteral: bot.name.rawValue)]
+        if !bot.capabilities.canPublish {
+            logger.warning(
+                "Nothing is published: set X_ACKNOWLEDGE_POLICY=yes once you know what X asks of a mirror",
+                metadata: network)
+        }
+        if feeds.botHome == nil, stores.configuration.favoriteMode != .off {
+            logger.info("No favorites: the bot's home timeline is not read", metadata: network)
+        }
+    }
+}
+
+/// The gates before both accounts, which outlive a start that failed.
+final class Gates: @unchecked Sendable {
+    // Sendable because every access to `known` holds the lock.
+    private let patience: AccountGate.Patience
+    private let lock = NSLock()
+    private var known: [AccountRole: AccountGate] = [:]
+
+    /// - Parameter patience: When the bot's credentials are given up. The human's never are: the bot can do without.
+    init(patience: AccountGate.Patience = .minutes) { self.patience = patience }
+
+    /// A gate before a role's account, with what an earlier one knew.
+    func gate(before network: any SocialNetwork, _ role: AccountRole, of worker: Worker) -> AccountGate {
+        let refusals = worker.stores.refusals
+        return lock.withLock {
+            let gate = AccountGate(
+                network, account: role.rawValue, patience: role == .bot ? patience : .endless, after: known[role],
+                now: { [clock = worker.clock] in clock.now }, logger: worker.logger
+            ) { [clock = worker.clock] error in
+                if let error { await refusals.note(error, of: role, at: clock.now) } else { await refusals.clear(role) }
+            }
+            known[role] = gate
+            return gate
+        }
+    }
+
+    /// Fails once the bot's credentials are given up.
+    func check() throws { try lock.withLock { known[.bot] }?.check() }
+}
+
+/// Unlearns people who do not want to be learned from, each once in the life of a worker.
+private final class Unlearning: Sendable {
+    // Sendable because `known` is only touched under `lock`.
+    private let stores: MirrorStores
+    private let clock: any WallClock
+    private let logger: Logger
+    private let lock = NSLock()
+    private nonisolated(unsafe) var known: Set<AccountID> = []
+
+    init(stores: MirrorStores, clock: any WallClock, logger: Logger) {
+        (self.stores, self.clock, self.logger) = (stores, clock, logger)
+    }
+
+    /// Forgets what was learned from a person; without a dictionary that has to wait for another time.
+    @Sendable func forget(_ person: AccountID, _ handle: String) async throws {
+        guard lock.withLock({ !known.contains(person) }) else { return }
+        do {
+            let number = try await stores.forgetLearning(of: person, handle: handle, now: clock.now)
+            if number > 0 { logger.info("Posts unlearned", metadata: [LogKeys.count: "\(number)"]) }
+            lock.withLock { _ = known.insert(person) }
+        } catch let error as MeCabError {
+            logger.warning("Posts not unlearned yet", metadata: [LogKeys.error: "\(error)"])
+        }
+    }
+}

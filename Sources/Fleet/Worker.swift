@@ -1,0 +1,231 @@
+package import Foundation
+package import Logging
+package import Mirroring
+import Networks
+package import Outbox
+import Posts
+import ServiceLifecycle
+import Storage
+
+/// The worker of one mirror: observes two accounts, remembers, decides and delivers.
+package struct Worker: Sendable {
+    let stores: MirrorStores
+    let registry: NetworkRegistry
+    let clock: any WallClock
+    let cadence: Cadence
+    let logger: Logger
+
+    /// - Parameters:
+    ///   - stores: The mirror's data.
+    ///   - registry: Makes the clients.
+    ///   - clock: Tells the time and waits.
+    ///   - cadence: How often each feed is looked at; nil for the configured one.
+    ///   - logger: Where events go.
+    package init(
+        stores: MirrorStores, registry: NetworkRegistry, clock: any WallClock, cadence: Cadence? = nil,
+        logger: Logger
+    ) {
+        self.stores = stores
+        self.registry = registry
+        self.clock = clock
+        let configuration = stores.configuration
+        self.cadence =
+            cadence
+            ?? Cadence(
+                poll: configuration.pollInterval, human: configuration.humanNetwork, bot: configuration.botNetwork)
+        self.logger = logger
+    }
+
+    /// Runs until a graceful shutdown, holding the mirror's lease.
+    ///
+    /// Another worker of the same mirror makes this one wait until that one
+    /// ends or falls silent.
+    ///
+    /// - Throws: What only a person can mend: ``ConfigurationError`` or refused credentials.
+    package func run() async throws { try await run(until: nil) }
+
+    /// Runs until a graceful shutdown or until the clock shows `end`.
+    ///
+    /// - Throws: What only a person can mend: ``ConfigurationError`` or refused credentials.
+    package func run(until end: Date?) async throws {
+        let keeper = leaseKeeper()
+        while let lease = try await keeper.acquire() {
+            do {
+                try await work(under: lease, keeper: keeper, until: end)
+                return await keeper.release(lease)
+            } catch let error as OutboxError where error.code == .leaseLost {
+                logger.warning("Lease lost to another worker, waiting for it")
+            } catch is AccountsChanged {
+                logger.notice("Other logins or accounts are stored, starting with them")
+                await keeper.release(lease)
+                let stores = try await stores.withCurrentLogins()
+                return try await Worker(
+                    stores: stores, registry: registry, clock: clock, cadence: cadence, logger: logger
+                ).run(until: end)
+            } catch {
+                await keeper.release(lease)
+                throw Self.cause(of: error)
+            }
+        }
+    }
+
+    /// One pass over everything, for cron.
+    ///
+    /// - Returns: False if another worker holds the mirror, so that nothing was done.
+    /// - Throws: The first error of any step, after the other steps.
+    package func runOnce() async throws -> Bool {
+        let keeper = leaseKeeper()
+        guard let lease = try await keeper.acquireNow() else { return false }
+        do {
+            try await keeper.holding(lease) {
+                try await pass(try await parts(lease: lease, deliverer: nil, gates: hasty))
+            }
+        } catch {
+            await keeper.release(lease)
+            throw Self.cause(of: error)
+        }
+        await keeper.release(lease)
+        return true
+    }
+
+    /// Decides everything once and tells what would be sent, without sending or keeping anything.
+    ///
+    /// - Parameter report: Told of each action that would be sent.
+    /// - Returns: Today's plan; nil if there is nothing to plan from.
+    /// - Throws: The first error of any step.
+    package func dryRun(report: @escaping @Sendable (Action) -> Void) async throws -> PlanReport? {
+        let scratch = try await stores.scratch()
+        let worker = Worker(stores: scratch, registry: registry, clock: clock, cadence: cadence, logger: logger)
+        do {
+            let parts = try await worker.parts(
+                lease: nil, deliverer: PretendDeliverer(report: report), gates: hasty)
+            try await worker.pass(parts)
+            let today = LocalTime(clock.now, in: parts.zone).day
+            let plan = try await PlanReporter(stores: scratch, zone: parts.zone).report(on: today, now: clock.now)
+            await scratch.close()
+            return plan
+        } catch {
+            await scratch.close()
+            throw Self.cause(of: error)
+        }
+    }
+
+    /// Somebody waits for the answer, and nobody for a bot that may be let in later.
+    private var hasty: Gates { Gates(patience: .none) }
+
+    /// What the caller is told: the network's own words of an account that is given up.
+    private static func cause(of error: any Error) -> any Error { (error as? UnusableAccount)?.cause ?? error }
+
+    private func leaseKeeper() -> LeaseKeeper {
+        LeaseKeeper(
+            table: LeaseTable(storage: stores.storage, mirror: stores.configuration.mirror), clock: clock,
+            timing: stores.rehearsal.leaseTiming, faultPoints: stores.rehearsal.faultPoints, logger: logger)
+    }
+
+    private func work(under lease: Lease, keeper: LeaseKeeper, until end: Date?) async throws {
+        // Whoever waits for the end counts until all is over: the clock must not go on while the loops are cancelled.
+        if end != nil { clock.join() }
+        defer { if end != nil { clock.leave() } }
+        try await withThrowingTaskGroup(of: Ending.self) { group in
+            group.addTask {
+                try await keeper.beat(lease)
+                return .heartbeat
+            }
+            let before = try await stores.accountsStamp()
+            guard let parts = try await partsWhenReachable(lease: lease) else { return group.cancelAll() }
+            // A first start binds the accounts itself.
+            let stamp = try await stores.accountsStamp()
+            guard stamp.credentials == before.credentials else { throw AccountsChanged() }
+            var loops = loops(Passes(parts: parts), since: stamp)
+            // A virtual clock waits for everybody who joined, so all join before the first one sleeps.
+            for index in loops.indices { loops[index].turn = clock.join() }
+            logger.info("Worker started", metadata: [LogKeys.mirror: "\(stores.configuration.mirror)"])
+            for loop in loops {
+                group.addTask {
+                    defer { clock.leave() }
+                    try await loop.run()
+                    return .loop
+                }
+            }
+            if let end {
+                group.addTask {
+                    try? await clock.sleep(until: end)
+                    return .deadline
+                }
+            }
+            var loopsLeft = loops.count
+            while loopsLeft > 0, let ending = try await group.next() {
+                if ending == .loop { loopsLeft -= 1 }
+                if ending == .deadline { group.cancelAll() }
+            }
+            group.cancelAll()
+        }
+        logger.info("Worker stopped", metadata: [LogKeys.mirror: "\(stores.configuration.mirror)"])
+    }
+
+    /// The parts of the worker, once the networks and the database answer; nil if the worker is to end before that.
+    private func partsWhenReachable(lease: Lease) async throws -> WorkerParts? {
+        let gates = Gates()
+        var failures = 0
+        while !Task.isCancelled, !Task.isShuttingDownGracefully {
+            do {
+                return try await parts(lease: lease, deliverer: nil, gates: gates)
+            } catch is CancellationError {
+                return nil
+            } catch  where !Retry.isInVain(error) {
+                try gates.check()
+                failures += 1
+                let next = Retry.next(after: failures, of: "start", error, now: clock.now)
+                logger.warning(
+                    "Start failed, trying again",
+                    metadata: [
+                        LogKeys.error: "\(error)", LogKeys.attempt: "\(failures)", LogKeys.until: "\(next)",
+                    ])
+                try? await cancelWhenGracefulShutdown { try await clock.sleep(until: next) }
+            }
+        }
+        return nil
+    }
+
+    /// How long a login that was made meanwhile may go unnoticed, in seconds.
+    private static let loginsLast: TimeInterval = 50
+
+    /// What a task of the worker was.
+    private enum Ending {
+        case loop
+        case deadline
+        case heartbeat
+    }
+
+    private func loops(_ passes: Passes, since stamp: AccountsStamp) -> [PollingLoop] {
+        let loops = passes.all.map { PollingLoop(name: $0.name, clock: clock, logger: logger, pass: $0.run) }
+        let tidying = PollingLoop(name: "tidying", clock: clock, logger: logger) { [clock] in
+            ProcessHeap.giveBack()
+            try await passes.clean()
+            return clock.now + 3_600
+        }
+        let logins = PollingLoop(name: "logins", clock: clock, logger: logger) { [clock, stores] in
+            guard try await stores.accountsStamp() == stamp else { throw AccountsChanged() }
+            return clock.now + Self.loginsLast
+        }
+        return loops + [tidying, logins]
+    }
+
+    /// Every pass once; one that fails does not keep the others from happening.
+    private func pass(_ parts: WorkerParts) async throws {
+        var firstError: (any Error)?
+        for pass in Passes(parts: parts).inOrder {
+            do {
+                _ = try await pass.run()
+                logger.debug("Pass ended", metadata: [LogKeys.feed: "\(pass.name)"])
+            } catch {
+                if Retry.isInVain(error) { throw error }
+                firstError = firstError ?? error
+            }
+        }
+        if let error = firstError ?? parts.human?.refusal { throw error }
+    }
+}
+
+/// The worker as a service of a group.
+extension Worker: Service {}

@@ -1,0 +1,50 @@
+import Archive
+import Conduct
+import Favorites
+import Foundation
+import Logging
+import Mirroring
+import Networks
+import Outbox
+import Posts
+
+/// What the passes of one worker work with, put together once at its start.
+struct WorkerParts: Sendable {
+    let configuration: MirrorConfiguration
+    let clock: any WallClock
+    let cadence: Cadence
+    let faultPoints: FaultPoints
+    let logger: Logger
+    let zone: TimeZone
+    let activated: Date
+    let archive: Archive
+    let people: People
+    let classifiers: ClassifierSource
+    let bot: AccountGate
+    let human: AccountGate?
+    let learnable: Learnable
+    let store: OutboxStore
+    let planner: PlanMaker
+    let courier: Courier
+    let mentionDecider: MentionDecider
+    let favoriteDecider: FavoriteDecider
+    let feeds: WatchedFeeds
+}
+
+/// The feeds that a worker watches: those that its accounts can read.
+struct WatchedFeeds: Sendable {
+    var mentions: FeedReader?
+    var botHome: FeedReader?
+    var humanHome: FeedReader?
+    var humanFavorites: FeedReader?
+    var humanPosts: FeedReader?
+
+    /// Whose home timeline counts as what the human saw: the human's own if it can be read, else the bot's.
+    ///
+    /// Never both, for then the same post could be seen twice, by two people. Nil: there is nothing to compare
+    /// favorites with, and so the classifier waits.
+    var seen: AccountRole? {
+        if humanHome != nil { return .human }
+        return botHome == nil ? nil : .bot
+    }
+}

@@ -1,0 +1,444 @@
+import Crypto
+package import Foundation
+import Logging
+package import Networks
+package import Posts
+import Storage
+
+/// Logins and sessions, sealed in the database.
+///
+/// The key is `SECRET_KEY`, else a file beside the embedded database. On a
+/// server's database without `SECRET_KEY` there is no place for a key: logins
+/// are refused then, and sessions last as long as the process.
+package struct CredentialVault: Sendable {
+    private enum Key: Sendable {
+        case secret(Secret)
+        case file(KeyFile)
+        case none
+    }
+
+    private let storage: any StorageEngine
+    private let mirror: String
+    private let key: Key
+    private let memory: SessionMemory
+
+    /// - Parameters:
+    ///   - configuration: Names the mirror and the key.
+    ///   - storage: Where the table is.
+    ///   - logger: Warned once, when sessions can only be kept in memory.
+    init(_ configuration: MirrorConfiguration, storage: any StorageEngine, logger: Logger) {
+        self.storage = storage
+        mirror = configuration.mirror
+        memory = SessionMemory(logger: logger)
+        switch (configuration.secretKey, configuration.storage) {
+        case (let secret?, _): key = .secret(secret)
+        case (nil, .sqlite(let path)): key = .file(KeyFile(besideDatabase: path))
+        case (nil, .postgres): key = .none
+        }
+    }
+
+    /// The stored login of a role; nil if there is none.
+    ///
+    /// - Throws: ``ConfigurationError`` for `SECRET_KEY` if it does not open what is stored; the store's error.
+    package func login(of role: AccountRole) async throws -> StoredLogin? {
+        guard let sealed = try await row(role.rawValue) else { return nil }
+        guard let seal = try existingSeal() else { throw unopened(role, because: missingKey) }
+        guard let text = seal.opened(sealed, place: place(role.rawValue)),
+            let login = try? JSONDecoder().decode(LoginRecord.self, from: Data(text.reveal().utf8)).login
+        else { throw unopened(role, because: "does not open") }
+        return login
+    }
+
+    /// Replaces the login of a role, and ends the session of the one before.
+    ///
+    /// - Parameters:
+    ///   - login: What to keep.
+    ///   - session: What the network gave out while the login was tried; nil if nothing.
+    ///   - role: Whose account it opens.
+    ///   - now: When it was made.
+    /// - Throws: ``ConfigurationError`` for `SECRET_KEY` if there is no key; the store's error.
+    package func store(
+        _ login: StoredLogin, session: Secret? = nil, for role: AccountRole, at now: Date
+    ) async throws {
+        let seal = try requiredSeal()
+        let text = String(decoding: try JSONEncoder().encode(LoginRecord(login)), as: UTF8.self)
+        let sealed = try seal.sealed(Secret(text), place: place(role.rawValue))
+        let place = place(Self.session(role))
+        let sealedSession = try session.map { try seal.sealed($0, place: place) }
+        memory.forget(role)
+        try await storage.transaction { connection in
+            try remove([Self.session(role)], on: connection)
+            try write(sealed, row: role.rawValue, at: now, on: connection)
+            guard let sealedSession else { return }
+            try write(sealedSession, row: Self.session(role), at: now, on: connection)
+        }
+    }
+
+    /// Fails where a login could not be stored, before a person goes to the trouble of one.
+    ///
+    /// - Throws: ``ConfigurationError`` for `SECRET_KEY`.
+    package func requireKey() throws { _ = try requiredSeal() }
+
+    /// Where the key is that opens what is stored, for people who keep a copy of it; nil if there is none yet.
+    package var keyPlace: String? {
+        switch key {
+        case .secret: "SECRET_KEY"
+        case .file(let file): FileManager.default.fileExists(atPath: file.path) ? file.path : nil
+        case .none: nil
+        }
+    }
+
+    /// Forgets the login and the session of a role.
+    ///
+    /// - Throws: The store's error.
+    package func remove(_ role: AccountRole) async throws {
+        memory.forget(role)
+        try await storage.transaction { try remove([role.rawValue, Self.session(role)], on: $0) }
+    }
+
+    /// Where the network of a role keeps the tokens that it is given while it is used.
+    ///
+    /// - Parameters:
+    ///   - role: Whose session it is.
+    ///   - clock: Tells when a session was saved.
+    /// - Returns: The place for one session.
+    package func sessions(of role: AccountRole, clock: any WallClock) -> any CredentialStore {
+        VaultSessions(vault: self, role: role, clock: clock)
+    }
+
+    /// The networks of the stored logins, without those that cannot be opened.
+    func networks() async throws -> [AccountRole: NetworkName] {
+        var networks: [AccountRole: NetworkName] = [:]
+        for role in AccountRole.allCases {
+            do {
+                networks[role] = try await login(of: role)?.network
+            } catch is ConfigurationError {
+                // Whoever needs the login is told then; others, such as a new login, are not kept from their work.
+            }
+        }
+        return networks
+    }
+
+    /// The saved session of a role; nil if there is none, or none that can be opened.
+    func session(of role: AccountRole) async throws -> Secret? {
+        if let session = memory.session(of: role) { return session }
+        guard let sealed = try await row(Self.session(role)), let seal = try? existingSeal() else { return nil }
+        return seal.opened(sealed, place: place(Self.session(role)))
+    }
+
+    /// Saves the session of a role: sealed, or without a key in memory.
+    func save(_ session: Secret, of role: AccountRole, at now: Date) async throws {
+        guard let seal = try seal() else { return memory.keep(session, of: role) }
+        let sealed = try seal.sealed(session, place: place(Self.session(role)))
+        try await storage.transaction { try write(sealed, row: Self.session(role), at: now, on: $0) }
+    }
+
+    /// The seal for what is stored already; nil if there is no key.
+    private func existingSeal() throws -> VaultSeal? {
+        switch key {
+        case .secret(let secret): VaultSeal(secret: secret)
+        case .file(let file): try file.read().map(VaultSeal.init)
+        case .none: nil
+        }
+    }
+
+    /// The seal for what is to be stored; nil if there is no place for a key.
+    private func seal() throws -> VaultSeal? {
+        if case .file(let file) = key { return VaultSeal(secret: try file.readOrMake()) }
+        return try existingSeal()
+    }
+
+    private func requiredSeal() throws -> VaultSeal {
+        guard let seal = try seal() else {
+            throw ConfigurationError(
+                "SECRET_KEY",
+                "is not set, and a login is stored only when sealed with it; set it to 64 random hex digits, as "
+                    + "openssl rand -hex 32 prints them")
+        }
+        return seal
+    }
+
+    private func unopened(_ role: AccountRole, because cause: String) -> ConfigurationError {
+        ConfigurationError(
+            "SECRET_KEY",
+            "\(cause) the stored login of the \(role.rawValue); set the key that it was stored with, or log in again "
+                + "with mirror-bot login")
+    }
+
+    /// Why there is no key, up to "the stored login".
+    private var missingKey: String {
+        if case .file(let file) = key { return "is not set, and \(file.path) is missing, so nothing opens" }
+        return "is not set, and only it opens"
+    }
+
+    private static func session(_ role: AccountRole) -> String { "\(role.rawValue)-session" }
+
+    /// What binds a sealed text to its row.
+    private func place(_ row: String) -> String { "mirror-bot/credentials\n\(mirror)\n\(row)" }
+
+    private func row(_ role: String) async throws -> String? {
+        let rows = try await storage.query(
+            "SELECT sealed FROM credentials WHERE mirror = \(mirror) AND role = \(role)")
+        return try rows.first?.text("sealed")
+    }
+
+    private func write(_ sealed: String, row: String, at now: Date, on connection: any StorageConnection) throws {
+        try connection.execute(
+            """
+            INSERT INTO credentials (mirror, role, sealed, updated_ms)
+            VALUES (\(mirror), \(row), \(sealed), \(now.milliseconds))
+            ON CONFLICT (mirror, role) DO UPDATE SET sealed = excluded.sealed, updated_ms = excluded.updated_ms
+            """)
+    }
+
+    private func remove(_ rows: [String], on connection: any StorageConnection) throws {
+        try connection.execute("DELETE FROM credentials WHERE mirror = \(mirror) AND role IN \(list: rows)")
+    }
+}
+
+/// The file beside an embedded database that holds the key of what is sealed there.
+///
+/// It is made once, whole, and readable for its owner only; two processes that
+/// begin at once end up with one key.
+struct KeyFile: Sendable {
+    let path: String
+
+    init(besideDatabase database: String) { path = database + ".key" }
+
+    /// The key in the file; nil without such a file.
+    ///
+    /// - Throws: ``ConfigurationError`` if the file belongs to others, can be read or written by them, or holds no key.
+    func read() throws -> Secret? {
+        let data: Data?
+        do throws(FileTrust.Problem) {
+            data = try FileTrust.contents(of: path, atMost: 1_024, .readByOthers)
+        } catch {
+            throw failure(error.text(behind: path))
+        }
+        guard let data else { return nil }
+        let key = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        guard key.utf8.count == 64, key.allSatisfy({ $0.isASCII && $0.isHexDigit }) else {
+            throw failure("holds no key")
+        }
+        return Secret(key)
+    }
+
+    /// The key in the file, which is made if there is none.
+    ///
+    /// - Throws: ``ConfigurationError`` if that is not possible.
+    func readOrMake() throws -> Secret {
+        if let key = try read() { return key }
+        let key = SymmetricKey(size: .bits256).withUnsafeBytes(\.hexadecimal)
+        let draft = path + "." + UUID().uuidString
+        defer { unlink(draft) }
+        try make(draft, holding: key + "\n")
+        // A link never replaces a file: whoever comes second uses the first one's key.
+        guard link(draft, path) == 0 || errno == EEXIST else {
+            throw failure("cannot be made: \(Self.reason(errno))")
+        }
+        guard let made = try read() else { throw failure("vanished") }
+        return made
+    }
+
+    private func make(_ draft: String, holding text: String) throws {
+        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure("cannot be made: \(Self.reason(errno))") }
+        defer { close(descriptor) }
+        let bytes = Array(text.utf8)
+        guard write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0 else {
+            throw failure("cannot be written: \(Self.reason(errno))")
+        }
+    }
+
+    private func failure(_ problem: String) -> ConfigurationError {
+        ConfigurationError("SECRET_KEY", "is not set, and the key file \(path) \(problem)")
+    }
+
+    private static func reason(_ code: Int32) -> String { String(cString: strerror(code)).lowercased() }
+}
+
+/// Seals texts so that only the same key opens them, and only in the same place.
+///
+/// ChaCha20-Poly1305 with a random nonce (RFC 8439). The key is derived from
+/// the operator's with HKDF-SHA256 (RFC 5869), so that what was typed is used
+/// for nothing else.
+struct VaultSeal: Sendable {
+    /// Stands before every sealed text; another form gets another number.
+    private static let version = "1."
+    private static let purpose = Data("mirror-bot credentials 1".utf8)
+
+    private let key: SymmetricKey
+
+    /// - Parameter secret: 64 hexadecimal digits stand for the 32 bytes that they spell, any other text for itself.
+    init(secret: Secret) {
+        let text = secret.reveal()
+        let material = SymmetricKey(data: Self.bytes(hex: text) ?? Data(text.utf8))
+        key = HKDF<SHA256>.deriveKey(inputKeyMaterial: material, info: Self.purpose, outputByteCount: 32)
+    }
+
+    /// A text that shows nothing of `secret`.
+    ///
+    /// - Parameters:
+    ///   - secret: What to seal.
+    ///   - place: Where the text will be kept; it opens nowhere else.
+    /// - Returns: ASCII characters.
+    /// - Throws: An error of the cipher, which does not happen with a key of 32 bytes.
+    func sealed(_ secret: Secret, place: String) throws -> String {
+        let box = try ChaChaPoly.seal(Data(secret.reveal().utf8), using: key, authenticating: Data(place.utf8))
+        return Self.version + box.combined.base64EncodedString()
+    }
+
+    /// What was sealed; nil if it was sealed with another key or for another place, or was changed.
+    func opened(_ text: String, place: String) -> Secret? {
+        guard text.hasPrefix(Self.version), let data = Data(base64Encoded: String(text.dropFirst(Self.version.count))),
+            let box = try? ChaChaPoly.SealedBox(combined: data),
+            let plain = try? ChaChaPoly.open(box, using: key, authenticating: Data(place.utf8))
+        else { return nil }
+        return String(data: plain, encoding: .utf8).map(Secret.init)
+    }
+
+    private static func bytes(hex text: String) -> Data? {
+        let digits = text.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+        guard text.utf8.count == 64, digits.count == 64 else { return nil }
+        return Data(stride(from: 0, to: 64, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) })
+    }
+}
+
+/// The session of one role in a vault.
+struct VaultSessions: CredentialStore {
+    let vault: CredentialVault
+    let role: AccountRole
+    let clock: any WallClock
+
+    func load() async throws -> Secret? { try await vault.session(of: role) }
+
+    func save(_ credentials: Secret) async throws { try await vault.save(credentials, of: role, at: clock.now) }
+}
+
+/// Sessions that cannot be sealed and therefore end with the process.
+final class SessionMemory: @unchecked Sendable {
+    // Sendable because everything that changes is only touched under `lock`.
+    private let lock = NSLock()
+    private let logger: Logger
+    private var sessions: [AccountRole: Secret] = [:]
+    private var hasWarned = false
+
+    init(logger: Logger) { self.logger = logger }
+
+    func session(of role: AccountRole) -> Secret? { lock.withLock { sessions[role] } }
+
+    func keep(_ session: Secret, of role: AccountRole) {
+        let isFirst = lock.withLock {
+            sessions[role] = session
+            defer { hasWarned = true }
+            return !hasWarned
+        }
+        guard isFirst else { return }
+        logger.warning("Sessions end with this process, for SECRET_KEY is not set to seal them")
+    }
+
+    func forget(_ role: AccountRole) { lock.withLock { sessions[role] = nil } }
+}
+
+/// The session of a login that is only tried: nobody keeps it, and it replaces none that is kept.
+package final class TriedSession: CredentialStore, @unchecked Sendable {
+    // Sendable because `session` is only touched under `lock`.
+    private let lock = NSLock()
+    private var session: Secret?
+
+    package init() {}
+
+    package func load() async throws -> Secret? { lock.withLock { session } }
+
+    package func save(_ credentials: Secret) async throws { lock.withLock { session = credentials } }
+}
+
+/// What `mirror-bot login` keeps of one account.
+///
+/// It is no `Codable`: its secrets leave only towards the seal of a ``CredentialVault``.
+package struct StoredLogin: Sendable {
+    package var credentials: AccountCredentials
+    /// Where requests went instead of the network's own address when the login was made.
+    package var apiBaseURL: String?
+
+    package init(credentials: AccountCredentials, apiBaseURL: String? = nil) {
+        self.credentials = credentials
+        self.apiBaseURL = apiBaseURL
+    }
+
+    /// What opens an account.
+    package init(_ account: AccountConfiguration) {
+        self.init(credentials: account.credentials, apiBaseURL: account.apiBaseURL)
+    }
+
+    /// The account that the login opens.
+    package func account(_ role: AccountRole) -> AccountConfiguration {
+        AccountConfiguration(role: role, credentials: credentials, apiBaseURL: apiBaseURL, origin: .login)
+    }
+
+    package var network: NetworkName { credentials.network }
+}
+
+/// A login in the form in which it is sealed.
+struct LoginRecord: Codable {
+    private var network: NetworkName
+    private var apiBaseURL: String?
+    private var server: String?
+    private var accessToken: String?
+    private var refreshToken: String?
+    private var clientID: String?
+    private var clientSecret: String?
+    private var expires: Int64?
+    private var consumerKey: String?
+    private var consumerSecret: String?
+    private var accessTokenSecret: String?
+    private var identifier: String?
+    private var appPassword: String?
+
+    init(_ login: StoredLogin) {
+        network = login.network
+        apiBaseURL = login.apiBaseURL
+        switch login.credentials {
+        case .mastodon(let server, let credentials):
+            self.server = server
+            accessToken = credentials.accessToken.reveal()
+            refreshToken = credentials.refreshToken?.reveal()
+            clientID = credentials.clientID
+            clientSecret = credentials.clientSecret?.reveal()
+            expires = credentials.expiresAt?.milliseconds
+        case .x(let credentials):
+            consumerKey = credentials.consumerKey
+            consumerSecret = credentials.consumerSecret.reveal()
+            accessToken = credentials.accessToken.reveal()
+            accessTokenSecret = credentials.accessTokenSecret.reveal()
+        case .bluesky(let identifier, let appPassword):
+            self.identifier = identifier
+            self.appPassword = appPassword?.reveal()
+        }
+    }
+
+    /// The login; nil if something is missing that its network needs.
+    var login: StoredLogin? {
+        credentials.map { StoredLogin(credentials: $0, apiBaseURL: apiBaseURL) }
+    }
+
+    private var credentials: AccountCredentials? {
+        switch network {
+        case .mastodon:
+            guard let server, let accessToken else { return nil }
+            return .mastodon(
+                server: server,
+                MastodonCredentials(
+                    accessToken: Secret(accessToken), refreshToken: refreshToken.map(Secret.init), clientID: clientID,
+                    clientSecret: clientSecret.map(Secret.init), expiresAt: expires.map { Date(milliseconds: $0) }))
+        case .x:
+            guard let consumerKey, let consumerSecret, let accessToken, let accessTokenSecret else { return nil }
+            return .x(
+                XCredentials(
+                    consumerKey: consumerKey, consumerSecret: Secret(consumerSecret),
+                    accessToken: Secret(accessToken), accessTokenSecret: Secret(accessTokenSecret)))
+        case .bluesky:
+            return identifier.map { .bluesky(identifier: $0, appPassword: appPassword.map(Secret.init)) }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+import Crypto
+package import Foundation
+import Networks
+package import Posts
+import Storage
+
+/// The accounts of a mirror: from the settings, else from what `mirror-bot login` stored.
+extension MirrorStores {
+    /// The account of a role; nil if there is none.
+    ///
+    /// - Throws: ``ConfigurationError`` for a stored login that cannot be opened or belongs to another network than the
+    ///   one that a setting names; the store's error.
+    package func account(_ role: AccountRole) async throws -> AccountConfiguration? {
+        if let account = configuration.account(role) { return account }
+        guard let login = try await vault.login(of: role) else { return nil }
+        let network = configuration.network(of: role)
+        if login.network != network, let setting = configuration.values.networkSetting(of: role) {
+            throw ConfigurationError(
+                setting,
+                "is \(network.rawValue), but the stored login of the \(role.rawValue) is for "
+                    + "\(login.network.displayName); set \(role.prefix)_NETWORK to \(login.network.rawValue), "
+                    + "or run mirror-bot login \(network.rawValue) --as \(role.rawValue)")
+        }
+        var account = login.account(role)
+        account.apiBaseURL = configuration.apiBaseURL(of: role) ?? login.apiBaseURL
+        return account
+    }
+
+    /// The account of a role, or an error that says how to get one.
+    ///
+    /// - Throws: ``ConfigurationError``, also if the bot's account is certainly the human's; the store's error.
+    package func requiredAccount(_ role: AccountRole) async throws -> AccountConfiguration {
+        guard let account = try await account(role) else { throw configuration.missing(role) }
+        // A human whose login cannot be used is another matter.
+        if role == .bot, let human = try await FoundAccounts(in: self).accounts[.human],
+            account.credentials.openSameAccount(as: human.credentials)
+        {
+            throw MirrorTable.sameAccount(as: account.settingName)
+        }
+        return account
+    }
+
+    /// Stores the verified accounts, or refuses other accounts under the same name.
+    ///
+    /// - Parameters:
+    ///   - human: The human's account; nil if it was not asked.
+    ///   - bot: The bot's account; nil if it was not asked.
+    ///   - now: Recorded for a new mirror.
+    /// - Throws: ``ConfigurationError`` if human and bot are one account, or if this mirror knows other accounts. It
+    ///   names the setting, or the login, that led there.
+    package func bind(human: Account?, bot: Account?, now: Date) async throws {
+        var used: [AccountRole: AccountConfiguration] = [:]
+        for (role, account) in [(AccountRole.human, human), (.bot, bot)] where account != nil {
+            used[role] = try await self.account(role)
+        }
+        try await table.bind(human: human, bot: bot, settings: used.mapValues(\.settingName), now: now)
+        for (role, account) in used { try await note(account.credentials, verifiedAs: role, now: now) }
+    }
+
+    /// Stores the account that a new login opens, or refuses it as ``bind(human:bot:now:)`` does.
+    ///
+    /// Nothing that was stored of an earlier login is looked at: it may be what the new one is to mend.
+    ///
+    /// - Parameters:
+    ///   - account: What the network said.
+    ///   - login: What opened it.
+    ///   - now: Recorded for a new mirror.
+    /// - Throws: ``ConfigurationError``; the store's error.
+    package func bind(_ account: Account, openedBy login: AccountConfiguration, now: Date) async throws {
+        let role = login.role
+        try await table.bind(
+            human: role == .human ? account : nil, bot: role == .bot ? account : nil, settings: [role: "this login"],
+            now: now)
+        // A refusal that is noted is that of other credentials, which may still be in use.
+        try await cursors.set(login.credentials.fingerprint, of: Self.verification(role), now: now)
+    }
+
+    /// What the accounts are now, told by one short query, for whoever is to notice a change.
+    ///
+    /// - Throws: The store's error.
+    package func accountsStamp() async throws -> AccountsStamp {
+        let mirror = configuration.mirror
+        let rows = try await storage.query(
+            """
+            SELECT role AS name, sealed AS value FROM credentials WHERE mirror = \(mirror) AND role IN ('human', 'bot')
+            UNION ALL
+            SELECT 'accounts' AS name, COALESCE(human_account, '') || ' ' || COALESCE(bot_account, '') AS value
+            FROM mirrors WHERE mirror = \(mirror)
+            """)
+        let values = Dictionary(try rows.map { (try $0.text("name"), try $0.text("value")) }) { first, _ in first }
+        var credentials: [AccountRole: String] = [:]
+        for role in AccountRole.allCases {
+            if let account = configuration.account(role) {
+                credentials[role] = "setting \(account.credentials.fingerprint)"
+            } else if let sealed = values[role.rawValue] {
+                // Sealed with a number used once, so that each login has another text.
+                let hash = SHA256.hash(data: Data(sealed.utf8))
+                credentials[role] = "login \(Data(hash.prefix(16)).base64EncodedString())"
+            }
+        }
+        return AccountsStamp(credentials: credentials, accounts: values["accounts"] ?? "")
+    }
+
+    /// Whether the credentials of a role are those that opened the account which this mirror knows.
+    ///
+    /// - Returns: True too for a role without credentials, which opens nothing.
+    /// - Throws: As ``account(_:)``.
+    package func isVerified(_ role: AccountRole) async throws -> Bool {
+        guard let account = try await account(role) else { return true }
+        return try await cursors.value(of: Self.verification(role)) == account.credentials.fingerprint
+    }
+
+    func note(_ credentials: AccountCredentials, verifiedAs role: AccountRole, now: Date) async throws {
+        let place = Self.verification(role)
+        if try await cursors.value(of: place) != credentials.fingerprint {
+            try await cursors.set(credentials.fingerprint, of: place, now: now)
+        }
+        await refusals.clear(role)
+    }
+
+    /// Where it is noted which credentials were verified last.
+    private static func verification(_ role: AccountRole) -> String { "verified-\(role.rawValue)" }
+}
+
+/// Which credentials a mirror uses and which accounts it is bound to, at one moment.
+///
+/// As long as two stamps are equal, nobody has logged in, logged out or bound the mirror anew between them. A stamp
+/// shows nothing of the credentials.
+package struct AccountsStamp: Equatable, Sendable {
+    /// What tells the credentials of a role from any others, also from an earlier login to the same account; nothing for
+    /// a role without credentials.
+    package let credentials: [AccountRole: String]
+    /// The identities that the mirror is bound to.
+    package let accounts: String
+}
+
+extension AccountConfiguration {
+    /// What decides whose account this is, as a person would change it.
+    var settingName: String {
+        switch origin {
+        case .environment: AccountSetting.identity(on: network).name(of: role)
+        case .login: "the stored login of the \(role.rawValue)"
+        }
+    }
+}

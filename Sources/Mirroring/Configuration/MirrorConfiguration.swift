@@ -1,0 +1,298 @@
+import Conduct
+package import Favorites
+package import Foundation
+package import Networks
+package import Posts
+package import Schedule
+package import Storage
+import Transport
+
+/// Whether favorites are sent, noted for a person, or neither.
+package enum FavoriteMode: String, Sendable {
+    case off
+    case suggest
+    case auto
+}
+
+/// Everything one mirror is told from outside, read once at the edge.
+package struct MirrorConfiguration: Sendable {
+    package var mirror: String
+    /// The settings as they were found.
+    package private(set) var values: SettingValues
+    /// The accounts as the settings describe them; stored logins may stand in, see ``MirrorStores/account(_:)``.
+    ///
+    /// The human's may be missing altogether: an imported archive alone can feed a bot.
+    private var accounts: [AccountRole: AccountConfiguration] = [:]
+    /// Where requests go instead of the networks' own addresses.
+    private var apiBaseURLs: [AccountRole: String] = [:]
+    /// The human's network, and that of imported archives.
+    package private(set) var humanNetwork: NetworkName
+    package private(set) var botNetwork: NetworkName
+    /// Seals what is stored of logins.
+    package var secretKey: Secret?
+    package var x: XConfiguration
+    package var storage: StorageLocation
+    package var redisURL: Secret?
+    package var redisTLSVerify: String
+    package var timeZone: TimeZone?
+    /// Whom a server's operator may write to about the bot; nil for the bot itself.
+    package private(set) var operatorContact: String?
+    package var schedule: ScheduleConfiguration
+    package var noRepeatDays: Int
+    /// How long plans and ended actions are kept.
+    package var historyDays: Int
+    package var minimumAgeDays: Int
+    package private(set) var links: Bool
+    package var favorites: FavoriteConfiguration
+    package var featureWords: FeatureWords
+    package private(set) var favoriteMode: FavoriteMode
+    package var favoritesPerDay: Int
+    package var repliesPerPerson: Int
+    package var repliesPerThread: Int
+    package var archiveLimit: Int
+    package var dictionary: String
+    package var pollInterval: Duration
+    /// The zone's name as it was written; Foundation calls some zones by another one, as `UTC` by `GMT`.
+    package var timeZoneName: String? { timeZone == nil ? nil : values.text("TIME_ZONE") }
+    /// Running on Heroku, whose disk is forgotten daily.
+    package var isDyno: Bool
+    /// The variables of a rehearsal; empty in earnest.
+    let rehearsal: [String: String]
+
+    /// How long labelled posts are kept, in days; X wants what is deleted there to be gone soon.
+    private static let (exampleDays, exampleDaysOnX) = (180, 30)
+
+    /// What was changed before this is not kept: neither the operator nor any cap or repeat of a text asks for it.
+    package func historyStart(at now: Date) -> Date {
+        now - Double(max(historyDays, noRepeatDays + 1, 31)) * 86_400
+    }
+
+    /// - Parameters:
+    ///   - values: The settings as they were found.
+    ///   - environment: Other variables of the process: `DYNO`, `XDG_DATA_HOME`, `HOME`.
+    ///   - readsAccounts: False for what works without any, such as logging in; half an account is then no error.
+    /// - Throws: ``ConfigurationError`` for a value that is not usable.
+    package init(_ values: SettingValues, environment: [String: String], readsAccounts: Bool = true) throws {
+        self.values = values
+        mirror = try Self.mirror(values)
+        (humanNetwork, botNetwork) = (values.network(of: .human), values.network(of: .bot))
+        for role in AccountRole.allCases {
+            let settings = AccountSettings(role: role, network: values.network(of: role), values: values)
+            apiBaseURLs[role] = try settings.apiBaseURL()
+            if readsAccounts { accounts[role] = try settings.account() }
+        }
+        secretKey = try Self.secretKey(values)
+        x = XConfiguration(values)
+        storage = try Self.storage(values, environment)
+        redisURL = values.text("REDIS_URL").map(Secret.init)
+        redisTLSVerify = values.text("REDIS_TLS_VERIFY") ?? "auto"
+        timeZone = try values.text("TIME_ZONE").map { try Self.zone($0) }
+        operatorContact = try values.text("OPERATOR_CONTACT").map { try Self.contact($0) }
+        schedule = try Self.schedule(values)
+        noRepeatDays = values.integer("NO_REPEAT_DAYS")
+        historyDays = values.integer("HISTORY_DAYS")
+        minimumAgeDays = values.integer("MIN_AGE_DAYS")
+        links = Self.links(values)
+        favorites = try FavoriteConfiguration(
+            threshold: values.text("FAVORITE_RATE_THRESHOLD").flatMap { Double($0) } ?? 2,
+            exampleLimit: values.integer("EXAMPLE_LIMIT"),
+            maximumAgeDays: [humanNetwork, botNetwork].contains(.x) ? Self.exampleDaysOnX : Self.exampleDays)
+        featureWords = values.text("FEATURES") == "nouns" ? .nouns : .content
+        favoriteMode = Self.favoriteMode(values)
+        favoritesPerDay = values.integer("FAVORITES_PER_DAY")
+        repliesPerPerson = values.integer("REPLIES_PER_PERSON")
+        repliesPerThread = values.integer("REPLIES_PER_THREAD")
+        archiveLimit = values.integer("ARCHIVE_LIMIT")
+        dictionary = values.text("MECAB_DICTIONARY") ?? "ipadic-utf8"
+        pollInterval = .seconds(values.integer("POLL_SECONDS"))
+        isDyno = environment["DYNO"]?.isEmpty == false
+        rehearsal = environment.filter { Rehearsal.isVariable($0.key) && !$0.value.isEmpty }
+    }
+
+    /// The account of a role as the settings describe it; a stored login may stand in.
+    package func account(_ role: AccountRole) -> AccountConfiguration? { accounts[role] }
+
+    /// The network of a role's account.
+    package func network(of role: AccountRole) -> NetworkName { role == .human ? humanNetwork : botNetwork }
+
+    /// Where requests of a role go instead of the network's own address; nil for that one.
+    package func apiBaseURL(of role: AccountRole) -> String? { apiBaseURLs[role] }
+
+    /// What the settings say that keeps a stored login from being used.
+    ///
+    /// - Parameters:
+    ///   - role: Whose login.
+    ///   - network: Where it is.
+    /// - Returns: A sentence for each obstacle, which says what to change.
+    package func obstacles(toLoginOf role: AccountRole, on network: NetworkName) -> [String] {
+        var sentences: [String] = []
+        if let setting = AccountSetting.allCases.map({ $0.name(of: role) }).first(where: { values.text($0) != nil }) {
+            sentences.append("\(setting) is set, and settings win over a login; remove it to use the login")
+        }
+        if let setting = values.networkSetting(of: role), values.network(of: role) != network {
+            sentences.append(
+                "\(setting) is \(values.network(of: role).rawValue); set \(role.prefix)_NETWORK to "
+                    + "\(network.rawValue) to use the login")
+        }
+        return sentences
+    }
+
+    /// Lets the logins that are stored decide about networks that nobody named, and about what follows from them.
+    ///
+    /// - Parameter networks: The networks of the stored logins.
+    mutating func adopt(_ networks: [AccountRole: NetworkName]) {
+        // Where the settings describe an account, nobody looks at what is stored.
+        values = values.adopting(networks.filter { account($0.key) == nil })
+        (humanNetwork, botNetwork) = (values.network(of: .human), values.network(of: .bot))
+        (links, favoriteMode) = (Self.links(values), Self.favoriteMode(values))
+    }
+
+    /// The error for a role that has no account, which says how to get one.
+    func missing(_ role: AccountRole) -> ConfigurationError {
+        let network = network(of: role)
+        let names = AccountSetting.requiredNames(on: network, by: role)
+        let rest = names.dropFirst().map { "and \($0) " }.joined()
+        let instead = role == .human ? ", or use --from with an archive" : ""
+        return ConfigurationError(
+            names[0],
+            "\(rest)\(names.count == 1 ? "is" : "are") not set; run mirror-bot login \(network.rawValue) --as "
+                + "\(role.rawValue), or see the README\(instead)",
+            isMissing: true)
+    }
+
+    /// Fails where the embedded database would be lost every day.
+    package func requireLastingStorage() throws {
+        guard case .sqlite = storage, isDyno else { return }
+        throw ConfigurationError(
+            "DATABASE_URL", "is not set, and a dyno's disk is forgotten daily; add the Heroku Postgres add-on")
+    }
+
+    private static func mirror(_ values: SettingValues) throws -> String {
+        let name = values.text("MIRROR") ?? "default"
+        let isPlain = name.utf8.allSatisfy { byte in
+            (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2D || byte == 0x5F
+        }
+        guard (1...40).contains(name.utf8.count), isPlain else {
+            throw ConfigurationError("MIRROR", "is not 1 to 40 of a-z, 0-9, - and _")
+        }
+        return name
+    }
+
+    private static func links(_ values: SettingValues) -> Bool { values.text("LINKS") != "off" }
+
+    private static func favoriteMode(_ values: SettingValues) -> FavoriteMode {
+        FavoriteMode(rawValue: values.text("FAVORITE_MODE") ?? "") ?? .suggest
+    }
+
+    private static func secretKey(_ values: SettingValues) throws -> Secret? {
+        guard let text = values.text("SECRET_KEY") else { return nil }
+        guard text.count >= 32 else {
+            throw ConfigurationError(
+                "SECRET_KEY", "is too short; expected 64 hex digits, or a text of 32 characters or more")
+        }
+        return Secret(text)
+    }
+
+    private static func zone(_ identifier: String) throws -> TimeZone {
+        guard let zone = TimeZone(identifier: identifier) else {
+            throw ConfigurationError(
+                "TIME_ZONE", "is \"\(identifier.prefix(60))\"; expected an IANA name such as Europe/Berlin")
+        }
+        return zone
+    }
+
+    /// A mail address, a URL or a handle that can stand in a header.
+    private static func contact(_ text: String) throws -> String {
+        let isURL = ["https://", "http://", "mailto:"].contains { start in
+            text.hasPrefix(start) && text.utf8.count > start.utf8.count + 2
+        }
+        let names = text.drop { $0 == "@" }.split(separator: "@", omittingEmptySubsequences: false)
+        let isName = (1...2).contains(names.count) && names.allSatisfy { !$0.isEmpty && !$0.contains(":") }
+        // Without any @ it takes a dot to be a handle, as on Bluesky.
+        let isHandle = isName && (text.contains("@") || text.contains(".")) && !text.contains("/")
+        guard HTTPClient.isContact(text), isURL || isHandle else {
+            throw ConfigurationError(
+                "OPERATOR_CONTACT",
+                "is no mail address, URL or handle such as ops@example.org, https://example.org/bot or @ops@example.org"
+            )
+        }
+        return text
+    }
+
+    private static func storage(_ values: SettingValues, _ environment: [String: String]) throws -> StorageLocation {
+        if let url = values.text("DATABASE_URL") {
+            guard url.hasPrefix("postgres://") || url.hasPrefix("postgresql://") else {
+                throw ConfigurationError("DATABASE_URL", "does not begin with postgres://")
+            }
+            return .postgres(url: url)
+        }
+        return .sqlite(path: try home(values, environment) + "/mirror-bot.sqlite")
+    }
+
+    private static func home(_ values: SettingValues, _ environment: [String: String]) throws -> String {
+        if let home = values.text("MIRROR_BOT_HOME") { return home }
+        // The XDG base directory rules: relative values are to be ignored.
+        if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") { return data + "/mirror-bot" }
+        guard let home = environment["HOME"], home.hasPrefix("/") else {
+            throw ConfigurationError("MIRROR_BOT_HOME", "is not set and there is no home folder to fall back on")
+        }
+        return home + "/.local/share/mirror-bot"
+    }
+
+    private static func schedule(_ values: SettingValues) throws -> ScheduleConfiguration {
+        let text = values.text("QUIET_HOURS") ?? "none"
+        guard let quiet = QuietHours(parsing: text) else {
+            throw ConfigurationError(
+                "QUIET_HOURS", "is \"\(text.prefix(60))\"; expected spans such as 23:00-07:00, or none")
+        }
+        var schedule = ScheduleConfiguration()
+        schedule.model = values.text("SCHEDULE_MODEL") == "raw" ? .raw : .kernel
+        schedule.bursts = values.text("BURSTS") != "off"
+        schedule.quiet = quiet.minutes
+        schedule.maximumPerDay = values.integer("MAX_PER_DAY")
+        return schedule
+    }
+}
+
+/// What the operator allows on X, where rules are strict and calls cost money.
+package struct XConfiguration: Sendable {
+    /// The operator knows what the rules of X say about mirrors, and wants to publish.
+    package var mayPublish: Bool
+    /// What all calls of a calendar month in UTC may cost.
+    package var monthlyBudget: Money
+    /// Posts of home timelines to pay for on a day in UTC; 0 leaves them alone.
+    package var homePostsPerDay: Int
+    /// Whose account owns the developer application: it reads its own posts, mentions and favorites for less.
+    package var appOwner: AccountRole?
+    /// How request parameters are spelled.
+    package var fieldNames: XFieldNames
+
+    /// What home timelines may cost on a day.
+    var homeShare: Money {
+        XPrices.current.price(ofReading: homePostsPerDay, from: .home, fieldNames: fieldNames)
+    }
+
+    init(_ values: SettingValues) {
+        mayPublish = values.text("X_ACKNOWLEDGE_POLICY") == "yes"
+        monthlyBudget = values.text("X_BUDGET_USD_PER_MONTH").flatMap { Money(dollars: $0) } ?? .zero
+        homePostsPerDay = values.integer("X_HOME_POSTS_PER_DAY")
+        appOwner = values.text("X_APP_OWNER").flatMap { AccountRole(rawValue: $0) }
+        fieldNames = values.text("X_FIELD_NAMES").flatMap { XFieldNames(rawValue: $0) } ?? .tweet
+    }
+}
+
+/// A setting that is missing, unknown or not of its form; the process ends with 78.
+package struct ConfigurationError: Error, Equatable, CustomStringConvertible, Sendable {
+    /// The variable at fault.
+    package let setting: String
+    /// What is wrong and what would be right; never holds a secret's value.
+    package let description: String
+    /// The setting is absent, not wrong.
+    package let isMissing: Bool
+
+    package init(_ setting: String, _ problem: String, isMissing: Bool = false) {
+        self.setting = setting
+        self.description = "\(setting) \(problem)"
+        self.isMissing = isMissing
+    }
+}

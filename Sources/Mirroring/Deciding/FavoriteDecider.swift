@@ -1,0 +1,154 @@
+package import Archive
+import Conduct
+package import Favorites
+package import Foundation
+package import Networks
+package import Outbox
+package import Posts
+import Storage
+
+/// Decides which posts on the bot's home timeline the human would favorite.
+package struct FavoriteDecider: Sendable {
+    /// How many features an explanation names.
+    private static let featuresShown = 5
+
+    let store: OutboxStore
+    /// What the bot's network lets it do.
+    let capabilities: Capabilities
+    let configuration: MirrorConfiguration
+    let zone: TimeZone
+    /// The accounts of human and bot.
+    let own: Set<AccountID>
+    let activated: Date
+
+    /// - Parameters:
+    ///   - store: Where decisions are kept, under the mirror's lease.
+    ///   - capabilities: What the bot's network lets it do.
+    ///   - configuration: The mode and the caps.
+    ///   - zone: In which a day begins.
+    ///   - own: The accounts of human and bot.
+    ///   - activated: When the bot began to listen.
+    package init(
+        store: OutboxStore, capabilities: Capabilities, configuration: MirrorConfiguration, zone: TimeZone,
+        own: Set<AccountID>, activated: Date
+    ) {
+        self.store = store
+        self.capabilities = capabilities
+        self.configuration = configuration
+        self.zone = zone
+        self.own = own
+        self.activated = activated
+    }
+
+    /// Classifies the posts of one look at the timeline and stores a favorite for each that passes.
+    ///
+    /// - Parameters:
+    ///   - items: Posts as the network gave them, in any order.
+    ///   - classifier: Judges them; the same for all pages of one look.
+    ///   - now: Decides about age and the day's cap.
+    /// - Returns: The new actions, and what the authors of all posts said about the bot.
+    /// - Throws: The store's or the counts' error.
+    package func decide(
+        _ items: [ObservedPost], with classifier: FavoriteSession, now: Date
+    ) async throws -> (decided: [Action], stances: [AccountID: People.Stance]) {
+        let (authors, mirror) = (items.map(\.author.id), configuration.mirror)
+        let (known, count, stances) = try await store.standing(
+            .favorite, among: items.map(\.post.id.value), since: LocalMidnight.before(now, in: zone)
+        ) { try People.stances(of: authors, in: mirror, on: $0) }
+        guard configuration.favoriteMode != .off else { return ([], stances) }
+        let fresh = items.filter { !known.contains($0.post.id.value) && $0.post.createdAt >= activated }
+        var today = count
+        var candidates = fresh.filter { refusal(for: $0, stances, today: today, now: now) == nil }
+        guard !candidates.isEmpty else { return ([], stances) }
+        candidates.sort { ($0.post.createdAt, $0.address) < ($1.post.createdAt, $1.address) }
+        let liked = try await classifications(of: candidates, by: classifier).filter(\.result.isFavorite)
+        let consenting = try await consenting(among: liked.map(\.item.author.id), stances)
+        var actions: [Action] = []
+        for (item, result) in liked where today < configuration.favoritesPerDay {
+            let isAutomatic = configuration.favoriteMode == .auto && mayFavorite(item.author.id, consenting)
+            let proposed = try await store.propose(
+                intent(for: item, result, isAutomatic: isAutomatic, now: now), now: now)
+            if proposed.isNew {
+                actions.append(proposed.action)
+                today += 1
+            }
+        }
+        return (actions, stances)
+    }
+
+    /// Judges each post; one that the counts cannot be asked about is left out, and does not keep the others waiting.
+    private func classifications(
+        of items: [ObservedPost], by classifier: FavoriteSession
+    ) async throws -> [(item: ObservedPost, result: Classification)] {
+        do {
+            return Array(zip(items, try await classifier.classify(items.map(\.example))))
+        } catch let error as StorageError where error.code == .invalidValue {
+            guard items.count > 1 else { return [] }
+            var judged: [(item: ObservedPost, result: Classification)] = []
+            for item in items { judged += try await classifications(of: [item], by: classifier) }
+            return judged
+        }
+    }
+
+    /// Those who want to hear of the bot: the operator was told so, or they named it themselves.
+    ///
+    /// Only asked where the network makes a difference.
+    private func consenting(
+        among authors: [AccountID], _ stances: [AccountID: People.Stance]
+    ) async throws -> Set<AccountID> {
+        guard capabilities.automaticFavorites == .consenting, !authors.isEmpty else { return [] }
+        return try await store.acquaintances(among: authors).union(authors.filter { stances[$0] == .allow })
+    }
+
+    /// Whether a post by `author` may become a favorite without a person's decision.
+    private func mayFavorite(_ author: AccountID, _ consenting: Set<AccountID>) -> Bool {
+        switch capabilities.automaticFavorites {
+        case .anyone: true
+        case .consenting: consenting.contains(author)
+        case .nobody: false
+        }
+    }
+
+    private var rules: FavoriteRules { FavoriteRules(perDay: configuration.favoritesPerDay) }
+
+    private func refusal(
+        for item: ObservedPost, _ stances: [AccountID: People.Stance], today: Int, now: Date
+    ) -> Refusal? {
+        let facts = FavoriteFacts(
+            post: item.post, author: item.author, own: own, isDenied: stances[item.author.id] == .deny,
+            isFavorited: item.isFavorited, favoritesToday: today)
+        if item.favoriteNeedsApproval { return Refusal(.notOpen) }
+        return rules.refusal(of: facts, at: now)
+    }
+
+    private func intent(
+        for item: ObservedPost, _ result: Classification, isAutomatic: Bool, now: Date
+    ) -> Intent {
+        let explanation = Explanation(
+            "the human favorites posts like this one\(condition(isAutomatic))", favoriteRate: exp(result.logRate),
+            features: result.contributions.prefix(Self.featuresShown).map {
+                Explanation.Feature(name: $0.feature, logOdds: $0.logOdds)
+            })
+        // A person may favorite what is hours old, the bot may not.
+        let expires =
+            isAutomatic ? item.post.createdAt + rules.maximumAge.timeInterval : now + rules.patience.timeInterval
+        return Intent(
+            kind: .favorite, subject: item.post.id.value, state: isAutomatic ? .planned : .suggested, due: now,
+            expires: expires, targetPost: item.post.id.value,
+            targetAuthor: item.author.id, targetAddress: item.address, explanation: explanation.json)
+    }
+
+    /// Why a person has to decide, where the network wants that.
+    private func condition(_ isAutomatic: Bool) -> String {
+        guard !isAutomatic else { return "" }
+        if !capabilities.canFavorite { return "; the network does not let software give favorites, so do it by hand" }
+        guard configuration.favoriteMode == .auto else { return "" }
+        return capabilities.automaticFavorites == .consenting
+            ? "; the author has not asked for the bot's attention" : ""
+    }
+}
+
+extension ObservedPost {
+    /// What the classifier learns from and judges.
+    package var example: Example { Example(id: post.id, author: author.handle, text: post.text) }
+}

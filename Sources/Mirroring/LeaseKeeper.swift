@@ -1,0 +1,150 @@
+import Foundation
+package import Logging
+package import Outbox
+import Posts
+import ServiceLifecycle
+import Storage
+
+/// How long a lease lives without its holder, in real time.
+package struct LeaseTiming: Sendable {
+    /// How long a beat must stand still before the lease may be taken.
+    package var patience = LeaseWatch.patience
+    /// The wait between two beats: the holder may miss a few.
+    var interval: Duration { patience / 6 }
+}
+
+/// Takes a mirror's lease, keeps it beating and gives it back.
+///
+/// Beats and waits are counted in real time even where the mirror's own clock
+/// is a virtual one: they guard against other processes.
+package struct LeaseKeeper: Sendable {
+    private static let releaseLimit: Duration = .seconds(2)
+
+    let table: LeaseTable
+    let clock: any WallClock
+    let timing: LeaseTiming
+    let faultPoints: FaultPoints
+    let logger: Logger
+    /// A name that no other process has.
+    private let owner = UUID().uuidString.lowercased()
+
+    package init(
+        table: LeaseTable, clock: any WallClock, timing: LeaseTiming = LeaseTiming(), faultPoints: FaultPoints = .none,
+        logger: Logger
+    ) {
+        self.table = table
+        self.clock = clock
+        self.timing = timing
+        self.faultPoints = faultPoints
+        self.logger = logger
+    }
+
+    /// Waits until the lease may be taken; nil if the worker is to end before that.
+    ///
+    /// A database that cannot be reached is waited for too.
+    ///
+    /// - Throws: The store's error, if waiting cannot help.
+    package func acquire() async throws -> Lease? {
+        var watch = LeaseWatch(patience: timing.patience)
+        var isAnnounced = false
+        while !Task.isCancelled, !Task.isShuttingDownGracefully {
+            do {
+                if let lease = try await take(&watch) { return lease }
+                if !isAnnounced {
+                    logger.notice("Another worker holds this mirror, waiting")
+                    isAnnounced = true
+                }
+            } catch  where !Retry.isInVain(error) {
+                logger.warning("Lease could not be read, trying again", metadata: [LogKeys.error: "\(error)"])
+            }
+            try? await cancelWhenGracefulShutdown { try await ContinuousClock().sleep(for: timing.interval) }
+        }
+        return nil
+    }
+
+    /// Takes the lease if its holder has been silent long enough; nil if it was not.
+    private func take(_ watch: inout LeaseWatch) async throws -> Lease? {
+        let record = try await table.record()
+        // The answer to an earlier attempt was lost, and it was heard.
+        if let held = record?.lease(of: owner) { return held }
+        guard watch.mayTake(record, at: .now),
+            let lease = try await table.take(owner: owner, after: record, now: clock.now.milliseconds)
+        else { return nil }
+        faultPoints.pass(.leaseTaken)
+        return lease
+    }
+
+    /// Takes the lease if nobody holds it, or if its holder is silent.
+    ///
+    /// A holder that lives shows it within seconds; one that died is replaced after ``LeaseWatch/patience``.
+    package func acquireNow() async throws -> Lease? {
+        var watch = LeaseWatch(patience: timing.patience)
+        let first = try await table.record()
+        var record = first
+        while !watch.mayTake(record, at: .now) {
+            guard record == first else { return nil }
+            try await ContinuousClock().sleep(for: timing.interval)
+            record = try await table.record()
+        }
+        return try await table.take(owner: owner, after: record, now: clock.now.milliseconds)
+    }
+
+    /// Beats until cancelled.
+    ///
+    /// A database that cannot be reached does not end the lease: nobody else can take it there either.
+    package func beat(_ lease: Lease) async throws {
+        while !Task.isCancelled {
+            do {
+                try await table.beat(lease, now: clock.now.milliseconds)
+            } catch let error as OutboxError {
+                throw error
+            } catch is CancellationError {
+                return
+            } catch {
+                logger.warning("Lease could not be renewed", metadata: [LogKeys.error: "\(error)"])
+            }
+            do { try await ContinuousClock().sleep(for: timing.interval) } catch { return }
+        }
+    }
+
+    /// Does work that needs the lease, beating beside it.
+    ///
+    /// - Returns: What the work returns.
+    /// - Throws: What the work throws; ``OutboxError`` as soon as another worker has taken the lease, and then the work
+    ///   is cancelled.
+    package func holding<Value: Sendable>(
+        _ lease: Lease, _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await withThrowingTaskGroup(of: Value?.self) { group in
+            group.addTask {
+                try await beat(lease)
+                return nil
+            }
+            group.addTask { try await work() }
+            defer { group.cancelAll() }
+            while let ended = try await group.next() {
+                if let value = ended { return value }
+            }
+            throw CancellationError()
+        }
+    }
+
+    /// Gives the lease back, so that the next worker need not wait.
+    ///
+    /// A database that does not answer is not waited for: the process is to end.
+    package func release(_ lease: Lease) async {
+        // Not cancelled with the worker: the next one would have to wait for the silence.
+        let releasing = Task { try await table.release(lease, now: clock.now.milliseconds) }
+        let limit = Task {
+            try await ContinuousClock().sleep(for: Self.releaseLimit)
+            releasing.cancel()
+        }
+        defer { limit.cancel() }
+        do {
+            try await releasing.value
+            faultPoints.pass(.leaseReleased)
+        } catch {
+            logger.warning("Lease could not be released", metadata: [LogKeys.error: "\(error)"])
+        }
+    }
+}

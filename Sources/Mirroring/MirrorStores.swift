@@ -1,0 +1,240 @@
+package import Archive
+package import Favorites
+package import Foundation
+package import Logging
+import MeCab
+package import Outbox
+package import Posts
+import Redis
+package import Storage
+
+/// A mirror's data, opened and checked: what every command begins with.
+package struct MirrorStores: Sendable {
+    package let configuration: MirrorConfiguration
+    package let storage: any StorageEngine
+    package let archive: Archive
+    package let people: People
+    package let table: MirrorTable
+    package let cursors: CursorTable
+    package let feeds: FeedTable
+    package let refusals: RefusalTable
+    /// Stored logins and sessions.
+    ///
+    /// Those of a scratch store are the real ones: a token that was renewed must stay.
+    package let vault: CredentialVault
+    /// What calls have cost.
+    ///
+    /// That of a scratch store is the real one, for what it spends is spent.
+    package let spending: SpendingTable
+    /// How this process differs from one in earnest.
+    package private(set) var rehearsal = Rehearsal.off
+    /// Changes vanish; the counts are then kept beside the examples, for in Redis nothing rolls back.
+    private let isScratch: Bool
+
+    /// Opens the database and checks its tables.
+    ///
+    /// The embedded database, which nobody else looks after, is migrated here;
+    /// a server's is only checked.
+    ///
+    /// - Parameters:
+    ///   - configuration: Where the data is.
+    ///   - logger: Told of what a person should know about the credentials.
+    /// - Returns: The opened mirror; close it with ``close()``.
+    /// - Throws: ``StorageError``; `.outOfDate` names the command that migrates.
+    package static func open(
+        _ configuration: MirrorConfiguration, logger: Logger = Logger(label: "mirror-bot")
+    ) async throws -> MirrorStores {
+        let storage = try await Storage.open(configuration.storage)
+        do {
+            if case .sqlite = configuration.storage { _ = try await Migrations.apply(to: storage) }
+            try await Migrations.check(storage)
+            let vault = CredentialVault(configuration, storage: storage, logger: logger)
+            var configuration = configuration
+            configuration.adopt(try await vault.networks())
+            var stores = MirrorStores(
+                configuration, storage, vault: vault, spending: SpendingTable(configuration, storage: storage),
+                isScratch: false)
+            if !configuration.rehearsal.isEmpty {
+                let accounts = [try await stores.account(.human), try await stores.account(.bot)].compactMap(\.self)
+                stores.rehearsal = try Rehearsal(variables: configuration.rehearsal, accounts: accounts)
+            }
+            return stores
+        } catch {
+            await storage.close()
+            throw error
+        }
+    }
+
+    /// Opens the database, waiting for a server that is not there yet, as when both are started at once.
+    ///
+    /// - Parameters:
+    ///   - configuration: Where the data is.
+    ///   - patience: How long to wait, in seconds; then the failure is final.
+    ///   - logger: Told of every attempt.
+    /// - Returns: The opened mirror; close it with ``close()``.
+    /// - Throws: As ``open(_:logger:)``.
+    package static func openWhenReachable(
+        _ configuration: MirrorConfiguration, patience: TimeInterval = 300, logger: Logger = Logger(label: "mirror-bot")
+    ) async throws -> MirrorStores {
+        guard case .postgres = configuration.storage else { return try await open(configuration, logger: logger) }
+        let clock = SystemClock()
+        let end = clock.now + patience
+        var failures = 0
+        while true {
+            do {
+                return try await open(configuration, logger: logger)
+            } catch let error as StorageError where error.isTransient {
+                failures += 1
+                let next = Retry.next(after: failures, of: "open", error, now: clock.now)
+                guard next < end else { throw error }
+                logger.warning(
+                    "Database not reached, trying again",
+                    metadata: [LogKeys.error: "\(error)", LogKeys.attempt: "\(failures)", LogKeys.until: "\(next)"])
+                try await clock.sleep(until: next)
+            }
+        }
+    }
+
+    private init(
+        _ configuration: MirrorConfiguration, _ storage: any StorageEngine, vault: CredentialVault,
+        spending: SpendingTable, isScratch: Bool
+    ) {
+        self.configuration = configuration
+        self.isScratch = isScratch
+        self.storage = storage
+        self.vault = vault
+        self.spending = spending
+        let mirror = configuration.mirror
+        archive = Archive(storage: storage, mirror: mirror)
+        people = People(storage: storage, mirror: mirror)
+        table = MirrorTable(storage: storage, mirror: mirror)
+        cursors = CursorTable(storage: storage, mirror: mirror)
+        feeds = FeedTable(storage: storage, mirror: mirror)
+        refusals = RefusalTable(storage: storage, mirror: mirror)
+    }
+
+    /// The same mirror on data whose changes vanish when it is closed.
+    package func scratch() async throws -> MirrorStores {
+        var stores = MirrorStores(
+            configuration, try await storage.scratch(of: configuration.mirror), vault: vault, spending: spending,
+            isScratch: true)
+        stores.rehearsal = rehearsal
+        return stores
+    }
+
+    /// The same open mirror with the networks of the logins that are stored now.
+    ///
+    /// For a process that outlives a login, see ``accountsStamp()``; ``account(_:)`` reads the logins each time.
+    ///
+    /// - Throws: The store's error.
+    package func withCurrentLogins() async throws -> MirrorStores {
+        var configuration = configuration
+        configuration.adopt(try await vault.networks())
+        var stores = MirrorStores(configuration, storage, vault: vault, spending: spending, isScratch: isScratch)
+        stores.rehearsal = rehearsal
+        return stores
+    }
+
+    /// The clock that everything about this mirror goes by.
+    package var clock: any WallClock { rehearsal.clock }
+
+    /// The outbox for reading, or with a lease for changing.
+    package func outbox(lease: Lease?) -> OutboxStore {
+        OutboxStore(storage: storage, mirror: configuration.mirror, lease: lease)
+    }
+
+    /// The classifier with its dictionary and counts.
+    ///
+    /// - Throws: An error of MeCab if the dictionary is missing, or of Redis if `REDIS_URL` is wrong.
+    package func favorites() throws -> Favorites {
+        let extractor = FeatureExtractor(
+            tokenizer: try Tokenizer(dictionary: configuration.dictionary), words: configuration.featureWords)
+        return Favorites(
+            storage: storage, mirror: configuration.mirror, counts: try counts(), extractor: extractor,
+            configuration: configuration.favorites,
+            onStep: { [faultPoints = rehearsal.faultPoints] in faultPoints.pass(.learning($0)) })
+    }
+
+    /// Unlearns what was learned from somebody who does not want that, as far as the names on their posts are known.
+    ///
+    /// Asks the database once or twice where there is nothing to unlearn. What they post later is learned again only if
+    /// nothing speaks against it then.
+    ///
+    /// - Parameters:
+    ///   - person: Who it is.
+    ///   - handle: The name they were seen under just now; nil for the one that is remembered.
+    ///   - classifier: One that is open already; nil to open one if there is something to unlearn.
+    ///   - now: The time of the decision.
+    /// - Returns: How many posts were unlearned.
+    /// - Throws: As ``favorites()``; the store's error.
+    @discardableResult
+    package func forgetLearning(
+        of person: AccountID, handle: String? = nil, with classifier: Favorites? = nil, now: Date
+    ) async throws -> Int {
+        var names = Set([handle].compactMap(\.self))
+        if person.network == .mastodon { names.insert(person.value) }
+        if let known = try await people.person(person)?.handle { names.insert(known) }
+        var unlearned = 0
+        for name in names.sorted() {
+            let isLearned = try await Favorites.hasLearned(
+                fromAuthor: name, on: person.network, of: configuration.mirror, in: storage)
+            guard isLearned else { continue }
+            let favorites = try classifier ?? self.favorites()
+            unlearned += try await favorites.forget(author: name, on: person.network, at: now).unlearned
+        }
+        return unlearned
+    }
+
+    private func counts() throws -> any CountStore {
+        guard let url = configuration.redisURL, !isScratch else {
+            return SQLCountStore(storage: storage, mirror: configuration.mirror)
+        }
+        let verification = try RedisTLSVerification(
+            parsing: configuration.redisTLSVerify, isSelfSignedHost: configuration.isDyno)
+        let client = RedisClient(
+            configuration: try RedisConfiguration(url: url.reveal(), tlsVerification: verification))
+        return RedisCountStore(client: client, mirror: configuration.mirror)
+    }
+
+    /// The zone in which minutes are recorded, after moving them to the configured one if it changed.
+    ///
+    /// - Parameter now: Recorded with the change.
+    /// - Returns: The configured zone, else the one stored with the mirror, else nil.
+    /// - Throws: The store's error.
+    package func settleTimeZone(now: Date) async throws -> TimeZone? {
+        let stored = try await table.record().timeZone
+        let known = stored.flatMap(TimeZone.init(identifier:))
+        guard let configured = configuration.timeZone else { return known }
+        if known != configured { _ = try await archive.rewriteTimes(in: configured) }
+        let name = configuration.timeZoneName ?? configured.name
+        if stored != name { try await table.setTimeZone(name, now: now) }
+        return configured
+    }
+
+    /// The host in the human's verified name, which may be another one than the server's: it completes local names.
+    ///
+    /// Nil while the account was not verified, or where names have no hosts.
+    func humanHost() async throws -> String? { try await table.record().human?.mastodonHost }
+
+    /// The host that local names at the bot's server belong to; nil where names have no hosts.
+    ///
+    /// - Throws: ``ConfigurationError`` for a login that cannot be used; the store's error.
+    package func botHost() async throws -> String? {
+        if let bot = try await table.record().bot { return bot.mastodonHost }
+        return try await account(.bot).flatMap { $0.network == .mastodon ? $0.host : nil }
+    }
+
+    /// A sentence about what to set `TIME_ZONE` to.
+    package func timeZoneProposal() async throws -> String {
+        try await TimeZoneProposal(archive: archive).text
+    }
+
+    /// The error for a mirror without a zone, with a proposal where the archive allows one.
+    package func missingTimeZone() async throws -> ConfigurationError {
+        ConfigurationError("TIME_ZONE", "is not set; \(try await timeZoneProposal())")
+    }
+
+    package func close() async {
+        await storage.close()
+    }
+}

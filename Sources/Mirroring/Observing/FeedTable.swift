@@ -1,0 +1,436 @@
+package import Foundation
+package import Networks
+import Posts
+package import Storage
+
+/// How far a feed was read, and how well.
+struct FeedProgress: Equatable, Sendable {
+    /// What leads to what arrives next; nil before the feed was ever read.
+    var position: String?
+    /// What was not read yet between the present and what was read before an interruption.
+    var gap: Stretch?
+    /// What a training has not read yet of the past.
+    var past: Stretch?
+    /// What a sweep has not looked at again yet.
+    var sweep: Stretch?
+    /// When the feed was last read to its end.
+    var read: Date?
+    /// When the newest item was made that was read when the feed was last read to its end.
+    var newest: Date?
+    /// How many items arrived since then, where the network shows only the newest ones.
+    var arrived = 0
+    /// When everything a day back was last looked at again.
+    var swept: Date?
+    /// What goes wrong, and since when.
+    var error: String?
+    var errorSince: Date?
+}
+
+/// A part of a feed, from a cursor into the past.
+struct Stretch: Equatable, Sendable {
+    /// Where the next older page begins.
+    var cursor: String
+    /// How many items are wanted at most.
+    var left: Int = .max
+    /// When everything older is known, or not wanted; nil: the feed's end.
+    var floor: Date?
+    /// When the oldest item was made that was read above it, if that is known.
+    var top: Date?
+
+    init(cursor: String, left: Int = .max, floor: Date? = nil, top: Date? = nil) {
+        self.cursor = cursor
+        self.left = left
+        self.floor = floor
+        self.top = top
+    }
+
+    /// Counts items that the network shows and that were not part of this.
+    mutating func pass(_ count: Int) { if left != .max { left -= min(count, left) } }
+
+    /// Reads the stored form: a number of items, `@` and the floor and perhaps the top in milliseconds, or both; a space;
+    /// the cursor.
+    init?(_ text: String) {
+        guard let space = text.firstIndex(of: " ") else { return nil }
+        let cursor = String(text[text.index(after: space)...])
+        let parts = text[..<space].split(separator: "@", omittingEmptySubsequences: false)
+        let times = (parts.last ?? "").split(separator: "/").compactMap { Int64($0).map(Date.init(milliseconds:)) }
+        if parts.count == 2, let floor = times.first {
+            self.init(
+                cursor: cursor, left: Int(parts[0]) ?? .max, floor: floor, top: times.count > 1 ? times[1] : nil)
+        } else if let left = Int(text[..<space]), left > 0 {
+            self.init(cursor: cursor, left: left)
+        } else {
+            return nil
+        }
+    }
+
+    var text: String {
+        let limit = left == .max && floor != nil ? "" : "\(left)"
+        let times = [floor, floor == nil ? nil : top].compactMap { $0.map { String($0.milliseconds) } }
+        return limit + (times.isEmpty ? "" : "@" + times.joined(separator: "/")) + " \(cursor)"
+    }
+}
+
+/// An item of a feed about which no action tells what became of it.
+struct FeedItem: Equatable, Sendable {
+    enum State: String, Sendable {
+        /// No post as the network's interface promises one.
+        case unreadable
+        /// To be decided at another try.
+        case waiting
+        /// Nothing more is tried.
+        case givenUp = "given-up"
+    }
+
+    /// What the server calls the item, else `#` and a digest of what it sent.
+    var name: String
+    var state: State
+    /// A digest of what the server sent; nil where the item could be read.
+    var digest: String?
+    /// Why, in words for people.
+    var reason: String
+    /// The program that judged it.
+    var version: String
+    var attempts = 0
+    /// When to try again; nil for never, or with another program.
+    var next: Date?
+    var noted: Date
+
+    /// Whether the server can be asked for it.
+    var address: String? { name.hasPrefix("#") ? nil : name }
+}
+
+/// What a person may know of a feed.
+package struct FeedHealth: Codable, Equatable, Sendable {
+    /// A stretch of time whose items could not be read any more.
+    package struct Unreached: Codable, Equatable, Sendable {
+        package var from: Date
+        package var to: Date
+
+        package init(from: Date, to: Date) { (self.from, self.to) = (from, to) }
+    }
+
+    package var feed: String
+    /// When it was last read to its end.
+    package var lastSuccess: Date?
+    /// How far behind the feed is known, in seconds; nil before it was ever read.
+    package var lagSeconds: Int?
+    /// What goes wrong now; nil while nothing does.
+    package var error: String?
+    package var errorSince: Date?
+    /// Items that could not be read.
+    package var unreadable = 0
+    /// Items that are to be decided at another try.
+    package var waiting = 0
+    /// Items that were given up.
+    package var givenUp = 0
+    package var unreached: [Unreached] = []
+
+    package init(feed: String) { self.feed = feed }
+}
+
+/// Positions in feeds, what goes wrong with them, and the items that have no action.
+package struct FeedTable: Sendable {
+    private let storage: any StorageEngine
+    private let mirror: String
+
+    package init(storage: any StorageEngine, mirror: String) {
+        self.storage = storage
+        self.mirror = mirror
+    }
+
+    // MARK: Progress
+
+    func progress(of feed: String) async throws -> FeedProgress {
+        func value(_ name: String) -> SQL {
+            "(SELECT value FROM cursors WHERE mirror = \(mirror) AND feed = \(name))"
+        }
+        // One statement sees one state.
+        let rows = try await storage.query(
+            """
+            SELECT \(value(feed)) AS position, \(value(Self.gap(of: feed))) AS gap,
+                \(value(Self.past(of: feed))) AS past, \(value(Self.sweep(of: feed))) AS sweep, read_ms, newest_ms, arrived, swept_ms, error, error_ms
+            FROM (SELECT 1 AS one) AS always LEFT JOIN feeds ON mirror = \(mirror) AND feed = \(feed)
+            """)
+        var progress = FeedProgress()
+        guard let row = rows.first else { return progress }
+        progress.position = try row.optionalText("position")
+        progress.gap = try row.optionalText("gap").flatMap(Stretch.init)
+        progress.past = try row.optionalText("past").flatMap(Stretch.init)
+        progress.sweep = try row.optionalText("sweep").flatMap(Stretch.init)
+        progress.read = try row.optionalDate("read_ms")
+        progress.newest = try row.optionalDate("newest_ms")
+        progress.arrived = Int(clamping: try row.optionalInteger("arrived") ?? 0)
+        progress.swept = try row.optionalDate("swept_ms")
+        progress.error = try row.optionalText("error")
+        progress.errorSince = try row.optionalDate("error_ms")
+        return progress
+    }
+
+    /// Moves a feed on, together with what was noted of its items.
+    ///
+    /// - Returns: False if somebody else moved it meanwhile, such as a training or its reset; then nothing changed.
+    /// - Throws: The store's error.
+    func advance(
+        _ feed: String, from old: FeedProgress, to new: FeedProgress, items: [FeedItem] = [], forgetting: [String] = [],
+        now: Date
+    ) async throws -> Bool {
+        let mirror = mirror
+        return try await storage.transaction { connection in
+            guard try Self.move(mirror, feed, from: old.position, to: new.position, now, connection) else {
+                return false
+            }
+            for (name, before, after) in [
+                (Self.gap(of: feed), old.gap, new.gap), (Self.past(of: feed), old.past, new.past),
+                (Self.sweep(of: feed), old.sweep, new.sweep),
+            ] where before != after {
+                try Self.put(after?.text, at: name, of: mirror, now, connection)
+            }
+            try connection.execute(Self.writing(new, of: feed, mirror))
+            for item in items { try Self.note(item, of: feed, mirror, connection) }
+            try Self.forget(forgetting, of: feed, mirror, connection)
+            return true
+        }
+    }
+
+    /// Stores how well a feed is read, which moves nothing.
+    func store(_ progress: FeedProgress, of feed: String) async throws {
+        try await storage.note(Self.writing(progress, of: feed, mirror))
+    }
+
+    /// Forgets where feeds were read up to, so that training starts over.
+    package func reset(_ feeds: [String]) async throws {
+        let mirror = mirror
+        let names = feeds.flatMap { [$0, Self.gap(of: $0), Self.past(of: $0), Self.sweep(of: $0)] }
+        try await storage.transaction { connection in
+            for name in names {
+                try connection.execute("DELETE FROM cursors WHERE mirror = \(mirror) AND feed = \(name)")
+            }
+        }
+    }
+
+    private static func gap(of feed: String) -> String { feed + "/gap" }
+
+    private static func past(of feed: String) -> String { feed + "/past" }
+
+    private static func sweep(of feed: String) -> String { feed + "/sweep" }
+
+    /// Compares and sets a position.
+    private static func move(
+        _ mirror: String, _ feed: String, from old: String?, to new: String?, _ now: Date,
+        _ connection: any StorageConnection
+    ) throws -> Bool {
+        if let old {
+            return try connection.execute(
+                """
+                UPDATE cursors SET value = \(new ?? old), updated_ms = \(now.milliseconds)
+                WHERE mirror = \(mirror) AND feed = \(feed) AND value = \(old)
+                """) == 1
+        }
+        guard let new else {
+            return try connection.query("SELECT value FROM cursors WHERE mirror = \(mirror) AND feed = \(feed)").isEmpty
+        }
+        return try connection.execute(
+            """
+            INSERT INTO cursors (mirror, feed, value, updated_ms)
+            VALUES (\(mirror), \(feed), \(new), \(now.milliseconds)) ON CONFLICT (mirror, feed) DO NOTHING
+            """) == 1
+    }
+
+    private static func put(
+        _ value: String?, at name: String, of mirror: String, _ now: Date, _ connection: any StorageConnection
+    ) throws {
+        guard let value else {
+            try connection.execute("DELETE FROM cursors WHERE mirror = \(mirror) AND feed = \(name)")
+            return
+        }
+        try connection.execute(
+            """
+            INSERT INTO cursors (mirror, feed, value, updated_ms)
+            VALUES (\(mirror), \(name), \(value), \(now.milliseconds))
+            ON CONFLICT (mirror, feed) DO UPDATE SET value = excluded.value, updated_ms = excluded.updated_ms
+            """)
+    }
+
+    private static func writing(_ progress: FeedProgress, of feed: String, _ mirror: String) -> SQL {
+        """
+        INSERT INTO feeds (mirror, feed, read_ms, newest_ms, arrived, swept_ms, error, error_ms)
+        VALUES (\(mirror), \(feed), \(progress.read?.milliseconds), \(progress.newest?.milliseconds),
+            \(progress.arrived), \(progress.swept?.milliseconds), \(progress.error), \(progress.errorSince?.milliseconds))
+        ON CONFLICT (mirror, feed) DO UPDATE SET read_ms = excluded.read_ms, newest_ms = excluded.newest_ms,
+            arrived = excluded.arrived, swept_ms = excluded.swept_ms, error = excluded.error, error_ms = excluded.error_ms
+        """
+    }
+
+    // MARK: Items
+
+    /// The items that another try may decide: those that wait, and what an older program could not read.
+    func pending(in feed: String, version: String) async throws -> [FeedItem] {
+        try await storage.query(
+            """
+            SELECT item, state, digest, reason, version, attempts, next_ms, noted_ms FROM feed_items
+            WHERE mirror = \(mirror) AND feed = \(feed)
+                AND (state = 'waiting' OR (state = 'unreadable' AND version <> \(version)))
+            ORDER BY noted_ms ASC, item ASC LIMIT 1000
+            """
+        ).map(FeedItem.init(row:))
+    }
+
+    /// The items of a feed, the newest first.
+    func items(of feed: String, limit: Int) async throws -> [FeedItem] {
+        try await storage.query(
+            """
+            SELECT item, state, digest, reason, version, attempts, next_ms, noted_ms FROM feed_items
+            WHERE mirror = \(mirror) AND feed = \(feed) ORDER BY noted_ms DESC, item ASC LIMIT \(limit)
+            """
+        ).map(FeedItem.init(row:))
+    }
+
+    /// Notes what became of a try to decide one item.
+    ///
+    /// - Parameters:
+    ///   - item: As it is to be kept.
+    ///   - feed: The feed's name.
+    /// - Throws: The store's error.
+    func note(_ item: FeedItem, of feed: String) async throws {
+        let mirror = mirror
+        try await storage.transaction { connection in try Self.note(item, of: feed, mirror, connection) }
+    }
+
+    /// Forgets items that have an action now.
+    func forget(_ names: [String], of feed: String) async throws {
+        let mirror = mirror
+        try await storage.transaction { connection in try Self.forget(names, of: feed, mirror, connection) }
+    }
+
+    private static func note(
+        _ item: FeedItem, of feed: String, _ mirror: String, _ connection: any StorageConnection
+    ) throws {
+        try connection.execute(
+            """
+            INSERT INTO feed_items
+                (mirror, feed, item, state, digest, reason, version, attempts, next_ms, noted_ms)
+            VALUES (\(mirror), \(feed), \(item.name), \(item.state.rawValue), \(item.digest), \(item.reason),
+                \(item.version), \(item.attempts), \(item.next?.milliseconds), \(item.noted.milliseconds))
+            ON CONFLICT (mirror, feed, item) DO UPDATE SET state = excluded.state, reason = excluded.reason,
+                version = excluded.version, attempts = excluded.attempts, next_ms = excluded.next_ms
+            """)
+    }
+
+    private static func forget(
+        _ names: [String], of feed: String, _ mirror: String, _ connection: any StorageConnection
+    ) throws {
+        for name in names {
+            try connection.execute(
+                "DELETE FROM feed_items WHERE mirror = \(mirror) AND feed = \(feed) AND item = \(name)")
+        }
+    }
+
+    // MARK: What cannot be read any more
+
+    /// Notes that what was made between two instants could not be read.
+    ///
+    /// Kept in whole seconds, which is what a person is shown; what was made in the last of them is part of it.
+    func noteUnreached(from: Date, to: Date, reason: String, in feed: String) async throws {
+        let from = Date(timeIntervalSince1970: from.timeIntervalSince1970.rounded(.down))
+        let to = Date(timeIntervalSince1970: to.timeIntervalSince1970.rounded(.up))
+        try await storage.note(
+            """
+            INSERT INTO feed_gaps (mirror, feed, from_ms, to_ms, reason)
+            VALUES (\(mirror), \(feed), \(from.milliseconds), \(to.milliseconds), \(reason))
+            ON CONFLICT (mirror, feed, to_ms) DO NOTHING
+            """)
+    }
+
+    // MARK: Reports
+
+    /// How well each feed is heard, by name.
+    package func health(now: Date) async throws -> [FeedHealth] {
+        let mirror = mirror
+        return try await storage.read { connection in
+            var feeds: [String: FeedHealth] = [:]
+            func change(_ feed: String, _ body: (inout FeedHealth) -> Void) {
+                body(&feeds[feed, default: FeedHealth(feed: feed)])
+            }
+            let rows = try connection.query(
+                "SELECT feed, read_ms, error, error_ms FROM feeds WHERE mirror = \(mirror)")
+            for row in rows {
+                let (read, since) = (try row.optionalDate("read_ms"), try row.optionalDate("error_ms"))
+                let error = try row.optionalText("error")
+                change(try row.text("feed")) { health in
+                    (health.lastSuccess, health.error, health.errorSince) = (read, error, since)
+                    health.lagSeconds = read.map { max(0, Int(now.timeIntervalSince($0))) }
+                }
+            }
+            let counts = try connection.query(
+                """
+                SELECT feed, state, COUNT(*) AS number FROM feed_items WHERE mirror = \(mirror) GROUP BY feed, state
+                """)
+            for row in counts {
+                let (state, number) = (FeedItem.State(rawValue: try row.text("state")), try row.int("number"))
+                change(try row.text("feed")) { health in
+                    switch state {
+                    case .unreadable: health.unreadable = number
+                    case .waiting: health.waiting = number
+                    case .givenUp, nil: health.givenUp += number
+                    }
+                }
+            }
+            let gaps = try connection.query(
+                """
+                SELECT feed, from_ms, to_ms FROM feed_gaps WHERE mirror = \(mirror)
+                ORDER BY to_ms DESC, feed ASC LIMIT 100
+                """)
+            for row in gaps {
+                let stretch = FeedHealth.Unreached(from: try row.date("from_ms"), to: try row.date("to_ms"))
+                change(try row.text("feed")) { $0.unreached.append(stretch) }
+            }
+            return feeds.values.sorted { $0.feed < $1.feed }
+        }
+    }
+}
+
+extension FeedItem {
+    fileprivate init(row: SQLRow) throws {
+        name = try row.text("item")
+        state = State(rawValue: try row.text("state")) ?? .givenUp
+        digest = try row.optionalText("digest")
+        reason = try row.text("reason")
+        version = try row.text("version")
+        attempts = try row.int("attempts")
+        next = try row.optionalDate("next_ms")
+        noted = try row.date("noted_ms")
+    }
+}
+
+/// The refusals of credentials, for whoever asks how the mirror is.
+///
+/// Each refusal is noted when it happens, and none is worth an error where it cannot be.
+package struct RefusalTable: Sendable {
+    let storage: any StorageEngine
+    let mirror: String
+
+    package func note(_ error: NetworkError, of role: AccountRole, at now: Date) async {
+        _ = try? await storage.note(
+            """
+            INSERT INTO refusals (mirror, role, error, since_ms, noted_ms)
+            VALUES (\(mirror), \(role.rawValue), \("\(error)"), \(now.milliseconds), \(now.milliseconds))
+            ON CONFLICT (mirror, role) DO UPDATE SET error = excluded.error, noted_ms = excluded.noted_ms
+            """)
+    }
+
+    package func clear(_ role: AccountRole) async {
+        _ = try? await storage.note("DELETE FROM refusals WHERE mirror = \(mirror) AND role = \(role.rawValue)")
+    }
+
+    /// Since when, and in what words, each account is refused.
+    func all() async throws -> [AccountRole: (since: Date, error: String)] {
+        let rows = try await storage.query("SELECT role, error, since_ms FROM refusals WHERE mirror = \(mirror)")
+        var refusals: [AccountRole: (since: Date, error: String)] = [:]
+        for row in rows {
+            guard let role = AccountRole(rawValue: try row.text("role")) else { continue }
+            refusals[role] = (try row.date("since_ms"), try row.text("error"))
+        }
+        return refusals
+    }
+}

@@ -1,0 +1,81 @@
+package import Favorites
+import Foundation
+package import Outbox
+
+/// A place in the worker at which a rehearsal may end or stop the process: where something is stored and the next thing
+/// is not.
+package struct FaultPoint: Hashable, Sendable {
+    /// What `REHEARSAL_FAULT` calls it.
+    package let name: String
+
+    private init(_ name: String) { self.name = name }
+
+    /// A day's plan is drawn and not stored.
+    package static let planDrawn = FaultPoint("plan.drawn")
+    package static let planStored = FaultPoint("plan.stored")
+    /// The decision about a mention is stored, and the feed's cursor is not.
+    package static let mentionDecided = FaultPoint("mention.decided")
+    /// The decisions about a page of the bot's home timeline are stored, and the feed's cursor is not.
+    package static let favoriteDecided = FaultPoint("favorite.decided")
+    package static let cursorStored = FaultPoint("cursor.stored")
+    package static let leaseTaken = FaultPoint("lease.taken")
+    package static let leaseReleased = FaultPoint("lease.released")
+
+    package static func delivery(_ step: DeliveryStep) -> FaultPoint { FaultPoint("delivery.\(step.rawValue)") }
+
+    package static func learning(_ step: LearningStep) -> FaultPoint { FaultPoint("learning.\(step.rawValue)") }
+
+    /// Every point, in the order of a worker's life.
+    package static let all: [FaultPoint] =
+        [leaseTaken, planDrawn, planStored, mentionDecided, favoriteDecided, cursorStored]
+        + LearningStep.allCases.map(learning) + DeliveryStep.allCases.map(delivery) + [leaseReleased]
+}
+
+/// What happens at the fault points of this process: nothing, unless a rehearsal wants it.
+package struct FaultPoints: Sendable {
+    /// Nothing happens anywhere.
+    package static let none = FaultPoints(trap: nil)
+
+    private let trap: FaultTrap?
+
+    init(trap: FaultTrap?) { self.trap = trap }
+
+    /// Says that the process has come to a point.
+    package func pass(_ point: FaultPoint) { trap?.pass(point) }
+}
+
+/// A signal that the process sends to itself when it comes to a point for the n-th time.
+final class FaultTrap: @unchecked Sendable {
+    // Sendable because the variable is only touched under `lock`.
+    private let point: FaultPoint
+    private let signal: Int32
+    private let lock = NSLock()
+    private var passingsLeft: Int
+
+    init(point: FaultPoint, signal: Int32, passing: Int) {
+        self.point = point
+        self.signal = signal
+        passingsLeft = passing
+    }
+
+    /// Reads `kill@NAME#N` or `stop@NAME#N`; nil if it is neither.
+    convenience init?(_ text: String) {
+        let signals = ["kill": SIGKILL, "stop": SIGSTOP]
+        let parts = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2, let signal = signals[parts[0]] else { return nil }
+        let place = parts[1].split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard place.count == 2, let passing = Int(place[1]), passing > 0,
+            let point = FaultPoint.all.first(where: { $0.name == place[0] })
+        else { return nil }
+        self.init(point: point, signal: signal, passing: passing)
+    }
+
+    func pass(_ passed: FaultPoint) {
+        guard passed == point else { return }
+        let isNow = lock.withLock { () -> Bool in
+            passingsLeft -= 1
+            return passingsLeft == 0
+        }
+        if isNow { kill(getpid(), signal) }
+    }
+}

@@ -1,0 +1,228 @@
+import Archive
+import Conduct
+import Favorites
+package import Foundation
+import Networks
+package import Outbox
+package import Posts
+import Schedule
+import Storage
+
+/// What a mirror knows, did and waits for.
+package struct StatusReport: Codable, Sendable {
+    /// One of the two accounts.
+    package struct AccountState: Codable, Sendable {
+        package var role: AccountRole
+        package var network: NetworkName
+        /// As it was when the account was last verified.
+        package var handle: String?
+        /// Where the credentials come from; nil without any.
+        package var credentials: AccountOrigin?
+    }
+
+    /// What calls on X have cost this month, in US dollars.
+    package struct SpendingState: Codable, Sendable {
+        /// As `2026-11`, in UTC.
+        package var month: String
+        package var budget: Double
+        package var spent: Double
+        package var left: Double
+        /// What it was spent on, such as `home` or `publish`.
+        package var byPurpose: [String: Double]
+        package var renews: Date
+
+        init(_ spending: Spending) {
+            month = spending.month
+            (budget, spent, left) = (spending.budget.dollars, spending.total.dollars, spending.left.dollars)
+            byPurpose = spending.byPurpose.mapValues(\.dollars)
+            renews = spending.renews
+        }
+    }
+
+    /// The archive of posts.
+    package struct ArchiveState: Codable, Sendable {
+        package var posts: Int
+        package var limit: Int
+        package var oldest: Date?
+        package var newest: Date?
+    }
+
+    /// The classifier's training.
+    package struct ClassifierState: Codable, Sendable {
+        package var favorites: Int
+        package var normals: Int
+        package var seen: Int
+        /// Counts kept, one for each feature and category; nil if they cannot be read.
+        package var counts: Int?
+        /// Why favorites wait; nil when they do not.
+        package var waiting: String?
+    }
+
+    /// One of the last actions.
+    package struct Recent: Codable, Sendable {
+        package var id: String
+        package var kind: ActionKind
+        package var state: ActionState
+        package var at: Date
+        package var reason: String?
+        package var text: String?
+        package var why: String?
+    }
+
+    package var schema = "mirror-bot/status/1"
+    package var mirror: String
+    package var storage: String
+    package var human: String?
+    package var bot: String?
+    package var accounts: [AccountState] = []
+    /// Nil unless one of the accounts is on X.
+    package var spending: SpendingState?
+    package var timeZone: String?
+    package var archive: ArchiveState
+    /// Nil when the dictionary or the counts cannot be reached; `idle` says why.
+    package var classifier: ClassifierState?
+    /// Favorites and other actions that wait for a person.
+    package var suggestions = 0
+    package var today: LocalDay?
+    package var slots: [PlanReport.Slot]
+    package var nextSlot: Date?
+    package var recent: [Recent]
+    /// Whether a worker holds the mirror now.
+    package var isRunning: Bool
+    /// How well each feed is heard.
+    package var feeds: [FeedHealth] = []
+    /// Why the bot does not do one of the things it could do, a sentence each.
+    package var idle: [String]
+}
+
+/// Gathers the state of a mirror.
+package struct StatusReporter: Sendable {
+    private static let recentShown = 10
+    /// A worker that has not beaten for so long, in milliseconds, is gone.
+    private static let silence: Int64 = 60_000
+    /// Longer lists of what waits are not counted to their end.
+    private static let suggestionsCounted = 1_000
+    /// How many of the last day's actions are searched for those without an answer.
+    private static let unconfirmedSearched = 1_000
+
+    let stores: MirrorStores
+
+    /// - Parameter stores: The mirror's data.
+    package init(stores: MirrorStores) { self.stores = stores }
+
+    /// The state at `now`.
+    ///
+    /// A classifier that cannot be reached, or a login that cannot be opened, is reported, not thrown.
+    package func report(now: Date) async throws -> StatusReport {
+        let configuration = stores.configuration
+        let record = try await stores.table.record()
+        let zone = configuration.timeZone ?? record.timeZone.flatMap(TimeZone.init(identifier:))
+        let outbox = stores.outbox(lease: nil)
+        let posts = try await stores.archive.count()
+        let span = try await stores.archive.span()
+        let today = zone.map { LocalTime(now, in: $0).day }
+        let plan = try await plan(today, zone, now: now)
+        let (classifier, problem) = await classifier()
+        let suggestions = try await outbox.suggestions(limit: Self.suggestionsCounted).count
+        let accounts = try await FoundAccounts(in: stores)
+        let spending = accounts.networks.contains(.x) ? try await stores.spending.spending(at: now) : nil
+        let isRunning = try await isRunning(now: now)
+        var troubles = try await troubles(outbox, now: now)
+        troubles.feeds = try await stores.feeds.health(now: now)
+        let idle = IdleReasons(
+            configuration: configuration, accounts: accounts, spending: spending, zone: zone, posts: posts, plan: plan,
+            isRunning: isRunning, classifier: classifier, classifierProblem: problem, suggestions: suggestions,
+            troubles: troubles)
+        return StatusReport(
+            mirror: configuration.mirror, storage: "\(configuration.storage)", human: record.humanHandle,
+            bot: record.botHandle, accounts: accounts.states(record),
+            spending: spending.map(StatusReport.SpendingState.init),
+            timeZone: configuration.timeZoneName ?? record.timeZone,
+            archive: .init(posts: posts, limit: configuration.archiveLimit, oldest: span?.oldest, newest: span?.newest),
+            classifier: classifier, suggestions: suggestions, today: today, slots: plan?.slots ?? [],
+            nextSlot: plan?.slots.first { $0.due > now && ["planned", "preview"].contains($0.state) }?.due,
+            recent: try await outbox.recent(Self.recentShown).map(recent(of:)), isRunning: isRunning,
+            feeds: troubles.feeds, idle: idle.sentences)
+    }
+
+    private func troubles(_ outbox: OutboxStore, now: Date) async throws -> Troubles {
+        var troubles = Troubles()
+        troubles.refusals = try await stores.refusals.all()
+        troubles.unconfirmed = try await outbox.recent(Self.unconfirmedSearched, since: now - 86_400)
+            .filter(\.isUnconfirmed)
+        do {
+            _ = try await stores.storage.transaction { connection in
+                try connection.execute("UPDATE mirrors SET created_ms = created_ms WHERE mirror = NULL")
+            }
+        } catch let error as StorageError where [.readOnly, .full].contains(error.code) {
+            troubles.database = "\(error)"
+        } catch let error as StorageError where error.isTransient {
+            // Busy now, as databases are.
+        }
+        return troubles
+    }
+
+    private func isRunning(now: Date) async throws -> Bool {
+        let lease = try await LeaseTable(storage: stores.storage, mirror: stores.configuration.mirror).record()
+        return lease.map { !$0.isReleased && now.milliseconds - $0.updatedMilliseconds < Self.silence } ?? false
+    }
+
+    private func recent(of action: Action) -> StatusReport.Recent {
+        StatusReport.Recent(
+            id: action.id, kind: action.kind, state: action.state, at: action.updated, reason: action.reason,
+            text: action.text, why: Explanation(json: action.explanation)?.summary)
+    }
+
+    private func plan(_ today: LocalDay?, _ zone: TimeZone?, now: Date) async throws -> PlanReport? {
+        guard let today, let zone else { return nil }
+        return try await PlanReporter(stores: stores, zone: zone).report(on: today, now: now)
+    }
+
+    private func classifier() async -> (StatusReport.ClassifierState?, String?) {
+        do {
+            let status = try await stores.favorites().status()
+            return (
+                StatusReport.ClassifierState(
+                    favorites: Int(status.favorites), normals: Int(status.normals), seen: Int(status.seen),
+                    counts: status.features, waiting: waiting(status)), nil
+            )
+        } catch {
+            return (nil, "\(error)")
+        }
+    }
+}
+
+/// Why favorites wait, or nil.
+private func waiting(_ status: TrainingStatus) -> String? {
+    if case .unavailable(let error) = status.counts { return error.description }
+    return status.waiting.map { "\($0) learned" }
+}
+
+extension FoundAccounts {
+    /// Both accounts as a report shows them.
+    func states(_ record: MirrorRecord) -> [StatusReport.AccountState] {
+        AccountRole.allCases.map { role in
+            StatusReport.AccountState(
+                role: role, network: accounts[role]?.network ?? configuration.network(of: role),
+                handle: role == .human ? record.humanHandle : record.botHandle, credentials: accounts[role]?.origin)
+        }
+    }
+}
+
+/// What to set `TIME_ZONE` to, as far as the archive tells.
+struct TimeZoneProposal: Sendable {
+    let archive: Archive
+
+    /// A sentence for an error message.
+    var text: String {
+        get async throws {
+            guard let guess = TimeZoneGuess(minuteCounts: try await archive.quietHoursGuess()),
+                let best = guess.candidates.first
+            else { return "set it to the human's IANA zone, such as Europe/Berlin" }
+            return """
+                the hours in which the human never posts suggest \(best.name), give or take \
+                \(TimeZoneGuess.uncertaintyHours) hours, for example \(best.example)
+                """
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import Favorites
+package import Foundation
+import Networks
+import Outbox
+import Posts
+import Redis
+import Storage
+
+/// What is tried again after a failure, and when.
+package enum Retry {
+    /// Never sooner than the network asked for.
+    private static let backoff = Backoff(first: 5, longest: 300)
+    /// What no retry mends; a replaced file is another database, which the next start opens.
+    private static let finalStorageCodes: [StorageError.Code] = [
+        .outOfDate, .authentication, .configuration, .corrupt, .replaced,
+    ]
+
+    /// When to try something again that failed so many times in a row.
+    ///
+    /// - Parameters:
+    ///   - failures: How often, this time counted.
+    ///   - name: What is tried; things of other names wait a little more or less.
+    ///   - error: How it failed the last time.
+    ///   - now: The time from which the wait is counted.
+    /// - Returns: The time of the next try.
+    package static func next(after failures: Int, of name: String, _ error: any Error, now: Date) -> Date {
+        backoff.next(
+            after: failures, key: "\(name) \(failures)", asked: (error as? NetworkError)?.retryAfter, now: now,
+            atMost: .greatestFiniteMagnitude)
+    }
+
+    /// Whether trying again cannot help, so that the worker ends.
+    package static func isInVain(_ error: any Error) -> Bool {
+        switch error {
+        case is ConfigurationError, is UnusableAccount, is AccountsChanged: true
+        case let error as OutboxError: error.code == .leaseLost
+        case let error as StorageError: finalStorageCodes.contains(error.code)
+        case let error as FavoritesError: error.code == .invalidConfiguration
+        case let error as RedisError: error.code == .invalidConfiguration
+        default: false
+        }
+    }
+}
+
+/// Somebody logged in or out, or bound the mirror anew, while the worker ran; it begins again with what is stored now.
+package struct AccountsChanged: Error {
+    package init() {}
+}

@@ -1,0 +1,46 @@
+package import Archive
+import Conduct
+package import Networks
+package import Posts
+
+/// Picks the posts of others that the classifier may learn from: open to all, and of people who did not opt out.
+package struct Learnable: Sendable {
+    let people: People
+    /// The accounts of human and bot.
+    let own: Set<AccountID>
+    /// Told of a person from whom nothing may be learned any more.
+    var onOptOut: @Sendable (AccountID, String) async throws -> Void = { _, _ in }
+
+    /// - Parameters:
+    ///   - people: Who wants to be left alone.
+    ///   - own: The accounts of human and bot.
+    ///   - onOptOut: Told of a person from whom nothing may be learned any more.
+    package init(
+        people: People, own: Set<AccountID>,
+        onOptOut: @escaping @Sendable (AccountID, String) async throws -> Void = { _, _ in }
+    ) {
+        self.people = people
+        self.own = own
+        self.onOptOut = onOptOut
+    }
+
+    /// - Parameters:
+    ///   - items: Posts as a network gave them.
+    ///   - known: What their authors said, where that was asked already.
+    /// - Returns: Those that may be learned.
+    /// - Throws: The store's error.
+    package func among(
+        _ items: [ObservedPost], _ known: [AccountID: People.Stance]? = nil
+    ) async throws -> [ObservedPost] {
+        for author in items.map(\.author) where OptOut.isOptedOut(bio: author.bio) {
+            try await onOptOut(author.id, author.handle)
+        }
+        let candidates = items.filter { item in
+            !item.post.isRepost && item.post.visibility.isOpen && !own.contains(item.author.id)
+                && !OptOut.isOptedOut(bio: item.author.bio)
+        }
+        let stances =
+            if let known { known } else { try await people.stances(of: candidates.map(\.author.id)) }
+        return candidates.filter { stances[$0.author.id] != .deny }
+    }
+}

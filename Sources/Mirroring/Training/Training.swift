@@ -1,0 +1,192 @@
+import Archive
+import Blocking
+import Favorites
+package import Foundation
+package import Import
+import Networks
+import Posts
+
+/// How far a training has come, for a progress bar or a line of text.
+package struct TrainingProgress: Equatable, Sendable {
+    /// What is being read.
+    package enum Step: String, Sendable {
+        case posts
+        case favorites
+        case home
+        case archive
+
+        /// What people call it.
+        var name: String {
+            switch self {
+            case .posts: "posts"
+            case .favorites: "favorites"
+            case .home: "home timeline"
+            case .archive: "archive"
+            }
+        }
+
+        /// What is counted.
+        var things: String {
+            switch self {
+            case .posts, .home, .archive: "posts"
+            case .favorites: "favorites"
+            }
+        }
+    }
+
+    package var step: Step
+    package var done: Int
+    /// How many there will be at most; nil while nobody knows.
+    package var total: Int?
+    /// A sentence to print before the reading begins, such as what it costs.
+    package var announcement: String?
+}
+
+/// What a training did.
+package struct TrainingSummary: Equatable, Sendable {
+    /// Posts or examples that were read.
+    package var read = 0
+    /// New ones among them.
+    package var learned = 0
+    /// Left out because they were known.
+    package var known = 0
+    /// Left out on purpose, by reason.
+    package var leftOut: [String: Int] = [:]
+    /// Items that could not be read, the first of them described.
+    package var problems: [String] = []
+    package var problemCount = 0
+    /// The zone that the archive suggests.
+    package var suggestedTimeZone: String?
+    /// What could not be read, and how to get it: a sentence each.
+    package var missing: [String] = []
+
+    package init() {}
+
+    /// Adds what the reader of an archive found besides the items.
+    package mutating func add(_ imported: ImportSummary?) {
+        guard let imported else { return }
+        problems += imported.problems.map(\.description)
+        problemCount += imported.problemCount
+        suggestedTimeZone = imported.timeZone
+        let counts = [
+            ("deleted", imported.deleted), ("without a text", imported.withoutText),
+            ("without a label", imported.unlabelled), ("not public", imported.notOpen),
+            ("reposts", imported.reposts), ("neither posts nor favorites", imported.unrelated),
+            ("addresses only", imported.likesWithoutPost),
+        ]
+        for (reason, count) in counts where count > 0 { leftOut[reason, default: 0] += count }
+        missing += imported.hints
+    }
+}
+
+/// How much of a month's money may be spent on training.
+///
+/// Half of it, so that what the bot does every day goes on. The last page may pass it by what one page costs.
+package struct TrainingBudget: Sendable {
+    private let spending: @Sendable (Date) async throws -> Spending
+
+    /// - Parameter spending: What the month of an instant has cost so far.
+    package init(_ spending: @escaping @Sendable (Date) async throws -> Spending) {
+        self.spending = spending
+    }
+
+    init(_ table: SpendingTable) {
+        self.init { try await table.spending(at: $0) }
+    }
+
+    /// What is left for training, and what that is part of.
+    struct State {
+        let budget: Money
+        let left: Money
+        /// When there is money again.
+        let renews: Date
+    }
+
+    func state(at now: Date) async throws -> State {
+        let spending = try await spending(now)
+        let share = Money(microdollars: spending.budget.microdollars / 2)
+        return State(budget: spending.budget, left: max(share - spending.total, .zero), renews: spending.renews)
+    }
+}
+
+/// Removes what a mirror has learned: posts, examples and counts, and where they were read up to.
+///
+/// What the bot did and whom it leaves alone stays, so that nothing happens
+/// twice afterwards.
+package struct TrainingReset: Sendable {
+    let stores: MirrorStores
+
+    /// - Parameter stores: The mirror's data.
+    package init(stores: MirrorStores) { self.stores = stores }
+
+    /// Removes everything learned by this mirror, and nothing of another.
+    package func clear() async throws {
+        try await stores.archive.clear()
+        try await stores.favorites().clear()
+        try await stores.feeds.reset([FeedName.humanPosts, FeedName.humanFavorites, FeedName.seen])
+    }
+}
+
+/// Reads a downloaded archive on a thread of its own and hands it over in batches.
+struct ArchiveBatches: Sendable {
+    let path: String
+    let purpose: ImportPurpose
+    let network: NetworkName
+    let localHost: String?
+    let batchSize: Int
+
+    /// Hands over the items in the order of the archive.
+    ///
+    /// While a batch is handled the next one is read; the reader then waits for
+    /// it, so memory stays flat whatever the size of the archive.
+    ///
+    /// - Parameter handle: Given at most `batchSize` items at a time, never two
+    ///   batches at once.
+    /// - Returns: What the reader found besides the items.
+    /// - Throws: ``ImportError``, or what `handle` throws.
+    func forEach(_ handle: @escaping @Sendable ([ArchiveItem]) async throws -> Void) async throws -> ImportSummary {
+        let executor = ThreadExecutor(name: "import")
+        defer { executor.shutdown() }
+        return try await executor.run {
+            var handling: Handling?
+            // Whatever ends the reading, nothing is handled any more after it.
+            defer { _ = try? handling?.wait() }
+            var batch: [ArchiveItem] = []
+            func handOver() throws {
+                try handling?.wait()
+                handling = Handling(of: batch, handle)
+                batch.removeAll(keepingCapacity: true)
+            }
+            let reader = ArchiveReader(
+                path: path, purpose: purpose, network: network, localHost: localHost)
+            let summary = try reader.read { item in
+                batch.append(item)
+                if batch.count >= batchSize { try handOver() }
+            }
+            if !batch.isEmpty { try handOver() }
+            try handling?.wait()
+            return summary
+        }
+    }
+
+    /// A batch that is being handled, and the reader's own thread that waits for it.
+    private final class Handling: @unchecked Sendable {
+        // Sendable because `error` is written before the semaphore is signalled and read after.
+        private let done = DispatchSemaphore(value: 0)
+        private var error: (any Error)?
+
+        init(of batch: [ArchiveItem], _ handle: @escaping @Sendable ([ArchiveItem]) async throws -> Void) {
+            Task {
+                do { try await handle(batch) } catch { self.error = error }
+                done.signal()
+            }
+        }
+
+        /// Blocks the thread until the batch is handled; may be called again.
+        func wait() throws {
+            done.wait()
+            done.signal()
+            if let error { throw error }
+        }
+    }
+}

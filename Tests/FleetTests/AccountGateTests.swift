@@ -1,0 +1,309 @@
+import Foundation
+import Logging
+import Networks
+import Posts
+import Testing
+
+@testable import Fleet
+@testable import Mirroring
+
+/// When an account may be asked, and what makes it wait.
+@Suite struct AccountGateTests {
+    private static let start = PaperMirror.now
+
+    private let log = Recorder<String>()
+    private let refusals = Recorder<String>()
+    private let clock = VirtualClock(startingAt: Self.start)
+
+    private func gate(
+        before network: PaperNetwork, _ patience: AccountGate.Patience = .minutes, after previous: AccountGate? = nil
+    ) -> AccountGate {
+        AccountGate(
+            network, account: "bot", patience: patience, after: previous, now: { [clock] in clock.now },
+            logger: Logger(label: "test") { [log] _ in LogRecorder(lines: log) }
+        ) { [refusals] error in refusals.add(error.map { $0.operation.rawValue } ?? "accepted") }
+    }
+
+    /// Refuses the credentials for some calls.
+    private func network(
+        _ name: NetworkName = .mastodon, refusing operations: Set<NetworkError.Operation>,
+        _ code: NetworkError.Code = .unauthorized
+    ) -> PaperNetwork {
+        let network = PaperNetwork(name)
+        refuse(operations, at: network, code)
+        return network
+    }
+
+    private func refuse(
+        _ operations: Set<NetworkError.Operation>, at network: PaperNetwork, _ code: NetworkError.Code = .unauthorized
+    ) {
+        network.with { state in
+            state.failure = { operation, _ in
+                operations.contains(operation) ? network.error(code, operation, outcome: .refused) : nil
+            }
+        }
+    }
+
+    private func error(of body: () async throws -> Void) async -> NetworkError? {
+        do {
+            try await body()
+            return nil
+        } catch {
+            return error as? NetworkError
+        }
+    }
+
+    private func isGivenUp(_ gate: AccountGate) -> Bool {
+        do throws(UnusableAccount) {
+            try gate.check()
+            return false
+        } catch {
+            return true
+        }
+    }
+
+    private func wait(until date: Date?) async throws { try await clock.sleep(until: date ?? clock.now) }
+
+    // MARK: Credentials
+
+    @Test func oneRefusalMakesAPauseAndThenAVerification() async throws {
+        let network = network(refusing: [.readHome])
+        let gate = gate(before: network)
+        let refused = try #require(await error { _ = try await gate.page(.home, .newest) })
+        #expect(refused.retryAfter == Self.start + 30 && refused.outcome == .notSent)
+        // Nothing is asked in the pause, whatever it is for.
+        let calls = network.with { $0.calls.count }
+        let held = try #require(await error { _ = try await gate.page(.mentions, .newest) })
+        #expect(held.retryAfter == Self.start + 30)
+        #expect(try await !gate.isOpen())
+        #expect(network.with { $0.calls.count } == calls)
+        refuse([], at: network)
+        try await wait(until: gate.pause(at: clock.now))
+        #expect(try await gate.isOpen())
+        #expect(network.with { $0.calls.last } == .verifyAccount)
+        // Until what was refused is accepted the doubt stays.
+        _ = try await gate.page(.mentions, .newest)
+        #expect(gate.refusal != nil)
+        _ = try await gate.page(.home, .newest)
+        #expect(gate.refusal == nil)
+        #expect(log.values.count { $0.contains("Credentials accepted again") } == 1)
+        #expect(refusals.values == ["read-home", "accepted"])
+    }
+
+    @Test func givesUpAfterSixRefusalsInTwelveMinutes() async throws {
+        let network = network(refusing: [.readHome, .verifyAccount])
+        let gate = gate(before: network)
+        _ = await error { _ = try await gate.page(.home, .newest) }
+        var waits: [TimeInterval] = []
+        while !isGivenUp(gate), waits.count < 20 {
+            let next = gate.pause(at: clock.now) ?? .distantFuture
+            waits.append(next.timeIntervalSince(clock.now))
+            try await wait(until: next)
+            _ = try? await gate.isOpen()
+        }
+        #expect(waits == [30, 60, 120, 240, 300])
+        // Each refusal is noted when it happens.
+        #expect(refusals.values.count == 6)
+    }
+
+    /// A token that may do everything but publish is verified without an objection each time.
+    @Test func aSuccessOfSomethingElseDoesNotCount() async throws {
+        let network = network(refusing: [.publish])
+        let gate = gate(before: network)
+        let draft = Draft(text: "a", key: "k", createdAt: Self.start)
+        for number in 1...6 {
+            #expect(!isGivenUp(gate))
+            _ = await error { _ = try await gate.publish(draft) }
+            guard number < 6 else { break }
+            try await wait(until: gate.pause(at: clock.now))
+            _ = try await gate.page(.home, .newest)
+        }
+        #expect(isGivenUp(gate))
+    }
+
+    /// One thread, or one post, may be refused alone, with the words of a refused token.
+    @Test func aRefusalOfOnePostIsNoneOfTheAccount() async throws {
+        let network = network(refusing: [.readConversation, .readPost])
+        let gate = gate(before: network)
+        for number in 1...20 {
+            let post = paperPost("\(number)", on: .mastodon)
+            let refused = await error { _ = try await gate.lookUp(post.address) }
+            #expect(refused?.code == .forbidden)
+        }
+        #expect(gate.refusal == nil && !isGivenUp(gate) && gate.pause(at: clock.now) == nil)
+        // The account is verified for that, but not each time.
+        #expect(network.with { $0.calls.count { $0 == .verifyAccount } } == 1)
+        #expect(refusals.values.isEmpty)
+    }
+
+    @Test func aRefusalOfOnePostCountsIfTheAccountIsRefusedToo() async throws {
+        let network = network(refusing: [.readPost, .verifyAccount])
+        let gate = gate(before: network)
+        #expect(await error { _ = try await gate.lookUp("a") }?.code == .unauthorized)
+        #expect(gate.refusal != nil && gate.pause(at: clock.now) == Self.start + 30)
+    }
+
+    @Test func somePatienceEndsAtOnceAndSomeNever() async throws {
+        let (hasty, endless) = (
+            gate(before: network(refusing: [.readHome]), .none),
+            gate(before: network(refusing: [.readHome, .verifyAccount]), .endless)
+        )
+        _ = await error { _ = try await hasty.page(.home, .newest) }
+        #expect(isGivenUp(hasty))
+        _ = await error { _ = try await endless.page(.home, .newest) }
+        var waits: [TimeInterval] = []
+        for _ in 0..<30 {
+            let next = endless.pause(at: clock.now) ?? clock.now
+            waits.append(next.timeIntervalSince(clock.now))
+            try await wait(until: next)
+            _ = try await endless.isOpen()
+        }
+        #expect(!isGivenUp(endless))
+        #expect(waits.prefix(9) == [30, 60, 120, 240, 300, 900, 1_800, 3_600, 3_600])
+        #expect(waits.last == 3_600)
+    }
+
+    /// The server is not there at all when it is to be asked.
+    @Test func aVerificationWithoutAnAnswerSaysNothing() async throws {
+        let network = network(refusing: [.readHome])
+        let gate = gate(before: network)
+        _ = await error { _ = try await gate.page(.home, .newest) }
+        refuse([.verifyAccount], at: network, .unavailable)
+        for _ in 1...20 {
+            try await wait(until: gate.pause(at: clock.now))
+            #expect(try await !gate.isOpen())
+            #expect(gate.pause(at: clock.now) == clock.now + 30)
+        }
+        #expect(!isGivenUp(gate))
+        #expect(refusals.values.count == 1)
+    }
+
+    @Test func anotherGateKnowsWhatTheFirstOneKnew() async throws {
+        let network = network(refusing: [.readHome])
+        let first = gate(before: network)
+        _ = await error { _ = try await first.page(.home, .newest) }
+        let second = gate(before: network, after: first)
+        #expect(second.refusal != nil && second.pause(at: clock.now) == Self.start + 30)
+    }
+
+    // MARK: Shares and money
+
+    private func limited(_ limit: RateLimit?, on name: NetworkName = .mastodon) -> AccountGate {
+        let network = PaperNetwork(name)
+        network.with { $0.rateLimit = limit }
+        return gate(before: network)
+    }
+
+    /// At the very second at which a limit ends everybody comes back.
+    private func isSoonAfter(_ date: Date, _ found: Date?) -> Bool {
+        found.map { $0 > date + 1 && $0 < date + 5 + 0.2 * date.timeIntervalSince(Self.start) } ?? false
+    }
+
+    @Test func waitsForTheResetBeforeTheShareIsUsedUp() async throws {
+        let enough = limited(RateLimit(limit: 300, remaining: 30, resetsAt: Self.start + 200))
+        _ = try await enough.page(.home, .newest)
+        #expect(enough.pause(of: .home, at: clock.now) == nil)
+        let scarce = limited(RateLimit(limit: 300, remaining: 29, resetsAt: Self.start + 200))
+        _ = try await scarce.page(.home, .newest)
+        for feed in Feed.allCases { #expect(isSoonAfter(Self.start + 200, scarce.pause(of: feed, at: clock.now))) }
+        #expect(scarce.pause(of: .home, at: Self.start + 300) == nil)
+        // Publishing goes on with what is left.
+        #expect(scarce.pause(at: clock.now) == nil)
+        #expect(log.values.count == 1)
+        #expect(log.values.first?.hasPrefix("info Account waits for its share of requests account=bot") == true)
+    }
+
+    @Test(arguments: [
+        RateLimit(), RateLimit(limit: 300, remaining: 0), RateLimit(limit: 300, resetsAt: PaperMirror.now + 60),
+        RateLimit(limit: 300, remaining: 0, resetsAt: PaperMirror.now - 1),
+        RateLimit(limit: 300, remaining: .max, resetsAt: PaperMirror.now + 60),
+        RateLimit(limit: .min, remaining: 0, resetsAt: PaperMirror.now + 60),
+        RateLimit(limit: 0, remaining: 0, resetsAt: PaperMirror.now + 60),
+    ])
+    func headersThatSayNothingSlowNothing(limit: RateLimit) async throws {
+        let gate = limited(limit)
+        _ = try await gate.page(.home, .newest)
+        #expect(gate.pause(of: .mentions, at: clock.now) == nil)
+        #expect(log.values.isEmpty)
+    }
+
+    @Test func hostileHeadersAreBelievedForAQuarterOfAnHour() async throws {
+        let gate = limited(RateLimit(limit: .max, remaining: .min, resetsAt: .distantFuture))
+        _ = try await gate.page(.home, .newest)
+        #expect(isSoonAfter(Self.start + 900, gate.pause(of: .home, at: clock.now)))
+    }
+
+    /// Who has looked at all favorites may still look for mentions.
+    @Test func whereEachFeedHasItsShareOnlyThatFeedWaits() async throws {
+        let gate = limited(RateLimit(limit: 75, remaining: 0, resetsAt: Self.start + 600), on: .x)
+        _ = try await gate.page(.favorites, .newest)
+        #expect(gate.pause(of: .favorites, at: clock.now) != nil)
+        #expect(gate.pause(of: .mentions, at: clock.now) == nil)
+    }
+
+    @Test func whoIsRefusedForAskingTooOftenComesBackALittleLater() async throws {
+        let network = PaperNetwork(.mastodon)
+        network.with {
+            $0.failure = { operation, _ in
+                network.error(.rateLimited, operation, retryAfter: Self.start + 300, outcome: .refused)
+            }
+        }
+        let gate = gate(before: network)
+        #expect(await error { _ = try await gate.page(.home, .newest) }?.code == .rateLimited)
+        #expect(isSoonAfter(Self.start + 300, gate.pause(of: .home, at: clock.now)))
+        #expect(gate.pause(of: .mentions, at: clock.now) != nil)
+    }
+
+    private func poor(_ code: NetworkError.Code, until: Date?) -> (AccountGate, PaperNetwork) {
+        let network = PaperNetwork(.x)
+        network.with { $0.failure = { operation, _ in network.error(code, operation, retryAfter: until) } }
+        return (gate(before: network), network)
+    }
+
+    @Test(arguments: [NetworkError.Code.creditsDepleted, .capReached])
+    func missingMoneyPausesTheWholeAccountAndIsToldOnce(code: NetworkError.Code) async throws {
+        let (gate, _) = poor(code, until: Self.start + 7_200)
+        _ = await error { _ = try await gate.page(.mentions, .newest) }
+        _ = await error { _ = try await gate.page(.home, .newest) }
+        for feed in Feed.allCases { #expect(gate.pause(of: feed, at: clock.now) == Self.start + 7_200) }
+        #expect(gate.pause(of: .home, at: Self.start + 7_200) == nil)
+        #expect(log.values.count == 1)
+        #expect(log.values.first?.hasPrefix("warning Account pauses account=bot") == true)
+    }
+
+    @Test func whatOneFeedMayCostPausesThatFeed() async throws {
+        let (gate, _) = poor(.overBudget, until: Self.start + 40_000)
+        _ = await error { _ = try await gate.page(.home, .newest) }
+        #expect(gate.pause(of: .home, at: clock.now) == Self.start + 40_000)
+        #expect(gate.pause(of: .mentions, at: clock.now) == nil)
+        // The budget is one for all feeds, and told once.
+        _ = await error { _ = try await gate.page(.mentions, .newest) }
+        #expect(log.values.count == 1)
+        #expect(log.values.allSatisfy { $0.hasPrefix("info Account pauses") })
+    }
+
+    @Test(arguments: [(nil, 3_600.0), (PaperMirror.now - 5, 60.0)])
+    func pausesEvenIfTheNetworkDoesNotSayHowLong(until: Date?, wait: TimeInterval) async throws {
+        let (gate, _) = poor(.creditsDepleted, until: until)
+        _ = await error { _ = try await gate.page(.home, .newest) }
+        #expect(gate.pause(of: .home, at: clock.now) == Self.start + wait)
+    }
+
+    @Test(arguments: [NetworkError.Code.unavailable, .rejected, .transport])
+    func otherErrorsAreFailures(code: NetworkError.Code) async throws {
+        let (gate, _) = poor(code, until: Self.start + 60)
+        _ = await error { _ = try await gate.page(.home, .newest) }
+        #expect(gate.pause(of: .home, at: clock.now) == nil)
+        #expect(log.values.isEmpty)
+    }
+
+    /// What is known of a server's limits is used while it cannot be asked.
+    @Test func limitsAreRemembered() async throws {
+        let network = PaperNetwork(.mastodon)
+        let gate = gate(before: network)
+        let limits = try await gate.limits()
+        refuse([.readHome], at: network)
+        _ = await error { _ = try await gate.page(.home, .newest) }
+        #expect(try await gate.limits() == limits)
+    }
+}

@@ -1,0 +1,120 @@
+import Favorites
+import Foundation
+import Networks
+import Outbox
+import Posts
+import Sandbox
+import Testing
+
+@testable import Fleet
+@testable import Mirroring
+
+/// Which accounts a mirror accepts, and what it needs before it acts.
+@Suite(.mirrors, .timeLimit(.minutes(5))) struct AccountTests {
+    @Test func refusesToMirrorAnAccountIntoItself() async throws {
+        let fixture = try await MirrorFixture.start()
+        let stores = try await fixture.reopened(changing: ["HUMAN_ACCESS_TOKEN": fixture.sandbox.botToken])
+        let error = await #expect(throws: ConfigurationError.self) {
+            try await fixture.worker(on: stores).run(until: Sample.hour(24))
+        }
+        #expect(error?.setting == "BOT_ACCESS_TOKEN")
+        #expect(try await stores.table.record() == MirrorRecord())
+        try await expectNothingHappened(fixture)
+    }
+
+    @Test func refusesAnotherPairUnderTheSameName() async throws {
+        let fixture = try await MirrorFixture.start()
+        #expect(try await fixture.worker().runOnce())
+        let before = try await fixture.stores.table.record()
+        #expect(before.human == Sample.person("haruka"))
+        #expect(before.bot == Sample.person("mirror"))
+        let swapped = [
+            "HUMAN_ACCESS_TOKEN": fixture.sandbox.botToken, "BOT_ACCESS_TOKEN": fixture.sandbox.humanToken,
+        ]
+        let stores = try await fixture.reopened(changing: swapped)
+        let error = await #expect(throws: ConfigurationError.self) {
+            try await fixture.worker(on: stores).run(until: Sample.hour(24))
+        }
+        #expect(error?.setting == "HUMAN_ACCESS_TOKEN")
+        #expect(error?.description.contains("MIRROR") == true)
+        #expect(try await stores.table.record() == before)
+        // Under a name of its own the other pair is welcome.
+        let named = try await fixture.reopened(changing: swapped.merging(["MIRROR": "other"]) { $1 })
+        // It gets as far as its token reaches.
+        let refusal = await #expect(throws: NetworkError.self) {
+            try await fixture.worker(on: named).run(until: Sample.hour(24))
+        }
+        #expect(refusal?.code == .missingScope)
+        #expect(try await named.table.record().human == Sample.person("mirror"))
+        #expect(try await fixture.stores.table.record() == before)
+    }
+
+    @Test func knowsTheHumanAgainWhoIsNoLongerConfigured() async throws {
+        let fixture = try await MirrorFixture.start()
+        #expect(try await fixture.worker().runOnce())
+        let changes = [
+            "HUMAN_SERVER": "", "HUMAN_ACCESS_TOKEN": "", "BOT_ACCESS_TOKEN": fixture.sandbox.humanToken,
+        ]
+        let stores = try await fixture.reopened(changing: changes)
+        let error = await #expect(throws: ConfigurationError.self) {
+            try await fixture.worker(on: stores).run(until: Sample.hour(24))
+        }
+        #expect(error?.setting == "BOT_ACCESS_TOKEN")
+        #expect(try await stores.table.record().bot == Sample.person("mirror"))
+    }
+
+    @Test func needsABot() async throws {
+        let fixture = try await MirrorFixture.start(variables: ["BOT_SERVER": "", "BOT_ACCESS_TOKEN": ""])
+        let error = await #expect(throws: ConfigurationError.self) {
+            try await fixture.worker().run(until: Sample.hour(24))
+        }
+        #expect(error?.setting == "BOT_SERVER")
+        #expect(error?.isMissing == true)
+        try await expectNothingHappened(fixture)
+    }
+
+    @Test func proposesATimeZoneFromTheArchive() async throws {
+        let fixture = try await MirrorFixture.start(variables: ["TIME_ZONE": ""])
+        let error = await #expect(throws: ConfigurationError.self) {
+            try await fixture.worker().run(until: Sample.hour(24))
+        }
+        let text = try #require(error?.description)
+        #expect(error?.setting == "TIME_ZONE")
+        let guess = try #require(text.firstMatch(of: /suggest UTC\+(\d+), give or take 2 hours, for example \w+\/\w+/))
+        // Tokyo is nine hours ahead.
+        #expect((7...11).contains(try #require(Int(guess.1))))
+        try await expectNothingHappened(fixture)
+        // Once it is known it need not be repeated.
+        try await fixture.stores.table.setTimeZone(Sample.zone.identifier, now: fixture.clock.now)
+        #expect(try await fixture.worker().runOnce())
+        #expect(try await !fixture.slots().isEmpty)
+    }
+
+    @Test func saysHowToSetATimeZoneWithoutAnArchive() async throws {
+        let fixture = try await MirrorFixture.start(isTrained: false, variables: ["TIME_ZONE": ""])
+        let error = await #expect(throws: ConfigurationError.self) { try await fixture.worker().runOnce() }
+        #expect(error?.description == "TIME_ZONE is not set; set it to the human's IANA zone, such as Europe/Berlin")
+        #expect(try await fixture.leaseHolder() == nil)
+    }
+
+    @Test func livesWithoutTheHumansAccount() async throws {
+        let variables = ["HUMAN_SERVER": "", "HUMAN_ACCESS_TOKEN": ""]
+        let fixture = try await MirrorFixture.start(from: 9, variables: variables)
+        let seen = try await fixture.stores.favorites().status().seen
+        try await fixture.live(until: 12.5)
+        let summary = await fixture.sandbox.ledger.summary
+        #expect(summary.posted > 0)
+        #expect(summary.replies == summary.expectedReplies)
+        #expect(summary.unsolicited + summary.duplicateSends + summary.errors == 0)
+        // What the bot sees counts as seen, for nothing else does.
+        #expect(try await fixture.stores.favorites().status().seen > seen)
+    }
+
+    private func expectNothingHappened(_ fixture: MirrorFixture) async throws {
+        let ledger = await fixture.sandbox.ledger
+        #expect(ledger.deliveries.isEmpty)
+        #expect(ledger.favorites.isEmpty)
+        #expect(try await fixture.actions().isEmpty)
+        #expect(try await fixture.leaseHolder() == nil)
+    }
+}

@@ -1,0 +1,63 @@
+import Configuration
+import Foundation
+import Logging
+import Storage
+import TestSupport
+import Testing
+
+@testable import Fleet
+@testable import Mirroring
+
+/// A mirror's database without any network, for tests of what is stored.
+struct BareMirror {
+    static let now = Date(timeIntervalSince1970: 1_795_000_000)
+
+    let folder: TemporaryDirectory
+    private let variables: [String: String]
+
+    /// Makes the tables.
+    ///
+    /// - Parameters:
+    ///   - engine: Where the data is.
+    ///   - variables: Settings besides that of the database.
+    /// - Throws: What went wrong.
+    init(_ engine: Engine = .sqlite, variables: [String: String] = [:]) async throws {
+        folder = try TemporaryDirectory()
+        var all = ["MIRROR": "test", "MIRROR_BOT_HOME": folder.path].merging(variables) { $1 }
+        if engine == .postgres {
+            let url = try await PostgresServer.shared().makeDatabase()
+            let storage = try await Storage.open(.postgres(url: url))
+            _ = try await Migrations.apply(to: storage)
+            await storage.close()
+            all["DATABASE_URL"] = url
+        }
+        self.variables = all
+    }
+
+    var databasePath: String { folder.path("mirror-bot.sqlite") }
+
+    var keyPath: String { databasePath + ".key" }
+
+    func configuration(_ changes: [String: String] = [:]) throws -> MirrorConfiguration {
+        try MirrorFixture.configuration(variables.merging(changes) { $1 })
+    }
+
+    /// Opens the mirror as one more process does; the suite's trait closes it.
+    ///
+    /// - Parameters:
+    ///   - changes: Settings that differ; empty ones count as not set.
+    ///   - log: Receives what is logged.
+    /// - Returns: The mirror.
+    /// - Throws: What went wrong.
+    func open(_ changes: [String: String] = [:], log: Recorder<String> = Recorder()) async throws -> MirrorStores {
+        let closing = try #require(OpenMirrors.current)
+        let stores = try await MirrorStores.open(
+            try configuration(changes), logger: Logger(label: "test") { _ in LogRecorder(lines: log) })
+        closing.add { [folder] in
+            await stores.close()
+            // The folder goes with the last reference, and not before what is in it.
+            withExtendedLifetime(folder) {}
+        }
+        return stores
+    }
+}

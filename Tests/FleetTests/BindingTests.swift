@@ -1,0 +1,228 @@
+import Foundation
+import Logging
+import Networks
+import Outbox
+import Posts
+import Sandbox
+import Storage
+import Testing
+
+@testable import Fleet
+@testable import Mirroring
+
+/// Whose a mirror is, and what follows when it becomes another account's.
+@Suite(.mirrors, .timeLimit(.minutes(5))) struct BindingTests {
+    private static let human = account("human")
+    private static let bot = account("bot")
+
+    private static func account(_ name: String) -> Account {
+        Account(id: AccountID(network: .mastodon, value: "\(name)@social.example"), handle: name)
+    }
+
+    private static func rebinding(_ role: AccountRole, to account: Account) -> Rebinding {
+        Rebinding(role: role, bound: nil, found: account)
+    }
+
+    // MARK: One bot, one mirror
+
+    @Test(arguments: Engine.allCases) func refusesABotThatAnotherMirrorHas(_ engine: Engine) async throws {
+        let mirror = try await BareMirror(engine)
+        let (first, second) = (try await mirror.open(), try await mirror.open(["MIRROR": "second"]))
+        try await first.bind(human: Self.human, bot: Self.bot, now: BareMirror.now)
+        // The same account in another spelling.
+        let same = Account(id: AccountID(network: .mastodon, value: "BOT@Social.Example."), handle: "bot")
+        let error = await #expect(throws: ConfigurationError.self) {
+            try await second.bind(human: Self.account("other"), bot: same, now: BareMirror.now)
+        }
+        #expect(error?.description.contains("mirror test in the same database") == true)
+        #expect(try await second.table.record() == MirrorRecord())
+        // One human may have several bots, and the first mirror goes on.
+        try await second.bind(human: Self.human, bot: Self.account("other"), now: BareMirror.now)
+        try await first.bind(human: Self.human, bot: Self.bot, now: BareMirror.now)
+        let rebound = await #expect(throws: ConfigurationError.self) {
+            _ = try await second.rebind([Self.rebinding(.bot, to: Self.bot)], now: BareMirror.now)
+        }
+        #expect(rebound?.description.contains("mirror test") == true)
+        #expect(try await second.table.record().bot == Self.account("other").id)
+    }
+
+    /// Of two that begin at the same moment, one wins.
+    @Test(arguments: Engine.allCases) func letsOneOfTwoHaveTheBot(_ engine: Engine) async throws {
+        let mirror = try await BareMirror(engine)
+        let names = (0..<4).map { "m\($0)" }
+        var all: [MirrorStores] = []
+        for name in names { all.append(try await mirror.open(["MIRROR": name])) }
+        let bound = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for stores in all {
+                group.addTask {
+                    do {
+                        try await stores.bind(human: nil, bot: Self.bot, now: BareMirror.now)
+                        return true
+                    } catch is ConfigurationError {
+                        return false
+                    }
+                }
+            }
+            return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(bound == 1)
+    }
+
+    @Test func aWorkerOfTheSecondMirrorDoesNothing() async throws {
+        let fixture = try await MirrorFixture.start()
+        #expect(try await fixture.worker().runOnce())
+        let second = try await fixture.reopened(changing: ["MIRROR": "second"])
+        let error = await #expect(throws: ConfigurationError.self) {
+            _ = try await fixture.worker(on: second).runOnce()
+        }
+        #expect(error?.setting == "BOT_ACCESS_TOKEN")
+        #expect(error?.description.contains("mirror test") == true)
+    }
+
+    // MARK: Binding anew
+
+    @Test(arguments: Engine.allCases) func bindsToAnotherBot(_ engine: Engine) async throws {
+        let mirror = try await BareMirror(engine)
+        let stores = try await mirror.open()
+        try await stores.bind(human: Self.human, bot: Self.bot, now: BareMirror.now)
+        _ = try await stores.table.activate(now: BareMirror.now)
+        let cursors = ["bot-mentions", "bot-mentions/gap", "human-posts", "seen-home/past", "verified-bot", "botany"]
+        for name in cursors { try await stores.cursors.set("5", of: name, now: BareMirror.now) }
+        for name in ["bot-home", "human-posts"] {
+            try await stores.storage.execute("INSERT INTO feeds (mirror, feed) VALUES ('test', \(name))")
+        }
+        try await write(
+            [
+                ("post", "planned"), ("reply", "planned"), ("reply", "claimed"), ("favorite", "suggested"),
+                ("reply", "sending"), ("post", "sending"), ("reply", "done"), ("post", "failed"),
+            ], into: stores)
+        let later = BareMirror.now + 60
+        #expect(try await stores.rebind([Self.rebinding(.bot, to: Self.account("moved"))], now: later))
+        let record = try await stores.table.record()
+        #expect(record.bot == Self.account("moved").id && record.botHandle == "moved")
+        #expect(record.human == Self.human.id)
+        #expect(record.activated == later)
+        let left = try await stores.storage.query("SELECT feed FROM cursors ORDER BY feed").map { try $0.text("feed") }
+        #expect(left == ["botany", "human-posts", "seen-home/past"])
+        let heard = try await stores.storage.query("SELECT feed FROM feeds").map { try $0.text("feed") }
+        #expect(heard == ["human-posts"])
+        let actions = try await stores.storage.query(
+            "SELECT kind, state, reason, next_attempt_ms FROM actions ORDER BY id")
+        #expect(
+            try actions.map { "\(try $0.text("kind")) \(try $0.text("state")) \(try $0.optionalText("reason") ?? "")" }
+                == [
+                    "post planned ", "reply skipped rebound", "reply skipped rebound", "favorite skipped rebound",
+                    "reply failed unconfirmed", "post failed unconfirmed", "reply done ", "post failed ",
+                ])
+        #expect(try actions.suffix(4).allSatisfy { try $0.optionalInteger("next_attempt_ms") == nil })
+        // Now this is the account, and the other one no more.
+        try await stores.bind(human: nil, bot: Self.account("moved"), now: later)
+        await #expect(throws: ConfigurationError.self) { try await stores.bind(human: nil, bot: Self.bot, now: later) }
+    }
+
+    @Test func bindsToAnotherHuman() async throws {
+        let stores = try await BareMirror().open()
+        try await stores.bind(human: Self.human, bot: Self.bot, now: BareMirror.now)
+        _ = try await stores.table.activate(now: BareMirror.now)
+        for name in ["bot-mentions", "human-posts", "human-favorites", "seen-home"] {
+            try await stores.cursors.set("5", of: name, now: BareMirror.now)
+        }
+        #expect(try await stores.rebind([Self.rebinding(.human, to: Self.account("new"))], now: BareMirror.now + 60))
+        let record = try await stores.table.record()
+        #expect(record.human == Self.account("new").id && record.bot == Self.bot.id)
+        #expect(record.activated == BareMirror.now)
+        let left = try await stores.storage.query("SELECT feed FROM cursors").map { try $0.text("feed") }
+        #expect(left == ["bot-mentions"])
+        let error = await #expect(throws: ConfigurationError.self) {
+            _ = try await stores.rebind([Self.rebinding(.human, to: Self.bot)], now: BareMirror.now)
+        }
+        #expect(error?.description.contains("belongs to the bot's own account") == true)
+    }
+
+    @Test func leavesAMirrorAloneThatIsAtWork() async throws {
+        let stores = try await BareMirror().open()
+        try await stores.bind(human: nil, bot: Self.bot, now: BareMirror.now)
+        let table = LeaseTable(storage: stores.storage, mirror: stores.configuration.mirror)
+        let lease = try #require(try await table.take(owner: "somebody", after: nil, now: 0))
+        let keeper = LeaseKeeper(
+            table: table, clock: SystemClock(), timing: LeaseTiming(patience: .seconds(1)),
+            logger: Logger(label: "test"))
+        let beating = Task { try await keeper.beat(lease) }
+        #expect(try await !stores.rebind([Self.rebinding(.bot, to: Self.account("moved"))], now: BareMirror.now))
+        beating.cancel()
+        #expect(try await stores.table.record().bot == Self.bot.id)
+    }
+
+    private func write(_ actions: [(kind: String, state: String)], into stores: MirrorStores) async throws {
+        for (number, action) in actions.enumerated() {
+            let next: Int64? = action.state == "failed" ? 5 : nil
+            try await stores.storage.execute(
+                """
+                INSERT INTO actions (mirror, id, kind, subject, state, due_ms, expires_ms, pinned, attempts,
+                    next_attempt_ms, created_ms, updated_ms)
+                VALUES ('test', \("a\(number)"), \(action.kind), \("s\(number)"), \(action.state), 0, 0, \(false), 0,
+                    \(next), 0, 0)
+                """)
+        }
+    }
+
+    // MARK: Noticing a change
+
+    @Test(arguments: Engine.allCases) func aStampTellsEveryNewLogin(_ engine: Engine) async throws {
+        let mirror = try await BareMirror(engine, variables: ["SECRET_KEY": String(repeating: "k", count: 40)])
+        let (stores, other) = (try await mirror.open(), try await mirror.open())
+        var stamps = [try await stores.accountsStamp()]
+        #expect(stamps[0].credentials.isEmpty)
+        func expectChange(_ change: () async throws -> Void) async throws {
+            try await change()
+            let stamp = try await stores.accountsStamp()
+            #expect(stamps.last != stamp)
+            #expect(try await stores.accountsStamp() == stamp)
+            stamps.append(stamp)
+        }
+        let login = StoredLogin(credentials: .bluesky(identifier: "did:plc:haruka", appPassword: Secret("planted")))
+        // The same account, the same password, the same millisecond: still another login.
+        for _ in 0..<3 {
+            try await expectChange { try await other.vault.store(login, for: .bot, at: BareMirror.now) }
+        }
+        // A session is renewed every hour, and nothing changes with it.
+        let before = try await stores.accountsStamp()
+        let sessions = other.vault.sessions(of: .bot, clock: VirtualClock(startingAt: BareMirror.now))
+        try await sessions.save(Secret("planted-session"))
+        #expect(try await stores.accountsStamp() == before)
+        try await expectChange { try await other.vault.store(login, for: .human, at: BareMirror.now) }
+        try await expectChange { try await other.vault.remove(.human) }
+        try await expectChange { try await other.bind(human: nil, bot: Self.bot, now: BareMirror.now) }
+        #expect(!"\(stamps)".contains("planted"))
+        // Settings win over logins.
+        let set = try await mirror.open(["BOT_SERVER": "https://social.example", "BOT_ACCESS_TOKEN": "planted"])
+        let ofSettings = try await set.accountsStamp()
+        try await other.vault.store(login, for: .bot, at: BareMirror.now)
+        #expect(try await set.accountsStamp() == ofSettings)
+        #expect(!"\(ofSettings)".contains("planted"))
+    }
+
+    @Test func takesUpALoginOnAnotherNetwork() async throws {
+        let mirror = try await BareMirror()
+        let stores = try await mirror.open()
+        #expect(stores.configuration.botNetwork == .mastodon && stores.configuration.favoriteMode == .auto)
+        let login = StoredLogin(credentials: .bluesky(identifier: "did:plc:haruka", appPassword: Secret("p")))
+        try await mirror.open().vault.store(login, for: .bot, at: BareMirror.now)
+        let current = try await stores.withCurrentLogins()
+        #expect(current.configuration.botNetwork == .bluesky && current.configuration.favoriteMode == .suggest)
+        #expect(try await current.account(.bot)?.network == .bluesky)
+    }
+
+    @Test func aLoginLeavesTheNoteOfAnother() async throws {
+        let stores = try await BareMirror().open()
+        let error = NetworkError(
+            code: .unauthorized, network: .mastodon, host: "social.example", operation: .publish, detail: nil,
+            outcome: .refused)
+        await stores.refusals.note(error, of: .bot, at: BareMirror.now)
+        let login = StoredLogin(
+            credentials: .mastodon(
+                server: "https://social.example", MastodonCredentials(accessToken: Secret("planted"))))
+        try await stores.bind(Self.bot, openedBy: login.account(.bot), now: BareMirror.now)
+        #expect(try await stores.refusals.all()[.bot] != nil)
+    }
+}

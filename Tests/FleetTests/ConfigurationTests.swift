@@ -1,0 +1,309 @@
+import Configuration
+import Favorites
+import Foundation
+import Networks
+import Posts
+import Schedule
+import Storage
+import TestSupport
+import Testing
+
+@testable import Fleet
+@testable import Mirroring
+
+/// What the settings are, where they come from, and what is refused.
+@Suite struct ConfigurationTests {
+    private static let token = "s3cr3t-of-the-human"
+    private static let botToken = "s3cr3t-of-the-bot"
+    private static let databaseURL = "postgres://mirror:s3cr3t-database@db.example:5433/mirrors?sslmode=require"
+    private static let redisURL = "rediss://:s3cr3t-redis@redis.example:6380/2"
+
+    private static let key = "s3cr3t-key-s3cr3t-key-s3cr3t-key-s3cr3t-key"
+
+    /// Every setting with a value that is not its default.
+    private static let everything = [
+        "MIRROR": "haruka-2", "NETWORK": "bluesky", "HUMAN_NETWORK": "x", "HUMAN_SERVER": "Social.Example",
+        "HUMAN_ACCESS_TOKEN": token, "HUMAN_ACCESS_TOKEN_SECRET": "s3cr3t-ats", "HUMAN_CONSUMER_KEY": "s3cr3t-ck",
+        "HUMAN_CONSUMER_SECRET": "s3cr3t-cs", "HUMAN_HANDLE": "haruka.example", "HUMAN_APP_PASSWORD": "s3cr3t-hap",
+        "HUMAN_API_BASE_URL": "https://proxy.example", "BOT_NETWORK": "x",
+        "BOT_SERVER": "https://bots.example:8443/", "BOT_ACCESS_TOKEN": botToken,
+        "BOT_ACCESS_TOKEN_SECRET": "s3cr3t-bats", "BOT_CONSUMER_KEY": "s3cr3t-bck",
+        "BOT_CONSUMER_SECRET": "s3cr3t-bcs", "BOT_HANDLE": "mirror.example", "BOT_APP_PASSWORD": "s3cr3t-bap",
+        "BOT_API_BASE_URL": "http://127.0.0.1:9000", "SECRET_KEY": key,
+        "DATABASE_URL": databaseURL, "REDIS_URL": redisURL, "REDIS_TLS_VERIFY": "full",
+        "MIRROR_BOT_HOME": "/srv/mirror", "TIME_ZONE": "Europe/Berlin", "SCHEDULE_MODEL": "raw", "BURSTS": "off",
+        "QUIET_HOURS": "23:00-01:00, 12:00-12:02", "NO_REPEAT_DAYS": "90", "MIN_AGE_DAYS": "7", "LINKS": "off",
+        "MAX_PER_DAY": "12", "FAVORITE_RATE_THRESHOLD": "3.5", "FEATURES": "nouns", "FAVORITE_MODE": "off",
+        "FAVORITES_PER_DAY": "4", "REPLIES_PER_PERSON": "2", "REPLIES_PER_THREAD": "6", "ARCHIVE_LIMIT": "2000",
+        "EXAMPLE_LIMIT": "3000", "HISTORY_DAYS": "200", "MECAB_DICTIONARY": "/var/lib/mecab/dic/other",
+        "X_ACKNOWLEDGE_POLICY": "yes", "X_BUDGET_USD_PER_MONTH": "7.5", "X_HOME_POSTS_PER_DAY": "30",
+        "X_APP_OWNER": "bot", "X_FIELD_NAMES": "post", "POLL_SECONDS": "45", "OPERATOR_CONTACT": "ops@example.org",
+        "LOG_LEVEL": "debug", "LOG_FORMAT": "json",
+    ]
+
+    /// The same for a human and a bot on Mastodon.
+    private static let ofMastodon = everything.filter { name, _ in
+        let parts = ["CONSUMER_KEY", "CONSUMER_SECRET", "ACCESS_TOKEN_SECRET", "HANDLE", "APP_PASSWORD", "NETWORK"]
+        return !parts.contains { name.hasSuffix($0) }
+    }
+
+    private static func values(
+        _ environment: [String: String], dotEnv: [String: String]? = nil, flags: [String: String] = [:]
+    ) throws -> SettingValues {
+        try SettingValues(
+            flags: flags, environment: EnvironmentVariablesProvider(environmentVariables: environment),
+            dotEnv: dotEnv.map { EnvironmentVariablesProvider(environmentVariables: $0) })
+    }
+
+    private static func configuration(
+        _ variables: [String: String], environment: [String: String] = ["HOME": "/home/haruka"]
+    ) throws -> MirrorConfiguration {
+        try MirrorConfiguration(try values(variables), environment: environment)
+    }
+
+    @Test func resolvesEveryVariable() throws {
+        #expect(Set(Self.everything.keys) == Set(Setting.all.map(\.name)))
+        let values = try Self.values(Self.everything)
+        for setting in Setting.all {
+            #expect(values.text(setting.name) == Self.everything[setting.name])
+            #expect(values.origin(setting.name) == .environment)
+            #expect(setting.fallback != Self.everything[setting.name])
+        }
+        let all = try Self.configuration(Self.ofMastodon, environment: ["DYNO": "worker.1"])
+        #expect(all.mirror == "haruka-2")
+        #expect(all.humanNetwork == .mastodon && all.botNetwork == .mastodon)
+        let (human, bot) = (try #require(all.account(.human)), try #require(all.account(.bot)))
+        #expect(human.host == "social.example" && bot.host == "bots.example:8443")
+        #expect(human.apiBaseURL == "https://proxy.example" && bot.apiBaseURL == "http://127.0.0.1:9000")
+        guard case .mastodon("https://social.example", let token) = human.credentials,
+            case .mastodon("https://bots.example:8443", let botToken) = bot.credentials
+        else { return #expect(Bool(false), "\(all)") }
+        #expect(token.accessToken.reveal() == Self.token && botToken.accessToken.reveal() == Self.botToken)
+        #expect(all.secretKey?.reveal() == Self.key)
+        #expect(all.x.mayPublish && all.x.homePostsPerDay == 30 && all.x.appOwner == .bot && all.x.fieldNames == .post)
+        #expect(all.x.monthlyBudget.description == "$7.50")
+        guard case .postgres(Self.databaseURL) = all.storage else { return #expect(Bool(false), "\(all.storage)") }
+        #expect(all.redisURL?.reveal() == Self.redisURL)
+        #expect(all.redisTLSVerify == "full")
+        #expect(all.timeZone?.identifier == "Europe/Berlin" && all.timeZoneName == "Europe/Berlin")
+        #expect(all.operatorContact == "ops@example.org")
+        #expect(all.schedule.model == .raw && !all.schedule.bursts && all.schedule.maximumPerDay == 12)
+        #expect(all.schedule.quiet.count == 122)
+        #expect(all.noRepeatDays == 90 && all.minimumAgeDays == 7 && !all.links)
+        #expect(all.favorites.threshold == 3.5 && all.favorites.exampleLimit == 3_000)
+        #expect(all.featureWords == .nouns && all.favoriteMode == .off && all.favoritesPerDay == 4)
+        #expect(all.repliesPerPerson == 2 && all.repliesPerThread == 6 && all.archiveLimit == 2_000)
+        #expect(all.dictionary == "/var/lib/mecab/dic/other" && all.pollInterval == .seconds(45) && all.isDyno)
+    }
+
+    @Test func hasTheDocumentedDefaults() throws {
+        let values = try Self.values([:])
+        for setting in Setting.all {
+            #expect(values.text(setting.name) == setting.fallback)
+            #expect(values.origin(setting.name) == (setting.fallback == nil ? .unset : .fallback))
+        }
+        let plain = try Self.configuration([:])
+        #expect(plain.mirror == "default")
+        #expect(plain.account(.human) == nil && plain.account(.bot) == nil)
+        #expect(plain.redisURL == nil && plain.timeZone == nil && plain.secretKey == nil)
+        #expect("\(plain.storage)" == "SQLite at /home/haruka/.local/share/mirror-bot/mirror-bot.sqlite")
+        #expect(plain.schedule == ScheduleConfiguration())
+        #expect(plain.favorites == (try FavoriteConfiguration()))
+        #expect(plain.noRepeatDays == 180 && plain.minimumAgeDays == 30 && plain.links)
+        #expect(plain.favoriteMode == .auto && plain.favoritesPerDay == 10 && plain.featureWords == .content)
+        #expect(plain.repliesPerPerson == 3 && plain.repliesPerThread == 5)
+        #expect(plain.archiveLimit == 10_000 && plain.dictionary == "ipadic-utf8")
+        #expect(plain.pollInterval == .seconds(60) && !plain.isDyno)
+    }
+
+    @Test(arguments: [
+        "ops@example.org", "mailto:ops@example.org", "https://example.org/bot", "@ops", "@ops@example.org",
+        "ops.bsky.social", "@ops.bsky.social",
+    ])
+    func takesAContact(text: String) throws {
+        #expect(try Self.configuration(["OPERATOR_CONTACT": text]).operatorContact == text)
+    }
+
+    /// It stands in a header of every request.
+    @Test(arguments: [
+        "ops", "@", "@@", "ops@", "a@b@c", "a b@example.org", "ops@example.org)", "(ops@example.org",
+        "ops@example.org\\",
+        "https://", "ftp://example.org", "\u{E9}@example.org", "a.example/x", "a@b.example:80",
+        String(repeating: "a", count: 200) + "@example.org",
+    ])
+    func refusesWhatIsNoContact(text: String) throws {
+        let error = #expect(throws: ConfigurationError.self) { try Self.configuration(["OPERATOR_CONTACT": text]) }
+        #expect(error?.setting == "OPERATOR_CONTACT")
+    }
+
+    @Test(arguments: ["UTC", "GMT", "Etc/UTC", "Asia/Calcutta"]) func namesAZoneAsItWasWritten(name: String) throws {
+        #expect(try Self.configuration(["TIME_ZONE": name]).timeZoneName == name)
+    }
+
+    @Test func prefersFlagsToTheEnvironmentToDotEnvToDefaults() throws {
+        let (flags, environment) = (["MIRROR": "flag"], ["MIRROR": "environment", "BURSTS": "off"])
+        let dotEnv = ["MIRROR": "dot-env", "BURSTS": "on", "LINKS": "off"]
+        let all = try Self.values(environment, dotEnv: dotEnv, flags: flags)
+        #expect(all.text("MIRROR") == "flag" && all.origin("MIRROR") == .flag)
+        #expect(all.text("BURSTS") == "off" && all.origin("BURSTS") == .environment)
+        #expect(all.text("LINKS") == "off" && all.origin("LINKS") == .dotEnv)
+        #expect(all.text("FEATURES") == "content" && all.origin("FEATURES") == .fallback)
+        #expect(all.text("HUMAN_SERVER") == nil && all.origin("HUMAN_SERVER") == .unset)
+    }
+
+    @Test func takesAVariableSetToNothingForUnset() throws {
+        let all = try Self.values(["MIRROR": "", "TIME_ZONE": "", "BOT_ACCESS_TOKEN": ""], dotEnv: ["MIRROR": "file"])
+        #expect(all.text("MIRROR") == "file" && all.origin("MIRROR") == .dotEnv)
+        #expect(all.origin("TIME_ZONE") == .unset)
+        #expect(all.origin("BOT_ACCESS_TOKEN") == .unset)
+    }
+
+    @Test func readsSecretsFromTheFilesTheyAreNamedIn() throws {
+        let folder = try TemporaryDirectory()
+        for setting in Setting.all where setting.isSecret {
+            let value = try #require(Self.everything[setting.name])
+            let path = try folder.write(Data(" \(value)\r\n".utf8), to: setting.name)
+            let named = try Self.values([setting.name + "_FILE": path])
+            #expect(named.text(setting.name) == value)
+            #expect(named.origin(setting.name) == .file)
+            // The variable itself goes first.
+            let both = try Self.values([setting.name + "_FILE": path, setting.name: "plain"])
+            #expect(both.text(setting.name) == "plain")
+            // The environment's file goes before `.env`'s value.
+            let layered = try Self.values([setting.name + "_FILE": path], dotEnv: [setting.name: "plain"])
+            #expect(layered.origin(setting.name) == .file)
+        }
+        let path = try folder.write(Data("elsewhere".utf8), to: "mirror")
+        #expect(try Self.values(["MIRROR_FILE": path]).text("MIRROR") == "default")
+    }
+
+    @Test func refusesSecretFilesThatHoldNone() throws {
+        let folder = try TemporaryDirectory()
+        let contents: [(String, Data)] = [
+            ("empty", Data()), ("blank", Data(" \n".utf8)), ("huge", Data(repeating: 0x61, count: 65_537)),
+            ("binary", Data([0xFF, 0xFE, 0x00])),
+        ]
+        let paths = try contents.map { try folder.write($0.1, to: $0.0) } + [folder.path, folder.path("missing")]
+        for path in paths {
+            let error = #expect(throws: ConfigurationError.self) { try Self.values(["BOT_ACCESS_TOKEN_FILE": path]) }
+            #expect(error?.setting == "BOT_ACCESS_TOKEN_FILE")
+            #expect(error?.description.contains(path) == true)
+        }
+    }
+
+    @Test func showsNoSecretAnywhere() throws {
+        let values = try Self.values(Self.everything)
+        let all = try Self.configuration(Self.ofMastodon)
+        var texts: [String] = []
+        for value in [values, all, all.storage, all.account(.bot) as Any, all.redisURL as Any] as [Any] {
+            var dumped = ""
+            dump(value, to: &dumped)
+            texts += ["\(value)", String(reflecting: value), dumped]
+        }
+        let secrets = ["s3cr3t", Self.databaseURL, Self.redisURL]
+        for text in texts {
+            for secret in secrets { #expect(!text.contains(secret)) }
+        }
+        #expect(texts[0].contains("BOT_ACCESS_TOKEN=<redacted>"))
+        #expect(texts[0].contains("MIRROR=haruka-2"))
+    }
+
+    static let wrong: [(String, String)] = [
+        ("NETWORK", "friendica"), ("NETWORK", "Mastodon"), ("SCHEDULE_MODEL", "cooked"), ("BURSTS", "yes"),
+        ("LINKS", "ON"), ("FEATURES", "verbs"), ("FAVORITE_MODE", "always"), ("LOG_LEVEL", "loud"),
+        ("LOG_FORMAT", "xml"), ("NO_REPEAT_DAYS", "-1"), ("NO_REPEAT_DAYS", "3651"), ("NO_REPEAT_DAYS", "1.5"),
+        ("NO_REPEAT_DAYS", "ten"), ("NO_REPEAT_DAYS", "99999999999999999999"), ("MIN_AGE_DAYS", " 7"),
+        ("MAX_PER_DAY", "0"), ("MAX_PER_DAY", "1001"), ("FAVORITE_RATE_THRESHOLD", "0"),
+        ("FAVORITE_RATE_THRESHOLD", "-2"), ("FAVORITE_RATE_THRESHOLD", "nan"), ("FAVORITE_RATE_THRESHOLD", "inf"),
+        ("FAVORITE_RATE_THRESHOLD", "1e999"), ("FAVORITE_RATE_THRESHOLD", "two"), ("FAVORITES_PER_DAY", "1001"),
+        ("REPLIES_PER_PERSON", "101"), ("REPLIES_PER_THREAD", "many"), ("ARCHIVE_LIMIT", "99"),
+        ("ARCHIVE_LIMIT", "10000001"), ("EXAMPLE_LIMIT", "0"), ("POLL_SECONDS", "9"), ("POLL_SECONDS", "3601"),
+        ("MIRROR", "Haruka"), ("MIRROR", "a b"), ("MIRROR", "名前"), ("MIRROR", String(repeating: "a", count: 41)),
+        ("MIRROR", "a}b"), ("TIME_ZONE", "Tokyo Time"), ("TIME_ZONE", "Mars/Olympus"), ("QUIET_HOURS", "night"),
+        ("QUIET_HOURS", "23:00"), ("QUIET_HOURS", "25:00-07:00"), ("QUIET_HOURS", "07:00-07:00"),
+        ("QUIET_HOURS", ","), ("DATABASE_URL", "mysql://localhost/mirror"), ("DATABASE_URL", "mirror.sqlite"),
+        ("HUMAN_NETWORK", "Mastodon"), ("BOT_NETWORK", "twitter"), ("X_ACKNOWLEDGE_POLICY", "true"),
+        ("X_BUDGET_USD_PER_MONTH", "-1"), ("X_BUDGET_USD_PER_MONTH", "five"), ("X_HOME_POSTS_PER_DAY", "-1"),
+        ("X_HOME_POSTS_PER_DAY", "100001"), ("X_APP_OWNER", "me"), ("X_FIELD_NAMES", "status"),
+        ("SECRET_KEY", "short"), ("HUMAN_API_BASE_URL", "nowhere at all"), ("BOT_ACCESS_TOKEN", "a\u{0}b"),
+        ("MIRROR_BOT_HOME", "/srv\u{0}/x"), ("TIME_ZONE", "Asia/Tokyo\n"), ("MECAB_DICTIONARY", "\u{1B}[31m"),
+    ]
+
+    @Test(arguments: wrong) func refusesAndNames(_ name: String, _ value: String) throws {
+        let error = #expect(throws: ConfigurationError.self) { try Self.configuration([name: value]) }
+        #expect(error?.setting == name)
+        #expect(error?.description.hasPrefix("\(name) ") == true)
+        #expect(error?.isMissing == false)
+        #expect(error?.description.unicodeScalars.contains { $0.properties.generalCategory == .control } == false)
+        #expect((error?.description.count ?? 0) < 200)
+    }
+
+    static let servers = [
+        "ftp://bots.example", "https://", "https://bots.example/path", "https://user@bots.example",
+        "https://bots.example?x=1", "https://bots.example#top", "https://user:pw@bots.example", "a b", "://",
+    ]
+
+    @Test(arguments: servers) func refusesAServerThatIsNoServer(_ server: String) throws {
+        for role in ["HUMAN", "BOT"] {
+            let error = #expect(throws: ConfigurationError.self) {
+                try Self.configuration(["\(role)_SERVER": server, "\(role)_ACCESS_TOKEN": Self.token])
+            }
+            #expect(error?.setting == "\(role)_SERVER")
+        }
+    }
+
+    @Test(arguments: ["HUMAN", "BOT"]) func wantsAccountsWhole(_ role: String) throws {
+        let parts = ["\(role)_SERVER": "https://social.example", "\(role)_ACCESS_TOKEN": Self.token]
+        for name in parts.keys {
+            let error = #expect(throws: ConfigurationError.self) {
+                try Self.configuration(parts.filter { $0.key != name })
+            }
+            #expect(error?.setting == name)
+            #expect(error?.description.contains(Self.token) == false)
+        }
+    }
+
+    @Test func saysWhatIsMissing() throws {
+        let plain = try Self.configuration([:])
+        let (bot, human) = (plain.missing(.bot), plain.missing(.human))
+        #expect(bot.setting == "BOT_SERVER" && bot.isMissing)
+        #expect(human.setting == "HUMAN_SERVER" && human.isMissing)
+        let homeless = #expect(throws: ConfigurationError.self) { try Self.configuration([:], environment: [:]) }
+        #expect(homeless?.setting == "MIRROR_BOT_HOME")
+    }
+
+    @Test func refusesAnEmbeddedDatabaseOnADyno() throws {
+        let dyno = ["DYNO": "worker.1", "HOME": "/app"]
+        let error = #expect(throws: ConfigurationError.self) {
+            try Self.configuration([:], environment: dyno).requireLastingStorage()
+        }
+        #expect(error?.setting == "DATABASE_URL")
+        try Self.configuration(["DATABASE_URL": Self.databaseURL], environment: dyno).requireLastingStorage()
+        try Self.configuration([:]).requireLastingStorage()
+        try Self.configuration([:], environment: ["DYNO": "", "HOME": "/app"]).requireLastingStorage()
+    }
+
+    @Test func findsTheFolderOfTheEmbeddedDatabase() throws {
+        let environment = ["HOME": "/home/haruka", "XDG_DATA_HOME": "/data"]
+        let cases: [([String: String], [String: String], String)] = [
+            (["MIRROR_BOT_HOME": "/srv/m"], environment, "/srv/m"), ([:], environment, "/data/mirror-bot"),
+            ([:], ["HOME": "/home/haruka", "XDG_DATA_HOME": "data"], "/home/haruka/.local/share/mirror-bot"),
+        ]
+        for (variables, environment, folder) in cases {
+            let storage = try Self.configuration(variables, environment: environment).storage
+            #expect("\(storage)" == "SQLite at \(folder)/mirror-bot.sqlite")
+        }
+    }
+
+    /// What is only noticed by those who use it, but still before anything happens.
+    @Test(arguments: [("REDIS_URL", "http://x"), ("REDIS_TLS_VERIFY", "maybe"), ("MECAB_DICTIONARY", "/nowhere")])
+    func refusesToStartTheClassifierWith(_ name: String, _ value: String) async throws {
+        let folder = try TemporaryDirectory()
+        let variables = ["MIRROR_BOT_HOME": folder.path, "REDIS_URL": "redis://localhost"]
+        let stores = try await MirrorStores.open(
+            try Self.configuration(variables.merging([name: value]) { $1 }))
+        let error = #expect(throws: (any Error).self) { try stores.favorites() }
+        #expect(error.map { "\($0)".contains(name) } == true)
+        await stores.close()
+    }
+}

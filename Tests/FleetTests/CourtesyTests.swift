@@ -1,0 +1,142 @@
+import Archive
+import Fleet
+import Foundation
+import Mirroring
+import Outbox
+import Posts
+import Sandbox
+import Testing
+
+/// People who want to be left alone, and posts that the human takes back.
+@Suite(.mirrors, .timeLimit(.minutes(5))) struct CourtesyTests {
+    private static let aoi = Sample.person("aoi")
+
+    @Test func neverAnswersWhoIsOnTheDenyList() async throws {
+        let fixture = try await MirrorFixture.start(from: 8.5)
+        try await fixture.stores.people.set(.deny, for: Self.aoi, reason: "operator", at: fixture.clock.now)
+        try await fixture.live(until: 13.5)
+        let ledger = await fixture.sandbox.ledger
+        let decided = try await fixture.actions(.reply).filter { $0.targetAuthor == Self.aoi }
+        #expect(decided.count >= 3)
+        #expect(decided.allSatisfy { $0.state == .skipped && $0.reason == "denied" })
+        #expect(!ledger.notifications.contains { $0.recipient == Self.aoi.value })
+        #expect(!ledger.favorites.contains { $0.author == Self.aoi.value })
+        #expect(ledger.summary.replies > 0 && ledger.summary.favorites > 0)
+    }
+
+    @Test func asksAgainRightBeforeItSends() async throws {
+        let fixture = try await MirrorFixture.start(from: 8.5)
+        // Nothing can be sent for hours, and by then somebody said no.
+        let busy = SandboxFault.error(status: 429, message: "Too many requests", headers: ["Retry-After": "900"])
+        fixture.sandbox.faults.failNext(busy, count: 1_000, method: "POST")
+        try await fixture.live(
+            until: 12.5,
+            events: [
+                (
+                    11.8,
+                    {
+                        try await fixture.stores.people.set(.deny, for: Self.aoi, at: fixture.clock.now)
+                        fixture.sandbox.faults.clear()
+                    }
+                )
+            ])
+        let decided = try await fixture.actions(.reply).filter { $0.targetAuthor == Self.aoi }
+        #expect(decided.contains { $0.attempts > 0 })
+        #expect(decided.allSatisfy { $0.state == .skipped && $0.reason == "denied" })
+        let ledger = await fixture.sandbox.ledger
+        #expect(!ledger.notifications.contains { $0.recipient == Self.aoi.value })
+        #expect(ledger.summary.replies > 0)
+    }
+
+    @Test func remembersWhoSaidStop() async throws {
+        let fixture = try await MirrorFixture.start(from: 8.5)
+        let kent = Sample.person("kent")
+        #expect(try await fixture.stores.people.stance(of: kent) == .none)
+        try await fixture.live(until: 20)
+        let mentions = await fixture.sandbox.ledger.mentions.filter { $0.handle == kent.value }
+        #expect(mentions.map(\.kind) == [.friend, .stop, .afterStop])
+        let decided = try await fixture.actions(.reply).filter { $0.targetAuthor == kent }
+        #expect(decided.map(\.state) == [.done, .skipped, .skipped])
+        #expect(decided.map(\.reason) == [nil, "asked-to-stop", "denied"])
+        let person = try #require(try await fixture.stores.people.all().first { $0.id == kent })
+        #expect(person.stance == .deny)
+        #expect(person.reason == "asked-to-stop")
+        #expect(person.lastContact != nil)
+        let stop = try #require(mentions.first { $0.kind == .stop }).date
+        let later = await fixture.sandbox.ledger.notifications.filter {
+            $0.recipient == kent.value && $0.date > stop + 600
+        }
+        #expect(later.isEmpty)
+    }
+
+    @Test func followsTheHumansDeletions() async throws {
+        let fixture = try await MirrorFixture.start(isTrained: false, variables: ["MIN_AGE_DAYS": "0"])
+        let human = try await fixture.registry.requiredNetwork(of: .human, in: fixture.stores)
+        let trainer = SchedulerTrainer(stores: fixture.stores, clock: fixture.clock, zone: Sample.zone) { _ in }
+        _ = try await trainer.train(from: human)
+        // The first pass stores the plan.
+        #expect(try await fixture.worker().runOnce())
+        let before = try #require(try await fixture.slots().first { $0.state == .planned })
+        let source = try await fixture.source(of: before)
+        let address = try #require(source.address)
+        // What a server says of a post that its author deleted.
+        fixture.sandbox.faults.failNext(
+            .error(status: 404, message: "Record not found"), count: 100, method: "GET",
+            path: "/api/v1/statuses/\(address)")
+        try await fixture.wait(until: before.due - 600)
+        try await fixture.live(until: before.due.timeIntervalSince(Sample.origin) / 3_600 + 0.1)
+        let after = try #require(try await fixture.slots().first { $0.subject == before.subject })
+        #expect(after.state == .done)
+        #expect(after.due == before.due)
+        #expect(after.sourcePost != before.sourcePost)
+        #expect(after.text != before.text)
+        // One answer may be a mistake of the server.
+        #expect(try await fixture.stores.archive.post(source.id) != nil)
+        let texts = await fixture.sandbox.ledger.deliveries.map(\.text)
+        #expect(!texts.contains(before.text ?? ""))
+        #expect(texts.contains(after.text ?? ""))
+        #expect(Set(texts).count == texts.count)
+    }
+
+    @Test func skipsASlotWhoseTextIsGoneWithoutAnother() async throws {
+        let fixture = try await MirrorFixture.start()
+        #expect(try await fixture.worker().runOnce())
+        try await fixture.stores.archive.clear()
+        try await fixture.wait(until: Sample.hour(6.5))
+        try await fixture.live(until: 12)
+        let slots = try await fixture.slots()
+        // What the human posts meanwhile may stand in.
+        let skipped = slots.filter { $0.state == .skipped }
+        #expect(!skipped.isEmpty)
+        #expect(skipped.allSatisfy { $0.reason == "no-text" })
+        for action in try await fixture.actions() where action.state == .done && action.kind != .favorite {
+            #expect(try await fixture.source(of: action).createdAt > Sample.origin)
+        }
+        #expect(await fixture.sandbox.ledger.summary.unsolicited == 0)
+    }
+
+    @Test func staysWithinItsCaps() async throws {
+        let variables = ["FAVORITES_PER_DAY": "2", "REPLIES_PER_PERSON": "1", "REPLIES_PER_THREAD": "2"]
+        let fixture = try await MirrorFixture.start(from: 8.5, variables: variables)
+        try await fixture.live(until: 15)
+        let ledger = await fixture.sandbox.ledger
+        #expect(ledger.favorites.count == 2)
+        let people = ledger.deliveries.flatMap(\.mentioned)
+        #expect(people.count > 2)
+        #expect(Set(people).count == people.count)
+        let reasons = Set(try await fixture.actions(.reply).compactMap(\.reason))
+        #expect(reasons.contains("person-cap"))
+    }
+
+    @Test func sendsNothingToAnybodyWhenCapsAreZero() async throws {
+        let variables = ["FAVORITES_PER_DAY": "0", "REPLIES_PER_PERSON": "0", "QUIET_HOURS": "00:00-12:00,12:01-24:00"]
+        let fixture = try await MirrorFixture.start(from: 9, variables: variables)
+        try await fixture.live(until: 13)
+        let ledger = await fixture.sandbox.ledger
+        #expect(ledger.favorites.isEmpty)
+        #expect(ledger.notifications.isEmpty)
+        let slots = try await fixture.slots()
+        #expect(slots.count <= 1)
+        #expect(slots.allSatisfy { LocalTime($0.due, in: Sample.zone).minute.description == "12:00" })
+    }
+}

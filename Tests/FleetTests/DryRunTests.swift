@@ -1,0 +1,78 @@
+import Favorites
+import Foundation
+import Outbox
+import Posts
+import Sandbox
+import Storage
+import TestSupport
+import Testing
+
+@testable import Fleet
+@testable import Mirroring
+
+/// Runs that decide and tell, and leave no trace.
+@Suite(.mirrors, .timeLimit(.minutes(5))) struct DryRunTests {
+    @Test(arguments: Engine.allCases) func tellsWhatItWouldSendAndKeepsNothing(_ engine: Engine) async throws {
+        let fixture = try await MirrorFixture.start(engine, from: 9)
+        try await fixture.live(until: 10.5)
+        // Time for mentions, posts to favorite and a slot to wait for the next worker.
+        let next = try #require(try await fixture.slots().first { $0.due > Sample.hour(12) })
+        try await fixture.wait(until: next.due + 30)
+        let (contents, ledger) = (try await state(fixture), await fixture.sandbox.ledger)
+        let told = Recorder<Action>()
+        let plan = try #require(try await fixture.worker().dryRun { told.add($0) })
+        let after = try await state(fixture)
+        #expect(after == contents)
+        #expect(after.rowCount > 100)
+        #expect(await fixture.sandbox.ledger.deliveries == ledger.deliveries)
+        #expect(await fixture.sandbox.ledger.favorites == ledger.favorites)
+        #expect(await fixture.sandbox.ledger.summary.errors == 0)
+        #expect(Set(told.values.map(\.kind)) == Set(ActionKind.allCases))
+        #expect(told.values.first { $0.kind == .post }?.text == next.text)
+        #expect(plan.slots.first { $0.subject == next.subject }?.state == "done")
+        // Afterwards the mirror does exactly what was told.
+        #expect(try await fixture.worker().runOnce())
+        let sent = await fixture.sandbox.ledger
+        let texts = sent.deliveries.dropFirst(ledger.deliveries.count).map(\.text)
+        #expect(texts.sorted() == told.values.compactMap(\.text).sorted())
+        let favorites = sent.favorites.dropFirst(ledger.favorites.count).map(\.postID)
+        let toldFavorites = told.values.filter { $0.kind == .favorite }.compactMap(\.targetAddress)
+        #expect(favorites.sorted() == toldFavorites.sorted())
+    }
+
+    private func state(_ fixture: MirrorFixture) async throws -> TableContents {
+        try await TableContents(of: fixture.stores.storage)
+    }
+
+    @Test func doesNotActivateANewMirror() async throws {
+        let fixture = try await MirrorFixture.start(from: 13)
+        let before = try await state(fixture)
+        let told = Recorder<Action>()
+        let plan = try #require(try await fixture.worker().dryRun { told.add($0) })
+        #expect(try await state(fixture) == before)
+        #expect(try await fixture.stores.table.record() == MirrorRecord())
+        #expect(plan.day == Sample.day)
+        #expect(plan.slots.contains { $0.state == "skipped" && $0.reason == "before-start" })
+        #expect(plan.slots.contains { $0.state == "planned" })
+        // Nothing happened since this moment, which would be the mirror's first.
+        #expect(told.values.isEmpty)
+    }
+
+    @Test func leavesTheCountsInRedisAlone() async throws {
+        let server = try await RedisServer.start()
+        let fixture = try await MirrorFixture.start(from: 12, variables: ["REDIS_URL": server.url])
+        // The counts of this mirror were never in Redis, and a dry run does not put them there.
+        let told = Recorder<Action>()
+        _ = try await fixture.worker().dryRun { told.add($0) }
+        let status = try await fixture.stores.favorites().status()
+        #expect(!status.countsMatch)
+        #expect(status.features == 0)
+    }
+
+    @Test func hasNoPlanForAnEmptyArchive() async throws {
+        let fixture = try await MirrorFixture.start(
+            isTrained: false, variables: ["HUMAN_SERVER": "", "HUMAN_ACCESS_TOKEN": ""])
+        let plan = try await fixture.worker().dryRun { _ in }
+        #expect(plan == nil)
+    }
+}

@@ -1,0 +1,152 @@
+import Foundation
+import Mirroring
+import Networks
+import Outbox
+import Posts
+import Sandbox
+import Testing
+
+/// Servers that fail, and answers that get lost.
+@Suite(.mirrors, .timeLimit(.minutes(5))) struct FaultTests {
+    private static let statuses = "/api/v1/statuses"
+
+    /// Hours of posts and replies in which the first requests fail.
+    private func posting(
+        until hour: Double = 12.5, _ fault: SandboxFault, count: Int = 1
+    ) async throws -> MirrorFixture {
+        let fixture = try await MirrorFixture.start(from: 6.5, variables: ["FAVORITE_MODE": "off"])
+        fixture.sandbox.faults.failNext(fault, count: count, method: "POST", path: Self.statuses)
+        try await fixture.live(until: hour)
+        return fixture
+    }
+
+    private func expectEverythingSentOnce(_ fixture: MirrorFixture) async throws {
+        let ledger = await fixture.sandbox.ledger
+        let slots = try await fixture.slots().filter { $0.due < fixture.clock.now }
+        let replies = try await fixture.actions(.reply)
+        #expect(slots.allSatisfy { $0.state == .done })
+        #expect(
+            ledger.deliveries.filter { $0.replyTo == nil }.map(\.text).sorted() == slots.compactMap(\.text).sorted())
+        #expect(ledger.summary.replies == ledger.summary.expectedReplies)
+        #expect(replies.count { $0.state == .done } == ledger.summary.replies)
+        #expect(ledger.summary.duplicateSends + ledger.summary.unsolicited + ledger.summary.errors == 0)
+    }
+
+    @Test func findsWhatWasPublishedWhenAnswersAreLost() async throws {
+        let fixture = try await posting(.dropAnswer, count: 4)
+        try await expectEverythingSentOnce(fixture)
+        let settled = try await fixture.actions().filter { $0.state == .done }
+        #expect(settled.allSatisfy { $0.attempts == 1 && $0.remoteID != nil && $0.remoteAddress != nil })
+        // The look-up comes after the request's deadline and a margin.
+        let found = try #require(settled.first { $0.kind == .post })
+        #expect(found.updated.timeIntervalSince(found.due) >= 60)
+    }
+
+    @Test func publishesOnceThoughTheServerForgetsKeys() async throws {
+        let fixture = try await MirrorFixture.start(from: 6.5, variables: ["FAVORITE_MODE": "off"])
+        fixture.sandbox.faults.mastodon.keys = .ignored
+        fixture.sandbox.faults.failNext(.dropAnswer, count: 3, method: "POST", path: Self.statuses)
+        try await fixture.live(until: 12.5)
+        try await expectEverythingSentOnce(fixture)
+    }
+
+    @Test func sendsAgainWhatNeverArrived() async throws {
+        let fixture = try await posting(.dropRequest)
+        try await expectEverythingSentOnce(fixture)
+        let attempts = try await fixture.actions().filter { $0.state == .done }.map(\.attempts)
+        #expect(attempts.contains(2))
+        #expect(attempts.allSatisfy { $0 <= 2 })
+    }
+
+    @Test func findsFavoritesWhoseAnswersWereLost() async throws {
+        let fixture = try await MirrorFixture.start(from: 9)
+        // With the slash at its end the path is that of favorites alone.
+        fixture.sandbox.faults.failNext(.dropAnswer, count: 2, method: "POST", path: Self.statuses + "/")
+        fixture.sandbox.faults.failNext(.dropRequest, count: 1, method: "POST", path: Self.statuses + "/")
+        try await fixture.live(until: 14)
+        let ledger = await fixture.sandbox.ledger
+        let favorites = try await fixture.actions(.favorite)
+        #expect(favorites.count > 3)
+        #expect(favorites.allSatisfy { $0.state == .done })
+        #expect(favorites.compactMap(\.targetAddress).sorted() == ledger.favorites.map(\.postID).sorted())
+        #expect(favorites.count { $0.attempts == 2 } == 1)
+        #expect(ledger.duplicates.isEmpty)
+    }
+
+    @Test func looksBeforeItSendsAgainToABrokenServer() async throws {
+        let fixture = try await posting(.html(status: 500))
+        try await expectEverythingSentOnce(fixture)
+        #expect(try await fixture.actions().contains { $0.attempts == 2 && $0.state == .done })
+    }
+
+    @Test func givesUpUnconfirmedWhatABrokenServerNeverTakes() async throws {
+        let fixture = try await posting(until: 12, .html(status: 502), count: 1_000)
+        let tried = try await fixture.slots().filter { $0.expires < Sample.hour(11.9) }
+        #expect(!tried.isEmpty)
+        #expect(tried.allSatisfy { $0.state == .failed && $0.reason == "unconfirmed" && (2...5).contains($0.attempts) })
+        #expect(await fixture.sandbox.ledger.deliveries.isEmpty)
+    }
+
+    @Test func waitsAsLongAsTheServerAsks() async throws {
+        let busy = SandboxFault.error(status: 429, message: "Too many requests", headers: ["Retry-After": "300"])
+        let fixture = try await posting(busy)
+        try await expectEverythingSentOnce(fixture)
+        let late = try #require(try await fixture.actions().first { $0.attempts == 2 })
+        let ledger = await fixture.sandbox.ledger
+        let delivery = try #require(ledger.deliveries.first { $0.id == late.remoteAddress })
+        #expect((300...360).contains(delivery.date.timeIntervalSince(late.due)))
+    }
+
+    @Test func letsASlotExpireRatherThanSendItTooLate() async throws {
+        let closed = SandboxFault.error(status: 429, message: "Too many requests", headers: ["Retry-After": "3600"])
+        let fixture = try await posting(closed, count: 2)
+        let slot = try #require(try await fixture.slots().first)
+        #expect(slot.state == .expired)
+        #expect(slot.reason == "rate-limited")
+        let ledger = await fixture.sandbox.ledger
+        #expect(ledger.deliveries.allSatisfy { $0.text != slot.text })
+        #expect(try await fixture.slots().contains { $0.state == .done })
+        #expect(ledger.duplicates.isEmpty)
+    }
+
+    @Test func dropsForGoodWhatTheServerRefuses() async throws {
+        let fixture = try await posting(.error(status: 422, message: "Validation failed"))
+        let slots = try await fixture.slots()
+        let refused = try #require(slots.first)
+        #expect(refused.state == .failed)
+        #expect(refused.reason == "rejected")
+        #expect(refused.attempts == 1)
+        #expect(slots.contains { $0.state == .done })
+    }
+
+    @Test func goesOnReadingWhenAServerRecovers() async throws {
+        let fixture = try await MirrorFixture.start(from: 9)
+        try await fixture.live(
+            until: 12.5,
+            events: [
+                (10, { fixture.sandbox.faults.failNext(.html(status: 503), count: 40, method: "GET") }),
+                (10.5, { fixture.sandbox.faults.failNext(.dropRequest, count: 10, method: "GET") }),
+            ])
+        let summary = await fixture.sandbox.ledger.summary
+        #expect(fixture.log.values.contains { $0.hasPrefix("warning Pass failed") })
+        #expect(summary.replies == summary.expectedReplies)
+        #expect(summary.favorites > 0)
+        #expect(summary.duplicateSends + summary.unsolicited + summary.errors == 0)
+    }
+
+    @Test(arguments: ["repeatsItems", "ignoresSinceID", "omitsLinks"])
+    func managesServersThatDifferFromTheDocumentation(_ quirk: String) async throws {
+        let fixture = try await MirrorFixture.start(from: 9)
+        fixture.sandbox.faults.mastodon.repeatsItems = quirk == "repeatsItems"
+        if quirk == "ignoresSinceID" {
+            fixture.sandbox.faults.mastodon.ignoresSinceID = MastodonHabits.everywhere
+            fixture.sandbox.faults.mastodon.ignoresMinID = MastodonHabits.everywhere
+        }
+        if quirk == "omitsLinks" { fixture.sandbox.faults.mastodon.links = .missing }
+        try await fixture.live(until: 12.5)
+        let summary = await fixture.sandbox.ledger.summary
+        #expect(summary.replies == summary.expectedReplies)
+        #expect(summary.favorites > 0)
+        #expect(summary.duplicateSends + summary.unsolicited + summary.errors == 0)
+    }
+}

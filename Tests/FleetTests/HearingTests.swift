@@ -1,0 +1,402 @@
+import Foundation
+import Networks
+import Outbox
+import Posts
+import Storage
+import Testing
+
+@testable import Fleet
+@testable import Mirroring
+
+/// Whether every mention gets a row, or a reason that `status` names, whatever the network does.
+@Suite(.mirrors, .timeLimit(.minutes(5))) struct HearingTests {
+    private static let friend = AccountID(network: .mastodon, value: "friend")
+
+    /// A mirror that knows a friend, and has begun to listen.
+    private func mirror(_ network: NetworkName = .mastodon) async throws -> PaperMirror {
+        let mirror = try await PaperMirror(bot: network, variables: ["REPLIES_PER_PERSON": "100"])
+        let person = AccountID(network: network, value: "friend")
+        try await mirror.archive((0..<9).map { pastReply("r\($0)", to: person, "thank you number \($0)") })
+        return mirror
+    }
+
+    private func mention(
+        _ id: String, after seconds: TimeInterval = 1, _ text: String = "hello there", replyTo: String? = nil
+    ) -> ObservedPost {
+        paperPost(id, on: .mastodon, text, at: PaperMirror.now + seconds, replyTo: replyTo)
+    }
+
+    /// A mirror that heard one mention, and then for hours nothing of so many more.
+    private func afterAnOutage(missing count: Int) async throws -> (PaperMirror, WorkerParts) {
+        let mirror = try await mirror()
+        let parts = try await mirror.parts()
+        mirror.bot.add([mention("first")], to: .mentions)
+        try await mirror.wait(5)
+        try await hear(parts)
+        mirror.bot.add((1...count).map { mention("m\($0)", after: 7_200 + Double($0)) }, to: .mentions)
+        try await mirror.wait(8_000)
+        return (mirror, parts)
+    }
+
+    private func hear(_ parts: WorkerParts) async throws {
+        _ = try await Passes(parts: parts).mentions(try #require(parts.feeds.mentions))
+    }
+
+    private func subjects(_ mirror: PaperMirror) async throws -> Set<String> {
+        Set(try await mirror.actions(.reply).map(\.subject))
+    }
+
+    private func health(_ mirror: PaperMirror, _ feed: String = FeedName.botMentions) async throws -> FeedHealth {
+        try #require(try await mirror.stores.feeds.health(now: mirror.clock.now).first { $0.feed == feed })
+    }
+
+    // MARK: One mention and the others
+
+    @Test(arguments: [NetworkError.Code.forbidden, .unauthorized, .tooLarge, .notFound, .malformedResponse])
+    func aThreadThatCannotBeHadHoldsUpNobody(code: NetworkError.Code) async throws {
+        let mirror = try await mirror()
+        let parts = try await mirror.parts()
+        mirror.bot.add(
+            [mention("before"), mention("deep", after: 2, replyTo: "elsewhere"), mention("behind", after: 3)],
+            to: .mentions)
+        mirror.bot.with { $0.threads["address-deep"] = code }
+        try await mirror.wait(10)
+        for _ in 0..<30 {
+            try await hear(parts)
+            try await mirror.wait(600)
+        }
+        let replies = try await mirror.actions(.reply)
+        #expect(Set(replies.map(\.subject)) == ["before", "deep", "behind"])
+        // Without an answer the mention is a thread of its own, and is answered.
+        #expect(replies.allSatisfy { $0.state == .done })
+        #expect(parts.bot.refusal == nil)
+        #expect(try await health(mirror).waiting == 0)
+        #expect(try await health(mirror).error == nil)
+    }
+
+    @Test func aThreadThatCannotBeHadNowIsAskedForAgain() async throws {
+        let mirror = try await mirror()
+        let parts = try await mirror.parts()
+        mirror.bot.add(
+            [mention("deep", replyTo: "elsewhere"), mention("behind", after: 2)], to: .mentions)
+        mirror.bot.with { $0.threads["address-deep"] = .unavailable }
+        try await mirror.wait(10)
+        try await hear(parts)
+        #expect(try await subjects(mirror) == ["behind"])
+        #expect(try await health(mirror).waiting == 1)
+        // The position has moved on all the same.
+        let looks = mirror.bot.looks.count
+        mirror.bot.with { $0.threads = [:] }
+        try await mirror.wait(3_600)
+        try await hear(parts)
+        #expect(mirror.bot.looks.dropFirst(looks).map(\.position) == [.newer(than: "2")])
+        #expect(try await subjects(mirror) == ["behind", "deep"])
+        #expect(try await health(mirror).waiting == 0)
+    }
+
+    @Test func whatIsRefusedAnywayAsksNobodyForItsThread() async throws {
+        let mirror = try await mirror()
+        let parts = try await mirror.parts()
+        mirror.bot.add(
+            [
+                paperPost("s", by: "stranger", on: .mastodon, at: PaperMirror.now + 1, replyTo: "elsewhere"),
+                paperPost("b", on: .mastodon, at: PaperMirror.now + 2, replyTo: "elsewhere", isBot: true),
+                mention("stop", after: 3, "stop", replyTo: "elsewhere"),
+            ], to: .mentions)
+        try await mirror.wait(10)
+        try await hear(parts)
+        #expect(try await subjects(mirror) == ["s", "b", "stop"])
+        #expect(mirror.bot.with { !$0.calls.contains(.readConversation) })
+    }
+
+    @Test func aFeedThatCannotBeReadHoldsUpNoFavorite() async throws {
+        let mirror = try await mirror()
+        try await mirror.teachTea(on: .mastodon)
+        let parts = try await mirror.parts()
+        let bot = mirror.bot
+        bot.add(
+            [paperPost("tea", on: .mastodon, "green tea in my garden", at: PaperMirror.now + 1)], to: .home)
+        bot.with {
+            $0.failure = { operation, _ in operation == .readMentions ? bot.error(.unavailable, operation) : nil }
+        }
+        try await mirror.wait(10)
+        await #expect(throws: NetworkError.self) { try await hear(parts) }
+        _ = try await Passes(parts: parts).botHome(try #require(parts.feeds.botHome))
+        #expect(try await mirror.actions(.favorite).map(\.subject) == ["tea"])
+        let health = try await health(mirror)
+        #expect(health.error?.contains("could not read the mentions") == true && health.lastSuccess == nil)
+        #expect(try await self.health(mirror, FeedName.botHome).error == nil)
+    }
+
+    // MARK: Large and broken items
+
+    @Test func pagesThatAreTooLargeAreReadInSmallerOnes() async throws {
+        let mirror = try await mirror()
+        let parts = try await mirror.parts()
+        try await hear(parts)
+        mirror.bot.with { $0.largestAnswer = 2_500 }
+        let long = String(repeating: "long ", count: 200)
+        mirror.bot.add((1...12).map { mention("m\($0)", after: Double($0), long) }, to: .mentions)
+        try await mirror.wait(60)
+        try await hear(parts)
+        #expect(try await subjects(mirror).count == 12)
+    }
+
+    @Test func anItemThatIsTooLargeAloneIsNamedAndPassed() async throws {
+        let mirror = try await mirror()
+        let parts = try await mirror.parts()
+        try await hear(parts)
+        mirror.bot.with { $0.largestAnswer = 2_500 }
+        let huge = String(repeating: "huge ", count: 900)
+        mirror.bot.add([mention("a"), mention("huge", after: 2, huge), mention("b", after: 3)], to: .mentions)
+        try await mirror.wait(60)
+        try await hear(parts)
+        #expect(try await subjects(mirror) == ["a", "b"])
+        #expect(try await health(mirror).unreadable == 1)
+        let items = try await mirror.stores.feeds.items(of: FeedName.botMentions, limit: 10)
+        #expect(items.map(\.name) == ["address-huge"] && items.map(\.reason) == ["too large"])
+    }
+
+    @Test func whatCannotBeReadIsTriedOnceMoreByAnotherProgram() async throws {
+        let mirror = try await mirror()
+        let parts = try await mirror.parts()
+        mirror.bot.with { $0.unreadable = ["address-odd", "address-odder"] }
+        mirror.bot.add([mention("odd"), mention("plain", after: 2), mention("odder", after: 3)], to: .mentions)
+        try await mirror.wait(60)
+        for _ in 0..<3 { try await hear(parts) }
+        #expect(try await subjects(mirror) == ["plain"])
+        #expect(mirror.bot.with { $0.lookedUp.filter { $0.hasPrefix("address-odd") } }.isEmpty)
+        #expect(try await health(mirror).unreadable == 2)
+        // An update that understands one of them.
+        mirror.bot.with { $0.unreadable = ["address-odder"] }
+        let gate = parts.bot
+        let reader = FeedReader(
+            gate: gate, feed: .mentions, name: FeedName.botMentions, table: mirror.stores.feeds, clock: mirror.clock,
+            since: parts.activated, version: "2")
+        for _ in 0..<3 {
+            _ = try await reader.look { items, tries in
+                try await parts.mentionDecider.decide(items, now: mirror.clock.now, tries: tries).postponed
+            }
+        }
+        #expect(try await subjects(mirror) == ["plain", "odd"])
+        #expect(mirror.bot.with { $0.lookedUp.count { $0 == "address-odd" } } == 1)
+    }
+
+    // MARK: Gaps
+
+    private func burst(_ count: Int, from first: Int = 1) -> [ObservedPost] {
+        (first..<first + count).map { mention("m\($0)", after: Double($0)) }
+    }
+
+    /// The network was away when listening began, and for longer than a page of mentions.
+    @Test func aFirstStartReadsBackToItsBeginning() async throws {
+        let mirror = try await mirror()
+        let parts = try await mirror.parts()
+        let bot = mirror.bot
+        bot.add([mention("old", after: -60)], to: .mentions)
+        bot.with { $0.failure = { operation, _ in bot.error(.unavailable, operation) } }
+        await #expect(throws: NetworkError.self) { try await hear(parts) }
+        bot.add(burst(100), to: .mentions)
+        try await mirror.wait(600)
+        bot.with { $0.failure = { _, _ in nil } }
+        try await hear(parts)
+        #expect(try await subjects(mirror) == Set((1...100).map { "m\($0)" }))
+        #expect(try await health(mirror).lagSeconds == 0)
+    }
+
+    /// A look that is cut short in a gap is gone on with, by another worker too.
+    @Test func aGapIsReadOnAfterACrash() async throws {
+        let mirror = try await mirror()
+        let parts = try await mirror.parts()
+        let bot = mirror.bot
+        bot.add([mention("old", after: -60)] + burst(100), to: .mentions)
+        try await mirror.wait(600)
+        let looks = bot.looks.count
+        bot.with {
+            $0.failure = { operation, _ in
+                bot.looks.count >= looks + 3 && operation == .readMentions ? bot.error(.unavailable, operation) : nil
+            }
+        }
+        await #expect(throws: NetworkError.self) { try await hear(parts) }
+        #expect(try await subjects(mirror).count == 60)
+        #expect(try await health(mirror).lastSuccess == nil)
+        bot.add(burst(5, from: 101), to: .mentions)
+        bot.with { $0.failure = { _, _ in nil } }
+        try await hear(try await mirror.parts())
+        #expect(try await subjects(mirror) == Set((1...105).map { "m\($0)" }))
+    }
+
+    @Test func aLostPositionReadsBackToTheLastKnownItem() async throws {
+        let (mirror, parts) = try await afterAnOutage(missing: 120)
+        let bot = mirror.bot
+        // The server does not know the cursor any more.
+        bot.with {
+            $0.failure = { operation, position in
+                if case .newer("1") = position { return bot.error(.rejected, operation) }
+                return nil
+            }
+        }
+        try await hear(parts)
+        #expect(try await subjects(mirror) == Set(["first"] + (1...120).map { "m\($0)" }))
+    }
+
+    /// X shows the newest 800 mentions, and says nothing of those behind them.
+    @Test(arguments: [false, true])
+    func whatTheNetworkDoesNotShowIsSaidWithItsTimes(isPositionLost: Bool) async throws {
+        let mirror = try await mirror()
+        let bot = mirror.bot
+        bot.with { $0.capabilities.depths[.mentions] = 50 }
+        let parts = try await mirror.parts()
+        bot.add([mention("first")], to: .mentions)
+        try await mirror.wait(5)
+        try await hear(parts)
+        bot.add((1...49).map { mention("m\($0)", after: 7_200 + Double($0)) }, to: .mentions)
+        try await mirror.wait(8_000)
+        try await hear(parts)
+        // All that is shown was known, or new.
+        #expect(try await subjects(mirror).count == 50)
+        #expect(try await health(mirror).unreached.count == 1)
+        bot.add((1...70).map { mention("n\($0)", after: 86_400 + Double($0)) }, to: .mentions)
+        try await mirror.wait(86_400)
+        // Each worker but the last is gone after a page.
+        for number in 0..<6 {
+            let last = number < 5 ? bot.looks.count + 1 : .max
+            bot.with {
+                $0.failure = { operation, position in
+                    if isPositionLost, position == .newer(than: "50") { return bot.error(.rejected, operation) }
+                    return bot.looks.count > last && operation == .readMentions
+                        ? bot.error(.unavailable, operation) : nil
+                }
+            }
+            try? await hear(try await mirror.parts())
+            try await mirror.wait(600)
+        }
+        #expect(try await subjects(mirror).filter { $0.hasPrefix("n") } == Set((21...70).map { "n\($0)" }))
+        let unreached = try #require(try await health(mirror).unreached.first)
+        #expect(unreached.from <= PaperMirror.now + 86_401 && unreached.to >= PaperMirror.now + 86_421)
+    }
+
+    @Test func whatCannotBeReachedIsSaidWithItsTimes() async throws {
+        let (mirror, parts) = try await afterAnOutage(missing: 100)
+        let bot = mirror.bot
+        bot.with {
+            $0.failure = { operation, position in
+                switch position {
+                case .newer("1"), .older("61"): bot.error(.rejected, operation)
+                default: nil
+                }
+            }
+        }
+        try await hear(parts)
+        #expect(try await subjects(mirror).count == 41)
+        // A refusal may pass; it is believed after a while.
+        #expect(try await health(mirror).unreached.isEmpty)
+        #expect(try await health(mirror).error != nil)
+        try await mirror.wait(1_300)
+        try await hear(parts)
+        let unreached = try #require(try await health(mirror).unreached.first)
+        // Below the last page that was read, down to what was known before.
+        #expect(unreached.to == PaperMirror.now + 7_261 && unreached.from <= PaperMirror.now + 1)
+        let report = try await StatusReporter(stores: mirror.stores).report(now: mirror.clock.now)
+        #expect(report.idle.contains { $0.contains("cannot be read any more") })
+    }
+
+    @Test(arguments: [NetworkError.Code.rejected, .notFound, .forbidden])
+    func aPageThatIsRefusedForAWhileIsAskedForAgain(code: NetworkError.Code) async throws {
+        let mirror = try await mirror()
+        let parts = try await mirror.parts()
+        let bot = mirror.bot
+        bot.add([mention("old", after: -60)] + burst(100), to: .mentions)
+        try await mirror.wait(600)
+        bot.with {
+            $0.failure = { operation, position in
+                position == .older("41") ? bot.error(code, operation, outcome: .refused) : nil
+            }
+        }
+        for _ in 0..<5 {
+            try await hear(parts)
+            try await mirror.wait(60)
+        }
+        #expect(try await subjects(mirror).count == 60)
+        bot.with { $0.failure = { _, _ in nil } }
+        try await hear(parts)
+        #expect(try await subjects(mirror) == Set((1...100).map { "m\($0)" }))
+        #expect(try await health(mirror).unreached.isEmpty)
+    }
+
+    // MARK: What the network does not tell of
+
+    @Test func aDailySweepFindsWhatTheNetworkDidNotNotifyOf() async throws {
+        let mirror = try await mirror()
+        let parts = try await mirror.parts()
+        let bot = mirror.bot
+        bot.add([mention("told")], to: .mentions)
+        try await mirror.wait(10)
+        try await hear(parts)
+        let sent = try #require(try await mirror.actions(.reply).first?.remoteAddress)
+        try await mirror.wait(80_000)
+        // One never became a notification, and one was put below others that were read.
+        bot.with { state in
+            state.replies[sent] = [self.mention("untold", after: 79_000, replyTo: "published-1")]
+            state.feeds[.mentions]?.insert(self.mention("late", after: 79_500), at: 0)
+        }
+        try await hear(parts)
+        #expect(try await subjects(mirror) == ["told"])
+        try await mirror.wait(8_000)
+        try await hear(parts)
+        #expect(try await subjects(mirror) == ["told", "untold", "late"])
+        let calls = bot.with { $0.calls.count }
+        try await mirror.wait(60)
+        try await hear(parts)
+        #expect(bot.with { $0.calls.count } < calls + 5)
+    }
+
+    @Test func aSweepMayEndWithTheLastPageOfALook() async throws {
+        let mirror = try await mirror()
+        let parts = try await mirror.parts()
+        let old = (1...5).map { mention("old\($0)", after: -100_000 + Double($0)) }
+        let number = FeedReader.usualPages - 1
+        mirror.bot.add(old + (1...number).map { mention("m\($0)", after: Double($0)) }, to: .mentions)
+        try await mirror.wait(100)
+        try await hear(parts)
+        mirror.bot.with { $0.pageSize = 1 }
+        try await mirror.wait(86_500)
+        try await hear(parts)
+        #expect(try await parts.feeds.mentions?.lastSweep() == mirror.clock.now)
+    }
+
+    /// Put among what is older than a day, by its time, after the sweep of that day; and more than one look reads.
+    @Test func aSweepReachesBackBehindTheLastOne() async throws {
+        let mirror = try await mirror()
+        let bot = mirror.bot
+        bot.add((0..<60).map { mention("m\($0)", after: 5_000 + Double($0)) }, to: .mentions)
+        try await mirror.wait(10)
+        try await hear(try await mirror.parts())
+        try await mirror.wait(1_100)
+        try await hear(try await mirror.parts())
+        try await mirror.wait(86_500)
+        try await hear(try await mirror.parts())
+        bot.with { state in
+            state.pageSize = 1
+            state.feeds[.mentions]?.insert(self.mention("late", after: 5_000.5), at: 1)
+        }
+        try await mirror.wait(86_500)
+        // A refusal on the way may pass.
+        bot.with {
+            $0.failure = { operation, position in
+                position == .older("30") ? bot.error(.forbidden, operation) : nil
+            }
+        }
+        for _ in 0..<3 {
+            try await hear(try await mirror.parts())
+            try await mirror.wait(60)
+        }
+        #expect(try await !subjects(mirror).contains("late"))
+        bot.with { $0.failure = { _, _ in nil } }
+        for _ in 0..<3 {
+            try await hear(try await mirror.parts())
+            try await mirror.wait(60)
+        }
+        #expect(try await subjects(mirror).contains("late"))
+    }
+}

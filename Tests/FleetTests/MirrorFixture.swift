@@ -1,0 +1,203 @@
+import Archive
+import Configuration
+import Fleet
+import Foundation
+import Logging
+import Mirroring
+import Outbox
+import Posts
+import Sandbox
+import Storage
+import TestSupport
+import Testing
+
+/// The databases that a mirror can live in.
+enum Engine: String, CaseIterable, Sendable, CustomTestStringConvertible {
+    case sqlite = "SQLite"
+    case postgres = "PostgreSQL"
+
+    var testDescription: String { rawValue }
+}
+
+/// A mirror in a sandbox, on a clock that jumps from one thing that happens to the next.
+struct MirrorFixture: Sendable {
+    static let mirror = "test"
+    private static let started = "Worker started"
+
+    let sandbox: Sandbox
+    let clock: VirtualClock
+    let registry: NetworkRegistry
+    let stores: MirrorStores
+    /// When the servers looked at their clock: at least once for each request.
+    let requests: Recorder<Date>
+    /// What the workers logged.
+    let log = Recorder<String>()
+    private let folder: TemporaryDirectory
+    private let variables: [String: String]
+
+    /// Opens a mirror in a world of its own, for the test that is running.
+    ///
+    /// The suite's trait ``MirrorsTrait`` closes it.
+    ///
+    /// - Parameters:
+    ///   - engine: Where the data is.
+    ///   - seed: Decides what happens in the world.
+    ///   - days: How many days the world lasts.
+    ///   - hour: When the test begins, in hours of the first day.
+    ///   - isTrained: Whether the mirror knows the human's past.
+    ///   - human: Where the human is.
+    ///   - bot: Where the bot is.
+    ///   - variables: Settings besides those of the accounts and the database; empty ones count as not set.
+    /// - Returns: The mirror.
+    /// - Throws: What went wrong.
+    static func start(
+        _ engine: Engine = .sqlite, seed: UInt64 = 1, days: Int = 1, from hour: Double = 0, isTrained: Bool = true,
+        human: NetworkName = .mastodon, bot: NetworkName = .mastodon, variables: [String: String] = [:]
+    ) async throws -> MirrorFixture {
+        let closing = try #require(OpenMirrors.current)
+        let clock = VirtualClock(startingAt: Sample.hour(hour))
+        let world = await Sample.world(seed: seed, days: days, bot: bot)
+        // Somebody may set the mirror's clock; the servers keep their own.
+        let requests = Recorder<Date>()
+        let sandbox = try await Sandbox.start(world: world, rateLimits: .unlimited) {
+            let now = clock.steadyNow
+            requests.add(now)
+            return now
+        }
+        closing.add { await sandbox.stop() }
+        let registry = NetworkRegistry(version: "test", clock: clock)
+        closing.add { registry.shutdown() }
+        let fixture = try await MirrorFixture(
+            engine, sandbox: sandbox, requests: requests, clock: clock, registry: registry, isTrained: isTrained,
+            networks: (human, bot), variables: variables)
+        closing.add { [stores = fixture.stores] in await stores.close() }
+        return fixture
+    }
+
+    private init(
+        _ engine: Engine, sandbox: Sandbox, requests: Recorder<Date>, clock: VirtualClock, registry: NetworkRegistry,
+        isTrained: Bool, networks: (human: NetworkName, bot: NetworkName), variables: [String: String]
+    ) async throws {
+        folder = try TemporaryDirectory()
+        self.sandbox = sandbox
+        self.requests = requests
+        self.clock = clock
+        self.registry = registry
+        var all = [
+            "MIRROR": Self.mirror, "MIRROR_BOT_HOME": folder.path, "TIME_ZONE": Sample.zone.identifier,
+        ]
+        all.merge(sandbox.settings(of: .human, on: networks.human)) { $1 }
+        all.merge(sandbox.settings(of: .bot, on: networks.bot)) { $1 }
+        if networks.human == .x {
+            all.merge(sandbox.settings(of: .bot, on: .x).filter { $0.key.hasPrefix("X_") }) { $1 }
+        }
+        if engine == .postgres { all["DATABASE_URL"] = try await PostgresServer.shared().makeDatabase() }
+        all.merge(variables) { $1 }
+        self.variables = all
+        if engine == .postgres {
+            let storage = try await Storage.open(.postgres(url: all["DATABASE_URL"] ?? ""))
+            _ = try await Migrations.apply(to: storage)
+            await storage.close()
+        } else if isTrained, networks.human == .mastodon {
+            try await TrainedDatabase.copy(into: folder)
+        }
+        stores = try await MirrorStores.open(try Self.configuration(all))
+        if isTrained, engine == .postgres || networks.human != .mastodon {
+            try await TrainedDatabase.train(stores, on: networks.human)
+        }
+    }
+
+    static func configuration(_ variables: [String: String]) throws -> MirrorConfiguration {
+        let values = try SettingValues(environment: EnvironmentVariablesProvider(environmentVariables: variables))
+        return try MirrorConfiguration(values, environment: [:])
+    }
+
+    /// A worker whose looks are rare enough for a quick test, and frequent enough for every deadline.
+    func worker(on stores: MirrorStores? = nil) -> Worker {
+        var cadence = Cadence(poll: .seconds(600))
+        (cadence.botHome, cadence.humanHome) = (.seconds(1_800), .seconds(1_800))
+        cadence.humanPosts = .seconds(1_800)
+        cadence.humanFavorites = .seconds(3_600)
+        cadence.publisher = .seconds(600)
+        return Worker(
+            stores: stores ?? self.stores, registry: registry, clock: clock, cadence: cadence,
+            logger: Logger(label: "test") { _ in LogRecorder(lines: log) })
+    }
+
+    /// Lets the worker live until an hour of the first day.
+    ///
+    /// - Parameters:
+    ///   - hour: When to stop.
+    ///   - events: What happens meanwhile, and at which hours, in their order; the clock stands still while it does.
+    /// - Throws: What the worker or an event throws.
+    func live(
+        until hour: Double, events: [(hour: Double, action: @Sendable () async throws -> Void)] = []
+    ) async throws {
+        let worker = worker()
+        guard !events.isEmpty else { return try await worker.run(until: Sample.hour(hour)) }
+        let started = log.values.count { $0.contains(Self.started) }
+        clock.join()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                defer { clock.leave() }
+                // Not before the worker takes part, or the clock would jump to the first event at once.
+                try await log.wait(forMore: started) { $0.contains(Self.started) }
+                for event in events {
+                    try await clock.sleep(until: Sample.hour(event.hour))
+                    try await event.action()
+                }
+            }
+            group.addTask { try await worker.run(until: Sample.hour(hour)) }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Lets time pass without a worker.
+    func wait(until date: Date) async throws {
+        clock.join()
+        defer { clock.leave() }
+        try await clock.sleep(until: date)
+    }
+
+    /// Opens the same mirror once more, as another process does, with some settings changed.
+    func reopened(changing changes: [String: String] = [:]) async throws -> MirrorStores {
+        let other = try await MirrorStores.open(try Self.configuration(variables.merging(changes) { $1 }))
+        OpenMirrors.current?.add { await other.close() }
+        return other
+    }
+
+    /// Where the data is, if on a server.
+    var databaseURL: String? { variables["DATABASE_URL"] }
+
+    var leases: LeaseTable { LeaseTable(storage: stores.storage, mirror: Self.mirror) }
+
+    /// Who holds the mirror's lease; nil if it was given back or never taken.
+    func leaseHolder() async throws -> String? {
+        guard let record = try await leases.record(), !record.isReleased else { return nil }
+        return record.owner
+    }
+
+    /// The slots of a day of the world, counted from 0.
+    func slots(ofDay number: Int = 0) async throws -> [Action] {
+        try await stores.outbox(lease: nil).slots(of: Sample.day.advanced(by: number))
+    }
+
+    /// The first slot of today, after one pass has made the plan.
+    func firstSlot() async throws -> Action {
+        _ = try await worker().runOnce()
+        return try #require(try await slots().first { $0.state == .planned })
+    }
+
+    /// The archived post whose text an action uses.
+    func source(of action: Action) async throws -> Post {
+        let id = try #require(action.sourcePost)
+        return try #require(try await stores.archive.post(id))
+    }
+
+    /// Every action, the oldest first.
+    func actions(_ kind: ActionKind? = nil) async throws -> [Action] {
+        try await stores.outbox(lease: nil).recent(100_000)
+            .filter { kind == nil || $0.kind == kind }
+            .sorted { ($0.due, $0.id) < ($1.due, $1.id) }
+    }
+}

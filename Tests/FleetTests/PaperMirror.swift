@@ -1,0 +1,107 @@
+import Archive
+import Favorites
+import Foundation
+import Logging
+import Networks
+import Outbox
+import Posts
+import Testing
+
+@testable import Fleet
+@testable import Mirroring
+
+/// A mirror between networks on paper.
+struct PaperMirror {
+    static let now = Date(timeIntervalSince1970: 1_780_290_000)
+    static let zone = TimeZone(identifier: "Asia/Tokyo") ?? .gmt
+
+    let stores: MirrorStores
+    let clock: VirtualClock
+    let log = Recorder<String>()
+    let bot: PaperNetwork
+    let human: PaperNetwork?
+
+    /// - Parameters:
+    ///   - bot: Where the bot is.
+    ///   - human: Where the human is; nil if nobody is watched.
+    ///   - variables: Settings besides the networks and the zone.
+    /// - Throws: What went wrong.
+    init(
+        bot: NetworkName, human: NetworkName? = nil, variables: [String: String] = [:]
+    ) async throws {
+        let settings = [
+            "TIME_ZONE": Self.zone.identifier, "BOT_NETWORK": bot.rawValue,
+            "HUMAN_NETWORK": (human ?? bot).rawValue, "MIN_AGE_DAYS": "0",
+        ]
+        stores = try await BareMirror(variables: settings.merging(variables) { $1 }).open()
+        clock = VirtualClock(startingAt: Self.now)
+        self.bot = PaperNetwork(bot)
+        self.human = human.map { PaperNetwork($0, account: "human") }
+    }
+
+    var logger: Logger { Logger(label: "test") { [log] _ in LogRecorder(lines: log) } }
+
+    func worker() throws -> Worker {
+        Worker(
+            stores: stores, registry: NetworkRegistry(version: "test", clock: clock), clock: clock, logger: logger)
+    }
+
+    /// The parts of a worker that sends for real, on paper.
+    func parts() async throws -> WorkerParts {
+        let leases = LeaseTable(storage: stores.storage, mirror: "test")
+        let record = try await leases.record()
+        let lease = try #require(try await leases.take(owner: "test", after: record, now: 0))
+        return try await worker().parts(bot: bot, human: human, lease: lease, deliverer: nil)
+    }
+
+    /// Lets time pass.
+    func wait(_ seconds: TimeInterval) async throws { try await clock.sleep(until: clock.now + seconds) }
+
+    func actions(_ kind: ActionKind) async throws -> [Action] {
+        try await stores.outbox(lease: nil).recent(10_000).filter { $0.kind == kind }
+            .sorted { ($0.due, $0.subject) < ($1.due, $1.subject) }
+    }
+
+    /// Archives what the human said.
+    func archive(_ posts: [Post]) async throws {
+        _ = try await stores.archive.store(
+            posts, source: .archive, observedAt: clock.now, timeZone: Self.zone, limit: 10_000)
+    }
+
+    /// Teaches the classifier that the human loves tea and does not care for trains.
+    func teachTea(on network: NetworkName) async throws {
+        let favorites = try stores.favorites()
+        let events = (0..<40).flatMap { number -> [FavoriteEvent] in
+            let liked = Example(
+                id: PostID(network: network, value: "liked-\(number)"), author: "a", text: "green tea in the garden")
+            let seen = Example(
+                id: PostID(network: network, value: "seen-\(number)"), author: "b", text: "delayed train at platform")
+            return [.seen(liked), .favorited(liked), .seen(seen)]
+        }
+        _ = try await favorites.learn(events, at: clock.now)
+    }
+}
+
+/// A post on paper.
+func paperPost(
+    _ id: String, by author: String = "friend", on network: NetworkName, _ text: String = "hello there",
+    at date: Date = PaperMirror.now, mentions: [String] = [], visibility: Visibility = .public, bio: String = "",
+    replyTo: String? = nil, isBot: Bool = false
+) -> ObservedPost {
+    let person = AccountID(network: network, value: author)
+    return ObservedPost(
+        post: Post(
+            id: PostID(network: network, value: id), author: person, text: text, createdAt: date,
+            replyTo: replyTo.map { ReplyTarget(author: nil, post: PostID(network: network, value: $0)) },
+            visibility: visibility, mentions: mentions.map { AccountID(network: network, value: $0) },
+            address: "address-\(id)"),
+        author: Account(id: person, handle: author, isBot: isBot, bio: bio), address: "address-\(id)",
+        replyToAddress: replyTo.map { "address-\($0)" })
+}
+
+/// What the human once answered somebody.
+func pastReply(_ id: String, to person: AccountID, _ text: String, daysAgo: Int = 100) -> Post {
+    Post(
+        id: PostID(network: person.network, value: id), author: AccountID(network: person.network, value: "human"),
+        text: text, createdAt: PaperMirror.now - Double(daysAgo) * 86_400, replyTo: ReplyTarget(author: person))
+}

@@ -1,0 +1,280 @@
+import Archive
+import Conduct
+import Foundation
+import Outbox
+import Posts
+import Schedule
+import Storage
+import TestSupport
+import Testing
+
+@testable import Fleet
+@testable import Mirroring
+
+/// Plans made day by day, without a network.
+@Suite(.mirrors, .timeLimit(.minutes(5))) struct PlanMakerTests {
+    private static let zone = TimeZone(identifier: "Europe/Berlin") ?? .gmt
+    /// Monday 2026-03-02.
+    private static let firstDay = LocalDay(ordinal: 20_514)
+
+    /// An archive and a plan maker for it.
+    private struct Desk {
+        let stores: MirrorStores
+        let maker: PlanMaker
+
+        var outbox: OutboxStore { stores.outbox(lease: nil) }
+
+        /// Makes the plans of some days at their midnights and returns the stored slots.
+        func slots(ofDays days: Int) async throws -> [Action] {
+            var slots: [Action] = []
+            for number in 0..<days {
+                let day = PlanMakerTests.firstDay.advanced(by: number)
+                let midnight = try #require(LocalDayMinutes(day, in: PlanMakerTests.zone).start)
+                _ = try await maker.make(day, now: midnight, watching: false)
+                slots += try await outbox.slots(of: day)
+            }
+            return slots
+        }
+    }
+
+    /// A desk over `texts` posts, the newest of the day before the first planned one, and so many on each day.
+    private func desk(
+        texts: Int, perDay: Int = 2, variables: [String: String] = [:],
+        text: (Int) -> String = { "Thought number \($0) about rivers" }
+    ) async throws -> Desk {
+        let folder = try TemporaryDirectory()
+        let settings = ["MIRROR_BOT_HOME": folder.path, "MIRROR": "desk"].merging(variables) { $1 }
+        let stores = try await MirrorStores.open(try MirrorFixture.configuration(settings))
+        OpenMirrors.current?.add {
+            await stores.close()
+            // The folder goes with the last reference, and not before what is in it.
+            withExtendedLifetime(folder) {}
+        }
+        let human = AccountID(network: .mastodon, value: "haruka@sandbox.example")
+        let posts = (0..<texts).map { number in
+            let day = Self.firstDay.advanced(by: -1 - number / perDay)
+            // At all hours but the night's.
+            let minute = 7 * 60 + (number * 397) % (16 * 60)
+            return Post(
+                id: PostID(network: .mastodon, value: "https://sandbox.example/\(number)"), author: human,
+                text: text(number), createdAt: Date(timeIntervalSince1970: Double(day.ordinal * 1_440 + minute) * 60))
+        }
+        _ = try await stores.archive.store(
+            posts, source: .archive, observedAt: Sample.origin, timeZone: Self.zone, limit: 10_000)
+        let maker = PlanMaker(
+            archive: stores.archive, store: stores.outbox(lease: nil), configuration: stores.configuration,
+            zone: Self.zone, limits: .mastodon)
+        return Desk(stores: stores, maker: maker)
+    }
+
+    /// The shortest time between two uses of one text, in days; nil if none was used twice.
+    private func shortestReturn(_ slots: [Action]) -> Double? {
+        var last: [String: Date] = [:]
+        var shortest: Double?
+        for slot in slots.sorted(by: { $0.due < $1.due }) {
+            guard let text = slot.text else { continue }
+            let key = TextRules.textKey(text)
+            if let before = last[key] {
+                shortest = min(shortest ?? .infinity, slot.due.timeIntervalSince(before) / 86_400)
+            }
+            last[key] = slot.due
+        }
+        return shortest
+    }
+
+    @Test func repeatsNoTextInSixtyDays() async throws {
+        let slots = try await desk(texts: 260).slots(ofDays: 60)
+        #expect(slots.count > 60)
+        #expect(slots.allSatisfy { $0.state == .planned && $0.text != nil })
+        #expect(shortestReturn(slots) == nil)
+        #expect(slots.map(\.due) == slots.map(\.due).sorted())
+    }
+
+    @Test func repeatsNoTextWithinTheDaysThatAreSet() async throws {
+        let slots = try await desk(texts: 70, variables: ["NO_REPEAT_DAYS": "14"]).slots(ofDays: 60)
+        let shortest = try #require(shortestReturn(slots))
+        #expect(shortest >= 14)
+    }
+
+    @Test func bringsATextBackAfterAWeekRatherThanFallSilent() async throws {
+        let slots = try await desk(texts: 8, perDay: 1).slots(ofDays: 30)
+        let shortest = try #require(shortestReturn(slots))
+        #expect(shortest > 7)
+        #expect(shortest < 30)
+        let returned = slots.filter {
+            Explanation(json: $0.explanation)?.summary.contains("least recently used") == true
+        }
+        #expect(!returned.isEmpty)
+    }
+
+    @Test func skipsASlotForWhichNothingIsLeft() async throws {
+        let slots = try await desk(texts: 40, perDay: 20) { "The same thought, again and again \($0 % 3)" }.slots(
+            ofDays: 1)
+        let skipped = slots.filter { $0.text == nil }
+        #expect(slots.count { $0.text != nil } == 3)
+        #expect(!skipped.isEmpty)
+        #expect(skipped.allSatisfy { $0.state == .skipped && $0.reason == "no-text" && $0.sourcePost == nil })
+    }
+
+    @Test func usesYoungPostsOnlyWhenThereAreNoOthers() async throws {
+        let mixed = try await desk(texts: 120)
+        let now = try #require(LocalDayMinutes(Self.firstDay, in: Self.zone).start)
+        for slot in try await mixed.slots(ofDays: 5) {
+            let id = try #require(slot.sourcePost)
+            let source = try #require(try await mixed.stores.archive.post(id))
+            #expect(now.timeIntervalSince(source.createdAt) >= 25 * 86_400)
+        }
+        let young = try await desk(texts: 40).slots(ofDays: 3)
+        #expect(!young.isEmpty)
+        #expect(young.allSatisfy { $0.text != nil })
+        let reasons = young.compactMap { Explanation(json: $0.explanation)?.summary }
+        #expect(reasons.allSatisfy { $0.contains("younger than wished") })
+        let strict = try await desk(texts: 40, variables: ["MIN_AGE_DAYS": "0"]).slots(ofDays: 3)
+        #expect(!strict.contains { $0.explanation?.contains("younger than wished") == true })
+    }
+
+    @Test func storesADayOnceWhoeverMakesIt() async throws {
+        let desk = try await desk(texts: 100)
+        let midnight = try #require(LocalDayMinutes(Self.firstDay, in: Self.zone).start)
+        let first = try await desk.maker.make(Self.firstDay, now: midnight, watching: false)
+        let slots = try await desk.outbox.slots(of: Self.firstDay)
+        #expect(first?.slots.map(\.text) == slots.map(\.text))
+        let again = try await desk.maker.make(Self.firstDay, now: midnight + 3_600, watching: false)
+        #expect(again == nil)
+        #expect(try await desk.outbox.slots(of: Self.firstDay) == slots)
+    }
+
+    @Test func choosesAnotherTextThanTheDaysOwn() async throws {
+        let desk = try await desk(texts: 120, perDay: 6, variables: ["MIN_AGE_DAYS": "0"])
+        let slots = try await desk.slots(ofDays: 1)
+        let slot = try #require(slots.first)
+        let replaced = try #require(try await desk.maker.replacement(for: slot, now: slot.due))
+        #expect(replaced.subject == slot.subject && replaced.due == slot.due)
+        #expect(replaced.source != nil && replaced.source?.id != slot.sourcePost)
+        #expect(!slots.compactMap(\.text).contains(try #require(replaced.text)))
+        // The same question has the same answer.
+        #expect(try await desk.maker.replacement(for: slot, now: slot.due) == replaced)
+        try await desk.stores.archive.clear()
+        let nothing = try await desk.maker.replacement(for: slot, now: slot.due)
+        #expect(nothing == nil)
+    }
+
+    /// What plans were made of once: every text, looked at.
+    private func candidates(_ desk: Desk, _ uses: [PostID: Date]) async throws -> [TextCandidate] {
+        let rules = TextRules(desk.stores.configuration, limits: .mastodon)
+        return try await desk.stores.archive.standalonePosts().compactMap { post in
+            guard case .success(let text) = rules.text(for: post) else { return nil }
+            return TextCandidate(
+                id: post.id, minute: LocalTime(post.createdAt, in: Self.zone).minute, textKey: TextRules.textKey(text),
+                lastUsed: uses[post.id], createdAt: post.createdAt)
+        }
+    }
+
+    @Test(arguments: [(300, 180, 30), (8, 180, 30), (40, 180, 0), (200, 14, 30), (60, 0, 300)])
+    func choosesAsOneWhoLooksAtEveryText(texts: Int, noRepeat: Int, minimumAge: Int) async throws {
+        let variables = ["NO_REPEAT_DAYS": "\(noRepeat)", "MIN_AGE_DAYS": "\(minimumAge)"]
+        // Some read as others do, and some may not be sent.
+        let desk = try await desk(texts: texts, variables: variables) { number in
+            number % 11 == 3 ? "RT @someone: their words" : "Thought \(number % (texts * 4 / 5)) about rivers"
+        }
+        let chooser = TextChooser(noRepeatDays: noRepeat, minimumAgeDays: minimumAge)
+        var uses: [PostID: Date] = [:]
+        var compared = 0
+        for number in 0..<20 {
+            let day = Self.firstDay.advanced(by: number)
+            let midnight = try #require(LocalDayMinutes(day, in: Self.zone).start)
+            let planned = try #require(try await desk.maker.make(day, now: midnight, watching: false))
+            let candidates = try await candidates(desk, uses)
+            var taken: Set<String> = []
+            for slot in planned.slots {
+                var generator = SplitMix64(seed: PlanSeed.text(mirror: "desk", day: day, minute: slot.minute))
+                let choice = chooser.choose(
+                    from: candidates, at: slot.minute, now: midnight, excluding: taken, generator: &generator)
+                #expect(slot.source?.id == choice?.id, "\(slot.subject)")
+                if let choice {
+                    #expect(slot.explanation.summary == choice.explanation.description)
+                    taken.insert(choice.textKey)
+                    uses[choice.id] = max(uses[choice.id] ?? slot.due, slot.due)
+                    compared += 1
+                }
+            }
+        }
+        #expect(compared > 5)
+    }
+
+    /// So many posts that texts are drawn rather than listed, two thirds of them the same one.
+    @Test func drawsEveryTextOfAWideWindowAsOften() async throws {
+        let desk = try await desk(texts: 0)
+        let human = AccountID(network: .mastodon, value: "haruka@sandbox.example")
+        let start = Double(Self.firstDay.ordinal - 900) * 86_400
+        let posts = (0..<2_100).map { (number: Int) -> Post in
+            let offset = Double(number % 800 * 86_400 + number % 20 * 60)
+            return Post(
+                id: PostID(network: .mastodon, value: "p\(number)"), author: human,
+                text: number < 700 ? "Thought \(number) on tea" : "Good morning, world",
+                createdAt: Date(timeIntervalSince1970: start + offset))
+        }
+        _ = try await desk.stores.archive.store(
+            posts, source: .archive, observedAt: Sample.origin, timeZone: .gmt, limit: nil)
+        let now = try #require(LocalDayMinutes(Self.firstDay, in: Self.zone).start)
+        let minute = MinuteOfDay(hour: 0, minute: 5)
+        _ = try await TextPool(maker: desk.maker, planned: [], now: now)
+        // A tenth was used lately.
+        try await desk.stores.storage.execute(
+            "UPDATE posts SET last_used_ms = \(now - 86_400) WHERE post_id LIKE 'p%7' AND text LIKE 'Thought%'")
+        let pool = try await TextPool(maker: desk.maker, planned: [], now: now)
+        var counts = Array(repeating: 0.0, count: 63)
+        var greetings = 0
+        let draws = 1_262
+        for number in 0..<draws {
+            var pool = pool
+            let day = Self.firstDay.advanced(by: number)
+            let slot = try await pool.fill(subject: "s", minute: minute, due: now, day: day)
+            let id = try #require(slot.source.flatMap { Int($0.id.value.dropFirst()) })
+            guard id < 700 else {
+                greetings += 1
+                continue
+            }
+            #expect(id % 10 != 7)
+            counts[(id / 10 * 9 + (id % 10 > 7 ? id % 10 - 1 : id % 10)) / 10] += 1
+        }
+        let expected = Double(draws) * 10 / 631
+        let chiSquare = counts.reduce(0) { $0 + ($1 - expected) * ($1 - expected) / expected }
+        // 62 degrees of freedom, odds of one in a million; of the greeting two are expected.
+        #expect(chiSquare < 131)
+        #expect(greetings < 14)
+    }
+
+    @Test func keepsQuietAndWithinTheMostPerDay() async throws {
+        let variables = ["QUIET_HOURS": "00:00-18:00,21:00-24:00", "MAX_PER_DAY": "3"]
+        let slots = try await desk(texts: 600, perDay: 12, variables: variables).slots(ofDays: 6)
+        let minutes = slots.map { LocalTime($0.due, in: Self.zone).minute.value }
+        #expect(slots.count > 6)
+        #expect(minutes.allSatisfy { (18 * 60..<21 * 60).contains($0) })
+        let perDay = Dictionary(grouping: slots) { LocalTime($0.due, in: Self.zone).day }
+        #expect(perDay.values.allSatisfy { $0.count <= 3 })
+    }
+
+    @Test func leavesOutLinksWhenTheyAreSwitchedOff() async throws {
+        let text = { (number: Int) in
+            number % 2 == 0 ? "Read https://example.org/\(number) today" : "Thought \(number) on tea"
+        }
+        let off = try await desk(texts: 150, variables: ["LINKS": "off"], text: text).slots(ofDays: 10)
+        let on = try await desk(texts: 150, text: text).slots(ofDays: 10)
+        #expect(!off.isEmpty && !off.contains { $0.text?.contains("https://") == true })
+        #expect(on.contains { $0.text?.contains("https://") == true })
+    }
+
+    @Test(arguments: ["2026-03-29", "2026-10-25"]) func staysInsideADayWhoseClockChanges(_ text: String) async throws {
+        let day = try #require(LocalDay(text))
+        let desk = try await desk(texts: 800, perDay: 16)
+        let start = try #require(LocalDayMinutes(day, in: Self.zone).start)
+        let planned = try #require(try await desk.maker.make(day, now: start, watching: false))
+        #expect(planned.slots.count > 3)
+        for slot in planned.slots {
+            let time = LocalTime(slot.due, in: Self.zone)
+            #expect(time.day == day)
+            #expect(time.minute == slot.minute)
+        }
+    }
+}

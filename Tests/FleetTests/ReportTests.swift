@@ -1,0 +1,172 @@
+import Archive
+import Foundation
+import Outbox
+import Posts
+import Sandbox
+import Testing
+
+@testable import Fleet
+@testable import Mirroring
+
+/// What `status` and `plan` tell.
+@Suite(.mirrors, .timeLimit(.minutes(5))) struct ReportTests {
+    private func status(_ stores: MirrorStores, at hour: Double = 0) async throws -> StatusReport {
+        try await StatusReporter(stores: stores).report(now: Sample.hour(hour))
+    }
+
+    @Test func saysWhatANewMirrorWaitsFor() async throws {
+        let nothing = ["HUMAN_SERVER", "HUMAN_ACCESS_TOKEN", "BOT_SERVER", "BOT_ACCESS_TOKEN", "TIME_ZONE"]
+        let fixture = try await MirrorFixture.start(
+            isTrained: false, variables: Dictionary(uniqueKeysWithValues: nothing.map { ($0, "") }))
+        let report = try await status(fixture.stores)
+        #expect(
+            report.idle == [
+                "nothing is sent: BOT_SERVER and BOT_ACCESS_TOKEN are not set",
+                "no plan is made: TIME_ZONE is not set",
+                "no posts and no replies: the archive is empty; run mirror-bot train scheduler",
+                "no favorites yet: 0 of 20 favorites, 0 of 20 normals learned",
+                "nothing new is learned: HUMAN_SERVER and HUMAN_ACCESS_TOKEN are not set",
+            ])
+        #expect(report.today == nil && report.timeZone == nil && report.nextSlot == nil)
+        #expect(report.slots.isEmpty && report.recent.isEmpty && !report.isRunning)
+        #expect(report.archive.posts == 0 && report.archive.oldest == nil)
+        #expect(report.human == nil && report.bot == nil)
+    }
+
+    @Test func missesNothingWhileAWorkerLives() async throws {
+        let fixture = try await MirrorFixture.start()
+        #expect(try await fixture.worker().runOnce())
+        let stopped = try await status(fixture.stores)
+        #expect(stopped.idle == ["nothing is sent: no worker is running; start one with mirror-bot run"])
+        let record = try await fixture.leases.record()
+        let now = Sample.origin.milliseconds
+        let lease = try #require(try await fixture.leases.take(owner: "worker", after: record, now: now))
+        let running = try await status(fixture.stores)
+        #expect(running.isRunning)
+        #expect(running.idle.isEmpty)
+        #expect(running.human == "haruka@sandbox.example" && running.bot == "mirror@sandbox.example")
+        #expect(running.timeZone == "Asia/Tokyo" && running.today == Sample.day)
+        #expect(running.archive.posts > 400 && running.archive.limit == 10_000)
+        #expect(try #require(running.classifier?.favorites) >= Sample.exampleCount)
+        #expect(running.classifier?.waiting == nil)
+        #expect(try #require(running.classifier?.counts) > 100)
+        // A worker that has not been heard of for a minute is gone.
+        #expect(try await !status(fixture.stores, at: 0.02).isRunning)
+        try await fixture.leases.release(lease, now: now)
+        #expect(try await !status(fixture.stores).isRunning)
+    }
+
+    @Test func tellsOfTheSlotsAndTheLastActions() async throws {
+        let fixture = try await MirrorFixture.start(from: 9)
+        try await fixture.live(until: 12.1)
+        let slots = try await fixture.slots()
+        let report = try await status(fixture.stores, at: 12.1)
+        #expect(report.slots.map(\.subject) == slots.map(\.subject))
+        #expect(report.slots.map(\.state) == slots.map(\.state.rawValue))
+        #expect(report.nextSlot == slots.first { $0.due > Sample.hour(12.1) }?.due)
+        #expect(report.recent.count == 10)
+        #expect(report.recent.map(\.at) == report.recent.map(\.at).sorted(by: >))
+        #expect(report.recent.allSatisfy { $0.why != nil })
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .iso8601
+        let json = String(decoding: try encoder.encode(report), as: UTF8.self)
+        #expect(json.contains("\"schema\":\"mirror-bot\\/status\\/1\""))
+        #expect(!json.contains(fixture.sandbox.botToken) && !json.contains(fixture.sandbox.humanToken))
+    }
+
+    @Test(arguments: [
+        (["FAVORITE_MODE": "off"], "no favorites: FAVORITE_MODE is off"),
+        (["MECAB_DICTIONARY": "/nowhere"], "no favorites: "),
+        (["HUMAN_SERVER": "", "HUMAN_ACCESS_TOKEN": ""], "nothing new is learned: "),
+        (["MIRROR": "other"], "no posts and no replies: "),
+    ])
+    func explainsEachSilence(_ variables: [String: String], _ reason: String) async throws {
+        let fixture = try await MirrorFixture.start(variables: variables)
+        let report = try await status(fixture.stores)
+        #expect(report.idle.contains { $0.hasPrefix(reason) })
+    }
+
+    @Test func tellsOfWhatMayOrMayNotHaveArrived() async throws {
+        let fixture = try await MirrorFixture.start(from: 6.5, variables: ["FAVORITE_MODE": "off"])
+        fixture.sandbox.faults.failNext(.html(status: 502), count: 1_000, method: "POST", path: "/api/v1/statuses")
+        try await fixture.live(until: 12)
+        let lost = try await fixture.actions().filter(\.isUnconfirmed)
+        let last = try #require(lost.last)
+        let report = try await status(fixture.stores, at: 12)
+        let told = try #require(report.idle.first { $0.contains("may or may not have arrived") })
+        #expect(told.hasPrefix("\(lost.count) action"))
+        #expect(told.contains("\(last.kind.rawValue) \(last.id)"))
+        // A day later it is history.
+        #expect(try await !status(fixture.stores, at: 37).idle.contains { $0.contains("may or may not") })
+    }
+
+    @Test func tellsOfADatabaseThatTakesNoChanges() async throws {
+        let fixture = try await MirrorFixture.start(.postgres)
+        #expect(try await !status(fixture.stores).idle.contains { $0.contains("read-only") })
+        let url = try #require(fixture.databaseURL)
+        let stores = try await fixture.reopened(
+            changing: ["DATABASE_URL": url + "?options=-cdefault_transaction_read_only%3Don"])
+        let idle = try await status(stores).idle
+        #expect(idle.contains { $0.hasPrefix("nothing is sent: could not") && $0.contains("read-only") }, "\(idle)")
+    }
+
+    @Test func explainsADayOfSilence() async throws {
+        let fixture = try await MirrorFixture.start()
+        let plan = StoredPlan(day: Sample.day, timeZone: Sample.zone.identifier, seed: "1", made: Sample.origin)
+        #expect(try await fixture.stores.outbox(lease: nil).store(plan, slots: []))
+        let report = try await status(fixture.stores)
+        #expect(report.idle.contains("no posts today: the plan drew a day of silence, as the human has them"))
+    }
+
+    @Test func previewsExactlyThePlanThatIsMade() async throws {
+        let fixture = try await MirrorFixture.start()
+        let reporter = PlanReporter(stores: fixture.stores, zone: Sample.zone)
+        let preview = try #require(try await reporter.report(on: Sample.day, now: fixture.clock.now))
+        #expect(!preview.isStored && !preview.slots.isEmpty)
+        #expect(preview.slots.allSatisfy { $0.state == "preview" && $0.text != nil && $0.why != nil })
+        #expect(try await fixture.worker().runOnce())
+        let stored = try #require(try await reporter.report(on: Sample.day, now: fixture.clock.now))
+        #expect(stored.isStored)
+        #expect(stored.slots.map(\.subject) == preview.slots.map(\.subject))
+        #expect(stored.slots.map(\.time) == preview.slots.map(\.time))
+        #expect(stored.slots.map(\.text) == preview.slots.map(\.text))
+        #expect(stored.slots.map(\.why) == preview.slots.map(\.why))
+        for (first, second) in zip(stored.slots, preview.slots) {
+            #expect(abs(first.due.timeIntervalSince(second.due)) < 0.001)
+        }
+        #expect(stored.humanHours == preview.humanHours)
+        #expect(stored.timeZone == "Asia/Tokyo")
+    }
+
+    @Test func previewsOtherDaysWithoutStoringThem() async throws {
+        let fixture = try await MirrorFixture.start()
+        let reporter = PlanReporter(stores: fixture.stores, zone: Sample.zone)
+        let before = try await TableContents(of: fixture.stores.storage)
+        let days = (1...5).map { Sample.day.advanced(by: $0) }
+        for day in days {
+            let report = try #require(try await reporter.report(on: day, now: fixture.clock.now))
+            #expect(report.day == day && !report.isStored)
+            #expect(report.slots.allSatisfy { LocalTime($0.due, in: Sample.zone).day == day })
+        }
+        #expect(try await TableContents(of: fixture.stores.storage) == before)
+    }
+
+    @Test func drawsTheHoursOfHumanAndBot() async throws {
+        let fixture = try await MirrorFixture.start()
+        let reporter = PlanReporter(stores: fixture.stores, zone: Sample.zone)
+        let report = try #require(try await reporter.report(on: Sample.day, now: fixture.clock.now))
+        for hours in [report.humanHours, report.botHours] {
+            #expect(hours.count == 24)
+            #expect(abs(hours.reduce(0, +) - 1) < 1e-9)
+        }
+        // The sample's human sleeps.
+        #expect(report.humanHours[3] < 0.01)
+        #expect(report.botHours[3] == 0)
+    }
+
+    @Test func hasNoPlanWithoutAnArchive() async throws {
+        let fixture = try await MirrorFixture.start(isTrained: false)
+        let reporter = PlanReporter(stores: fixture.stores, zone: Sample.zone)
+        #expect(try await reporter.report(on: Sample.day, now: fixture.clock.now) == nil)
+    }
+}

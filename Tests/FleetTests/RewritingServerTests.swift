@@ -1,0 +1,168 @@
+import Foundation
+import Networks
+import Posts
+import Sandbox
+import Storage
+import TestSupport
+import Testing
+
+@testable import Fleet
+@testable import Mirroring
+@testable import Outbox
+
+/// Lost answers on servers that make other texts of what they get, and publish again what is sent again.
+@Suite(.mirrors, .timeLimit(.minutes(5))) struct RewritingServerTests {
+    /// Each is rewritten, or would be somewhere, in another manner.
+    private static let texts = [
+        "*Never* again without an umbrella", "I said _never_ and I meant it", "`make test` took an hour",
+        "What a morning :-)", "What an evening :-(", "Tea first ;-) and then the world", "**Bold** words for a Monday",
+        "a line\nand *another* one\n\nand a last", "> somebody once said\nsomething like this",
+        "# Title of a day\nwith a sentence", "~~yesterday~~ tomorrow I shall run", "I <3 trains :beer:",
+        "Look at https://elsewhere.example/notes/7_a_b and *smile*", "https://elsewhere.example/cat.png a cat of 2026",
+        "snake_case_names are _fine_", "2*3*4 is 24", "東京の*朝*は寒い :-D", "@nobody said __underlined__ words",
+        "plain words only", "```\nlet x = 1\n```\nthat was code", "100% of _all_ #cats & *dogs*",
+    ]
+
+    /// A bot on a server that fails on purpose, with no worker but its delivery.
+    private struct Place: Sendable {
+        let sandbox: Sandbox
+        let clock: VirtualClock
+        let store: OutboxStore
+        let delivery: Delivery
+
+        init(_ habits: MastodonHabits) async throws {
+            let closing = try #require(OpenMirrors.current)
+            let clock = VirtualClock(startingAt: Sample.hour(8))
+            let sandbox = try await Sandbox.start(world: await Sample.world(), rateLimits: .unlimited) {
+                clock.steadyNow
+            }
+            closing.add { await sandbox.stop() }
+            sandbox.faults.mastodon = habits
+            let stores = try await BareMirror(variables: sandbox.settings(of: .bot, on: .mastodon)).open()
+            let registry = NetworkRegistry(version: "test", clock: clock)
+            closing.add { registry.shutdown() }
+            let network = try await registry.requiredNetwork(of: .bot, in: stores)
+            let leases = LeaseTable(storage: stores.storage, mirror: "test")
+            let lease = try #require(try await leases.take(owner: "test", after: nil, now: 0))
+            store = stores.outbox(lease: lease)
+            delivery = Delivery(store: store, deliverer: NetworkDeliverer(network: network))
+            (self.sandbox, self.clock) = (sandbox, clock)
+        }
+
+        func wait(_ seconds: TimeInterval) async throws { try await clock.sleep(until: clock.now + seconds) }
+
+        /// Sends a text as a slot of its own; the fault, if any, meets the request that publishes it.
+        func send(_ text: String, as number: Int, _ fault: SandboxFault? = nil) async throws -> Action {
+            let slot = Intent(
+                kind: .post, subject: StoredPlan.subject(day: Sample.day, slot: number), due: clock.now,
+                expires: clock.now + 86_400, sourcePost: PostID(network: .mastodon, value: "source-\(number)"),
+                visibility: .unlisted, language: "en", text: text)
+            let action = try await store.propose(slot, now: clock.now).action
+            if let fault { sandbox.faults.failNext(fault, method: "POST", path: "/api/v1/statuses") }
+            return try await delivery.deliver(action, now: { [clock] in clock.now }) { .ready($0) }
+        }
+
+        /// Lets time pass until nothing is undecided any more, and returns every action in its order.
+        func settled() async throws -> [Action] {
+            for _ in 0..<8 {
+                try await wait(240)
+                _ = try await delivery.reconcile(now: { [clock] in clock.now })
+            }
+            let actions = try await store.recent(1_000)
+            return actions.sorted { ($0.subject.count, $0.subject) < ($1.subject.count, $1.subject) }
+        }
+    }
+
+    /// GoToSocial whose people write Markdown.
+    private static var markdown: MastodonHabits {
+        var habits = MastodonHabits.gotosocial
+        habits.rewritesTexts = true
+        return habits
+    }
+
+    private static let servers = [MastodonHabits.snac, markdown]
+
+    @Test(arguments: servers) func noLostAnswerPublishesATextTwice(server: MastodonHabits) async throws {
+        let place = try await Place(server)
+        for (number, text) in Self.texts.enumerated() {
+            let sent = try await place.send(text, as: number + 1, .dropAnswer)
+            #expect(sent.state == .sending)
+            try await place.wait(20)
+        }
+        let actions = try await place.settled()
+        let ledger = await place.sandbox.ledger
+        #expect(ledger.deliveries.map(\.text) == Self.texts, "each once, and in order")
+        #expect(ledger.duplicates.isEmpty)
+        for (action, delivery) in zip(actions, ledger.deliveries) {
+            #expect(action.state == .done && action.remoteID == delivery.identity, "\(action.text ?? "")")
+        }
+    }
+
+    @Test(arguments: servers) func aTextThatNeverArrivedIsSentAgain(server: MastodonHabits) async throws {
+        let place = try await Place(server)
+        for (number, text) in Self.texts.prefix(6).enumerated() {
+            _ = try await place.send(text, as: number + 1, number.isMultiple(of: 2) ? .dropRequest : nil)
+            _ = try await place.settled()
+        }
+        let actions = try await place.settled()
+        #expect(actions.allSatisfy { $0.state == .done })
+        #expect(Set(await place.sandbox.ledger.deliveries.map(\.text)) == Set(Self.texts.prefix(6)))
+        #expect(await place.sandbox.ledger.duplicates.isEmpty)
+    }
+
+    /// The second text never arrived, and the server's page shows the first one as it would show the second.
+    @Test(arguments: servers) func ofTwoTextsThatLookTheSameNoneIsSentAgain(server: MastodonHabits) async throws {
+        let place = try await Place(server)
+        _ = try await place.send("Good *morning* :-)", as: 1, .dropAnswer)
+        _ = try await place.send("_Good morning_", as: 2, .dropRequest)
+        let actions = try await place.settled()
+        #expect(await place.sandbox.ledger.deliveries.map(\.text) == ["Good *morning* :-)"])
+        for action in actions {
+            #expect(action.state == .failed && action.reason == Action.Reason.unconfirmed)
+            #expect(Explanation(json: action.explanation)?.outcome?.contains("reads the same") == true)
+        }
+    }
+
+    @Test(arguments: servers) func ofTwoThatLookTheSameAndBothArrivedBothAreFound(server: MastodonHabits) async throws {
+        let place = try await Place(server)
+        _ = try await place.send("Good *morning* :-)", as: 1, .dropAnswer)
+        _ = try await place.send("_Good morning_", as: 2, .dropAnswer)
+        let actions = try await place.settled()
+        #expect(actions.map(\.state) == [.done, .done])
+        #expect(Set(actions.map(\.remoteID)).count == 2)
+        #expect(await place.sandbox.ledger.deliveries.count == 2)
+    }
+
+    @Test(arguments: servers) func picturesAloneAreNeverSentAgain(server: MastodonHabits) async throws {
+        let place = try await Place(server)
+        _ = try await place.send(":-) <3 :-)", as: 1, .dropAnswer)
+        _ = try await place.send("🌧🌧🌧", as: 2, .dropRequest)
+        let actions = try await place.settled()
+        #expect(await place.sandbox.ledger.deliveries.count == 1)
+        #expect(actions.allSatisfy { $0.state == .failed && $0.reason == Action.Reason.unconfirmed })
+    }
+
+    /// Whatever a server may make of a text: what nobody here can account for may be it.
+    @Test(arguments: servers) func nothingIsSentAgainBesideAPostThatNobodyKnows(server: MastodonHabits) async throws {
+        let place = try await Place(server)
+        _ = try await place.send("Once upon a time", as: 1, .dropAnswer)
+        try await place.store.storage.transaction { connection in
+            try connection.execute("UPDATE actions SET text = 'Eens was er' WHERE mirror = 'test'")
+        }
+        let actions = try await place.settled()
+        #expect(await place.sandbox.ledger.deliveries.count == 1)
+        #expect(actions.map(\.reason) == [Action.Reason.unconfirmed])
+        #expect(Explanation(json: actions[0].explanation)?.outcome?.contains("rewritten") == true)
+    }
+
+    /// Mastodon keeps keys: what was not found may be sent again whatever else there is.
+    @Test func whereTheServerKeepsKeysTheKeyDecides() async throws {
+        let place = try await Place(.mastodon)
+        _ = try await place.send("Good morning", as: 1)
+        _ = try await place.send("good morning!", as: 2, .dropRequest)
+        _ = try await place.send("🌧🌧🌧", as: 3, .dropRequest)
+        let actions = try await place.settled()
+        #expect(actions.map(\.state) == [.done, .done, .done])
+        #expect(await place.sandbox.ledger.deliveries.count == 3)
+    }
+}

@@ -1,0 +1,122 @@
+import Archive
+import Favorites
+import Foundation
+import Posts
+import Schedule
+import Storage
+import Testing
+
+@testable import Evaluation
+@testable import Fleet
+@testable import Mirroring
+
+/// What a mirror says of itself, on real stores.
+@Suite(.mirrors, .timeLimit(.minutes(5))) struct ScoreReporterTests {
+    private func report(
+        _ stores: MirrorStores, zone: TimeZone? = Sample.zone, now: Date = Sample.origin
+    ) async throws -> ScoreReport {
+        try await ScoreReporter(stores: stores, zone: zone).report(now: now)
+    }
+
+    private func reason<Scores>(_ part: ScoreReport.Part<Scores>) -> String? {
+        guard case .missing(let reason) = part else { return nil }
+        return reason
+    }
+
+    @Test func aNewMirrorSaysWhatIsMissing() async throws {
+        let stores = try await BareMirror().open()
+        let report = try await report(stores)
+        #expect(
+            reason(report.scheduler)
+                == "the archive holds no posts of the days before today; run mirror-bot train scheduler")
+        #expect(reason(report.classifier) == "0 posts of a home timeline were learned; at least 20 are needed")
+        let zoneless = try await self.report(stores, zone: nil)
+        #expect(try #require(reason(zoneless.scheduler)).hasPrefix("TIME_ZONE is not set; "))
+        let json = String(decoding: try JSONEncoder().encode(report), as: UTF8.self)
+        #expect(json.contains(#""scheduler":{"missing":"the archive holds no posts"#))
+    }
+
+    @Test(arguments: Engine.allCases)
+    func aTrainedMirrorMeasuresBothModelsAndChangesNothing(_ engine: Engine) async throws {
+        let stores = try await BareMirror(engine).open()
+        try await TrainedDatabase.train(stores)
+        let before = try await TableContents(of: stores.storage)
+        let report = try await report(stores)
+        let after = try await TableContents(of: stores.storage)
+        #expect(before == after)
+        #expect(report.mirror == "test")
+
+        let times = try await stores.archive.scheduleRows()
+        let evaluation = ScheduleEvaluation(zone: Sample.zone)
+        let expected = try evaluation.scores(of: times, name: "test")
+        #expect(try #require(report.scheduler.scores) == expected)
+        #expect(try #require(expected[.trainingPosts]) + (expected[.testedPosts] ?? 0) == Double(times.count))
+
+        let classifier = try #require(report.classifier.scores)
+        #expect(classifier.testing.posts == Sample.exampleCount * 2 / 5)
+        #expect(classifier.training.posts == Sample.exampleCount * 8 / 5)
+        #expect(try #require(classifier.rocAUC) > 0.6)
+    }
+
+    @Test func todaysPostsAreNotCounted() async throws {
+        let stores = try await BareMirror().open()
+        try await TrainedDatabase.train(stores)
+        let times = try await stores.archive.scheduleRows()
+        let last = try #require(times.map(\.day).max())
+        let noon = Date(timeIntervalSince1970: Double(last.ordinal) * 86_400 + 3 * 3_600)
+        let complete = times.filter { $0.day < last }
+        #expect(complete.count < times.count)
+        let scores = try #require(try await report(stores, now: noon).scheduler.scores)
+        #expect(scores == (try ScheduleEvaluation(zone: Sample.zone).scores(of: complete, name: "test")))
+    }
+
+    @Test func theSettingsOfTheMirrorAreMeasured() async throws {
+        let mirror = try await BareMirror(variables: ["SCHEDULE_MODEL": "raw", "MAX_PER_DAY": "1"])
+        let stores = try await mirror.open()
+        try await TrainedDatabase.train(stores)
+        let times = try await stores.archive.scheduleRows()
+        let configuration = ScheduleConfiguration(model: .raw, maximumPerDay: 1)
+        let scores = try #require(try await report(stores).scheduler.scores)
+        let expected = try ScheduleEvaluation(configuration: configuration, zone: Sample.zone)
+            .scores(of: times, name: "test")
+        #expect(scores == expected)
+        #expect(scores[.logLikelihood] == -.infinity)
+        #expect(scores[.gaps] == nil)
+    }
+
+    @Test func oneModelIsMeasuredWithoutTheOther() async throws {
+        let mirror = try await BareMirror(variables: ["MECAB_DICTIONARY": "/nowhere"])
+        let trained = try await mirror.open(["MECAB_DICTIONARY": ""])
+        try await TrainedDatabase.train(trained)
+        let stores = try await mirror.open()
+        let report = try await report(stores)
+        #expect(report.scheduler.scores != nil)
+        #expect(try #require(reason(report.classifier)).contains("/nowhere"))
+    }
+
+    @Test func tooFewPostsSaySo() async throws {
+        let stores = try await BareMirror().open()
+        let human = AccountID(network: .mastodon, value: "me@home.example")
+        let posts = (0..<7).map { number in
+            Post(
+                id: PostID(network: .mastodon, value: "\(number)"), author: human, text: "hello",
+                createdAt: Sample.origin - Double(number + 1) * 86_400)
+        }
+        _ = try await stores.archive.store(
+            posts, source: .api, observedAt: Sample.origin, timeZone: Sample.zone, limit: 100)
+        let report = try await report(stores)
+        #expect(reason(report.scheduler) == "there are 7 posts; at least 20 are needed, replies not counted")
+    }
+
+    @Test func theCutCountsWhatWasSeenOnATimeline() {
+        func post(_ number: Int, _ state: ExampleState) -> LabelledPost {
+            let id = PostID(network: .mastodon, value: "\(number)")
+            return LabelledPost(Example(id: id, author: nil, text: "x"), state: state)
+        }
+        let unseen = (0..<50).map { post($0, .favorite) }
+        let seen = (100..<120).map { post($0, $0 % 4 == 0 ? .seenFavorite : .seen) }
+        #expect(ScoreReporter.cut(unseen + seen) == 66)
+        #expect(ScoreReporter.cut(seen + unseen) == 16)
+        #expect(ScoreReporter.cut(unseen + seen.dropLast()) == nil)
+    }
+}

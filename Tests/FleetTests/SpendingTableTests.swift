@@ -1,0 +1,208 @@
+import Foundation
+import Networks
+import Posts
+import Storage
+import Testing
+
+@testable import Fleet
+@testable import Mirroring
+
+/// A budget that holds, whatever happens at the same time.
+@Suite(.mirrors, .timeLimit(.minutes(5))) struct SpendingTableTests {
+    private static let cent = Money(microdollars: 10_000)
+    private static let november = date("2026-11-21T12:00:00Z")
+
+    private static func date(_ text: String) -> Date { Date(rfc3339: text) ?? .distantPast }
+
+    private func table(
+        _ stores: MirrorStores, budget: Int = 100, homeShare: Int = 10, mirror: String = "test"
+    ) -> SpendingTable {
+        SpendingTable(
+            storage: stores.storage, mirror: mirror, budget: Self.cent * budget, homeShare: Self.cent * homeShare)
+    }
+
+    private func spent(_ table: SpendingTable, at now: Date = november) async throws -> Money {
+        try await table.spending(at: now).total
+    }
+
+    @Test(arguments: Engine.allCases) func paysUntilTheBudgetIsSpent(_ engine: Engine) async throws {
+        let stores = try await BareMirror(engine).open()
+        let table = table(stores)
+        #expect(try await table.reserve(Self.cent * 60, for: .publish, at: Self.november) == nil)
+        #expect(try await table.reserve(Self.cent * 40, for: .lookUp, at: Self.november) == nil)
+        let refusal = try await table.reserve(Money(microdollars: 1), for: .publish, at: Self.november)
+        #expect(refusal == Self.date("2026-12-01T00:00:00Z"))
+        #expect(try await spent(table) == Self.cent * 100)
+        // A refused amount costs nothing, and a new month is a new budget.
+        let december = Self.date("2026-12-01T00:00:00Z")
+        #expect(try await table.reserve(Self.cent * 100, for: .publish, at: december) == nil)
+        #expect(try await table.spending(at: december).left == .zero)
+        // Another mirror in the same database has its own.
+        let other = self.table(stores, mirror: "other")
+        #expect(try await other.reserve(Self.cent * 100, for: .publish, at: Self.november) == nil)
+    }
+
+    @Test func refusesWhatNoMonthCanPay() async throws {
+        let table = table(try await BareMirror().open(), budget: 0)
+        #expect(try await table.reserve(Self.cent, for: .publish, at: Self.november) != nil)
+        #expect(try await table.reserve(.zero, for: .publish, at: Self.november) == nil)
+        #expect(try await table.reserve(Money(microdollars: .max), for: .publish, at: Self.november) != nil)
+        #expect(try await table.reserve(Money(microdollars: -5), for: .publish, at: Self.november) == nil)
+        #expect(try await spent(table) == .zero)
+    }
+
+    /// What is owed already is counted, whatever the budget holds.
+    @Test(arguments: Engine.allCases) func countsWhatIsOwed(_ engine: Engine) async throws {
+        let table = table(try await BareMirror(engine).open())
+        #expect(try await table.reserve(Self.cent * 99, for: .publish, at: Self.november) == nil)
+        try await table.charge(Self.cent * 20, for: .publish, reservedAt: Self.november)
+        try await table.charge(Money(microdollars: -5), for: .publish, reservedAt: Self.november)
+        let spending = try await table.spending(at: Self.november)
+        #expect(spending.total == Self.cent * 119)
+        #expect(spending.left == .zero)
+        #expect(spending.byPurpose == ["publish": Self.cent * 119])
+    }
+
+    @Test(arguments: Engine.allCases) func givesBackWhatWasNotSpent(_ engine: Engine) async throws {
+        let table = table(try await BareMirror(engine).open())
+        let late = Self.date("2026-11-30T23:59:59Z")
+        #expect(try await table.reserve(Self.cent * 100, for: .feed(.mentions), at: late) == nil)
+        try await table.giveBack(Self.cent * 99, for: .feed(.mentions), reservedAt: late)
+        #expect(try await spent(table, at: late) == Self.cent)
+        #expect(try await table.spending(at: late).byPurpose == ["mentions": Self.cent])
+        // The month that paid gets it, though another has begun.
+        #expect(try await spent(table, at: Self.date("2026-12-01T00:00:01Z")) == .zero)
+        // More than was reserved never makes money.
+        try await table.giveBack(Self.cent * 50, for: .feed(.mentions), reservedAt: late)
+        #expect(try await spent(table, at: late) == .zero)
+        try await table.giveBack(Self.cent, for: .publish, reservedAt: late)
+        #expect(try await table.spending(at: late).byPurpose.isEmpty)
+        #expect(try await table.reserve(Self.cent * 100, for: .publish, at: late) == nil)
+    }
+
+    @Test(arguments: Engine.allCases) func keepsHomeTimelinesToTheirShareOfADay(_ engine: Engine) async throws {
+        let table = table(try await BareMirror(engine).open())
+        #expect(try await table.reserve(Self.cent * 9, for: .feed(.home), at: Self.november) == nil)
+        let refusal = try await table.reserve(Self.cent * 2, for: .feed(.home), at: Self.november)
+        #expect(refusal == Self.date("2026-11-22T00:00:00Z"))
+        #expect(try await table.reserve(Self.cent, for: .feed(.home), at: Self.november) == nil)
+        // Others are not held up by it.
+        #expect(try await table.reserve(Self.cent * 40, for: .feed(.favorites), at: Self.november) == nil)
+        #expect(try await spent(table) == Self.cent * 50)
+        try await table.giveBack(Self.cent * 5, for: .feed(.home), reservedAt: Self.november)
+        #expect(try await table.reserve(Self.cent * 5, for: .feed(.home), at: Self.november) == nil)
+        let tomorrow = Self.date("2026-11-22T00:00:00Z")
+        #expect(try await table.reserve(Self.cent * 10, for: .feed(.home), at: tomorrow) == nil)
+        // The month comes first: its refusal lasts longer.
+        #expect(try await table.reserve(Self.cent * 40, for: .publish, at: tomorrow) == nil)
+        let spent = try await table.reserve(Self.cent * 10, for: .feed(.home), at: tomorrow)
+        #expect(spent == Self.date("2026-12-01T00:00:00Z"))
+    }
+
+    static let boundaries: [(String, String, String)] = [
+        ("2026-11-21T12:00:00Z", "2026-11-22", "2026-12-01"), ("2026-11-30T23:59:59.999Z", "2026-12-01", "2026-12-01"),
+        ("2026-12-31T23:59:59Z", "2027-01-01", "2027-01-01"), ("2026-01-01T00:00:00Z", "2026-01-02", "2026-02-01"),
+        ("2028-02-28T10:00:00Z", "2028-02-29", "2028-03-01"), ("2026-02-28T10:00:00Z", "2026-03-01", "2026-03-01"),
+        ("2026-01-31T10:00:00Z", "2026-02-01", "2026-02-01"), ("2028-01-31T10:00:00Z", "2028-02-01", "2028-02-01"),
+    ]
+
+    @Test(arguments: boundaries) func countsDaysAndMonthsInUTC(_ now: String, _ day: String, _ month: String) {
+        #expect(SpendingNames.nextDay(Self.date(now)) == Self.date(day + "T00:00:00Z"))
+        #expect(SpendingNames.nextMonth(Self.date(now)) == Self.date(month + "T00:00:00Z"))
+    }
+
+    @Test func reportsAMonthByPurpose() async throws {
+        let table = table(try await BareMirror().open())
+        for (purpose, cents) in [(SpendingPurpose.publish, 3), (.feed(.home), 2), (.publish, 4), (.lookUp, 1)] {
+            #expect(try await table.reserve(Self.cent * cents, for: purpose, at: Self.november) == nil)
+        }
+        let spending = try await table.spending(at: Self.date("2026-11-30T00:00:00Z"))
+        #expect(
+            spending
+                == Spending(
+                    month: "2026-11", budget: Self.cent * 100, total: Self.cent * 10,
+                    byPurpose: ["publish": Self.cent * 7, "home": Self.cent * 2, "look-up": Self.cent],
+                    renews: Self.date("2026-12-01T00:00:00Z")))
+        #expect(spending.left == Self.cent * 90)
+        let empty = try await table.spending(at: Self.date("2026-10-30T00:00:00Z"))
+        #expect(empty.total == .zero && empty.byPurpose.isEmpty && empty.month == "2026-10")
+    }
+
+    @Test(arguments: Engine.allCases) func forgetsDaysButNotMonths(_ engine: Engine) async throws {
+        let stores = try await BareMirror(engine).open()
+        try await stores.storage.execute("INSERT INTO counters (mirror, name, value) VALUES ('test', 'counts.seen', 7)")
+        let table = table(stores, budget: 10_000)
+        for day in 0..<100 {
+            let now = Self.november + Double(day) * 86_400
+            #expect(try await table.reserve(Self.cent, for: .feed(.home), at: now) == nil)
+        }
+        let rows = try await stores.storage.query("SELECT name FROM counters WHERE mirror = 'test'")
+        let names = try rows.map { try $0.text("name") }
+        #expect(names.count { $0.hasPrefix("x-spent-on-") } == 41)
+        #expect(names.contains("x-spent-on-2027-02-28/home") && !names.contains("x-spent-on-2026-11-21/home"))
+        #expect(names.contains("x-spent-2026-11") && names.contains("counts.seen"))
+    }
+
+    /// Several processes, each with many calls at once, and an amount that fills the budget exactly.
+    @Test(arguments: Engine.allCases) func neverOverspendsInParallel(_ engine: Engine) async throws {
+        let mirror = try await BareMirror(engine)
+        var tables: [SpendingTable] = []
+        for _ in 0..<3 { tables.append(table(try await mirror.open(), budget: 90, homeShare: 20)) }
+        let purposes: [SpendingPurpose] = [.publish, .feed(.home), .feed(.mentions), .lookUp]
+        let granted = try await withThrowingTaskGroup(of: (SpendingPurpose, Bool).self) { group in
+            for number in 0..<120 {
+                let (table, purpose) = (tables[number % 3], purposes[number / 3 % 4])
+                group.addTask {
+                    (purpose, try await table.reserve(Self.cent, for: purpose, at: Self.november) == nil)
+                }
+            }
+            return try await group.reduce(into: [SpendingPurpose: Int]()) { $0[$1.0, default: 0] += $1.1 ? 1 : 0 }
+        }
+        // 30 each wanted a cent: home timelines got their 20, and the other 90 shared what was left of 90.
+        #expect(granted[.feed(.home)] ?? 0 <= 20)
+        #expect(granted.values.reduce(0, +) == 90)
+        let spending = try await tables[0].spending(at: Self.november)
+        #expect(spending.total == Self.cent * 90)
+        #expect(spending.byPurpose == Dictionary(uniqueKeysWithValues: granted.map { ($0.label, Self.cent * $1) }))
+    }
+
+    @Test func losesNothingWhenItIsGivenBackInParallel() async throws {
+        let mirror = try await BareMirror(.postgres)
+        let (first, second) = (table(try await mirror.open()), table(try await mirror.open()))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<40 {
+                let table = number.isMultiple(of: 2) ? first : second
+                group.addTask {
+                    guard try await table.reserve(Self.cent * 2, for: .publish, at: Self.november) == nil else {
+                        return
+                    }
+                    try await table.giveBack(Self.cent, for: .publish, reservedAt: Self.november)
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await spent(first) == Self.cent * 40)
+    }
+
+    /// What a dry run reads is paid for like anything else.
+    @Test func countsWhatADryRunSpends() async throws {
+        let stores = try await BareMirror().open()
+        let scratch = try await stores.scratch()
+        #expect(try await scratch.spending.reserve(Self.cent, for: .lookUp, at: Self.november) == nil)
+        await scratch.close()
+        #expect(try await spent(stores.spending) == Self.cent)
+        #expect(stores.spending.budget == Money(microdollars: 5_000_000))
+    }
+
+    @Test func takesItsSharesFromTheSettings() async throws {
+        let variables = ["X_BUDGET_USD_PER_MONTH": "0.50", "X_HOME_POSTS_PER_DAY": "2"]
+        let table = try await BareMirror(variables: variables).open().spending
+        let share = XPrices.current.price(ofReading: 2, from: .home)
+        #expect(try await table.reserve(share, for: .feed(.home), at: Self.november) == nil)
+        #expect(try await table.reserve(Money(microdollars: 1), for: .feed(.home), at: Self.november) != nil)
+        #expect(try await table.reserve(Self.cent * 50, for: .publish, at: Self.november) != nil)
+        let left = try await table.spending(at: Self.november).left
+        #expect(left == Self.cent * 50 - share)
+        #expect(try await table.reserve(left, for: .publish, at: Self.november) == nil)
+    }
+}

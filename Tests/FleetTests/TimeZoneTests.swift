@@ -1,0 +1,58 @@
+import Archive
+import Foundation
+import Posts
+import Testing
+
+@testable import Fleet
+@testable import Mirroring
+
+/// The zone of the human's clock, and what follows when it changes.
+@Suite(.mirrors, .timeLimit(.minutes(5))) struct TimeZoneTests {
+    @Test func rewritesTheMinutesOnceWhenTheZoneChanges() async throws {
+        let fixture = try await MirrorFixture.start()
+        let now = fixture.clock.now
+        #expect(try await fixture.stores.settleTimeZone(now: now) == Sample.zone)
+        #expect(try await fixture.stores.table.record().timeZone == "Asia/Tokyo")
+        let inTokyo = try await fixture.stores.archive.scheduleRows()
+        let moved = try await fixture.reopened(changing: ["TIME_ZONE": "Europe/Berlin"])
+        #expect(try await moved.settleTimeZone(now: now)?.identifier == "Europe/Berlin")
+        let inBerlin = try await moved.archive.scheduleRows()
+        #expect(inBerlin.count == inTokyo.count)
+        #expect(inBerlin == inTokyo.map { Self.move($0, hours: Self.isSummer($0) ? -7 : -8) }.sorted())
+        #expect(try await moved.table.record().timeZone == "Europe/Berlin")
+        // The second time there is nothing left to rewrite.
+        #expect(try await moved.archive.rewriteTimes(in: try #require(TimeZone(identifier: "Europe/Berlin"))) == 0)
+        #expect(try await moved.settleTimeZone(now: now)?.identifier == "Europe/Berlin")
+        #expect(try await moved.archive.scheduleRows() == inBerlin)
+    }
+
+    @Test func remembersTheZoneOfTheMirror() async throws {
+        let fixture = try await MirrorFixture.start()
+        #expect(try await fixture.stores.settleTimeZone(now: fixture.clock.now) == Sample.zone)
+        let silent = try await fixture.reopened(changing: ["TIME_ZONE": ""])
+        #expect(try await silent.settleTimeZone(now: fixture.clock.now) == Sample.zone)
+        let other = try await fixture.reopened(changing: ["TIME_ZONE": "", "MIRROR": "other"])
+        #expect(try await other.settleTimeZone(now: fixture.clock.now) == nil)
+    }
+
+    @Test func keepsTodaysPlanWhenTheZoneChanges() async throws {
+        let fixture = try await MirrorFixture.start()
+        #expect(try await fixture.worker().runOnce())
+        let planned = try await fixture.slots()
+        let moved = try await fixture.reopened(changing: ["TIME_ZONE": "Asia/Seoul"])
+        try await fixture.wait(until: Sample.hour(1))
+        #expect(try await fixture.worker(on: moved).runOnce())
+        #expect(try await fixture.slots() == planned)
+    }
+
+    /// In the months that the sample covers, Berlin's clocks go forward once: on 2026-03-29 at 10:00 in Tokyo.
+    private static func isSummer(_ time: PostingTime) -> Bool {
+        (time.day.description, time.minute.description) >= ("2026-03-29", "10:00")
+    }
+
+    private static func move(_ time: PostingTime, hours: Int) -> PostingTime {
+        let minutes = time.minute.value + hours * 60
+        let day = minutes < 0 ? time.day.advanced(by: -1) : time.day
+        return PostingTime(day: day, minute: MinuteOfDay(hour: 0, minute: (minutes + 1_440) % 1_440))
+    }
+}

@@ -1,0 +1,167 @@
+import Archive
+import Conduct
+import Favorites
+import Fleet
+import Foundation
+import Mirroring
+import Outbox
+import Posts
+import Sandbox
+import TestSupport
+import Testing
+
+/// The worker's days on the network, as the network tells them.
+@Suite(.mirrors, .timeLimit(.minutes(5))) struct WorkerDayTests {
+    @Test(arguments: [1, 2] as [UInt64]) func livesADayAsTheNetworkExpects(_ seed: UInt64) async throws {
+        let fixture = try await MirrorFixture.start(seed: seed)
+        try await fixture.worker().run(until: fixture.sandbox.world.end)
+        let ledger = await fixture.sandbox.ledger
+        let summary = ledger.summary
+        #expect(summary.replies > 0)
+        #expect(summary.replies == summary.expectedReplies)
+        #expect(summary.favorites > 0)
+        #expect(summary.favorites <= 10)
+        #expect(summary.unsolicited == 0)
+        #expect(summary.duplicateSends == 0)
+        #expect(summary.errors == 0)
+        #expect(ledger.widenedReplies.isEmpty)
+        try await expectEverySlotSettled(fixture, ledger)
+        try await expectEveryMentionDecided(fixture, ledger)
+        #expect(try await fixture.stores.people.stance(of: Sample.person("kent")) == .deny)
+        #expect(fixture.clock.now == fixture.sandbox.world.end)
+    }
+
+    private func expectEverySlotSettled(_ fixture: MirrorFixture, _ ledger: SandboxLedger) async throws {
+        let slots = try await fixture.slots()
+        #expect(!slots.isEmpty)
+        let published = Dictionary(
+            ledger.deliveries.filter { $0.replyTo == nil }.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        #expect(slots.count { $0.state == .done } == published.count)
+        for slot in slots {
+            guard slot.state == .done else {
+                #expect(slot.state == .skipped && slot.reason != nil)
+                continue
+            }
+            let delivery = try #require(published[slot.remoteAddress ?? ""])
+            let source = try await fixture.source(of: slot)
+            #expect(delivery.text == slot.text)
+            #expect(TextRules.textKey(delivery.text) == TextRules.textKey(source.text))
+            #expect(!source.isReply)
+            #expect(delivery.date.timeIntervalSince(slot.due) < 60)
+            #expect(delivery.date >= slot.due)
+            #expect(delivery.visibility == .unlisted)
+            #expect(delivery.language == source.language)
+            #expect(delivery.idempotencyKey == slot.key)
+            #expect(delivery.mentioned.isEmpty)
+        }
+    }
+
+    private func expectEveryMentionDecided(_ fixture: MirrorFixture, _ ledger: SandboxLedger) async throws {
+        let replies = try await fixture.actions(.reply)
+        let byAddress = Dictionary(
+            replies.map { ($0.targetAddress ?? "", $0) }, uniquingKeysWith: { first, _ in first })
+        for mention in ledger.mentions where mention.kind != .past {
+            let action = try #require(byAddress[mention.id])
+            #expect((action.state == .done) == mention.deservesReply)
+            #expect(action.state == .done || action.reason != nil)
+        }
+        let answers = ledger.deliveries.filter { $0.replyTo != nil }
+        for answer in answers {
+            let action = try #require(byAddress[answer.replyTo ?? ""])
+            let source = try await fixture.source(of: action)
+            #expect(source.replyTo?.author == action.targetAuthor)
+            #expect(answer.mentioned == [action.targetAuthor?.value])
+        }
+    }
+
+    @Test func leavesTheClockWhereItsRunEnds() async throws {
+        let fixture = try await MirrorFixture.start(from: 9)
+        // Between the wake-ups of all loops.
+        try await fixture.live(until: 9.3)
+        #expect(fixture.clock.now == Sample.hour(9.3))
+        #expect(try await fixture.actions().allSatisfy { $0.updated <= Sample.hour(9.3) })
+    }
+
+    @Test func learnsWhatTheHumanDoesMeanwhile() async throws {
+        let fixture = try await MirrorFixture.start(from: 8, variables: ["FAVORITE_MODE": "off"])
+        let posts = try await fixture.stores.archive.count()
+        let before = try await fixture.stores.favorites().status()
+        try await fixture.live(until: 14)
+        let newest = try #require(try await fixture.stores.archive.newestPost(on: .mastodon))
+        let after = try await fixture.stores.favorites().status()
+        #expect(try await fixture.stores.archive.count() > posts)
+        #expect(newest.createdAt > Sample.hour(8))
+        #expect(newest.author == Sample.person(SamplePeople.human.userName))
+        #expect(after.seen > before.seen)
+        #expect(after.favorites > before.favorites)
+        #expect(after.normals > before.normals)
+        #expect(after.countsMatch)
+        #expect(await fixture.sandbox.ledger.favorites.isEmpty)
+        #expect(try await fixture.actions(.favorite).isEmpty)
+    }
+
+    @Test func decidesTheSameOnEveryEngine() async throws {
+        let redis = try await RedisServer.start()
+        let embedded = try await decisions(on: .sqlite, counts: "")
+        let served = try await decisions(on: .postgres, counts: redis.url)
+        for (first, second) in zip(embedded, served) { #expect(first == second) }
+        #expect(embedded.count == served.count)
+        #expect(embedded.count > 15)
+    }
+
+    /// What a mirror decides in some hours, without the times at which it did.
+    private func decisions(on engine: Engine, counts: String) async throws -> [[String?]] {
+        let fixture = try await MirrorFixture.start(engine, from: 9, variables: ["REDIS_URL": counts])
+        try await fixture.live(until: 12.5)
+        let actions = try await fixture.actions()
+        #expect(Set(actions.filter { $0.state == .done }.map(\.kind)) == Set(ActionKind.allCases))
+        let summary = await fixture.sandbox.ledger.summary
+        #expect(summary.unsolicited + summary.duplicateSends + summary.errors == 0)
+        return actions.map { [$0.id, $0.subject, $0.state.rawValue, $0.text, $0.reason, $0.explanation] }
+    }
+
+    @Test func onlySuggestsFavoritesWhenToldTo() async throws {
+        let fixture = try await MirrorFixture.start(from: 9, variables: ["FAVORITE_MODE": "suggest"])
+        try await fixture.live(until: 11)
+        let suggested = try await fixture.actions(.favorite)
+        #expect(!suggested.isEmpty)
+        #expect(suggested.allSatisfy { $0.state == .suggested })
+        let why = try #require(Explanation(json: suggested.first?.explanation))
+        #expect(try #require(why.favoriteRate) > 2)
+        #expect(why.features?.isEmpty == false)
+        #expect(await fixture.sandbox.ledger.favorites.isEmpty)
+    }
+
+    @Test func skipsTheSlotsBeforeItsFirstStart() async throws {
+        // Five minutes after a slot, which would still be waited for.
+        let planned = try await MirrorFixture.start(from: 8)
+        try await planned.live(until: 8.1)
+        let due = try #require(try await planned.slots().first { $0.due > Sample.hour(9) }).due
+        let hour = due.timeIntervalSince(Sample.hour(0)) / 3_600 + 1.0 / 12
+        let fixture = try await MirrorFixture.start(from: hour)
+        try await fixture.live(until: 24)
+        let slots = try await fixture.slots()
+        let early = slots.filter { $0.due < Sample.hour(hour) }
+        #expect(early.contains { $0.expires > Sample.hour(hour) }, "a slot that would still be waited for")
+        #expect(early.allSatisfy { $0.state == .skipped && $0.reason == "before-start" })
+        #expect(slots.contains { $0.due > Sample.hour(hour) && $0.state == .done })
+        #expect(slots.allSatisfy { $0.reason != "before-start" || $0.due < Sample.hour(hour) })
+    }
+
+    @Test func leavesAloneWhatIsOlderThanItsFirstStart() async throws {
+        let fixture = try await MirrorFixture.start(from: 14)
+        try await fixture.live(until: 18)
+        let ledger = await fixture.sandbox.ledger
+        let old = Set(ledger.mentions.filter { $0.date < Sample.hour(14) }.map(\.id))
+        #expect(old.count > 3)
+        let answered = ledger.deliveries.compactMap(\.replyTo)
+        #expect(!answered.isEmpty)
+        #expect(old.isDisjoint(with: answered))
+        #expect(!ledger.favorites.isEmpty)
+        // The id of a post tells when it was made.
+        for favorite in ledger.favorites {
+            let id = try #require(Int64(favorite.postID))
+            #expect(Date(milliseconds: id >> 16) >= Sample.hour(14))
+        }
+    }
+}

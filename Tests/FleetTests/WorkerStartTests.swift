@@ -1,0 +1,131 @@
+import Foundation
+import Networks
+import Posts
+import Testing
+
+@testable import Fleet
+@testable import Mirroring
+
+/// What a worker does once, at its start.
+@Suite(.mirrors, .timeLimit(.minutes(5))) struct WorkerStartTests {
+    private func labels(_ mirror: PaperMirror) -> Int {
+        mirror.bot.with { state in state.calls.count { $0 == .labelAccount } }
+    }
+
+    @Test func hasTheBotSayThatItIsOne() async throws {
+        let mirror = try await PaperMirror(bot: .bluesky)
+        mirror.bot.with { $0.account.isBot = false }
+        _ = try await mirror.parts()
+        #expect(labels(mirror) == 1)
+        #expect(mirror.log.values.contains("info The bot's account now says that it is automated"))
+        _ = try await mirror.parts()
+        #expect(labels(mirror) == 1)
+    }
+
+    @Test(arguments: [NetworkError.Code.capability, .missingScope, .unavailable, .rateLimited, .forbidden])
+    func startsThoughTheLabelCannotBeSet(code: NetworkError.Code) async throws {
+        let mirror = try await PaperMirror(bot: .x)
+        let bot = mirror.bot
+        bot.with {
+            $0.account.isBot = false
+            $0.failure = { operation, _ in operation == .labelAccount ? bot.error(code, operation) : nil }
+        }
+        _ = try await mirror.parts()
+        #expect(labels(mirror) == 1)
+        #expect(mirror.log.values.count { $0.hasPrefix("warning The bot's account does not say that it is") } == 1)
+    }
+
+    @Test func endsIfTheCredentialsAreRefusedMeanwhile() async throws {
+        let mirror = try await PaperMirror(bot: .bluesky)
+        let bot = mirror.bot
+        bot.with {
+            $0.account.isBot = false
+            $0.failure = { operation, _ in operation == .labelAccount ? bot.error(.unauthorized, operation) : nil }
+        }
+        let error = await #expect(throws: NetworkError.self) { try await mirror.parts() }
+        #expect(error?.code == .unauthorized)
+    }
+
+    @Test func aRunThatOnlyPretendsLabelsNothing() async throws {
+        let mirror = try await PaperMirror(bot: .bluesky)
+        mirror.bot.with { $0.account.isBot = false }
+        _ = try await mirror.worker().parts(
+            bot: mirror.bot, human: nil, lease: nil, deliverer: PretendDeliverer { _ in })
+        #expect(labels(mirror) == 0)
+    }
+
+    @Test(arguments: [NetworkError.Code.overBudget, .creditsDepleted, .capReached])
+    func knowsAnAccountThatCannotBePaidFor(code: NetworkError.Code) async throws {
+        let mirror = try await PaperMirror(bot: .mastodon, human: .x)
+        let human = try #require(mirror.human)
+        let failure: @Sendable (NetworkError.Operation, FeedPosition?) -> NetworkError? = { operation, _ in
+            human.error(code, operation)
+        }
+        human.with { $0.failure = failure }
+        // Whose it is was never known.
+        let first = await #expect(throws: NetworkError.self) { try await mirror.parts() }
+        #expect(first?.code == code)
+        human.with { $0.failure = { _, _ in nil } }
+        _ = try await mirror.parts()
+        human.with { $0.failure = failure }
+        let parts = try await mirror.parts()
+        #expect(
+            parts.learnable.own == [
+                AccountID(network: .x, value: "human"), AccountID(network: .mastodon, value: "bot"),
+            ])
+        #expect(
+            mirror.log.values.contains { $0.hasPrefix("warning Account not verified, going on with the known one") })
+    }
+
+    /// With other keys it may be anybody's account, whatever was stored before.
+    @Test func changedCredentialsAreVerifiedBeforeAnythingIsSent() async throws {
+        let keys = [
+            "HUMAN_CONSUMER_KEY": "ck", "HUMAN_CONSUMER_SECRET": "cs", "HUMAN_ACCESS_TOKEN": "planted-old",
+            "HUMAN_ACCESS_TOKEN_SECRET": "ats",
+        ]
+        let old = try await PaperMirror(bot: .mastodon, human: .x, variables: keys)
+        let human = try #require(old.human)
+        _ = try await old.parts()
+        human.with { $0.failure = { operation, _ in human.error(.overBudget, operation) } }
+        _ = try await old.parts()
+        let record = try await old.stores.table.record()
+        let new = try await PaperMirror(
+            bot: .mastodon, human: .x, variables: keys.merging(["HUMAN_ACCESS_TOKEN": "new"]) { $1 })
+        try await new.stores.table.bind(
+            human: record.human.map { Account(id: $0, handle: "human") }, bot: nil, now: PaperMirror.now)
+        let note = try #require(try await old.stores.cursors.value(of: "verified-human"))
+        #expect(!note.contains("planted"))
+        try await new.stores.cursors.set(note, of: "verified-human", now: PaperMirror.now)
+        let other = try #require(new.human)
+        other.with { $0.failure = { operation, _ in other.error(.overBudget, operation) } }
+        let error = await #expect(throws: NetworkError.self) { try await new.parts() }
+        #expect(error?.code == .overBudget)
+        other.with { $0.failure = { _, _ in nil } }
+        _ = try await new.parts()
+        #expect(try await new.stores.cursors.value(of: "verified-human") != note)
+    }
+
+    @Test(arguments: [NetworkError.Code.unauthorized, .transport, .unavailable, .redirected])
+    func knowsAHumanWhoseNetworkDoesNotAnswer(code: NetworkError.Code) async throws {
+        let mirror = try await PaperMirror(bot: .mastodon, human: .x)
+        let human = try #require(mirror.human)
+        human.with { $0.failure = { operation, _ in human.error(code, operation) } }
+        let first = await #expect(throws: (any Error).self) { try await mirror.parts() }
+        #expect(first is UnusableAccount == (code == .unauthorized))
+        human.with { $0.failure = { _, _ in nil } }
+        _ = try await mirror.parts()
+        human.with { $0.failure = { operation, _ in human.error(code, operation) } }
+        let parts = try await mirror.parts()
+        #expect(parts.learnable.own.contains(AccountID(network: .x, value: "human")))
+    }
+
+    @Test(arguments: [NetworkError.Code.unauthorized, .transport])
+    func waitsForTheBotsNetworkEvenIfItIsKnown(code: NetworkError.Code) async throws {
+        let mirror = try await PaperMirror(bot: .mastodon)
+        let bot = mirror.bot
+        _ = try await mirror.parts()
+        bot.with { $0.failure = { operation, _ in bot.error(code, operation) } }
+        let error = await #expect(throws: NetworkError.self) { try await mirror.parts() }
+        #expect(error?.code == code)
+    }
+}
