@@ -12,6 +12,8 @@ package struct MirrorRecord: Equatable, Sendable {
     package var timeZone: String?
     /// When the bot first ran; nothing older is ever answered or favorited.
     package var activated: Date?
+    /// What tells the credentials of a role that were verified last from others.
+    var verified: [AccountRole: String] = [:]
 }
 
 /// Reads and changes the row of one mirror.
@@ -73,6 +75,7 @@ package struct MirrorTable: Sendable {
         try await update(now: now, writesMore: true) { record, connection in
             for (role, account) in accounts {
                 let id = account.id.canonical
+                record.verified[role] = nil
                 switch role {
                 case .human: (record.human, record.humanHandle) = (id, account.handle)
                 case .bot: (record.bot, record.botHandle) = (id, account.handle)
@@ -99,7 +102,7 @@ package struct MirrorTable: Sendable {
             try connection.execute(
                 """
                 DELETE FROM \(unsafe: table)
-                WHERE mirror = \(mirror) AND (feed LIKE \(own) OR feed LIKE \(seen) OR feed = \("verified-" + role.rawValue))
+                WHERE mirror = \(mirror) AND (feed LIKE \(own) OR feed LIKE \(seen))
                 """)
         }
         try connection.execute("DELETE FROM refusals WHERE mirror = \(mirror) AND role = \(role.rawValue)")
@@ -134,6 +137,11 @@ package struct MirrorTable: Sendable {
     /// Stores the zone of the human's clock.
     package func setTimeZone(_ identifier: String, now: Date) async throws {
         try await update(now: now) { record, _ in record.timeZone = identifier }
+    }
+
+    /// Records which credentials opened the account of a role.
+    func noteVerified(_ fingerprint: String, of role: AccountRole, now: Date) async throws {
+        try await update(now: now) { record, _ in record.verified[role] = fingerprint }
     }
 
     /// Records the first start, once.
@@ -173,6 +181,7 @@ package struct MirrorTable: Sendable {
                 """
                 UPDATE mirrors SET human_account = \(Self.stored(record.human)), human_handle = \(record.humanHandle),
                     bot_account = \(Self.stored(record.bot)), bot_handle = \(record.botHandle),
+                    human_verified = \(record.verified[.human]), bot_verified = \(record.verified[.bot]),
                     time_zone = \(record.timeZone), activated_ms = \(record.activated?.milliseconds)
                 WHERE mirror = \(mirror)
                 """)
@@ -206,18 +215,22 @@ package struct MirrorTable: Sendable {
 
     private static func selection(of mirror: String) -> SQL {
         """
-        SELECT human_account, human_handle, bot_account, bot_handle, time_zone, activated_ms
+        SELECT human_account, human_handle, human_verified, bot_account, bot_handle, bot_verified, time_zone, activated_ms
         FROM mirrors WHERE mirror = \(mirror)
         """
     }
 
     private static func record(in rows: [SQLRow]) throws -> MirrorRecord? {
         try rows.first.map { row in
-            MirrorRecord(
+            let verified = [
+                AccountRole.human: try row.optionalText("human_verified"), .bot: try row.optionalText("bot_verified"),
+            ]
+            return MirrorRecord(
                 human: Self.account(try row.optionalText("human_account")),
                 bot: Self.account(try row.optionalText("bot_account")),
                 humanHandle: try row.optionalText("human_handle"), botHandle: try row.optionalText("bot_handle"),
-                timeZone: try row.optionalText("time_zone"), activated: try row.optionalDate("activated_ms"))
+                timeZone: try row.optionalText("time_zone"), activated: try row.optionalDate("activated_ms"),
+                verified: verified.compactMapValues(\.self))
         }
     }
 }
@@ -238,39 +251,5 @@ extension AccountID {
         for port in [":443", ":80"] where host.hasSuffix(port) { host.removeLast(port.count) }
         if host.hasSuffix(".") { host.removeLast() }
         return AccountID(network: network, value: value[...at].lowercased() + host)
-    }
-}
-
-/// Where each feed was read up to.
-package struct CursorTable: Sendable {
-    private let storage: any StorageEngine
-    private let mirror: String
-
-    package init(storage: any StorageEngine, mirror: String) {
-        self.storage = storage
-        self.mirror = mirror
-    }
-
-    package func value(of feed: String) async throws -> String? {
-        try await storage.query("SELECT value FROM cursors WHERE mirror = \(mirror) AND feed = \(feed)")
-            .first?.optionalText("value")
-    }
-
-    package func set(_ value: String, of feed: String, now: Date) async throws {
-        try await storage.note(
-            """
-            INSERT INTO cursors (mirror, feed, value, updated_ms)
-            VALUES (\(mirror), \(feed), \(value), \(now.milliseconds))
-            ON CONFLICT (mirror, feed) DO UPDATE SET value = excluded.value, updated_ms = excluded.updated_ms
-            """)
-    }
-
-    /// Forgets the cursors whose feed begins with `prefix`, so that training starts over.
-    package func clear(prefix: String) async throws {
-        let mirror = mirror
-        _ = try await storage.transaction { connection in
-            try connection.execute(
-                "DELETE FROM cursors WHERE mirror = \(mirror) AND feed LIKE \(prefix + "%")")
-        }
     }
 }

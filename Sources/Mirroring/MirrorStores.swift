@@ -15,7 +15,6 @@ package struct MirrorStores: Sendable {
     package let archive: Archive
     package let people: People
     package let table: MirrorTable
-    package let cursors: CursorTable
     package let feeds: FeedTable
     package let refusals: RefusalTable
     /// Stored logins and sessions.
@@ -108,7 +107,6 @@ package struct MirrorStores: Sendable {
         archive = Archive(storage: storage, mirror: mirror)
         people = People(storage: storage, mirror: mirror)
         table = MirrorTable(storage: storage, mirror: mirror)
-        cursors = CursorTable(storage: storage, mirror: mirror)
         feeds = FeedTable(storage: storage, mirror: mirror)
         refusals = RefusalTable(storage: storage, mirror: mirror)
     }

@@ -86,8 +86,12 @@ import Testing
         let stores = try await mirror.open()
         try await stores.bind(human: Self.human, bot: Self.bot, now: BareMirror.now)
         _ = try await stores.table.activate(now: BareMirror.now)
-        let cursors = ["bot-mentions", "bot-mentions/gap", "human-posts", "seen-home/past", "verified-bot", "botany"]
-        for name in cursors { try await stores.cursors.set("5", of: name, now: BareMirror.now) }
+        let cursors = ["bot-mentions", "bot-mentions/gap", "human-posts", "seen-home/past", "botany"]
+        for name in cursors {
+            try await stores.storage.execute(
+                "INSERT INTO cursors (mirror, feed, value, updated_ms) VALUES ('test', \(name), '5', 0)")
+        }
+        try await stores.table.noteVerified("opened before", of: .bot, now: BareMirror.now)
         for name in ["bot-home", "human-posts"] {
             try await stores.storage.execute("INSERT INTO feeds (mirror, feed) VALUES ('test', \(name))")
         }
@@ -101,6 +105,7 @@ import Testing
         let record = try await stores.table.record()
         #expect(record.bot == Self.account("moved").id && record.botHandle == "moved")
         #expect(record.human == Self.human.id)
+        #expect(record.verified[.bot] != "opened before")
         #expect(record.activated == later)
         let left = try await stores.storage.query("SELECT feed FROM cursors ORDER BY feed").map { try $0.text("feed") }
         #expect(left == ["botany", "human-posts", "seen-home/past"])
@@ -125,7 +130,8 @@ import Testing
         try await stores.bind(human: Self.human, bot: Self.bot, now: BareMirror.now)
         _ = try await stores.table.activate(now: BareMirror.now)
         for name in ["bot-mentions", "human-posts", "human-favorites", "seen-home"] {
-            try await stores.cursors.set("5", of: name, now: BareMirror.now)
+            try await stores.storage.execute(
+                "INSERT INTO cursors (mirror, feed, value, updated_ms) VALUES ('test', \(name), '5', 0)")
         }
         #expect(try await stores.rebind([Self.rebinding(.human, to: Self.account("new"))], now: BareMirror.now + 60))
         let record = try await stores.table.record()

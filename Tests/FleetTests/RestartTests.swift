@@ -5,6 +5,7 @@ import Logging
 import Mirroring
 import Outbox
 import Posts
+import Storage
 import Sandbox
 import ServiceLifecycle
 import TestSupport
@@ -41,7 +42,7 @@ import Testing
         let before = await fixture.sandbox.ledger
         #expect(before.summary.replies > 0 && before.summary.favorites > 0)
         // As after a database was restored without its positions.
-        try await fixture.stores.cursors.clear(prefix: "")
+        try await fixture.stores.storage.execute("DELETE FROM cursors")
         #expect(try await fixture.worker().runOnce())
         let after = await fixture.sandbox.ledger
         #expect(after.deliveries == before.deliveries)

@@ -177,14 +177,14 @@ import Testing
         #expect(try await fixture.stores.archive.count() == 0)
         #expect(try await fixture.stores.favorites().status().seen == 0)
         for name in [FeedName.humanPosts, FeedName.humanFavorites, FeedName.seen] {
-            #expect(try await fixture.stores.cursors.value(of: name) == nil)
+            #expect(try await fixture.stores.feeds.progress(of: name).position == nil)
         }
         // What the bot did, whom it met and where it reads on stay.
         let after = try await TableContents(of: fixture.stores.storage)
         for table in ["actions", "plans", "people", "mirrors", "leases"] {
             #expect(after.tables[table] == before.tables[table])
         }
-        #expect(try await fixture.stores.cursors.value(of: FeedName.botHome) != nil)
+        #expect(try await fixture.stores.feeds.progress(of: FeedName.botHome).position != nil)
         #expect(try await other.archive.count() > 0)
         #expect(try await other.favorites().status().favorites == Int64(Sample.exampleCount))
     }

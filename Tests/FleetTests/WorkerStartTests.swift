@@ -93,16 +93,16 @@ import Testing
             bot: .mastodon, human: .x, variables: keys.merging(["HUMAN_ACCESS_TOKEN": "new"]) { $1 })
         try await new.stores.table.bind(
             human: record.human.map { Account(id: $0, handle: "human") }, bot: nil, now: PaperMirror.now)
-        let note = try #require(try await old.stores.cursors.value(of: "verified-human"))
+        let note = try #require(try await old.stores.table.record().verified[.human])
         #expect(!note.contains("planted"))
-        try await new.stores.cursors.set(note, of: "verified-human", now: PaperMirror.now)
+        try await new.stores.table.noteVerified(note, of: .human, now: PaperMirror.now)
         let other = try #require(new.human)
         other.with { $0.failure = { operation, _ in other.error(.overBudget, operation) } }
         let error = await #expect(throws: NetworkError.self) { try await new.parts() }
         #expect(error?.code == .overBudget)
         other.with { $0.failure = { _, _ in nil } }
         _ = try await new.parts()
-        #expect(try await new.stores.cursors.value(of: "verified-human") != note)
+        #expect(try await new.stores.table.record().verified[.human] != note)
     }
 
     @Test(arguments: [NetworkError.Code.unauthorized, .transport, .unavailable, .redirected])

@@ -72,7 +72,7 @@ extension MirrorStores {
             human: role == .human ? account : nil, bot: role == .bot ? account : nil, settings: [role: "this login"],
             now: now)
         // A refusal that is noted is that of other credentials, which may still be in use.
-        try await cursors.set(login.credentials.fingerprint, of: Self.verification(role), now: now)
+        try await table.noteVerified(login.credentials.fingerprint, of: role, now: now)
     }
 
     /// What the accounts are now, told by one short query, for whoever is to notice a change.
@@ -107,19 +107,13 @@ extension MirrorStores {
     /// - Throws: As ``account(_:)``.
     package func isVerified(_ role: AccountRole) async throws -> Bool {
         guard let account = try await account(role) else { return true }
-        return try await cursors.value(of: Self.verification(role)) == account.credentials.fingerprint
+        return try await table.record().verified[role] == account.credentials.fingerprint
     }
 
     func note(_ credentials: AccountCredentials, verifiedAs role: AccountRole, now: Date) async throws {
-        let place = Self.verification(role)
-        if try await cursors.value(of: place) != credentials.fingerprint {
-            try await cursors.set(credentials.fingerprint, of: place, now: now)
-        }
+        try await table.noteVerified(credentials.fingerprint, of: role, now: now)
         await refusals.clear(role)
     }
-
-    /// Where it is noted which credentials were verified last.
-    private static func verification(_ role: AccountRole) -> String { "verified-\(role.rawValue)" }
 }
 
 /// Which credentials a mirror uses and which accounts it is bound to, at one moment.
