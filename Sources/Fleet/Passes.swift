@@ -71,7 +71,8 @@ struct Passes: Sendable {
         guard parts.bot.price(ofReading: 1, from: .mentions) == nil else { return }
         let now = parts.clock.now
         guard let last = try await feed.lastSweep() else { return try await feed.noteSweep() }
-        guard !(0..<Self.sweep).contains(now.timeIntervalSince(last)),
+        let isSweeping = try await feed.isSweeping()
+        guard isSweeping || !(0..<Self.sweep).contains(now.timeIntervalSince(last)),
             parts.bot.pause(of: .mentions, at: now) == nil
         else { return }
         // What came up since the last time may be a day older than that.

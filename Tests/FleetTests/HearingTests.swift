@@ -399,4 +399,57 @@ import Testing
         }
         #expect(try await subjects(mirror).contains("late"))
     }
+
+    /// A page that is refused for good ends the sweep, by worker after worker, and what is below is named.
+    @Test func aSweepThatIsRefusedNamesWhatItDidNotReach() async throws {
+        let mirror = try await mirror()
+        let bot = mirror.bot
+        bot.add((0..<60).map { mention("m\($0)", after: 5_000 + Double($0)) }, to: .mentions)
+        try await mirror.wait(6_000)
+        try await hear(try await mirror.parts())
+        bot.with { state in
+            state.pageSize = 1
+            state.failure = { operation, position in
+                position == .older("30") ? bot.error(.forbidden, operation) : nil
+            }
+        }
+        try await mirror.wait(86_500)
+        for _ in 0..<3 {
+            try await hear(try await mirror.parts())
+            #expect(try await mirror.stores.feeds.progress(of: FeedName.botMentions).sweep != nil)
+            try await mirror.wait(500)
+        }
+        try await hear(try await mirror.parts())
+        let progress = try await mirror.stores.feeds.progress(of: FeedName.botMentions)
+        #expect(progress.sweep == nil && progress.swept == mirror.clock.now)
+        let unreached = try #require(try await health(mirror).unreached.first)
+        #expect(unreached.to == mention("m30", after: 5_030).post.createdAt)
+    }
+
+    /// A clock that was set back after a sweep began must not leave it lying.
+    @Test func aSweepThatWasBegunIsEnded() async throws {
+        let mirror = try await mirror()
+        mirror.bot.add((0..<120).map { mention("m\($0)", after: 5_000 + Double($0)) }, to: .mentions)
+        try await mirror.wait(6_000)
+        try await hear(try await mirror.parts())
+        mirror.bot.with { $0.pageSize = 1 }
+        try await mirror.wait(86_500)
+        try await hear(try await mirror.parts())
+        let reader = try #require(try await mirror.parts().feeds.mentions)
+        #expect(try await reader.isSweeping())
+        try await mirror.stores.storage.execute("UPDATE feeds SET swept_ms = \(mirror.clock.now.milliseconds)")
+        for _ in 0..<3 { try await hear(try await mirror.parts()) }
+        let ended = try #require(try await mirror.parts().feeds.mentions)
+        #expect(try await !ended.isSweeping())
+    }
+
+    @Test(arguments: [
+        Stretch(cursor: "a b", left: 5), Stretch(cursor: "c", floor: Date(milliseconds: 5)),
+        Stretch(cursor: "c", left: 7, floor: Date(milliseconds: -5), top: Date(milliseconds: 9)),
+        Stretch(cursor: "c", floor: Date(milliseconds: 5), refused: Date(milliseconds: 1)),
+        Stretch(cursor: "", floor: Date(milliseconds: 5), top: Date(milliseconds: 6), refused: Date(milliseconds: 1)),
+    ])
+    func aStretchIsReadAsItWasStored(_ stretch: Stretch) {
+        #expect(Stretch(stretch.text) == stretch)
+    }
 }

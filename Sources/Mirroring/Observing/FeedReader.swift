@@ -73,10 +73,8 @@ package actor FeedReader {
     package private(set) var lastRead: Date?
     /// When the newest item was made that was read since the feed was last read to its end.
     private var newestSeen: Date?
-    /// Since when what is new, what lies in the gap, and what is swept is refused.
+    /// Since when what is new is refused.
     private var arrivalsRefused: Date?
-    private var gapRefused: Date?
-    private var sweepRefused: Date?
     /// When the oldest item was made that arrived since what is new was last read to its end.
     private var oldestArrival: Date?
 
@@ -235,7 +233,7 @@ package actor FeedReader {
         return error.code == .rejected || isForGood(error, since: &arrivalsRefused)
     }
 
-    /// Whether a page has been refused for long enough to be believed.
+    /// Whether a page of what is new has been refused for long enough to be believed.
     private func isForGood(_ error: NetworkError, since first: inout Date?) -> Bool {
         guard Self.refusals.contains(error.code) else { return false }
         let now = clock.now
@@ -244,6 +242,16 @@ package actor FeedReader {
             return false
         }
         return now.timeIntervalSince(since) >= Self.refusalsLast
+    }
+
+    /// The same for the next page of a stretch, which remembers it for the next worker.
+    private func isForGood(_ error: NetworkError, of stretch: WritableKeyPath<FeedProgress, Stretch?>) async throws
+        -> Bool
+    {
+        var refused = try await progress()[keyPath: stretch]?.refused
+        let isForGood = isForGood(error, since: &refused)
+        try await move { $0[keyPath: stretch]?.refused = refused }
+        return isForGood
     }
 
     /// Begins anew at the newest page; what lies between it and `floor` is a gap, to be read next.
@@ -280,11 +288,10 @@ package actor FeedReader {
             } catch let error as NetworkError where Self.refusals.contains(error.code) {
                 // What is new was read; the gap is asked for again with the next look, for a while.
                 await noteTrouble("\(error)")
-                guard isForGood(error, since: &gapRefused) else { return .refused }
+                guard try await isForGood(error, of: \.gap) else { return .refused }
                 try await giveUpGap(from: floor, to: lowest ?? clock.now, error)
                 return .whole
             }
-            gapRefused = nil
             guard let page else {
                 if walk.isOutOfPages { return .partial }
                 try await move { $0.gap = nil }
@@ -332,7 +339,6 @@ package actor FeedReader {
 
     /// Says that the rest of a gap cannot be had any more.
     private func giveUpGap(from floor: Date, to end: Date, _ error: NetworkError) async throws {
-        gapRefused = nil
         try await table.noteUnreached(from: floor, to: max(end, floor), reason: "\(error)", in: name)
         try await move { $0.gap = nil }
     }
@@ -364,11 +370,14 @@ package actor FeedReader {
         try await turnstile.pass {
             let begun = try await progress().sweep
             let floor = begun?.floor ?? floor
+            var lowest = begun?.top
             var walk = walk(from: begun.map { .older($0.cursor) } ?? .newest)
             do {
                 while let page = try await walk.next() {
+                    lowest = page.oldest ?? lowest
                     let rest =
-                        Self.reaches(page, floor) ? nil : page.older.map { Stretch(cursor: $0, floor: floor) }
+                        Self.reaches(page, floor)
+                        ? nil : page.older.map { [lowest] in Stretch(cursor: $0, floor: floor, top: lowest) }
                     try await take(page, handle) { $0.sweep = rest }
                     guard rest != nil else { break }
                     guard mayGoOn else { return false }
@@ -376,15 +385,21 @@ package actor FeedReader {
             } catch let error as NetworkError where Self.refusals.contains(error.code) {
                 // The page is asked for again with the next look, for a while; then the next sweep begins anew.
                 await noteTrouble("\(error)")
-                guard isForGood(error, since: &sweepRefused) else { return false }
+                guard try await isForGood(error, of: \.sweep) else { return false }
+                // What arrived there in time was heard. What was put in later was not, and nothing looks there again.
+                let end = max(lowest ?? clock.now, floor)
+                try await table.noteUnreached(from: floor, to: end, reason: "\(error)", in: name)
+                try await move { $0.sweep = nil }
             }
-            sweepRefused = nil
             // The last page that a look may ask for may be the last of the sweep, too.
             if walk.isOutOfPages, try await progress().sweep != nil { return false }
             try await move { ($0.sweep, $0.swept) = (nil, clock.now) }
             return true
         }
     }
+
+    /// Whether a sweep was begun that has not come to its end.
+    package func isSweeping() async throws -> Bool { try await progress().sweep != nil }
 
     /// When everything was last swept.
     package func lastSweep() async throws -> Date? { try await progress().swept }

@@ -36,27 +36,31 @@ struct Stretch: Equatable, Sendable {
     var floor: Date?
     /// When the oldest item was made that was read above it, if that is known.
     var top: Date?
+    /// Since when the server refuses its next page.
+    var refused: Date?
 
-    init(cursor: String, left: Int = .max, floor: Date? = nil, top: Date? = nil) {
+    init(cursor: String, left: Int = .max, floor: Date? = nil, top: Date? = nil, refused: Date? = nil) {
         self.cursor = cursor
         self.left = left
         self.floor = floor
         self.top = top
+        self.refused = refused
     }
 
     /// Counts items that the network shows and that were not part of this.
     mutating func pass(_ count: Int) { if left != .max { left -= min(count, left) } }
 
-    /// Reads the stored form: a number of items, `@` and the floor and perhaps the top in milliseconds, or both; a space;
-    /// the cursor.
+    /// Reads the stored form: a number of items, `@` and the floor, perhaps the top and the refusal in milliseconds, or
+    /// both; a space; the cursor.
     init?(_ text: String) {
         guard let space = text.firstIndex(of: " ") else { return nil }
         let cursor = String(text[text.index(after: space)...])
         let parts = text[..<space].split(separator: "@", omittingEmptySubsequences: false)
-        let times = (parts.last ?? "").split(separator: "/").compactMap { Int64($0).map(Date.init(milliseconds:)) }
-        if parts.count == 2, let floor = times.first {
-            self.init(
-                cursor: cursor, left: Int(parts[0]) ?? .max, floor: floor, top: times.count > 1 ? times[1] : nil)
+        let times = (parts.last ?? "").split(separator: "/", omittingEmptySubsequences: false)
+            .map { Int64($0).map(Date.init(milliseconds:)) }
+        func time(_ index: Int) -> Date? { index < times.count ? times[index] : nil }
+        if parts.count == 2, let floor = time(0) {
+            self.init(cursor: cursor, left: Int(parts[0]) ?? .max, floor: floor, top: time(1), refused: time(2))
         } else if let left = Int(text[..<space]), left > 0 {
             self.init(cursor: cursor, left: left)
         } else {
@@ -66,8 +70,10 @@ struct Stretch: Equatable, Sendable {
 
     var text: String {
         let limit = left == .max && floor != nil ? "" : "\(left)"
-        let times = [floor, floor == nil ? nil : top].compactMap { $0.map { String($0.milliseconds) } }
-        return limit + (times.isEmpty ? "" : "@" + times.joined(separator: "/")) + " \(cursor)"
+        guard let floor else { return "\(limit) \(cursor)" }
+        let later = refused == nil ? [top].compactMap(\.self) as [Date?] : [top, refused]
+        let times = ([floor] + later).map { $0.map { String($0.milliseconds) } ?? "" }
+        return "\(limit)@\(times.joined(separator: "/")) \(cursor)"
     }
 }
 
