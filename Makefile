@@ -8,6 +8,8 @@ PACKAGES = libcurl4-openssl-dev libpq-dev libhiredis-dev libmecab-dev mecab-ipad
 # Our own targets must compile without a warning; users' compilers may be newer. Tests that wait for servers would
 # starve each other if all ran at once.
 TESTING = MIRROR_BOT_STRICT=1 SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4
+# Suites that let a worker live and die for minutes: `make check` runs them, `make test` does not.
+LONG = TortureRunTests|SoakTests
 
 # The crash harness; `make torture` says more.
 KILLS ?= 200
@@ -19,7 +21,7 @@ MINUTES ?= 2
 
 SOURCES = Sources Tests Benchmarks/Sources Package.swift Benchmarks/Package.swift
 
-.PHONY: help deps swift build demo test bench lint format torture torture-mutants soak fuzz
+.PHONY: help deps swift build demo test check bench lint format torture torture-mutants soak fuzz
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,8 +47,11 @@ build: deps swift ## Build the release binary
 demo: build ## Watch a mirror live three days in seconds; ARGS="--days 7 --json"
 	@.build/release/mirror-bot demo $(ARGS)
 
-test: deps swift ## Run all tests, with real Postgres, Redis and MeCab; ARGS="--filter Outbox"
-	$(TESTING) $(SWIFT) test --quiet --explicit-target-dependency-import-check error $(ARGS)
+test: deps swift ## Run the tests, with real Postgres, Redis and MeCab; ARGS="--filter Outbox"
+	$(TESTING) $(SWIFT) test --quiet --explicit-target-dependency-import-check error --skip '$(LONG)' $(ARGS)
+
+check: deps swift ## Run the long tests: short harness runs on every network and store, and a soak
+	$(TESTING) $(SWIFT) test --quiet --explicit-target-dependency-import-check error --filter '$(LONG)' $(ARGS)
 
 torture: deps swift ## Kill the worker KILLS=200 times and compare the ledgers; SEED=1 STORE=sqlite NETWORK=mastodon
 	$(SWIFT) build --product mirror-bot

@@ -5,9 +5,9 @@ import Logging
 import Mirroring
 import Outbox
 import Posts
-import Storage
 import Sandbox
 import ServiceLifecycle
+import Storage
 import TestSupport
 import Testing
 
