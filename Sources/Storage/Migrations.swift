@@ -12,6 +12,7 @@ package enum Migrations {
         Migration(id: "0004_hearing", source: PackageResources._004_hearing_sql),
         Migration(id: "0005_history", source: PackageResources._005_history_sql),
         Migration(id: "0006_accounts", source: PackageResources._006_accounts_sql),
+        Migration(id: "0007_spending", source: PackageResources._007_spending_sql),
     ]
 
     /// Applies the steps that the database does not have, in one transaction.

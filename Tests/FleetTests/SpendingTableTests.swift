@@ -107,8 +107,8 @@ import Testing
     ]
 
     @Test(arguments: boundaries) func countsDaysAndMonthsInUTC(_ now: String, _ day: String, _ month: String) {
-        #expect(SpendingNames.nextDay(Self.date(now)) == Self.date(day + "T00:00:00Z"))
-        #expect(SpendingNames.nextMonth(Self.date(now)) == Self.date(month + "T00:00:00Z"))
+        #expect(SpendingPeriod.day(of: Self.date(now)).end == Self.date(day + "T00:00:00Z"))
+        #expect(SpendingPeriod.month(of: Self.date(now)).end == Self.date(month + "T00:00:00Z"))
     }
 
     @Test func reportsAMonthByPurpose() async throws {
@@ -130,17 +130,16 @@ import Testing
 
     @Test(arguments: Engine.allCases) func forgetsDaysButNotMonths(_ engine: Engine) async throws {
         let stores = try await BareMirror(engine).open()
-        try await stores.storage.execute("INSERT INTO counters (mirror, name, value) VALUES ('test', 'counts.seen', 7)")
         let table = table(stores, budget: 10_000)
         for day in 0..<100 {
             let now = Self.november + Double(day) * 86_400
             #expect(try await table.reserve(Self.cent, for: .feed(.home), at: now) == nil)
         }
-        let rows = try await stores.storage.query("SELECT name FROM counters WHERE mirror = 'test'")
-        let names = try rows.map { try $0.text("name") }
-        #expect(names.count { $0.hasPrefix("x-spent-on-") } == 41)
-        #expect(names.contains("x-spent-on-2027-02-28/home") && !names.contains("x-spent-on-2026-11-21/home"))
-        #expect(names.contains("x-spent-2026-11") && names.contains("counts.seen"))
+        let rows = try await stores.storage.query("SELECT period FROM spending WHERE mirror = 'test'")
+        let periods = try rows.map { try $0.text("period") }
+        #expect(periods.count { $0.count == 10 } == 41)
+        #expect(periods.contains("2027-02-28") && !periods.contains("2026-11-21"))
+        #expect(periods.contains("2026-11"))
     }
 
     /// Several processes, each with many calls at once, and an amount that fills the budget exactly.

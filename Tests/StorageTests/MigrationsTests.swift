@@ -8,7 +8,7 @@ import Testing
     private static let tables = [
         "actions", "counters", "credentials", "cursors", "examples", "feature_counts", "feed_gaps", "feed_items",
         "feeds", "leases", "mirrors", "people",
-        "plans", "posting_days", "posts", "refusals", "schema_migrations",
+        "plans", "posting_days", "posts", "refusals", "schema_migrations", "spending",
     ]
 
     private func tables(of engine: any StorageEngine) async throws -> [String] {

@@ -3,10 +3,10 @@ package import Networks
 import Posts
 import Storage
 
-/// What calls have cost, kept in the mirror's `counters`, one budget for both accounts.
+/// What calls have cost, one budget for both accounts.
 ///
-/// Each number is an amount in millionths of a dollar: what a month cost, what
-/// it cost by purpose, and what a day cost by purpose.
+/// Each row of `spending` is what calls for one purpose have cost in a month or
+/// on a day in UTC, in millionths of a dollar.
 package struct SpendingTable: SpendingBook {
     /// Days that are kept.
     private static let memory = 40
@@ -33,83 +33,75 @@ package struct SpendingTable: SpendingBook {
 
     package func reserve(_ amount: Money, for purpose: SpendingPurpose, at now: Date) async throws -> Date? {
         guard amount > .zero else { return nil }
-        let names = SpendingNames(purpose, at: now)
         let dayShare = purpose == .feed(.home) ? homeShare : budget
+        let (day, month) = (SpendingPeriod.day(of: now), SpendingPeriod.month(of: now))
         return try await storage.transaction { connection in
-            let spent = try amounts(names.all, on: connection)
-            guard spent[names.month, default: .zero] + amount <= budget else { return SpendingNames.nextMonth(now) }
-            guard spent[names.purposeOfDay, default: .zero] + amount <= dayShare else {
-                return SpendingNames.nextDay(now)
-            }
-            if spent[names.purposeOfDay] == nil { try removeDays(before: now, on: connection) }
-            for name in names.all {
-                try set(name, to: spent[name, default: .zero] + amount, on: connection)
-            }
+            let spent = try amounts(in: month, on: connection).values.reduce(.zero, +)
+            guard spent + amount <= budget else { return month.end }
+            let today = try amounts(in: day, on: connection)[purpose.label]
+            guard (today ?? .zero) + amount <= dayShare else { return day.end }
+            if today == nil { try removeDays(before: now, on: connection) }
+            try add(amount, for: purpose, at: now, on: connection)
             return nil
         }
     }
 
     package func charge(_ amount: Money, for purpose: SpendingPurpose, reservedAt: Date) async throws {
         guard amount > .zero else { return }
-        let names = SpendingNames(purpose, at: reservedAt).all
-        try await storage.transaction { connection in
-            let spent = try amounts(names, on: connection)
-            for name in names {
-                try set(name, to: spent[name, default: .zero] + amount, on: connection)
-            }
-        }
+        try await storage.transaction { try add(amount, for: purpose, at: reservedAt, on: $0) }
     }
 
     package func giveBack(_ amount: Money, for purpose: SpendingPurpose, reservedAt: Date) async throws {
         guard amount > .zero else { return }
-        let names = SpendingNames(purpose, at: reservedAt).all
-        try await storage.transaction { connection in
-            for (name, spent) in try amounts(names, on: connection) {
-                try set(name, to: max(spent - amount, .zero), on: connection)
-            }
-        }
+        let periods = [SpendingPeriod.month(of: reservedAt), .day(of: reservedAt)].map(\.name)
+        try await storage.execute(
+            """
+            UPDATE spending
+            SET microdollars = CASE WHEN microdollars > \(amount.microdollars)
+                THEN microdollars - \(amount.microdollars) ELSE 0 END
+            WHERE mirror = \(mirror) AND period IN \(list: periods) AND purpose = \(purpose.label)
+            """)
     }
 
     /// What the month of `now` has cost.
     ///
     /// - Throws: The store's error.
     package func spending(at now: Date) async throws -> Spending {
-        let prefix = SpendingNames.month(now)
-        let rows = try await storage.query(
-            "SELECT name, value FROM counters WHERE mirror = \(mirror) AND name LIKE \(prefix + "%")")
-        var (total, purposes) = (Money.zero, [String: Money]())
-        for row in rows {
-            let (name, amount) = (try row.text("name"), Money(microdollars: try row.int("value")))
-            if name == prefix { total = amount } else { purposes[String(name.dropFirst(prefix.count + 1))] = amount }
-        }
+        let month = SpendingPeriod.month(of: now)
+        let purposes = try await storage.read { try amounts(in: month, on: $0) }
         return Spending(
-            month: String(prefix.dropFirst(SpendingNames.prefix.count)), budget: budget, total: total,
-            byPurpose: purposes.filter { $0.value > .zero }, renews: SpendingNames.nextMonth(now))
+            month: month.name, budget: budget, total: purposes.values.reduce(.zero, +),
+            byPurpose: purposes.filter { $0.value > .zero }, renews: month.end)
     }
 
-    private func amounts(_ names: [String], on connection: any StorageConnection) throws -> [String: Money] {
+    /// What a period has cost, by the labels of purposes.
+    private func amounts(in period: SpendingPeriod, on connection: any StorageConnection) throws -> [String: Money] {
         let rows = try connection.query(
-            "SELECT name, value FROM counters WHERE mirror = \(mirror) AND name IN \(list: names)")
+            "SELECT purpose, microdollars FROM spending WHERE mirror = \(mirror) AND period = \(period.name)")
         return Dictionary(
-            try rows.map { (try $0.text("name"), Money(microdollars: try $0.int("value"))) },
+            try rows.map { (try $0.text("purpose"), Money(microdollars: try $0.int("microdollars"))) },
             uniquingKeysWith: { first, _ in first })
     }
 
-    private func set(_ name: String, to amount: Money, on connection: any StorageConnection) throws {
-        try connection.execute(
-            """
-            INSERT INTO counters (mirror, name, value) VALUES (\(mirror), \(name), \(amount.microdollars))
-            ON CONFLICT (mirror, name) DO UPDATE SET value = excluded.value
-            """)
+    private func add(
+        _ amount: Money, for purpose: SpendingPurpose, at now: Date, on connection: any StorageConnection
+    ) throws {
+        for period in [SpendingPeriod.month(of: now), .day(of: now)] {
+            try connection.execute(
+                """
+                INSERT INTO spending (mirror, period, purpose, microdollars)
+                VALUES (\(mirror), \(period.name), \(purpose.label), \(amount.microdollars))
+                ON CONFLICT (mirror, period, purpose)
+                DO UPDATE SET microdollars = spending.microdollars + excluded.microdollars
+                """)
+        }
     }
 
     private func removeDays(before now: Date, on connection: any StorageConnection) throws {
-        let oldest = SpendingNames.day(now, daysAgo: Self.memory)
+        let oldest = SpendingPeriod.day(of: now - Double(Self.memory) * 86_400).name
+        // A month's name is shorter than a day's.
         try connection.execute(
-            """
-            DELETE FROM counters
-            WHERE mirror = \(mirror) AND name LIKE \(SpendingNames.dayPrefix + "%") AND name < \(oldest)
-            """)
+            "DELETE FROM spending WHERE mirror = \(mirror) AND period < \(oldest) AND LENGTH(period) > 7")
     }
 }
 
@@ -128,44 +120,25 @@ package struct Spending: Sendable, Equatable {
     package var left: Money { max(budget - total, .zero) }
 }
 
-/// The names of the amounts that pay for a call, and the days and months behind them, in UTC.
-struct SpendingNames {
-    static let prefix = "x-spent-"
-    static let dayPrefix = "x-spent-on-"
+/// A day or a month in UTC.
+struct SpendingPeriod: Equatable {
+    /// `2026-11-21` or `2026-11`.
+    let name: String
+    /// When the next one begins.
+    let end: Date
 
-    /// `x-spent-2026-11`.
-    let month: String
-    /// `x-spent-2026-11/publish`.
-    let purposeOfMonth: String
-    /// `x-spent-on-2026-11-21/publish`.
-    let purposeOfDay: String
-
-    init(_ purpose: SpendingPurpose, at now: Date) {
-        month = Self.month(now)
-        purposeOfMonth = month + "/" + purpose.label
-        purposeOfDay = Self.day(now) + "/" + purpose.label
+    static func day(of now: Date) -> SpendingPeriod {
+        let day = LocalTime(now, in: .gmt).day
+        return SpendingPeriod(name: day.description, end: start(of: day.advanced(by: 1)))
     }
 
-    var all: [String] { [month, purposeOfMonth, purposeOfDay] }
-
-    static func month(_ now: Date) -> String { prefix + utcDay(now).description.prefix(7) }
-
-    static func day(_ now: Date, daysAgo: Int = 0) -> String {
-        dayPrefix + utcDay(now).advanced(by: -daysAgo).description
-    }
-
-    /// When the next day begins.
-    static func nextDay(_ now: Date) -> Date { start(of: utcDay(now).advanced(by: 1)) }
-
-    /// When the next month begins.
-    static func nextMonth(_ now: Date) -> Date {
-        let today = utcDay(now)
+    static func month(of now: Date) -> SpendingPeriod {
+        let today = LocalTime(now, in: .gmt).day
         // The 32nd of any month is one of the first four days of the next.
         let later = today.advanced(by: 32 - today.components.day)
-        return start(of: later.advanced(by: 1 - later.components.day))
+        return SpendingPeriod(
+            name: String(today.description.prefix(7)), end: start(of: later.advanced(by: 1 - later.components.day)))
     }
-
-    private static func utcDay(_ now: Date) -> LocalDay { LocalTime(now, in: .gmt).day }
 
     private static func start(of day: LocalDay) -> Date { Date(timeIntervalSince1970: Double(day.ordinal) * 86_400) }
 }

@@ -14,8 +14,6 @@ enum SoakMirror {
     static let slotsPerDay = 20
     /// The most that an example adds to the counts.
     static let featuresPerExample = 4
-    /// What the classifier and the spending count, days that are kept included.
-    static let countersAtMost = 600
 
     /// Where the data is, as this process was told.
     static func storeVariables() -> [String: String] {

@@ -22,7 +22,7 @@ struct TableRule: Sendable {
     static let all: [TableRule] = [
         constant("mirrors", "one a mirror"),
         constant("leases", "one a mirror"),
-        constant("cursors", "one a feed and verified account"),
+        constant("cursors", "positions in each feed"),
         atMost("posting_days", SoakMirror.archiveLimit, "one a day of the archive"),
         constant("feeds", "one a feed"),
         atMost("feed_items", 0, "nothing here is unreadable, or cannot be decided"),
@@ -35,9 +35,8 @@ struct TableRule: Sendable {
         TableRule(table: "feature_counts", reason: "the features of EXAMPLE_LIMIT examples") { _ in
             SoakMirror.exampleLimit * SoakMirror.featuresPerExample
         },
-        TableRule(table: "counters", reason: "a sequence, and what 41 days have cost on X by purpose") { _ in
-            SoakMirror.countersAtMost
-        },
+        atMost("counters", 20, "a sequence, and how many examples and counts there are"),
+        atMost("spending", 600, "what 41 days and each month have cost on X by purpose"),
         // The last day is measured when the next has just begun.
         TableRule(table: "plans", reason: "one a day") { $0.day + 1 },
         TableRule(table: "actions", reason: "slots, mentions, and favorites within their cap") { world in
