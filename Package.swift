@@ -104,7 +104,7 @@ let package = Package(
 
         // Each C library's one Swift owner.
         target("Blocking"),
-        target("Transport", ["CCurl"]),
+        target("Transport", ["Blocking", "CCurl"]),
         target("Postgres", ["Blocking", "CPostgres"]),
         target(
             "Redis", ["Blocking", "CHiredis", "Transport", .product(name: "Crypto", package: "swift-crypto")]),

@@ -1,3 +1,5 @@
+import Foundation
+
 /// One operating-system thread that runs jobs in the order they arrive.
 ///
 /// For C libraries whose calls block: an actor returns the executor from `unownedExecutor`, a task prefers it, or
@@ -23,6 +25,19 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
     /// on a thread that ends as soon as the queue is empty.
     package func shutdown() {
         worker.shutdown()
+    }
+
+    /// Lets the queued jobs finish and a last one after them, then ends the thread.
+    ///
+    /// Waits for that, also when the task is cancelled. After another shutdown the last job does not run.
+    package func shutdown(after last: @escaping @Sendable () -> Void) async {
+        await withCheckedContinuation { continuation in
+            let isAdded = worker.addUnlessShutDown(asLast: true) {
+                last()
+                continuation.resume()
+            }
+            if !isAdded { continuation.resume() }
+        }
     }
 
     package func enqueue(_ job: consuming ExecutorJob) {
@@ -73,5 +88,184 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
         } onCancel: {
             unit.cancel()
         }
+    }
+
+    /// Runs a blocking unit of work on the thread, whose waits end when the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - interruption: What the waits of the work watch; earlier requests are forgotten.
+    ///   - onCancel: What else makes the work stop, after the interruption was requested.
+    ///   - work: The unit of work.
+    /// - Returns: What `work` returns.
+    /// - Throws: As ``run(onCancel:_:)`` does.
+    package func run<Value: Sendable>(
+        interrupting interruption: Interruption, onCancel: @escaping @Sendable () -> Void = {},
+        _ work: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        try await run {
+            interruption.request()
+            onCancel()
+        } _: {
+            interruption.reset()
+            return try work()
+        }
+    }
+}
+
+/// One call of ``ThreadExecutor/run(onCancel:_:)``: queued, running, over.
+private final class WorkUnit<Value: Sendable>: @unchecked Sendable {
+    // Unchecked because `phase` is only touched while `lock` is held.
+    private enum Phase {
+        case created
+        case queued(CheckedContinuation<Value, any Error>)
+        case running(CheckedContinuation<Value, any Error>, isCancelled: Bool)
+        case over
+    }
+
+    private let lock = NSLock()
+    private var phase = Phase.created
+    private let onCancel: @Sendable () -> Void
+    private let work: @Sendable () throws -> Value
+
+    init(onCancel: @escaping @Sendable () -> Void, _ work: @escaping @Sendable () throws -> Value) {
+        self.onCancel = onCancel
+        self.work = work
+    }
+
+    /// False, and the continuation resumed, when the unit was cancelled before.
+    func wait(with continuation: CheckedContinuation<Value, any Error>) -> Bool {
+        let isFirst = lock.withLock {
+            guard case .created = phase else { return false }
+            phase = .queued(continuation)
+            return true
+        }
+        if !isFirst { continuation.resume(throwing: CancellationError()) }
+        return isFirst
+    }
+
+    /// Runs the work unless it was cancelled in the queue.
+    func execute() {
+        let continuation: CheckedContinuation<Value, any Error>? = lock.withLock {
+            guard case .queued(let continuation) = phase else { return nil }
+            phase = .running(continuation, isCancelled: false)
+            return continuation
+        }
+        guard let continuation else { return }
+        let result = Result { try work() }
+        // Taking the lock also waits for an `onCancel` under way.
+        lock.withLock { phase = .over }
+        continuation.resume(with: result)
+    }
+
+    /// Ends a unit in the queue, interrupts a running one.
+    func cancel() {
+        // `onCancel` runs under the lock so that it cannot outlive the work. The waiting task is resumed outside it:
+        // resuming takes the task's own lock, which the caller may hold.
+        let abandoned: CheckedContinuation<Value, any Error>? = lock.withLock {
+            switch phase {
+            case .created:
+                phase = .over
+                return nil
+            case .queued(let continuation):
+                phase = .over
+                return continuation
+            case .running(let continuation, isCancelled: false):
+                phase = .running(continuation, isCancelled: true)
+                onCancel()
+                return nil
+            case .running, .over:
+                return nil
+            }
+        }
+        abandoned?.resume(throwing: CancellationError())
+    }
+}
+
+/// A queue of closures and the thread that drains it.
+///
+/// The thread starts with the first closure. After ``shutdown()`` it ends when the queue is empty, and a late closure
+/// starts another: at no time are there two.
+private final class Worker: @unchecked Sendable {
+    // Unchecked because the mutable properties are only touched while `condition` is locked.
+    let name: String
+    private let condition = NSCondition()
+    private var queue: [@Sendable () -> Void] = []
+    private var isRunning = false
+    private var isShutDown = false
+    private var thread: pthread_t?
+
+    init(name: String) {
+        self.name = name
+    }
+
+    var isCurrentThread: Bool {
+        condition.withLock {
+            guard let thread else { return false }
+            return pthread_equal(thread, pthread_self()) != 0
+        }
+    }
+
+    func shutdown() {
+        condition.withLock {
+            isShutDown = true
+            condition.signal()
+        }
+    }
+
+    func add(_ closure: @escaping @Sendable () -> Void) {
+        condition.withLock { addLocked(closure) }
+    }
+
+    /// False, and nothing added, after ``shutdown()`` or a last closure.
+    func addUnlessShutDown(asLast: Bool = false, _ closure: @escaping @Sendable () -> Void) -> Bool {
+        condition.withLock {
+            guard !isShutDown else { return false }
+            isShutDown = asLast
+            addLocked(closure)
+            return true
+        }
+    }
+
+    private func addLocked(_ closure: @escaping @Sendable () -> Void) {
+        queue.append(closure)
+        if isRunning {
+            condition.signal()
+        } else {
+            isRunning = true
+            let thread = Thread { self.drain() }
+            thread.name = name
+            thread.start()
+        }
+    }
+
+    private func drain() {
+        blockBrokenPipeSignal()
+        condition.withLock { thread = pthread_self() }
+        while let batch = nextBatch() {
+            for closure in batch { closure() }
+        }
+    }
+
+    /// Waits for closures; nil when the thread is to end.
+    private func nextBatch() -> [@Sendable () -> Void]? {
+        condition.withLock {
+            while queue.isEmpty {
+                if isShutDown {
+                    isRunning = false
+                    thread = nil
+                    return nil
+                }
+                condition.wait()
+            }
+            defer { queue = [] }
+            return queue
+        }
+    }
+
+    private func blockBrokenPipeSignal() {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 }

@@ -1,3 +1,5 @@
+import Crypto
+
 /// One argument of a command: any bytes.
 package struct RedisArgument: Hashable, Sendable, ExpressibleByStringLiteral {
     package let bytes: [UInt8]
@@ -23,4 +25,74 @@ package struct RedisCommand: Hashable, Sendable {
     package init(_ parts: [RedisArgument]) { self.parts = parts }
 
     package init(_ parts: String...) { self.parts = parts.map { RedisArgument($0) } }
+}
+
+// MARK: - As bytes
+
+// Written here rather than by hiredis, which prints every length with `sprintf` and wants all arguments in one block of
+// memory first.
+extension RedisCommand {
+    /// The bytes that ask the server for the commands, in order: an array of bulk strings each, every one behind its
+    /// length.
+    ///
+    /// - Throws: ``RedisError`` with code `.invalidCommand`.
+    static func encode(_ commands: [RedisCommand]) throws(RedisError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        // Lengths seldom have more than three digits.
+        bytes.reserveCapacity(commands.reduce(0) { $1.parts.reduce($0 + 16) { $0 + $1.bytes.count + 8 } })
+        for command in commands {
+            guard command.parts.first?.bytes.isEmpty == false else {
+                // An empty command gets no reply at all: waiting for one would never end.
+                throw RedisError(.invalidCommand, message: "a command has no name")
+            }
+            bytes.append(UInt8(ascii: "*"), command.parts.count)
+            for part in command.parts {
+                bytes.append(UInt8(ascii: "$"), part.bytes.count)
+                bytes += part.bytes
+                bytes.endLine()
+            }
+        }
+        return bytes
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func append(_ marker: UInt8, _ number: Int) {
+        append(marker)
+        append(decimal: number)
+        endLine()
+    }
+
+    /// The decimal form of a number that is not below zero.
+    private mutating func append(decimal number: Int) {
+        if number >= 10 { append(decimal: number / 10) }
+        append(UInt8(ascii: "0") + UInt8(number % 10))
+    }
+
+    fileprivate mutating func endLine() {
+        append(UInt8(ascii: "\r"))
+        append(UInt8(ascii: "\n"))
+    }
+}
+
+// MARK: - Scripts
+
+/// A Lua script that the server runs as one step.
+package struct RedisScript: Hashable, Sendable {
+    package let source: String
+    /// The name under which the server keeps the script: the SHA-1 of its source, in lower-case hexadecimal.
+    package let digest: String
+
+    package init(_ source: String) {
+        self.source = source
+        digest = Insecure.SHA1.hash(data: Array(source.utf8)).map { byte in
+            let digits = String(byte, radix: 16)
+            return digits.count == 1 ? "0" + digits : digits
+        }.joined()
+    }
+
+    func command(_ name: RedisArgument, keys: [String], arguments: [RedisArgument]) -> RedisCommand {
+        let subject = RedisArgument(name == "EVAL" ? source : digest)
+        return RedisCommand([name, subject, RedisArgument(keys.count)] + keys.map { RedisArgument($0) } + arguments)
+    }
 }

@@ -1,3 +1,4 @@
+package import Blocking
 import CCurl
 import Foundation
 

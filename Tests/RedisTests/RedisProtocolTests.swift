@@ -36,7 +36,7 @@ import Testing
         expected += [0, 13, 10, 255] + Array("\r\n$0\r\n\r\n*12\r\n".utf8)
         for number in 1...12 { expected += Array("$\("\(number)".count)\r\n\(number)\r\n".utf8) }
         expected += Array("*2\r\n$3\r\nGET\r\n$1234\r\n\(long)\r\n".utf8)
-        #expect(try CommandEncoder.encode(commands) == expected)
+        #expect(try RedisCommand.encode(commands) == expected)
     }
 
     @Test func readsNestedAnswers() async throws {

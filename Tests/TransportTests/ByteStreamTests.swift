@@ -49,7 +49,7 @@ import Transport
         // With TLS the handshake is what waits; without, the wait for bytes.
         let server = try LoopbackServer(steps: [.hang])
         let endpoint = ByteStreamEndpoint(host: "127.0.0.1", port: server.port, tls: tls)
-        let interruption = try Interruption()
+        let interruption = Interruption()
         let task = Task {
             try await executor.run {
                 let stream = try ByteStream(to: endpoint, deadline: .now + .seconds(600), interruption: interruption)

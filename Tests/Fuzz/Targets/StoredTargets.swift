@@ -158,7 +158,7 @@ extension FuzzTarget {
         guard parts.first?.isEmpty == false, parts.count <= 1_000 else { return }
         let command = RedisCommand(parts.map { RedisArgument($0) })
         let reader = try ReplyReader()
-        try reader.feed(CommandEncoder.encode([command]))
+        try reader.feed(RedisCommand.encode([command]))
         try hold(try reader.next() == .array(parts.map { .bulk($0) }), "a command is written in Redis' own way")
     }
 

@@ -1,0 +1,73 @@
+import Foundation
+
+/// A request to stop waiting, sent from another thread.
+///
+/// It is a flag and a pipe, so that a thread that waits for a socket notices it at once. One belongs to one thread and
+/// its units of work, one after the other: ``ThreadExecutor/run(interrupting:onCancel:_:)`` forgets a request before
+/// the next.
+package final class Interruption: @unchecked Sendable {
+    // Unchecked because the mutable properties are only touched while `lock` is held.
+    private let lock = NSLock()
+    private var requested = false
+    /// What is read and what is written; -1 while the process has no descriptors left, and then only the flag tells.
+    private var ends: [Int32] = [-1, -1]
+
+    package init() {
+        openPipe()
+    }
+
+    deinit {
+        for end in ends where end >= 0 { close(end) }
+    }
+
+    /// Whether it was requested since the last ``reset()``.
+    package var isRequested: Bool { lock.withLock { requested } }
+
+    /// Readable once the interruption was requested, for those who wait on their own; -1 without a pipe.
+    package var descriptor: Int32 { lock.withLock { ends[0] } }
+
+    /// Ends the waits that watch this, now and until it is reset; from any thread.
+    package func request() {
+        lock.withLock {
+            requested = true
+            var byte: UInt8 = 1
+            _ = write(ends[1], &byte, 1)
+        }
+    }
+
+    /// Forgets a request; before each unit of work.
+    package func reset() {
+        lock.withLock {
+            if ends[0] < 0 { openPipe() }
+            guard requested else { return }
+            requested = false
+            var buffer = [UInt8](repeating: 0, count: 64)
+            while read(ends[0], &buffer, buffer.count) > 0 {}
+        }
+    }
+
+    /// Waits until `events` happen on `socket` or an interruption is requested.
+    ///
+    /// - Parameters:
+    ///   - events: Of poll(2).
+    ///   - socket: A descriptor; negative waits for the interruption only.
+    ///   - milliseconds: The longest wait; negative waits without end.
+    ///   - ignoring: Whether to go on waiting though an interruption was requested.
+    /// - Returns: False when the time is over.
+    package func wait(for events: Int32, on socket: Int32, milliseconds: Int, ignoring: Bool = false) -> Bool {
+        var descriptors = [
+            pollfd(fd: socket, events: Int16(truncatingIfNeeded: events), revents: 0),
+            pollfd(fd: ignoring ? -1 : descriptor, events: Int16(POLLIN), revents: 0),
+        ]
+        // A signal ends the wait early; the caller looks and waits again.
+        return poll(&descriptors, 2, Int32(clamping: milliseconds)) != 0
+    }
+
+    private func openPipe() {
+        guard pipe(&ends) == 0 else { return ends = [-1, -1] }
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
+    }
+}
