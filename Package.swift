@@ -115,7 +115,7 @@ let package = Package(
         .target(
             name: "Storage",
             dependencies: [
-                "Postgres", .product(name: "GRDB", package: "GRDB.swift"),
+                "Blocking", "Postgres", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             path: ".",

@@ -1,32 +1,101 @@
 import Blocking
 import Foundation
 
+/// What a transaction sees and may do.
+package enum PostgresTransactionMode: Sendable {
+    /// Changes, as if no other transaction ran meanwhile.
+    case serializable
+    /// One consistent state, without changes.
+    case readOnly
+    /// One `SELECT`, which sees one consistent state by itself, without the
+    /// round trips that begin and end a transaction.
+    case statement
+    /// One changing statement that does no harm when it runs twice, likewise without them.
+    case note
+    /// One consistent state and changes to it that are never committed: the transaction stays open for an hour at most.
+    case open
+    /// A part of a transaction that is open already, undone if it fails.
+    case part
+    /// Changes, one holder of this number at a time, each seeing what the one
+    /// before committed.
+    case exclusive(lock: Int64)
+
+    fileprivate var mayChange: Bool {
+        switch self {
+        case .readOnly, .statement, .open, .part: false
+        case .serializable, .exclusive, .note: true
+        }
+    }
+
+    /// What begins the transaction, in one round trip; nil where there is none to begin.
+    fileprivate var begin: String? {
+        switch self {
+        case .serializable: "BEGIN ISOLATION LEVEL SERIALIZABLE; \(Self.settings)"
+        case .readOnly: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; \(Self.settings)"
+        case .statement, .note: nil
+        case .open: "BEGIN ISOLATION LEVEL REPEATABLE READ; \(Self.patientSettings)"
+        case .part: "SAVEPOINT mirror_bot_part"
+        // Not serializable: the state is seen from the first statement on, which here is the wait itself.
+        case .exclusive(let lock):
+            "BEGIN ISOLATION LEVEL READ COMMITTED; \(Self.settings); SELECT pg_advisory_xact_lock(\(lock))"
+        }
+    }
+
+    fileprivate var rollBack: String {
+        if case .part = self { return "ROLLBACK TO SAVEPOINT mirror_bot_part; RELEASE SAVEPOINT mirror_bot_part" }
+        return "ROLLBACK"
+    }
+
+    /// How long one statement may take, and how long a transaction may stand still, before the server ends it.
+    ///
+    /// Less than the client's own patience, so that an error tells why. A
+    /// worker that was frozen, or whose machine is gone, would otherwise keep
+    /// its locks from the one that takes over.
+    private static let serverPatience = "60s"
+
+    /// Sets what holds for one transaction: a session may belong to others too, where a pooler stands between.
+    ///
+    /// Name, the value that stands for no choice, ours. The first, because a server or user may be set up to answer a
+    /// commit before it is on disk.
+    private static let settings = set([
+        ("synchronous_commit", "off", "on"), ("statement_timeout", "0", serverPatience),
+        ("idle_in_transaction_session_timeout", "0", serverPatience),
+    ])
+
+    /// The same for a transaction that stays open between calls to a network.
+    private static let patientSettings = set([
+        ("statement_timeout", "0", serverPatience), ("idle_in_transaction_session_timeout", "0", "3600s"),
+    ])
+
+    private static func set(_ settings: [(String, String, String)]) -> String {
+        let wanted = settings.map { "('\($0)', '\($1)', '\($2)')" }.joined(separator: ", ")
+        return """
+            SELECT set_config(name, value, true) FROM (VALUES \(wanted)) AS wanted (name, unset, value) \
+            WHERE current_setting(name, true) = unset
+            """
+    }
+}
+
 /// A connection that comes back, on a thread of its own.
 ///
 /// Connects at the first use and again when the connection was lost. Calls run
 /// one after the other.
 package final class PostgresClient: @unchecked Sendable {
-    // Unchecked because of `connection`, which only the executor's one thread touches, and `isClosed`, under the lock.
-    let configuration: PostgresConfiguration
+    // Unchecked because of `connection`, which only the executor's one thread touches.
+    private let configuration: PostgresConfiguration
     private let executor: ThreadExecutor
-    let interruption: PostgresInterruption
+    private let interruption = Interruption()
     private let reconnects: Bool
     private var connection: PostgresConnection?
-    private let lock = NSLock()
-    private var isClosed = false
 
     /// - Parameters:
     ///   - configuration: Where the server is.
     ///   - name: The name of the thread.
     ///   - reconnects: Whether a lost connection is replaced. False for a
     ///     session whose temporary tables would be lost with it.
-    /// - Throws: ``PostgresError`` if the process has no descriptors left.
-    package init(
-        configuration: PostgresConfiguration, name: String, reconnects: Bool = true
-    ) throws(PostgresError) {
+    package init(configuration: PostgresConfiguration, name: String, reconnects: Bool = true) {
         self.configuration = configuration
         self.executor = ThreadExecutor(name: name)
-        self.interruption = try PostgresInterruption()
         self.reconnects = reconnects
     }
 
@@ -41,31 +110,21 @@ package final class PostgresClient: @unchecked Sendable {
 
     /// Closes the connection after the calls in progress; idempotent.
     package func close() async {
-        let isFirst = lock.withLock {
-            defer { isClosed = true }
-            return !isClosed
-        }
-        guard isFirst else { return }
-        // A closing that is cancelled still closes: the executor's last reference frees the connection.
-        _ = try? await executor.run { self.connection = nil }
-        executor.shutdown()
+        await executor.shutdown { self.connection = nil }
     }
 
     /// Runs `work` on the thread; cancelling the task interrupts the statement
     /// that runs then.
-    func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-        guard !lock.withLock({ isClosed }) else { throw PostgresError(.closed, "the database was closed") }
-        return try await executor.run(onCancel: { self.interruption.request() }) {
-            self.interruption.reset()
-            return try work()
+    private func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+        do {
+            return try await executor.run(interrupting: interruption, work)
+        } catch is CancellationError where !Task.isCancelled {
+            throw PostgresError(.closed, "the database was closed")
         }
     }
 
-    /// Whether the task whose work runs now was cancelled; on the thread only.
-    var isInterrupted: Bool { interruption.isRequested }
-
     /// The connection, made if there is none; on the thread only.
-    func connected() throws -> PostgresConnection {
+    private func connected() throws -> PostgresConnection {
         if let connection, connection.isAlive || !reconnects { return connection }
         connection = nil
         let fresh = try PostgresConnection.connect(configuration, interruption: interruption)
@@ -76,9 +135,181 @@ package final class PostgresClient: @unchecked Sendable {
     /// Forgets a lost connection.
     ///
     /// - Returns: Whether a new one may take its place. On the thread only.
-    func drop() -> Bool {
+    private func drop() -> Bool {
         guard reconnects else { return false }
         connection = nil
         return true
+    }
+
+    // MARK: - Transactions
+
+    /// How often a transaction is repeated when others are in its way.
+    private static let repetitions = 30
+
+    /// Runs `body` in one transaction on the connection's thread.
+    ///
+    /// A transaction that another one made impossible is repeated. One whose
+    /// connection was lost is repeated once, on a new connection, if it is
+    /// certain that it was not committed: `COMMIT` was not sent, or the server
+    /// says so when it is asked again. So `body` may run several times.
+    ///
+    /// - Throws: What `body` throws; ``PostgresError``, with code
+    ///   `.commitUnknown` when the connection was lost after `COMMIT` was sent
+    ///   and the server could not be asked; `CancellationError`.
+    package func transaction<Value: Sendable>(
+        _ mode: PostgresTransactionMode, _ body: @escaping @Sendable (PostgresConnection) throws -> Value
+    ) async throws -> Value {
+        try await run { try self.repeating { try self.attempt(mode, on: $0, body) } }
+    }
+
+    private func repeating<Value>(_ attempt: (PostgresConnection) throws -> Value) throws -> Value {
+        var repetition = 0
+        var mayReconnect = true
+        while true {
+            do {
+                return try attempt(try connected())
+            } catch let error as PostgresError where error.isConnectionLost && mayReconnect {
+                guard drop() else { throw error }
+                mayReconnect = false
+            } catch let error as PostgresError where error.isRepeatable && repetition < Self.repetitions {
+                repetition += 1
+                // The winner needs a moment; the process number keeps two losers apart.
+                let pause = min(repetition, 10) * 2 + Int(getpid() % 5)
+                _ = interruption.wait(for: 0, on: -1, milliseconds: pause)
+            }
+            if interruption.isRequested { throw CancellationError() }
+        }
+    }
+
+    private func attempt<Value>(
+        _ mode: PostgresTransactionMode, on connection: PostgresConnection,
+        _ body: (PostgresConnection) throws -> Value
+    ) throws -> Value {
+        connection.beginUnit()
+        let result = Result {
+            if let begin = mode.begin { try connection.control(begin) }
+            return try body(connection)
+        }
+        // What the server refused counts, also where the body made another error, or none, of it.
+        if let failure = connection.failure {
+            rollBack(mode, connection)
+            // The session may be older than the server's change of mind, or its server no longer the one to write to.
+            if failure.sqlState == "25006", mode.mayChange { _ = drop() }
+            guard case .failure(let thrown) = result, !failure.isRepeatable, !failure.isConnectionLost else {
+                throw failure
+            }
+            throw thrown
+        }
+        guard case .success(let value) = result, !interruption.isRequested else {
+            rollBack(mode, connection)
+            _ = try result.get()
+            throw CancellationError()
+        }
+        try commit(mode, connection)
+        return value
+    }
+
+    private func rollBack(_ mode: PostgresTransactionMode, _ connection: PostgresConnection) {
+        guard mode.begin != nil, connection.isAlive else { return }
+        do {
+            try connection.control(mode.rollBack, interruptible: false)
+        } catch {
+            // The server rolls back by itself when the connection ends.
+            _ = drop()
+        }
+    }
+
+    private func commit(_ mode: PostgresTransactionMode, _ connection: PostgresConnection) throws {
+        switch mode {
+        case .statement, .note, .open: return
+        case .part:
+            try connection.control("RELEASE SAVEPOINT mirror_bot_part", interruptible: false)
+            return
+        case .serializable, .readOnly, .exclusive: break
+        }
+        // No COMMIT was sent yet: a connection found dead here is an ordinary loss.
+        let mark = mode.mayChange ? try connection.mark() : nil
+        do {
+            let tag = try connection.control("COMMIT", interruptible: false).commandTag
+            guard tag == "COMMIT" else {
+                throw PostgresError(.server, "the server rolled the transaction back")
+            }
+        } catch let error as PostgresError where error.isConnectionLost {
+            // Nothing was at stake in a read.
+            guard mode.mayChange else { return }
+            guard drop() else { throw error }
+            switch mark.map(outcome) ?? .unknown {
+            case .committed:
+                return
+            case .rolledBack:
+                throw error
+            case .unknown:
+                throw PostgresError(.commitUnknown, "the connection was lost during the commit: \(error.message)")
+            }
+        }
+    }
+
+    // MARK: - After a lost answer
+
+    /// Asks the server whether a transaction whose answer was lost was committed.
+    private func outcome(of mark: PostgresConnection.Mark) -> PostgresOutcome {
+        guard let timeline = mark.timeline else { return .unknown }
+        // What changed nothing may run again, whatever became of it.
+        guard let number = mark.number else { return mark.hasChanged ? .unknown : .rolledBack }
+        let end = ContinuousClock.now + configuration.outcomePatience
+        var pause = 20
+        while ContinuousClock.now < end, !interruption.isRequested {
+            do {
+                let connection = try connected()
+                guard connection.timeline == timeline else { return .unknown }
+                if let outcome = try connection.outcome(of: number) { return outcome }
+            } catch let error as PostgresError where error.code == .server {
+                return .unknown
+            } catch {
+                _ = drop()
+            }
+            _ = interruption.wait(for: 0, on: -1, milliseconds: pause)
+            pause = min(pause * 2, 500)
+        }
+        return .unknown
+    }
+}
+
+/// What became of a transaction.
+private enum PostgresOutcome {
+    case committed
+    case rolledBack
+    case unknown
+}
+
+extension PostgresConnection {
+    /// By what the server knows a transaction after its connection was lost.
+    ///
+    /// The number that the server gave it, nil while it has changed nothing and from servers that do not tell; whether it
+    /// changed anything, as far as the answers tell; and the history in which the number means something, nil where the
+    /// server cannot be asked later.
+    fileprivate typealias Mark = (number: Int64?, hasChanged: Bool, timeline: String?)
+
+    /// The mark of the transaction that is open.
+    fileprivate func mark() throws -> Mark {
+        guard timeline != nil else {
+            try probe()
+            return (nil, hasChanged, nil)
+        }
+        let answer = try control("SELECT txid_current_if_assigned()", interruptible: false)
+        guard answer.rowCount == 1, case .integer(let number) = answer.value(0, 0) else {
+            return (nil, hasChanged, timeline)
+        }
+        return (number, hasChanged, timeline)
+    }
+
+    /// What became of a transaction; nil while it has not ended.
+    fileprivate func outcome(of number: Int64) throws -> PostgresOutcome? {
+        switch try control("SELECT txid_status(\(number))").firstText {
+        case "committed": .committed
+        case "aborted": .rolledBack
+        case "in progress": nil
+        default: .unknown
+        }
     }
 }

@@ -1,3 +1,4 @@
+import Blocking
 import CPostgres
 import Foundation
 
@@ -7,15 +8,15 @@ import Foundation
 /// blocking, so that a wait for the server ends at once when the interruption
 /// is requested.
 package final class PostgresConnection {
-    let handle: OpaquePointer
-    let interruption: PostgresInterruption
+    private let handle: OpaquePointer
+    private let interruption: Interruption
     /// How long the server may say nothing before the connection counts as lost, in milliseconds.
-    let answerMilliseconds: Int
+    private let answerMilliseconds: Int
     /// Which history of the server's data the connection writes to; nil if the server does not say.
     ///
     /// It changes when a standby takes over, and numbers of transactions mean
     /// the same only within one.
-    var timeline: String?
+    private(set) var timeline: String?
     /// Whether rows are worth copying: false once a key of theirs was known, as the next ones then are likely to be.
     package var mayCopy = true
     /// Whether the transaction that is open changed anything, as far as the server's answers tell.
@@ -30,14 +31,14 @@ package final class PostgresConnection {
     /// nothing more in that transaction, whatever its body makes of the error.
     private(set) var failure: PostgresError?
     /// The request to stop the running statement, if there was one.
-    var cancelRequest: PostgresCancelRequest?
+    private var cancelRequest: PostgresCancelRequest?
     /// Whether the running statement may be stopped.
-    var isInterruptible = true
+    private var isInterruptible = true
     /// Whether client and server no longer agree on what was asked and answered.
-    var isOutOfStep = false
+    private var isOutOfStep = false
 
     /// Takes ownership of a connected handle.
-    init(connected handle: OpaquePointer, interruption: PostgresInterruption, answerMilliseconds: Int) {
+    private init(connected handle: OpaquePointer, interruption: Interruption, answerMilliseconds: Int) {
         self.handle = handle
         self.interruption = interruption
         self.answerMilliseconds = answerMilliseconds
@@ -59,8 +60,8 @@ package final class PostgresConnection {
     ///
     /// - Throws: ``PostgresError``, or `CancellationError` if the statement was
     ///   interrupted. After either the transaction can only roll back.
-    package func execute(_ text: String, _ parameters: [PostgresParameter] = []) throws -> PostgresResult {
-        try failing { try send(text, PostgresParameters(parameters), parameters.count) }
+    package func execute(_ text: String, _ parameters: [SQLValue] = []) throws -> PostgresResult {
+        try failing { try send(text, PostgresParameters(parameters)) }
     }
 
     /// Runs one statement again and again.
@@ -71,13 +72,13 @@ package final class PostgresConnection {
     ///     it throws ends the series too, after that run.
     /// - Returns: How many rows all runs together changed.
     /// - Throws: What ``execute(_:_:)`` or `next` throws.
-    package func executeSeries(_ text: String, _ next: () throws -> [PostgresParameter]?) throws -> Int {
+    package func executeSeries(_ text: String, _ next: () throws -> PostgresParameters?) throws -> Int {
         var changed = 0
         var upcoming = try next()
         while let parameters = upcoming {
-            var following: Result<[PostgresParameter]?, any Error> = .success(nil)
+            var following: Result<PostgresParameters?, any Error> = .success(nil)
             let result = try failing {
-                try send(text, PostgresParameters(parameters), parameters.count) { following = Result(catching: next) }
+                try send(text, parameters) { following = Result(catching: next) }
             }
             changed += result.affectedRows
             upcoming = try following.get()
@@ -87,7 +88,7 @@ package final class PostgresConnection {
 
     /// Runs something that the transaction does not survive if the server refuses it.
     @discardableResult
-    func failing(_ body: () throws -> PostgresResult) throws -> PostgresResult {
+    private func failing(_ body: () throws -> PostgresResult) throws -> PostgresResult {
         if let failure { throw failure }
         do {
             let result = try body()
@@ -136,7 +137,7 @@ package final class PostgresConnection {
     ///   - body: Gets each portion; may run other statements.
     /// - Throws: What ``execute(_:_:)`` or `body` throws.
     package func forEachPortion(
-        _ text: String, _ parameters: [PostgresParameter], _ body: (PostgresResult) throws -> Void
+        _ text: String, _ parameters: [SQLValue], _ body: (PostgresResult) throws -> Void
     ) throws {
         cursors += 1
         let cursor = "mirror_bot_cursor_\(cursors)"
@@ -150,7 +151,7 @@ package final class PostgresConnection {
     }
 
     private func send(
-        _ text: String, _ parameters: PostgresParameters, _ count: Int, meanwhile: () -> Void = {}
+        _ text: String, _ parameters: PostgresParameters, meanwhile: () -> Void = {}
     ) throws -> PostgresResult {
         let isReady = ready.map { $0.text == text && $0.types == parameters.types } ?? false
         ready = nil
@@ -167,5 +168,370 @@ package final class PostgresConnection {
         }.get()
         ready = (text, parameters.types)
         return result
+    }
+}
+
+// MARK: - Connecting
+
+extension PostgresConnection {
+    /// Connects, within the URL's `connect_timeout`.
+    ///
+    /// - Throws: ``PostgresError`` with code `.connect` or `.authentication`,
+    ///   or `CancellationError` if the interruption was requested.
+    static func connect(
+        _ configuration: PostgresConfiguration, interruption: Interruption
+    ) throws -> PostgresConnection {
+        guard let handle = start(configuration) else { throw PostgresError(.connect, "no memory") }
+        do {
+            try finishConnecting(handle, configuration, interruption)
+        } catch {
+            PQfinish(handle)
+            throw error
+        }
+        let connection = PostgresConnection(
+            connected: handle, interruption: interruption, answerMilliseconds: configuration.answerMilliseconds)
+        try connection.readTimeline()
+        return connection
+    }
+
+    /// Keywords and values go as arrays: nothing is glued into a string.
+    private static func start(_ configuration: PostgresConfiguration) -> OpaquePointer? {
+        let settings = configuration.settings.sorted { $0.key < $1.key }
+        let keywords = settings.map { strdup($0.key) }
+        let values = settings.map { strdup($0.value) }
+        defer { for case let text? in keywords + values { free(text) } }
+        // libpq reads both arrays up to a null.
+        return PQconnectStartParams(
+            keywords.map { UnsafePointer($0) } + [nil], values.map { UnsafePointer($0) } + [nil], 0)
+    }
+
+    private static func finishConnecting(
+        _ handle: OpaquePointer, _ configuration: PostgresConfiguration, _ interruption: Interruption
+    ) throws {
+        let clock = ContinuousClock()
+        let deadline = configuration.connectTimeoutMilliseconds.map { clock.now + .milliseconds($0) }
+        // Only the verbose report of a refusal holds its SQLSTATE.
+        PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
+        // libpq: before the first PQconnectPoll act as if it had returned PGRES_POLLING_WRITING.
+        var state = PGRES_POLLING_WRITING
+        guard PQstatus(handle) != CONNECTION_BAD else { throw refusal(handle) }
+        while state != PGRES_POLLING_OK {
+            let left = deadline.map { max(0, Int(($0 - clock.now) / .milliseconds(1))) } ?? -1
+            let events = state == PGRES_POLLING_READING ? POLLIN : POLLOUT
+            guard left != 0, interruption.wait(for: events, on: PQsocket(handle), milliseconds: left) else {
+                throw PostgresError(.connect, "the server did not answer in time")
+            }
+            if interruption.isRequested { throw CancellationError() }
+            state = PQconnectPoll(handle)
+            if state == PGRES_POLLING_FAILED { throw refusal(handle) }
+        }
+        PQsetErrorVerbosity(handle, PQERRORS_DEFAULT)
+        PQsetnonblocking(handle, 1)
+        // Notices would go to the error output.
+        PQsetNoticeProcessor(handle, { _, _ in }, nil)
+    }
+
+    private static func refusal(_ handle: OpaquePointer) -> PostgresError {
+        var error = PostgresError(refusal: message(of: handle))
+        if PQconnectionNeedsPassword(handle) == 1 { error.code = .authentication }
+        return error
+    }
+
+    /// Asks which history of the data the server writes, which tells what the number of a transaction means.
+    private func readTimeline() throws {
+        do {
+            timeline = try control(
+                """
+                SELECT CASE WHEN pg_is_in_recovery() THEN NULL ELSE pg_walfile_name(pg_current_wal_lsn()) END
+                """
+            ).firstText.map { String($0.prefix(8)) }
+        } catch let error as PostgresError where error.code == .server {
+            // Not every server of this kind has a log to name.
+        }
+    }
+}
+
+// MARK: - Talking to the server without ever waiting for it for ever
+
+extension PostgresConnection {
+    /// How long the server may take to stop a statement.
+    private static let cancelMilliseconds = 5_000
+
+    /// Sends something and returns the last of its answers.
+    ///
+    /// - Parameters:
+    ///   - meanwhile: Called once when everything is sent and the answer is not asked for yet.
+    ///   - send: Hands what is to be sent to libpq.
+    /// - Returns: The last answer.
+    /// - Throws: ``PostgresError`` or `CancellationError`.
+    @discardableResult
+    private func roundTrip(meanwhile: () -> Void = {}, _ send: () -> Int32) throws -> PostgresResult {
+        try settled {
+            guard send() == 1 else { throw lost() }
+            try flush()
+            meanwhile()
+            return try lastResult()
+        }
+    }
+
+    /// Runs an exchange with the server and what an interruption has begun meanwhile to its end.
+    private func settled(_ exchange: () throws -> PostgresResult) throws -> PostgresResult {
+        guard !isOutOfStep else { throw lost() }
+        cancelRequest = nil
+        let result = Result { try exchange() }
+        // A request that is still on its way might stop the next statement instead.
+        if !isOutOfStep, cancelRequest?.isOver(within: Self.cancelMilliseconds) == false { isOutOfStep = true }
+        return try result.get()
+    }
+
+    /// Reads the server's answers and returns the last.
+    private func lastResult() throws -> PostgresResult {
+        var last: OpaquePointer?
+        defer { PQclear(last) }
+        while let next = try nextResult() {
+            PQclear(last)
+            last = next
+            // The statement wants to copy data where nothing is to be copied: the connection cannot go on.
+            if [PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH].contains(PQresultStatus(next)) {
+                throw outOfStep("the statement copies data")
+            }
+        }
+        guard let result = last else { throw lost() }
+        last = nil
+        return try checked(result)
+    }
+
+    private func flush() throws {
+        while true {
+            let state = PQflush(handle)
+            if state == 0 { return }
+            guard state == 1 else { throw lost() }
+            // Reading meanwhile: the server may be blocked on what it wants to send first.
+            try wait(for: POLLIN | POLLOUT)
+            guard PQconsumeInput(handle) == 1 else { throw lost() }
+        }
+    }
+
+    private func nextResult() throws -> OpaquePointer? {
+        while PQisBusy(handle) == 1 {
+            try wait(for: POLLIN)
+            guard PQconsumeInput(handle) == 1 else { throw lost() }
+        }
+        return PQgetResult(handle)
+    }
+
+    /// Waits for the socket; on an interruption asks the server to stop and
+    /// goes on waiting for its answer, which says whether it did.
+    private func wait(for events: Int32) throws {
+        let isKnown = interruption.isRequested
+        if isKnown && isInterruptible && cancelRequest == nil {
+            cancelRequest = PostgresCancelRequest(stopping: handle)
+        }
+        let limit = isKnown ? min(Self.cancelMilliseconds, answerMilliseconds) : answerMilliseconds
+        let socket = PQsocket(handle)
+        guard interruption.wait(for: events, on: socket, milliseconds: limit, ignoring: isKnown) else {
+            throw outOfStep(isKnown ? "the server did not stop a statement in time" : "the server does not answer")
+        }
+    }
+
+    private func checked(_ result: OpaquePointer) throws -> PostgresResult {
+        switch PQresultStatus(result) {
+        case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY, PGRES_SINGLE_TUPLE:
+            return PostgresResult(result)
+        default:
+            defer { PQclear(result) }
+            throw failure(of: result)
+        }
+    }
+
+    private func failure(of result: OpaquePointer) -> any Error {
+        // The fields are PG_DIAG_SQLSTATE, PG_DIAG_MESSAGE_PRIMARY, PG_DIAG_CONSTRAINT_NAME and
+        // PG_DIAG_SEVERITY_NONLOCALIZED, which are character macros that Swift does not import.
+        func field(_ code: UnicodeScalar) -> String? {
+            PQresultErrorField(result, Int32(code.value)).map { String(cString: $0) }
+        }
+        guard let sqlState = field("C") else { return lost() }
+        if sqlState == "57014" && cancelRequest != nil { return CancellationError() }
+        var error = PostgresError(
+            sqlState: sqlState,
+            message: Self.withoutPassword(field("M") ?? "the server gave no reason", of: handle), constraint: field("n")
+        )
+        // The server ends this session, whatever for. Class 57P: it goes down; a proxy may say so less gravely.
+        let isTheEnd = ["FATAL", "PANIC"].contains(field("V"))
+        if isTheEnd || !isAlive || sqlState.hasPrefix("57P") || sqlState.hasPrefix("08") {
+            isOutOfStep = true
+            error.code = .connectionLost
+        }
+        return error
+    }
+
+    /// The failure of a connection that must not be used again, though it is still open.
+    private func outOfStep(_ message: String) -> PostgresError {
+        isOutOfStep = true
+        return PostgresError(.connectionLost, message)
+    }
+
+    private func lost() -> PostgresError {
+        isOutOfStep = true
+        return PostgresError(.connectionLost, Self.message(of: handle))
+    }
+
+    /// libpq's own account of what went wrong, on one line.
+    private static func message(of handle: OpaquePointer?) -> String {
+        let message = PQerrorMessage(handle).map { String(cString: $0) } ?? ""
+        let lines = message.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
+        return lines.isEmpty
+            ? "the connection was lost" : withoutPassword(lines.joined(separator: "; "), of: handle)
+    }
+
+    /// A shorter password is not told from the words around it.
+    private static let shortestPassword = 4
+
+    /// A server, or what poses as one, may repeat the password that it was sent.
+    private static func withoutPassword(_ message: String, of handle: OpaquePointer?) -> String {
+        guard let password = PQpass(handle).map({ String(cString: $0) }), password.utf8.count >= shortestPassword
+        else { return message }
+        return message.replacingOccurrences(of: password, with: "<redacted>", options: .literal)
+    }
+}
+
+// MARK: - Copying
+
+extension PostgresConnection {
+    /// What stands before the rows: eleven bytes to know the format by, no flags, nothing more.
+    private static let head: [UInt8] =
+        Array("PGCOPY\n".utf8) + [0xFF, 0x0D, 0x0A, 0x00] + [UInt8](repeating: 0, count: 8)
+    /// A row of minus one values.
+    private static let tail: [UInt8] = [0xFF, 0xFF]
+
+    /// Copies rows into a table, which costs half as much as any `INSERT`, unless a key is known.
+    ///
+    /// - Parameters:
+    ///   - text: `COPY … FROM STDIN (FORMAT BINARY)`.
+    ///   - next: Makes the next rows, while the server works on those before; nil after the last ones.
+    /// - Returns: How many rows were copied; nil if one of the keys was there already, and then none.
+    /// - Throws: ``PostgresError``, `CancellationError`, or what `next` throws. After any the transaction can only roll
+    ///   back.
+    package func copy(_ text: String, _ next: () throws -> PostgresRows?) throws -> Int? {
+        try failing { try control("SAVEPOINT mirror_bot_copy") }
+        let result: PostgresResult
+        do {
+            result = try copied(text, next)
+        } catch let error as PostgresError where error.sqlState == "23505" {
+            try failing { try control("ROLLBACK TO SAVEPOINT mirror_bot_copy") }
+            return nil
+        } catch {
+            return try failing { throw error }.affectedRows
+        }
+        try failing { try control("RELEASE SAVEPOINT mirror_bot_copy") }
+        // Noted as a change of the transaction.
+        return try failing { result }.affectedRows
+    }
+
+    private func copied(_ text: String, _ next: () throws -> PostgresRows?) throws -> PostgresResult {
+        try settled {
+            try beginCopying(text)
+            let sending = Result {
+                try put(Self.head)
+                while let rows = try next() { try put(rows.bytes) }
+                try put(Self.tail)
+            }
+            guard case .failure(let error) = sending else {
+                try endCopying(nil)
+                return try lastResult()
+            }
+            // The server gives up what it has, unless the connection is gone.
+            if !isOutOfStep {
+                try endCopying("no more rows")
+                _ = try? lastResult()
+            }
+            throw error
+        }
+    }
+
+    private func beginCopying(_ text: String) throws {
+        guard PQsendQuery(handle, text) == 1 else { throw lost() }
+        try flush()
+        guard let answer = try nextResult() else { throw lost() }
+        guard PQresultStatus(answer) == PGRES_COPY_IN else {
+            let refusal = Result { try checked(answer) }
+            while let more = try nextResult() { PQclear(more) }
+            _ = try refusal.get()
+            throw outOfStep("the statement copies nothing")
+        }
+        PQclear(answer)
+    }
+
+    private func put(_ bytes: [UInt8]) throws {
+        try bytes.withUnsafeBytes { buffer in
+            try untilTaken {
+                PQputCopyData(
+                    handle, buffer.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(clamping: buffer.count))
+            }
+        }
+        try flush()
+    }
+
+    private func endCopying(_ reason: String?) throws {
+        try untilTaken { PQputCopyEnd(handle, reason) }
+        try flush()
+    }
+
+    /// Offers something until libpq has room for it.
+    private func untilTaken(_ offer: () -> Int32) throws {
+        while true {
+            switch offer() {
+            case 1: return
+            case 0: try flush()
+            default: throw lost()
+            }
+        }
+    }
+}
+
+/// Asks the server, over a connection of its own, to stop a statement.
+///
+/// libpq waits for the server's reaction as long as that takes, for ever if
+/// need be, so it does that on a thread of its own.
+private final class PostgresCancelRequest: @unchecked Sendable {
+    // Unchecked because of `pointer`, which only the one sending thread uses, and `isOver`, under the condition.
+    private let pointer: OpaquePointer
+    private let condition = NSCondition()
+    private var isOver = false
+
+    /// Sends the request for whatever runs on a connection; nil if there is no connection.
+    init?(stopping handle: OpaquePointer) {
+        guard let pointer = PQgetCancel(handle) else { return nil }
+        self.pointer = pointer
+        // The thread inherits from the client's that a closed connection raises no signal.
+        Thread.detachNewThread { self.send() }
+    }
+
+    deinit { PQfreeCancel(pointer) }
+
+    /// Waits until the server has taken the request, or cannot be asked.
+    ///
+    /// Until then the request may still stop a later statement of the same
+    /// connection.
+    ///
+    /// - Returns: False if that takes longer than `milliseconds`.
+    func isOver(within milliseconds: Int) -> Bool {
+        let limit = Date(timeIntervalSinceNow: Double(milliseconds) / 1_000)
+        return condition.withLock {
+            while !isOver {
+                guard condition.wait(until: limit) else { return isOver }
+            }
+            return true
+        }
+    }
+
+    private func send() {
+        var complaint = [CChar](repeating: 0, count: 256)
+        // A request that does not arrive shows as an answer that does not come.
+        _ = PQcancel(pointer, &complaint, Int32(complaint.count))
+        condition.withLock {
+            isOver = true
+            condition.broadcast()
+        }
     }
 }

@@ -1,3 +1,9 @@
+package import Foundation
+
+// Declared beside libpq's form of them; whoever uses this module knows them by it.
+@_exported public import enum Postgres.ColumnType
+@_exported public import enum Postgres.SQLValue
+
 /// A statement whose interpolated values travel as binds.
 ///
 /// ```swift
@@ -14,8 +20,6 @@ package struct SQL: ExpressibleByStringInterpolation, Hashable, Sendable {
     private var segments: [String]
     /// The values in the order of their appearance.
     package private(set) var binds: [SQLValue]
-    /// Whether there is a list in it, so that the text depends on how many values there are.
-    private(set) var hasList = false
 
     package init(stringLiteral value: String) {
         segments = [value]
@@ -51,7 +55,6 @@ package struct SQL: ExpressibleByStringInterpolation, Hashable, Sendable {
         ///
         /// An empty list matches nothing, and under `NOT IN` it matches nothing either.
         package mutating func appendInterpolation(list values: [some SQLConvertible]) {
-            sql.hasList = true
             sql.append("(")
             for (index, value) in values.enumerated() {
                 if index > 0 { sql.append(", ") }
@@ -62,17 +65,17 @@ package struct SQL: ExpressibleByStringInterpolation, Hashable, Sendable {
     }
 
     /// The statement with `$1`, `$2`, … for the binds, which shows no values.
-    package var text: String { text { "$\($0)" } }
-
-    /// The statement with what `placeholder` returns for bind 1, 2, ….
-    func text(placeholder: (Int) -> String) -> String {
+    package var text: String {
         var text = segments[0]
-        for (index, segment) in segments.dropFirst().enumerated() {
-            text += placeholder(index + 1)
-            text += segment
-        }
+        for (index, segment) in segments.dropFirst().enumerated() { text += "$\(index + 1)\(segment)" }
         return text
     }
+
+    /// Whether it only looks, whatever else it says.
+    var isSelect: Bool { segments[0].hasPrefix("SELECT") }
+
+    /// The statement with `?` for each bind, in the order of ``binds``.
+    var textWithQuestionMarks: String { segments.joined(separator: "?") }
 
     package static func + (left: SQL, right: SQL) -> SQL {
         var sum = left
@@ -84,7 +87,6 @@ package struct SQL: ExpressibleByStringInterpolation, Hashable, Sendable {
         left.append(right.segments[0])
         left.segments += right.segments.dropFirst()
         left.binds += right.binds
-        left.hasList = left.hasList || right.hasList
     }
 
     private mutating func append(_ text: String) { segments[segments.count - 1] += text }
@@ -98,4 +100,93 @@ package struct SQL: ExpressibleByStringInterpolation, Hashable, Sendable {
 extension SQL: CustomStringConvertible {
     /// The text with placeholders, without the values.
     package var description: String { text }
+}
+
+// MARK: - Values
+
+/// A type whose values can stand in a statement.
+package protocol SQLConvertible {
+    /// The value as the database gets it.
+    var sqlValue: SQLValue { get }
+}
+
+extension SQLValue: SQLConvertible {
+    package var sqlValue: SQLValue { self }
+}
+
+extension Int: SQLConvertible {
+    package var sqlValue: SQLValue { .integer(Int64(self)) }
+}
+
+extension Int64: SQLConvertible {
+    package var sqlValue: SQLValue { .integer(self) }
+}
+
+extension Double: SQLConvertible {
+    package var sqlValue: SQLValue { .real(self) }
+}
+
+extension Bool: SQLConvertible {
+    package var sqlValue: SQLValue { .boolean(self) }
+}
+
+extension String: SQLConvertible {
+    package var sqlValue: SQLValue { .text(self) }
+}
+
+extension Date: SQLConvertible {
+    /// Whole milliseconds since 1970 in UTC; a date further than 292 million
+    /// years away becomes the nearest one that fits.
+    package var sqlValue: SQLValue {
+        let milliseconds = (timeIntervalSince1970 * 1_000).rounded()
+        return .integer(Int64(exactly: milliseconds) ?? (milliseconds < 0 ? .min : .max))
+    }
+}
+
+extension Optional: SQLConvertible where Wrapped: SQLConvertible {
+    package var sqlValue: SQLValue { self?.sqlValue ?? .null }
+}
+
+extension SQLValue {
+    /// The value, checked for what only one of the engines would refuse or
+    /// change: a NUL character in a text, and a real that is not a number.
+    ///
+    /// - Throws: ``StorageError`` with code `.invalidValue`.
+    func checked() throws(StorageError) -> SQLValue {
+        switch self {
+        case .text(let text) where text.containsNUL:
+            throw StorageError(.invalidValue, "bind a text", because: "it contains a NUL character")
+        case .real(let number) where number.isNaN:
+            throw StorageError(.invalidValue, "bind a number", because: "it is not a number")
+        default:
+            return self
+        }
+    }
+
+    /// Whether a column of `type` takes the value as it is, which then needs no check by ``checked()``.
+    func fits(_ type: ColumnType) -> Bool {
+        switch (self, type) {
+        case (.null, _), (.integer, .integer), (.boolean, .boolean): true
+        case (.real(let number), .real): !number.isNaN
+        case (.text(let text), .text): !text.containsNUL
+        default: false
+        }
+    }
+}
+
+extension String {
+    /// Whether the text holds U+0000, which no database takes.
+    package var containsNUL: Bool {
+        var text = self
+        return text.withUTF8 { bytes in
+            bytes.baseAddress.map { memchr($0, 0, bytes.count) != nil } ?? false
+        }
+    }
+}
+
+extension Array {
+    /// The values, at most 500 at a time, well under what either engine binds to one statement.
+    package var portions: [[Element]] {
+        stride(from: 0, to: count, by: 500).map { Array(self[$0..<Swift.min($0 + 500, count)]) }
+    }
 }

@@ -1,3 +1,43 @@
+/// Where the data is.
+package enum StorageLocation: Sendable {
+    /// A file, made if it does not exist, in a folder that is made with mode
+    /// 0700 if it does not exist.
+    case sqlite(path: String)
+    /// A server, as a `postgres://` URL that libpq understands.
+    case postgres(url: String)
+}
+
+extension StorageLocation: CustomStringConvertible {
+    /// The path, or the kind of server; never a URL, which may hold a password.
+    package var description: String {
+        switch self {
+        case .sqlite(let path): "SQLite at \(path)"
+        case .postgres: "PostgreSQL"
+        }
+    }
+}
+
+extension StorageLocation: CustomDebugStringConvertible, CustomReflectable {
+    package var debugDescription: String { description }
+
+    /// Without children, so that `dump` shows no password either.
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// The way to the engines.
+package enum Storage {
+    /// Opens the database at `location` without changing its tables.
+    ///
+    /// - Throws: ``StorageError``: `.unavailable`, `.authentication`,
+    ///   `.configuration`, `.corrupt` or `.readOnly`.
+    package static func open(_ location: StorageLocation) async throws -> any StorageEngine {
+        switch location {
+        case .sqlite(let path): try await SQLiteEngine.open(path: path)
+        case .postgres(let url): try await PostgresEngine.open(url: url)
+        }
+    }
+}
+
 /// Which database is behind an engine.
 package enum StorageKind: String, Sendable {
     case sqlite
@@ -25,6 +65,20 @@ package protocol StorageConnection: AnyObject {
     func forEach(_ sql: SQL, _ body: (SQLRow) throws -> Void) throws
 }
 
+/// What a unit of work sees and may do.
+package enum UnitOfWork: Sendable {
+    /// Changes in one durable transaction, as if no other ran meanwhile.
+    case transaction
+    /// The same, one process at a time, seeing everything that the process before it committed.
+    case exclusive
+    /// One consistent state, without changes and without a write lock.
+    case read
+    /// One `SELECT`, which sees one consistent state by itself.
+    case query
+    /// One changing statement, which may happen twice and must do no harm then.
+    case note
+}
+
 /// A database that holds the tables of `migrations/`.
 ///
 /// To add an engine, conform to this protocol, open it in ``Storage`` and add
@@ -32,42 +86,18 @@ package protocol StorageConnection: AnyObject {
 package protocol StorageEngine: Sendable {
     var kind: StorageKind { get }
 
-    /// Runs `body` in one durable transaction, as if no other ran meanwhile.
+    /// Runs `body` on a connection, as the unit of work says.
     ///
-    /// Commits when `body` returns and rolls back when it throws. `body` may
+    /// What is changed is committed when `body` returns and rolled back when it throws. `body` may
     /// run more than once, when another process was in the way or the
     /// connection was lost before `COMMIT` was sent, so it must change nothing
     /// outside the database. Cancelling the task interrupts the running
     /// statement and rolls back.
     ///
-    /// - Throws: What `body` throws, ``StorageError``, or `CancellationError`.
-    @discardableResult
-    func transaction<Value: Sendable>(
-        _ body: @escaping @Sendable (any StorageConnection) throws -> Value
-    ) async throws -> Value
-
-    /// Runs `body` on one consistent state without taking a write lock.
-    ///
     /// - Throws: What `body` throws, ``StorageError`` (`.readOnly` if `body`
-    ///   tries to change something), or `CancellationError`.
-    func read<Value: Sendable>(
-        _ body: @escaping @Sendable (any StorageConnection) throws -> Value
-    ) async throws -> Value
-
-    /// Runs one reading statement on its own, as ``read(_:)`` would.
-    func query(_ sql: SQL) async throws -> [SQLRow]
-
-    /// Runs one changing statement on its own, which may happen twice and must do no harm then.
-    ///
-    /// - Returns: How many rows it changed, the last time.
-    /// - Throws: ``StorageError`` or `CancellationError`.
-    @discardableResult
-    func note(_ sql: SQL) async throws -> Int
-
-    /// Runs `body` like ``transaction(_:)``, one process at a time, seeing
-    /// everything that the process before it committed. For migrations.
-    func exclusiveTransaction<Value: Sendable>(
-        _ body: @escaping @Sendable (any StorageConnection) throws -> Value
+    ///   tries to change what it may not), or `CancellationError`.
+    func run<Value: Sendable>(
+        _ unit: UnitOfWork, _ body: @escaping @Sendable (any StorageConnection) throws -> Value
     ) async throws -> Value
 
     /// An engine over a private copy of a mirror's data, which vanishes on its
@@ -92,19 +122,40 @@ package protocol StorageEngine: Sendable {
 }
 
 extension StorageEngine {
-    /// Runs one reading statement on its own; an engine that has a shorter way takes it.
-    package func query(_ sql: SQL) async throws -> [SQLRow] {
-        try await read { try $0.query(sql) }
+    /// Runs `body` in one durable transaction, as if no other ran meanwhile; see ``run(_:_:)``.
+    @discardableResult
+    package func transaction<Value: Sendable>(
+        _ body: @escaping @Sendable (any StorageConnection) throws -> Value
+    ) async throws -> Value {
+        try await run(.transaction, body)
     }
 
-    /// Runs one changing statement on its own; an engine that has a shorter way takes it.
+    /// Runs `body` on one consistent state without taking a write lock; see ``run(_:_:)``.
+    package func read<Value: Sendable>(
+        _ body: @escaping @Sendable (any StorageConnection) throws -> Value
+    ) async throws -> Value {
+        try await run(.read, body)
+    }
+
+    /// Runs one reading statement on its own.
+    package func query(_ sql: SQL) async throws -> [SQLRow] {
+        // On its own only what cannot change anything: nothing but the transaction says that it may not.
+        try await run(sql.isSelect ? .query : .read) { try $0.query(sql) }
+    }
+
+    /// Runs one changing statement on its own, which may happen twice and must do no harm then.
+    ///
+    /// - Returns: How many rows it changed, the last time.
+    /// - Throws: ``StorageError`` or `CancellationError`.
     @discardableResult
-    package func note(_ sql: SQL) async throws -> Int { try await execute(sql) }
+    package func note(_ sql: SQL) async throws -> Int {
+        try await run(.note) { try $0.execute(sql) }
+    }
 
     /// Runs one changing statement in a transaction of its own and returns how
     /// many rows it changed.
     @discardableResult
     package func execute(_ sql: SQL) async throws -> Int {
-        try await transaction { try $0.execute(sql) }
+        try await run(.transaction) { try $0.execute(sql) }
     }
 }

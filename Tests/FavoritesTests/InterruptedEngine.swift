@@ -16,10 +16,11 @@ final class InterruptedEngine: StorageEngine {
     var reads: Int { lock.withLock { count } }
     var kind: StorageKind { base.kind }
 
-    func read<Value: Sendable>(
-        _ body: @escaping @Sendable (any StorageConnection) throws -> Value
+    func run<Value: Sendable>(
+        _ unit: UnitOfWork, _ body: @escaping @Sendable (any StorageConnection) throws -> Value
     ) async throws -> Value {
-        let value = try await base.read(body)
+        let value = try await base.run(unit, body)
+        guard unit == .read || unit == .query else { return value }
         let isFirst = lock.withLock {
             count += 1
             return count == 1
@@ -27,14 +28,6 @@ final class InterruptedEngine: StorageEngine {
         if isFirst { try await interruption() }
         return value
     }
-
-    func transaction<Value: Sendable>(
-        _ body: @escaping @Sendable (any StorageConnection) throws -> Value
-    ) async throws -> Value { try await base.transaction(body) }
-
-    func exclusiveTransaction<Value: Sendable>(
-        _ body: @escaping @Sendable (any StorageConnection) throws -> Value
-    ) async throws -> Value { try await base.exclusiveTransaction(body) }
 
     func scratch(of mirror: String) async throws -> any StorageEngine { try await base.scratch(of: mirror) }
 

@@ -33,16 +33,20 @@ final class FailingEngine: StorageEngine, @unchecked Sendable {
 
     var kind: StorageKind { engine.kind }
 
-    func transaction<Value: Sendable>(
-        _ body: @escaping @Sendable (any StorageConnection) throws -> Value
+    func run<Value: Sendable>(
+        _ unit: UnitOfWork, _ body: @escaping @Sendable (any StorageConnection) throws -> Value
     ) async throws -> Value {
+        if unit == .read || unit == .query {
+            if lock.withLock({ isDown }) { throw Self.error(.unavailable) }
+            return try await engine.run(unit, body)
+        }
         switch next() {
         case .before?: throw Self.error(.unavailable)
         case .after?:
-            _ = try await engine.transaction(body)
+            _ = try await engine.run(unit, body)
             throw Self.error(.outcomeUnknown)
         case nil:
-            let value = try await engine.transaction(body)
+            let value = try await engine.run(unit, body)
             try await takeInterruption()?()
             return value
         }
@@ -53,19 +57,6 @@ final class FailingEngine: StorageEngine, @unchecked Sendable {
             defer { interruption = nil }
             return interruption
         }
-    }
-
-    func read<Value: Sendable>(
-        _ body: @escaping @Sendable (any StorageConnection) throws -> Value
-    ) async throws -> Value {
-        if lock.withLock({ isDown }) { throw Self.error(.unavailable) }
-        return try await engine.read(body)
-    }
-
-    func exclusiveTransaction<Value: Sendable>(
-        _ body: @escaping @Sendable (any StorageConnection) throws -> Value
-    ) async throws -> Value {
-        try await transaction(body)
     }
 
     func scratch(of mirror: String) async throws -> any StorageEngine { try await engine.scratch(of: mirror) }

@@ -44,39 +44,25 @@ final class PostgresEngine: StorageEngine {
         try await mappingErrors("open the database of DATABASE_URL") {
             var configuration = try PostgresConfiguration(url: url)
             adjust(&configuration)
-            let writer = try PostgresClient(configuration: configuration, name: "pg-write")
-            let reader = try PostgresClient(configuration: configuration, name: "pg-read")
+            let writer = PostgresClient(configuration: configuration, name: "pg-write")
+            let reader = PostgresClient(configuration: configuration, name: "pg-read")
             try await writer.connect()
             return PostgresEngine(configuration: configuration, writer: writer, reader: reader, isScratch: false)
         }
     }
 
-    func transaction<Value: Sendable>(
-        _ body: @escaping @Sendable (any StorageConnection) throws -> Value
+    func run<Value: Sendable>(
+        _ unit: UnitOfWork, _ body: @escaping @Sendable (any StorageConnection) throws -> Value
     ) async throws -> Value {
-        try await run(isScratch ? .part : .serializable, on: writer, "write to the database", body)
-    }
-
-    func exclusiveTransaction<Value: Sendable>(
-        _ body: @escaping @Sendable (any StorageConnection) throws -> Value
-    ) async throws -> Value {
-        try await run(isScratch ? .part : .exclusive(lock: Self.migrationLock), on: writer, "change the tables", body)
-    }
-
-    func read<Value: Sendable>(
-        _ body: @escaping @Sendable (any StorageConnection) throws -> Value
-    ) async throws -> Value {
-        try await run(isScratch ? .part : .readOnly, on: reader, "read from the database", body)
-    }
-
-    func query(_ sql: SQL) async throws -> [SQLRow] {
-        // On its own only what cannot change anything: nothing but the transaction says that it may not.
-        guard !isScratch, sql.text.hasPrefix("SELECT") else { return try await read { try $0.query(sql) } }
-        return try await run(.statement, on: reader, "read from the database") { try $0.query(sql) }
-    }
-
-    func note(_ sql: SQL) async throws -> Int {
-        try await run(isScratch ? .part : .note, on: writer, "write to the database") { try $0.execute(sql) }
+        let (mode, client, operation): (PostgresTransactionMode, PostgresClient, String) =
+            switch unit {
+            case .transaction: (.serializable, writer, "write to the database")
+            case .exclusive: (.exclusive(lock: Self.migrationLock), writer, "change the tables")
+            case .read: (.readOnly, reader, "read from the database")
+            case .query: (.statement, reader, "read from the database")
+            case .note: (.note, writer, "write to the database")
+            }
+        return try await run(isScratch ? .part : mode, on: client, operation, body)
     }
 
     /// Opens a transaction in which temporary tables with the rows of one mirror hide the real ones.
@@ -85,7 +71,7 @@ final class PostgresEngine: StorageEngine {
     /// for.
     func scratch(of mirror: String) async throws -> any StorageEngine {
         try await Self.mappingErrors("copy the mirror") {
-            let client = try PostgresClient(configuration: configuration, name: "pg-scratch", reconnects: false)
+            let client = PostgresClient(configuration: configuration, name: "pg-scratch", reconnects: false)
             let copy = PostgresEngine(configuration: configuration, writer: client, reader: client, isScratch: true)
             try await copy.run(.open, on: client, "copy the mirror") { connection in
                 let tables = try connection.query(
@@ -138,6 +124,190 @@ final class PostgresEngine: StorageEngine {
             return try await body()
         } catch let error as PostgresError {
             throw StorageError(error, operation)
+        }
+    }
+}
+
+/// A borrowed Postgres connection.
+final class PostgresStorageConnection: StorageConnection {
+    /// How many rows travel in one statement: measured, the fastest number.
+    private static let batchSize = 1_000
+    /// For fewer rows an attempt to copy them does not pay.
+    private static let copiedRows = 500
+
+    /// Nil once the closure that borrowed the connection has ended.
+    private var borrowed: PostgresConnection?
+
+    init(_ connection: PostgresConnection) { borrowed = connection }
+
+    func end() { borrowed = nil }
+
+    private var connection: PostgresConnection {
+        get throws(StorageError) {
+            guard let borrowed else {
+                throw StorageError(.closed, "use the database", because: "the transaction has ended")
+            }
+            return borrowed
+        }
+    }
+
+    func query(_ sql: SQL) throws -> [SQLRow] {
+        let result = try run(sql)
+        return Self.rows(result)
+    }
+
+    func execute(_ sql: SQL) throws -> Int { try run(sql).affectedRows }
+
+    func forEach(_ sql: SQL, _ body: (SQLRow) throws -> Void) throws {
+        let connection = try connection
+        let parameters = try Self.checked(sql.binds)
+        let text = sql.text
+        try explaining(text) {
+            try connection.forEachPortion(text, parameters) { portion in
+                for row in Self.rows(portion) { try body(row) }
+            }
+        }
+    }
+
+    func insert(_ batch: BulkInsert) throws -> Int {
+        let numbers = try batch.numbers()
+        if numbers.count >= Self.copiedRows, !Self.isUpdate(batch.conflict), let copied = try copy(batch, numbers) {
+            return copied
+        }
+        let connection = try connection
+        let places = batch.columns.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
+        let types = batch.columns.map(\.type)
+        let text = "\(batch.head) SELECT * FROM unnest(\(places))\(batch.tail)"
+        return try explaining(text) {
+            var rest = numbers[...]
+            return try connection.executeSeries(text) {
+                let portion = rest.prefix(Self.batchSize)
+                rest = rest.dropFirst(portion.count)
+                return portion.isEmpty
+                    ? nil : try PostgresParameters(columns: types, rows: portion) { try batch.checkedRow($0) }
+            }
+        }
+    }
+
+    private static func isUpdate(_ conflict: BulkInsert.Conflict) -> Bool {
+        if case .update = conflict { true } else { false }
+    }
+
+    /// Copies rows whose keys are all new; nil if they are not, and then an `INSERT` must say what becomes of them.
+    ///
+    /// Once a key was known the next ones are likely to be, so that this session makes no other attempt.
+    private func copy(_ batch: BulkInsert, _ numbers: [Int]) throws -> Int? {
+        let connection = try connection
+        guard connection.mayCopy else { return nil }
+        let text =
+            "COPY \(batch.table) (\(batch.columns.map(\.name).joined(separator: ", "))) FROM STDIN (FORMAT BINARY)"
+        return try explaining(text) {
+            var rest = numbers[...]
+            let copied = try connection.copy(text) {
+                let portion = rest.prefix(Self.batchSize)
+                rest = rest.dropFirst(portion.count)
+                if portion.isEmpty { return nil }
+                var rows = PostgresRows()
+                for number in portion { rows.append(try batch.checkedRow(number)) }
+                return rows
+            }
+            connection.mayCopy = copied != nil
+            return copied
+        }
+    }
+
+    private func run(_ sql: SQL) throws -> PostgresResult {
+        let connection = try connection
+        let parameters = try Self.checked(sql.binds)
+        let text = sql.text
+        return try explaining(text) { try connection.execute(text, parameters) }
+    }
+
+    private func explaining<Value>(_ text: String, _ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch let error as PostgresError {
+            var explained = StorageError(error, "run a statement")
+            explained.statement = text
+            throw explained
+        }
+    }
+}
+
+// MARK: - Values
+
+extension PostgresStorageConnection {
+    private static func rows(_ result: PostgresResult) -> [SQLRow] {
+        let columns = SQLRow.Columns(result.columnNames)
+        return (0..<result.rowCount).map { row in
+            SQLRow(columns: columns, values: columns.names.indices.map { result.value(row, $0) })
+        }
+    }
+
+    private static func checked(_ binds: [SQLValue]) throws -> [SQLValue] { try binds.map { try $0.checked() } }
+}
+
+extension StorageError {
+    /// Postgres' codes in our words.
+    init(_ error: PostgresError, _ operation: String) {
+        let code = Self.code(error)
+        let advice = error.sqlState.flatMap { Self.adviceBySQLState[$0] } ?? Self.advice[code]
+        self.init(
+            code, operation, because: advice.map { "\(error.message); \($0)" } ?? error.message,
+            nativeCode: error.sqlState, constraint: error.constraint)
+    }
+
+    private static let advice: [Code: String] = [
+        .authentication: "check the user and password of DATABASE_URL and what the user may do",
+        .busy: "the server is slow, or another session holds what is needed",
+        .corrupt: "restore the database from a backup",
+        .full: "make room on the server",
+        .outcomeUnknown: "look before doing it again",
+        .readOnly: "has DATABASE_URL become a standby, or was the database set to read-only, as when a disk is full?",
+        .unavailable: "is the server of DATABASE_URL running?",
+    ]
+
+    /// Where the cause is known better.
+    private static let adviceBySQLState = [
+        "3D000": "make the database, or correct its name in DATABASE_URL",
+        "53200": "give the server more memory",
+        "53300": "end other programs that use the server, or let it take more connections",
+        "53400": "raise the limit in the server's configuration",
+        "57P03": "the server is starting or stopping; wait",
+    ]
+
+    private static func code(_ error: PostgresError) -> Code {
+        switch error.code {
+        case .configuration: .configuration
+        case .authentication: .authentication
+        case .connect, .connectionLost: .unavailable
+        case .commitUnknown: .outcomeUnknown
+        case .closed: .closed
+        default: error.sqlState.map(code(sqlState:)) ?? .other
+        }
+    }
+
+    /// By the condition names of the manual's appendix "PostgreSQL Error Codes".
+    private static func code(sqlState: String) -> Code {
+        switch sqlState {
+        case "23505": return .uniqueViolation
+        case "25006": return .readOnly
+        case "40001", "40P01": return .serialization
+        case "42501": return .authentication
+        case "53300": return .unavailable
+        // Others of the class are mistakes of the server that mostly pass.
+        case "XX001", "XX002": return .corrupt
+        case "55P03", "57014": return .busy
+        default: break
+        }
+        return switch sqlState.prefix(2) {
+        case "08", "57", "58": .unavailable
+        case "22": .invalidValue
+        case "23": .constraint
+        case "28": .authentication
+        case "53": .full
+        case "54": .invalidValue
+        default: .other
         }
     }
 }

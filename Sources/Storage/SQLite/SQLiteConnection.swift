@@ -1,6 +1,12 @@
+import Blocking
+import Foundation
 import GRDB
+import GRDBSQLite
 
-/// A borrowed GRDB connection.
+/// A borrowed connection to a SQLite database.
+///
+/// GRDB opens it, closes it and knows what went wrong. Statements are SQLite's own, without GRDB's copies of every value
+/// on the way in and out, which cost more than most of the statements themselves.
 final class SQLiteConnection: StorageConnection {
     /// A batch of so many rows is part of an import, and others will follow it.
     private static let manyRows = 1_000
@@ -12,122 +18,299 @@ final class SQLiteConnection: StorageConnection {
     /// rows, and keeps SQLite's own settings.
     private static let settingsForManyRows = "PRAGMA cache_size = -16000; PRAGMA wal_autocheckpoint = 8000"
 
-    /// Nil once the closure that borrowed the connection has ended.
-    private var borrowed: Database?
+    private let database: Database
+    private let statements: SQLiteStatements
+    private let interruption: Interruption
+    private let isReading: Bool
+    /// Whether the closure that borrowed the connection has ended.
+    private var isOver = false
     /// The first statement that failed.
     ///
     /// As in Postgres the transaction can then only roll back, so that a body means the same on both engines.
     private var failure: StorageError?
 
-    init(_ database: Database) { borrowed = database }
-
-    /// Ends the loan.
-    ///
-    /// - Throws: The failure of a statement that the borrower ignored.
-    func end() throws(StorageError) {
-        borrowed = nil
-        if let failure { throw failure }
+    /// - Parameters:
+    ///   - database: The connection, in use by nobody else.
+    ///   - statements: Those that it has ready.
+    ///   - interruption: What ends a statement early.
+    ///   - isReading: Whether changes are refused.
+    init(_ database: Database, _ statements: SQLiteStatements, _ interruption: Interruption, isReading: Bool) {
+        (self.database, self.statements, self.interruption) = (database, statements, interruption)
+        self.isReading = isReading
     }
 
-    private var database: Database {
-        get throws(StorageError) {
-            if let failure { throw failure }
-            guard let borrowed else {
-                throw StorageError(.closed, "use the database", because: "the transaction has ended")
-            }
-            return borrowed
-        }
+    /// Lends the connection.
+    ///
+    /// - Throws: What `body` throws, the failure of a statement that it ignored, or `CancellationError`.
+    func lend<Value>(to body: (any StorageConnection) throws -> Value) throws -> Value {
+        let result = Result { try body(self) }
+        isOver = true
+        if let failure { throw failure }
+        let value = try result.get()
+        if interruption.isRequested { throw CancellationError() }
+        return value
+    }
+
+    /// Begins or ends a transaction.
+    func control(_ sql: SQL) throws {
+        let statement = try statements.ready(sql, in: database)
+        try run(statement, []) { _ in }
+    }
+
+    /// Undoes what was not committed, unless SQLite has done that itself.
+    func rollBack() {
+        // An interruption that comes late may stop the first attempt; there is one in a unit of work.
+        for _ in 0..<2 where database.isInsideTransaction { try? control("ROLLBACK") }
     }
 
     func query(_ sql: SQL) throws -> [SQLRow] {
         var rows: [SQLRow] = []
-        try run(sql, cached: true) { rows.append($0) }
+        try explaining(sql) {
+            let statement = try statements.ready(sql, in: database)
+            try run(statement, sql.binds) { rows.append(try $0.row()) }
+        }
         return rows
     }
 
     func forEach(_ sql: SQL, _ body: (SQLRow) throws -> Void) throws {
-        // A statement of its own: the body may run the same text again.
-        try run(sql, cached: false, body)
+        try explaining(sql) {
+            // A statement of its own: the body may run the same text again.
+            let statement = try SQLiteStatement(sql.textWithQuestionMarks, in: database)
+            try run(statement, sql.binds) { try body(try $0.row()) }
+        }
     }
 
     func execute(_ sql: SQL) throws -> Int {
-        let database = try database
-        return try explaining(sql.text) {
+        try explaining(sql) {
             let before = database.totalChangesCount
-            try statement(sql, cached: true, in: database).execute()
+            let statement = try statements.ready(sql, in: database)
+            try run(statement, sql.binds) { _ in }
             return database.totalChangesCount - before
         }
     }
 
     func insert(_ batch: BulkInsert) throws -> Int {
-        let database = try database
         let places = batch.columns.map { _ in "?" }.joined(separator: ", ")
-        let text = "\(batch.head) VALUES (\(places))\(batch.tail)"
+        let text: SQL = "\(unsafe: batch.head) VALUES (\(unsafe: places))\(unsafe: batch.tail)"
         let numbers = try batch.numbers()
         return try explaining(text) {
             let before = database.totalChangesCount
             if numbers.count >= Self.manyRows { try database.execute(sql: Self.settingsForManyRows) }
             // One row at a time: SQLite keeps a journal of its own for a statement with more, which takes longer than
             // it saves.
-            let rows = SQLiteRows(for: try database.cachedStatement(sql: text), columnCount: batch.columns.count)
-            for number in numbers { try rows.insert(try batch.checkedRow(number)) }
+            let statement = try statements.ready(text, in: database)
+            for number in numbers {
+                if interruption.isRequested { throw CancellationError() }
+                try run(statement, try batch.checkedRow(number), areChecked: true) { _ in }
+            }
             return database.totalChangesCount - before
         }
     }
 
-    private func run(_ sql: SQL, cached: Bool, _ body: (SQLRow) throws -> Void) throws {
-        let database = try database
-        try explaining(sql.text) {
-            let statement = try statement(sql, cached: cached, in: database)
-            let columns = SQLRow.Columns(statement.columnNames)
-            let cursor = try Row.fetchCursor(statement)
-            while let row = try cursor.next() {
-                try body(SQLRow(columns: columns, values: row.databaseValues.map(Self.value)))
-            }
+    private func run(
+        _ statement: SQLiteStatement, _ values: [SQLValue], areChecked: Bool = false,
+        _ body: (SQLiteStatement) throws -> Void
+    ) throws {
+        if isReading, !statement.isReading {
+            throw DatabaseError(resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database")
+        }
+        if !areChecked { for value in values { _ = try value.checked() } }
+        do {
+            defer { statement.reset() }
+            try statement.bind(values)
+            while try statement.step() { try body(statement) }
+        } catch let error as DatabaseError
+            where interruption.isRequested && [.SQLITE_BUSY, .SQLITE_INTERRUPT].contains(error.resultCode)
+        {
+            throw CancellationError()
         }
     }
 
-    private func statement(_ sql: SQL, cached: Bool, in database: Database) throws -> Statement {
-        // Plain `?` numbers the values by appearance, which is how `SQL` holds them; SQLite would number `$2 … $1`
-        // by appearance too and swap them.
-        let text = sql.text { _ in "?" }
-        // Lists come in many lengths; each would stay in the cache, which has no limit, as long as the connection lives.
-        let statement =
-            try cached && !sql.hasList ? database.cachedStatement(sql: text) : database.makeStatement(sql: text)
-        try statement.setArguments(StatementArguments(sql.binds.map { try $0.checked().databaseValue }))
-        return statement
-    }
-
-    private static func value(_ stored: DatabaseValue) throws -> SQLValue {
-        switch stored.storage {
-        case .null: .null
-        case .int64(let number): .integer(number)
-        case .double(let number): .real(number)
-        case .string(let text): .text(text)
-        case .blob: throw StorageError(.decoding, "read a row", because: "a value is binary data")
-        }
-    }
-
-    private func explaining<Value>(_ text: String, _ body: () throws -> Value) throws -> Value {
+    /// Does what a borrower asks for, unless it may ask for nothing more.
+    private func explaining<Value>(_ sql: SQL, _ body: () throws -> Value) throws -> Value {
+        if let failure { throw failure }
+        if isOver { throw StorageError(.closed, "use the database", because: "the transaction has ended") }
+        if interruption.isRequested { throw CancellationError() }
         do {
             return try body()
         } catch let error as DatabaseError {
             var explained = StorageError(error, "run a statement")
-            explained.statement = text
+            explained.statement = sql.text
             failure = explained
             throw explained
         }
     }
 }
 
-extension SQLValue {
-    fileprivate var databaseValue: DatabaseValue {
-        switch self {
-        case .null: .null
-        case .integer(let number): number.databaseValue
-        case .real(let number): number.databaseValue
-        case .text(let text): text.databaseValue
-        case .boolean(let truth): truth.databaseValue
+/// The statements that a connection has ready to run again, each under its text.
+final class SQLiteStatements {
+    /// How many texts a generation has: enough for all that a mirror asks again and again.
+    ///
+    /// Lists come in many lengths, and a worker that lives for months would collect a text for each.
+    private static let generation = 100
+
+    private var recent: [String: SQLiteStatement] = [:]
+    /// Those that were recent before; the ones that are not asked for go when there are new ones.
+    private var older: [String: SQLiteStatement] = [:]
+
+    /// The statement of a text, which nobody else uses as long as its answer is read.
+    func ready(_ sql: SQL, in database: Database) throws -> SQLiteStatement {
+        let text = sql.textWithQuestionMarks
+        if let statement = recent[text] { return statement }
+        let statement = try older.removeValue(forKey: text) ?? SQLiteStatement(text, isPersistent: true, in: database)
+        if recent.count >= Self.generation { (older, recent) = (recent, [:]) }
+        recent[text] = statement
+        return statement
+    }
+
+    /// Before the connection is closed.
+    func removeAll() { (recent, older) = ([:], [:]) }
+}
+
+/// A prepared statement; owns SQLite's handle.
+final class SQLiteStatement {
+    private let handle: OpaquePointer
+    /// Where the texts of the values lie one behind the other: SQLite reads them there, rather than copy each.
+    private var texts = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    /// The names of the answer's columns; nil before the first row.
+    private var columns: SQLRow.Columns?
+    /// How often SQLite had prepared it anew when the names were read: then the tables have changed.
+    private var preparations: Int32 = 0
+
+    /// More memory than that is not kept from one run to the next.
+    private static let keptBytes = 64 << 10
+
+    /// - Parameters:
+    ///   - text: One statement, with `?` for its values.
+    ///   - isPersistent: Whether it is made to be kept.
+    ///   - database: The connection that it belongs to.
+    /// - Throws: `DatabaseError`.
+    init(_ text: String, isPersistent: Bool = false, in database: Database) throws {
+        var handle: OpaquePointer?
+        var isMore = false
+        let outcome = text.withCString { start in
+            var end: UnsafePointer<CChar>?
+            let flags = isPersistent ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
+            let outcome = sqlite3_prepare_v3(database.sqliteConnection, start, -1, flags, &handle, &end)
+            isMore = end.map { String(cString: $0).contains { !$0.isWhitespace && $0 != ";" } } ?? false
+            return outcome
         }
+        guard outcome == SQLITE_OK, let handle, !isMore else {
+            let reason = outcome == SQLITE_OK ? "not exactly one statement" : Self.message(database.sqliteConnection)
+            sqlite3_finalize(handle)
+            throw DatabaseError(
+                resultCode: ResultCode(rawValue: outcome == SQLITE_OK ? SQLITE_MISUSE : outcome), message: reason)
+        }
+        self.handle = handle
+    }
+
+    deinit {
+        sqlite3_finalize(handle)
+        texts.deallocate()
+    }
+
+    /// Whether it changes nothing in the file.
+    var isReading: Bool { sqlite3_stmt_readonly(handle) != 0 }
+
+    /// Gives it its values; it must have been reset.
+    func bind(_ values: [SQLValue]) throws {
+        guard sqlite3_bind_parameter_count(handle) == values.count else {
+            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "wrong number of values")
+        }
+        makeRoom(for: values)
+        var end = 0
+        for (index, value) in values.enumerated() {
+            try check(bind(value, at: Int32(clamping: index + 1), &end))
+        }
+    }
+
+    /// Goes on to the next row; false after the last.
+    func step() throws -> Bool {
+        let outcome = sqlite3_step(handle)
+        if outcome == SQLITE_DONE { return false }
+        guard outcome == SQLITE_ROW else { throw failure(outcome) }
+        return true
+    }
+
+    /// Ends a run, so that another may begin.
+    func reset() {
+        sqlite3_reset(handle)
+        guard texts.count > Self.keptBytes else { return }
+        sqlite3_clear_bindings(handle)
+        texts.deallocate()
+        texts = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    }
+
+    /// The row that it stands at.
+    func row() throws -> SQLRow {
+        let current = sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_REPREPARE, 0)
+        if columns == nil || current != preparations {
+            preparations = current
+            columns = SQLRow.Columns(
+                (0..<sqlite3_column_count(handle)).map { column in
+                    sqlite3_column_name(handle, column).map { String(cString: $0) } ?? ""
+                })
+        }
+        let count = sqlite3_data_count(handle)
+        var values: [SQLValue] = []
+        values.reserveCapacity(Int(count))
+        for column in 0..<count { values.append(try value(column)) }
+        return SQLRow(columns: columns ?? SQLRow.Columns([]), values: values)
+    }
+
+    private func value(_ column: Int32) throws -> SQLValue {
+        switch sqlite3_column_type(handle, column) {
+        case SQLITE_NULL: return .null
+        case SQLITE_INTEGER: return .integer(sqlite3_column_int64(handle, column))
+        case SQLITE_FLOAT: return .real(sqlite3_column_double(handle, column))
+        case SQLITE_TEXT:
+            // The length is that of the form asked for last.
+            let start = sqlite3_column_text(handle, column)
+            let bytes = UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
+            return .text(String(decoding: bytes, as: UTF8.self))
+        default: throw StorageError(.decoding, "read a row", because: "a value is binary data")
+        }
+    }
+
+    /// Makes `texts` large enough for all texts of a run, before SQLite is told of the first.
+    private func makeRoom(for values: [SQLValue]) {
+        var needed = 0
+        // One byte more for each: an empty text needs an address, too, since no address means null.
+        for case .text(let text) in values { needed += text.utf8.count + 1 }
+        guard needed > texts.count else { return }
+        texts.deallocate()
+        texts = .allocate(byteCount: max(needed, 256), alignment: 1)
+    }
+
+    private func bind(_ value: SQLValue, at index: Int32, _ end: inout Int) -> Int32 {
+        switch value {
+        case .null: return sqlite3_bind_null(handle, index)
+        case .integer(let number): return sqlite3_bind_int64(handle, index, number)
+        case .real(let number): return sqlite3_bind_double(handle, index, number)
+        case .boolean(let truth): return sqlite3_bind_int64(handle, index, truth ? 1 : 0)
+        case .text(var text):
+            guard let start = texts.baseAddress else { return SQLITE_NOMEM }
+            let place = start + end
+            let length = text.withUTF8 { bytes in
+                if let first = bytes.baseAddress { place.copyMemory(from: first, byteCount: bytes.count) }
+                return bytes.count
+            }
+            end += length
+            // No destructor is SQLITE_STATIC: SQLite reads the text here.
+            return sqlite3_bind_text64(
+                handle, index, place.assumingMemoryBound(to: CChar.self), UInt64(length), nil, UInt8(SQLITE_UTF8))
+        }
+    }
+
+    private func check(_ outcome: Int32) throws {
+        guard outcome == SQLITE_OK else { throw failure(outcome) }
+    }
+
+    private func failure(_ outcome: Int32) -> DatabaseError {
+        DatabaseError(resultCode: ResultCode(rawValue: outcome), message: Self.message(sqlite3_db_handle(handle)))
+    }
+
+    private static func message(_ connection: OpaquePointer?) -> String {
+        sqlite3_errmsg(connection).map { String(cString: $0) } ?? "SQLite gave no reason"
     }
 }

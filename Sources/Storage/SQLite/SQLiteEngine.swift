@@ -1,22 +1,23 @@
+import Blocking
 import Foundation
 import GRDB
+import Synchronization
 
-/// SQLite through GRDB: one writer, readers that do not wait for it.
+/// SQLite, opened by GRDB: one connection for changes, one for reading, so that neither waits for the other.
 ///
 /// WAL journal, `synchronous=FULL`, ten seconds of patience for another
 /// process, foreign keys off as in the Postgres tables, which declare none.
 final class SQLiteEngine: StorageEngine {
-    private let database: any DatabaseWriter
+    private let writer: SQLiteClient
+    private let reader: SQLiteClient
     private let name: String
-    /// The files of the database; nil in memory.
-    private let files: SQLiteFiles?
+    /// Nil in memory, where one connection does everything.
+    private let file: SQLiteFile?
 
     var kind: StorageKind { .sqlite }
 
-    private init(database: any DatabaseWriter, name: String, files: SQLiteFiles?) {
-        self.database = database
-        self.name = name
-        self.files = files
+    private init(writer: SQLiteClient, reader: SQLiteClient, name: String, file: SQLiteFile?) {
+        (self.writer, self.reader, self.name, self.file) = (writer, reader, name, file)
     }
 
     /// Opens the file, making it and its folder where they do not exist.
@@ -28,138 +29,73 @@ final class SQLiteEngine: StorageEngine {
     /// - Throws: ``StorageError`` or `CancellationError`.
     static func open(path: String, patience: Double = 10) async throws -> SQLiteEngine {
         let name = "the database at \(path)"
+        let writer = SQLiteClient(name: "sqlite-write", patience: patience)
+        let reader = SQLiteClient(name: "sqlite-read", patience: patience)
         return try await mappingErrors("open \(name)") {
-            try await offPool {
-                try SQLiteFile.prepare(path)
-                let pool = try SQLitePatience.opening(seconds: patience) {
-                    let pool = try DatabasePool(path: path, configuration: configuration(patience))
-                    // GRDB lowers this to NORMAL when it turns on the WAL.
-                    try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
-                    return pool
-                }
-                return SQLiteEngine(database: pool, name: name, files: SQLiteFiles(openedAt: path))
+            try await writer.onThread { try SQLiteFile.prepare(path) }
+            try await writer.open { configuration in
+                configuration.journalMode = .wal
+                let queue = try DatabaseQueue(path: path, configuration: configuration)
+                // GRDB lowers this to NORMAL when it turns on the WAL.
+                try queue.inDatabase { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+                return queue
             }
+            try await reader.open { configuration in
+                configuration.readonly = true
+                return try DatabaseQueue(path: path, configuration: configuration)
+            }
+            return SQLiteEngine(writer: writer, reader: reader, name: name, file: SQLiteFile(openedAt: path))
         }
     }
 
-    func transaction<Value: Sendable>(
-        _ body: @escaping @Sendable (any StorageConnection) throws -> Value
+    func run<Value: Sendable>(
+        _ unit: UnitOfWork, _ body: @escaping @Sendable (any StorageConnection) throws -> Value
     ) async throws -> Value {
-        try files?.check("write to \(name)")
-        return try await patiently("write to \(name)") { call in
-            try await database.writeWithoutTransaction { database in
-                var result: Value?
-                try SQLitePatience.during(call) {
-                    try database.inTransaction(.immediate) {
-                        result = try Self.lend(database, to: body)
-                        return .commit
-                    }
-                }
-                guard let result else { throw CancellationError() }
-                return result
+        let (client, operation, begin): (SQLiteClient, String, SQL?) =
+            switch unit {
+            case .transaction, .exclusive: (writer, "write to \(name)", "BEGIN IMMEDIATE")
+            case .note: (writer, "write to \(name)", nil)
+            case .read: (reader, "read from \(name)", "BEGIN")
+            case .query: (reader, "read from \(name)", nil)
             }
-        }
-    }
-
-    func exclusiveTransaction<Value: Sendable>(
-        _ body: @escaping @Sendable (any StorageConnection) throws -> Value
-    ) async throws -> Value {
-        try await transaction(body)
-    }
-
-    func read<Value: Sendable>(
-        _ body: @escaping @Sendable (any StorageConnection) throws -> Value
-    ) async throws -> Value {
-        try files?.check("read from \(name)")
-        return try await patiently("read from \(name)") { call in
-            try await database.read { database in
-                try SQLitePatience.during(call) { try Self.lend(database, to: body) }
+        return try await Self.mappingErrors(operation) { [file] in
+            try await client.run(begin, isReading: unit == .read || unit == .query, body) {
+                try file?.check(operation)
             }
         }
     }
 
     func scratch(of mirror: String) async throws -> any StorageEngine {
-        try await Self.mappingErrors("copy \(name)") {
-            try await Self.offPool {
-                let copy = try DatabaseQueue(configuration: Self.configuration(0))
-                try self.database.backup(to: copy)
-                return SQLiteEngine(database: copy, name: "a copy of \(self.name)", files: nil)
-            }
+        let copy = SQLiteClient(name: "sqlite-copy", patience: 0)
+        return try await Self.mappingErrors("copy \(name)") {
+            try await copy.open { try DatabaseQueue(configuration: $0) }
+            try await reader.copy(to: copy)
+            return SQLiteEngine(writer: copy, reader: copy, name: "a copy of \(name)", file: nil)
         }
     }
 
     func backup(to path: String) async throws {
         let operation = "back up \(name) to \(path)"
-        try files?.check(operation)
+        try file?.check(operation)
         try await Self.mappingErrors(operation) {
-            try await Self.offPool {
-                let partial = try SQLiteFile.makePartial(of: path, operation)
-                defer { SQLiteFile.remove(partial) }
-                let copy = try DatabaseQueue(path: partial, configuration: Self.configuration(0))
-                try self.database.backup(to: copy)
-                // One file, without a log beside it.
-                try copy.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
-                try copy.close()
-                try SQLiteFile.publish(partial, as: path, operation)
-            }
+            let copy = SQLiteClient(name: "sqlite-copy", patience: 0)
+            let partial = try SQLiteFile.makePartial(of: path, operation)
+            defer { SQLiteFile.remove(partial) }
+            try await copy.open { try DatabaseQueue(path: partial, configuration: $0) }
+            try await reader.copy(to: copy)
+            // One file, without a log beside it.
+            try await copy.run(nil, isReading: false) { _ = try $0.query("PRAGMA journal_mode = DELETE") }
+            await copy.close()
+            try await writer.onThread { try SQLiteFile.publish(partial, as: path, operation) }
         }
     }
 
     func close() async {
+        await reader.close()
         // Otherwise what was committed last may stay in the log, and a copy of the file alone lacks it. Whoever uses
         // the file still is not waited for: the last to close does this.
-        if files?.forget() == true {
-            try? await Self.offPool {
-                try self.database.writeWithoutTransaction {
-                    try $0.execute(sql: "PRAGMA busy_timeout = 500; PRAGMA wal_checkpoint(TRUNCATE)")
-                }
-            }
-        }
-        // A statement still in use keeps the file open; its owner is a call in progress, and SQLite ends with it.
-        try? await Self.offPool { try self.database.close() }
-    }
-
-    private static func configuration(_ patience: Double) -> Configuration {
-        var configuration = Configuration()
-        configuration.foreignKeysEnabled = false
-        configuration.busyMode = SQLitePatience.mode(seconds: patience)
-        configuration.maximumReaderCount = 2
-        configuration.label = "mirror-bot.storage"
-        return configuration
-    }
-
-    private static func lend<Value>(
-        _ database: Database, to body: (any StorageConnection) throws -> Value
-    ) throws -> Value {
-        let connection = SQLiteConnection(database)
-        let result = Result { try body(connection) }
-        try connection.end()
-        return try result.get()
-    }
-
-    /// Runs blocking work on a thread of its own.
-    ///
-    /// Not on a global queue: its few threads also run Swift's tasks.
-    private static func offPool<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            Thread { continuation.resume(with: Result(catching: work)) }.start()
-        }
-    }
-
-    /// Runs a call that stops waiting for another process when its task is cancelled.
-    private func patiently<Value: Sendable>(
-        _ operation: String, _ body: (SQLitePatience.Call) async throws -> Value
-    ) async throws -> Value {
-        let call = SQLitePatience.Call()
-        return try await withTaskCancellationHandler {
-            do {
-                return try await Self.mappingErrors(operation) { try await body(call) }
-            } catch let error as StorageError where error.code == .busy && call.isCancelled {
-                throw CancellationError()
-            }
-        } onCancel: {
-            call.cancel()
-        }
+        let isSame = file.map { (try? $0.check("close")) != nil } ?? false
+        await writer.close(with: isSame ? "PRAGMA busy_timeout = 500; PRAGMA wal_checkpoint(TRUNCATE)" : nil)
     }
 
     private static func mappingErrors<Value>(
@@ -169,6 +105,169 @@ final class SQLiteEngine: StorageEngine {
             return try await body()
         } catch let error as DatabaseError {
             throw StorageError(error, operation)
+        }
+    }
+}
+
+/// One connection on a thread of its own; calls run one after the other.
+private final class SQLiteClient: @unchecked Sendable {
+    // Unchecked because of `cache`, which only the executor's one thread touches.
+    private let executor: ThreadExecutor
+    private let interruption = Interruption()
+    private let patience: Double
+    private let opened = Mutex<DatabaseQueue?>(nil)
+    private let cache = SQLiteStatements()
+
+    /// How often a lock is tried again, in milliseconds.
+    ///
+    /// SQLite's own pauses grow to 100 ms: beside a process that writes all the
+    /// time, the gaps are missed.
+    private static let pause = 5
+
+    /// - Parameters:
+    ///   - name: The name of the thread.
+    ///   - patience: How many seconds to wait for the lock of another process.
+    init(name: String, patience: Double) {
+        executor = ThreadExecutor(name: name)
+        self.patience = patience
+    }
+
+    deinit { executor.shutdown() }
+
+    /// Opens the connection, trying again while another process is in the way.
+    ///
+    /// A file that another process makes, recovers or closes for good just now is locked, and for some of these locks
+    /// SQLite asks nobody whether to wait.
+    func open(_ make: @escaping @Sendable (inout Configuration) throws -> DatabaseQueue) async throws {
+        try await onThread { [self] in
+            let end = ContinuousClock.now + .seconds(patience)
+            while true {
+                do {
+                    var configuration = configuration()
+                    let queue = try make(&configuration)
+                    return opened.withLock { $0 = queue }
+                } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+                    if interruption.isRequested { throw CancellationError() }
+                    guard ContinuousClock.now < end else { throw error }
+                    _ = interruption.wait(for: 0, on: -1, milliseconds: Self.pause)
+                }
+            }
+        }
+    }
+
+    private func configuration() -> Configuration {
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
+        configuration.label = "mirror-bot.storage"
+        let attempts = Int(patience * 1_000) / Self.pause
+        // SQLite asks on the thread that waits.
+        configuration.busyMode = .callback { [interruption] attempt in
+            guard attempt < attempts, !interruption.isRequested else { return false }
+            _ = interruption.wait(for: 0, on: -1, milliseconds: Self.pause)
+            return true
+        }
+        return configuration
+    }
+
+    /// Runs a unit of work.
+    ///
+    /// - Parameters:
+    ///   - begin: What begins its transaction; nil for a single statement.
+    ///   - isReading: Whether changes are refused.
+    ///   - body: The work, after which the transaction is committed.
+    ///   - check: What must hold before.
+    /// - Returns: What `body` returns.
+    /// - Throws: What `body` throws, `DatabaseError`, ``StorageError`` or `CancellationError`.
+    func run<Value: Sendable>(
+        _ begin: SQL?, isReading: Bool, _ body: @escaping @Sendable (any StorageConnection) throws -> Value,
+        after check: @escaping @Sendable () throws -> Void = {}
+    ) async throws -> Value {
+        try await onThread { [self] in
+            try check()
+            guard let queue = opened.withLock({ $0 }) else { throw Self.closed }
+            return try queue.inDatabase { database in
+                let connection = SQLiteConnection(database, cache, interruption, isReading: isReading)
+                if let begin { try connection.control(begin) }
+                do {
+                    let value = try connection.lend(to: body)
+                    if begin != nil { try connection.control("COMMIT") }
+                    return value
+                } catch {
+                    connection.rollBack()
+                    throw error
+                }
+            }
+        }
+    }
+
+    /// Copies everything into another connection's database.
+    func copy(to other: SQLiteClient) async throws {
+        try await onThread { [self] in
+            guard let queue = opened.withLock({ $0 }), let target = other.opened.withLock({ $0 }) else {
+                throw Self.closed
+            }
+            try queue.backup(to: target)
+        }
+    }
+
+    /// Ends the connection after the calls in progress, and after last statements if there are some; idempotent.
+    func close(with statements: String? = nil) async {
+        await executor.shutdown { [self] in
+            let queue = opened.withLock { $0.take() }
+            if let statements { try? queue?.inDatabase { try $0.execute(sql: statements) } }
+            cache.removeAll()
+            try? queue?.close()
+        }
+    }
+
+    /// Runs blocking work; cancelling the task ends the statement that runs then, or the wait for a lock.
+    func onThread<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+        do {
+            return try await executor.run(
+                interrupting: interruption, onCancel: { self.opened.withLock { $0 }?.interrupt() }, work)
+        } catch is CancellationError where !Task.isCancelled {
+            throw Self.closed
+        }
+    }
+
+    private static let closed = StorageError(.closed, "use the database", because: "it was closed")
+}
+
+extension StorageError {
+    /// SQLite's codes in our words.
+    init(_ error: DatabaseError, _ operation: String) {
+        let code = Self.code(error)
+        let message = error.message ?? "SQLite gave no reason"
+        self.init(
+            code, operation, because: Self.advice[code].map { "\(message); \($0)" } ?? message,
+            nativeCode: String(error.extendedResultCode.rawValue))
+    }
+
+    private static let advice: [Code: String] = [
+        .busy: "another process holds it",
+        .corrupt: "restore it from a backup, or move the file away to start anew",
+        .full: "make room",
+        .readOnly: "let the user of this program write to it and to its folder",
+        .replaced: "restart to use the file that is there now",
+        .unavailable: "check the disk, the folder and its permissions",
+    ]
+
+    private static func code(_ error: DatabaseError) -> Code {
+        switch error.extendedResultCode {
+        case .SQLITE_CONSTRAINT_UNIQUE, .SQLITE_CONSTRAINT_PRIMARYKEY, .SQLITE_CONSTRAINT_ROWID:
+            return .uniqueViolation
+        case .SQLITE_READONLY_DBMOVED: return .replaced
+        default: break
+        }
+        return switch error.resultCode {
+        case .SQLITE_CONSTRAINT, .SQLITE_MISMATCH: .constraint
+        case .SQLITE_BUSY, .SQLITE_LOCKED: .busy
+        case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH: .readOnly
+        case .SQLITE_FULL, .SQLITE_NOMEM: .full
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB: .corrupt
+        case .SQLITE_CANTOPEN, .SQLITE_IOERR, .SQLITE_PROTOCOL: .unavailable
+        case .SQLITE_TOOBIG, .SQLITE_RANGE: .invalidValue
+        default: error.message?.contains("closed") == true ? .closed : .other
         }
     }
 }

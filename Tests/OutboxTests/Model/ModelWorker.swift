@@ -121,33 +121,24 @@ private struct ModelEngine: StorageEngine {
 
     var kind: StorageKind { engine.kind }
 
-    func transaction<Value: Sendable>(
-        _ body: @escaping @Sendable (any StorageConnection) throws -> Value
+    func run<Value: Sendable>(
+        _ unit: UnitOfWork, _ body: @escaping @Sendable (any StorageConnection) throws -> Value
     ) async throws -> Value {
+        guard unit != .read, unit != .query else {
+            guard !worker.isDead else { throw Killed() }
+            return try await engine.run(unit, body)
+        }
         let fate = worker.world.fate
         try await worker.world.mayPause(1)
         guard !worker.isDead else { throw Killed() }
         if fate.strikes(.databaseDown, 2) { throw FailingEngine.error(.unavailable) }
-        let value = try await engine.transaction(body)
+        let value = try await engine.run(unit, body)
         if fate.strikes(.crash, 1) {
             worker.die()
             throw Killed()
         }
         if fate.strikes(.commitLost, 2) { throw FailingEngine.error(.outcomeUnknown) }
         return value
-    }
-
-    func read<Value: Sendable>(
-        _ body: @escaping @Sendable (any StorageConnection) throws -> Value
-    ) async throws -> Value {
-        guard !worker.isDead else { throw Killed() }
-        return try await engine.read(body)
-    }
-
-    func exclusiveTransaction<Value: Sendable>(
-        _ body: @escaping @Sendable (any StorageConnection) throws -> Value
-    ) async throws -> Value {
-        try await transaction(body)
     }
 
     func scratch(of mirror: String) async throws -> any StorageEngine { try await engine.scratch(of: mirror) }

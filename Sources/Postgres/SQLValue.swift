@@ -1,0 +1,253 @@
+import CPostgres
+
+/// A value as both kinds of database store it.
+///
+/// Instants are integers: milliseconds since 1970 in UTC.
+package enum SQLValue: Hashable, Sendable {
+    case null
+    case integer(Int64)
+    case real(Double)
+    case text(String)
+    case boolean(Bool)
+}
+
+/// The type of a column, as the migrations declare it.
+package enum ColumnType: Sendable {
+    /// `BIGINT`.
+    case integer
+    /// `DOUBLE PRECISION`.
+    case real
+    /// `TEXT`.
+    case text
+    /// `BOOLEAN`.
+    case boolean
+}
+
+/// Object ids of `pg_type`, which libpq's public headers do not name.
+private enum ObjectID {
+    static let bool: UInt32 = 16
+    static let int8: UInt32 = 20
+    static let int2: UInt32 = 21
+    static let int4: UInt32 = 23
+    static let text: UInt32 = 25
+    static let float4: UInt32 = 700
+    static let float8: UInt32 = 701
+    static let numeric: UInt32 = 1700
+}
+
+extension SQLValue {
+    /// The type's object id; 0 lets the server infer it.
+    fileprivate var objectID: UInt32 {
+        switch self {
+        case .null: 0
+        case .integer: ObjectID.int8
+        case .real: ObjectID.float8
+        case .text: ObjectID.text
+        case .boolean: ObjectID.bool
+        }
+    }
+
+    /// The value of a type's text form in the nearest of our cases.
+    ///
+    /// Integers of every width become 64 bits; a `numeric` that is one becomes an integer, another a real; types
+    /// without a case are text.
+    init(_ text: String, ofType objectID: UInt32) {
+        switch objectID {
+        case ObjectID.int2, ObjectID.int4, ObjectID.int8: self = Int64(text).map(Self.integer) ?? .text(text)
+        case ObjectID.float4, ObjectID.float8: self = Double(text).map(Self.real) ?? .text(text)
+        case ObjectID.numeric: self = Int64(text).map(Self.integer) ?? Double(text).map(Self.real) ?? .text(text)
+        case ObjectID.bool: self = .boolean(text == "t")
+        default: self = .text(text)
+        }
+    }
+}
+
+extension ColumnType {
+    fileprivate var objectID: UInt32 {
+        switch self {
+        case .integer: ObjectID.int8
+        case .real: ObjectID.float8
+        case .text: ObjectID.text
+        case .boolean: ObjectID.bool
+        }
+    }
+
+    /// The object id of the type of arrays of it.
+    fileprivate var arrayObjectID: UInt32 {
+        switch self {
+        case .integer: 1016
+        case .real: 1022
+        case .text: 1009
+        case .boolean: 1000
+        }
+    }
+}
+
+/// Rows on their way into a table with `COPY … (FORMAT BINARY)`.
+package struct PostgresRows: Sendable {
+    private(set) var bytes: [UInt8] = []
+
+    package init() {}
+
+    /// Adds a row, each value of exactly the type of its column, or null.
+    package mutating func append(_ values: [SQLValue]) {
+        bytes.append(Int16(clamping: values.count))
+        for value in values { bytes.append(field: value) }
+    }
+}
+
+/// The values for `$1`, `$2`, … in binary form with their types, in one buffer.
+///
+/// The forms are those of each type's `send` function in the server: integers and IEEE 754 numbers in network order,
+/// texts as UTF-8, arrays as dimensions, null flag, element type, size, lower bound and elements with their lengths.
+package struct PostgresParameters: Sendable {
+    private(set) var types: [UInt32] = []
+    private var bytes: [UInt8] = []
+    private var ranges: [Range<Int>?] = []
+
+    package init(_ values: [SQLValue]) {
+        for value in values {
+            types.append(value.objectID)
+            let start = bytes.count
+            bytes.append(value)
+            if case .null = value { ranges.append(nil) } else { ranges.append(start..<bytes.count) }
+        }
+        endTexts()
+    }
+
+    /// One array for each column of some rows.
+    ///
+    /// - Parameters:
+    ///   - columns: What the arrays hold.
+    ///   - rows: How many rows there are.
+    ///   - row: Makes one, each of its values null or of its column's type.
+    /// - Throws: What `row` throws.
+    package init<Failure: Error>(
+        columns: [ColumnType], rows: some Collection<Int>, row: (Int) throws(Failure) -> [SQLValue]
+    ) throws(Failure) {
+        var arrays = [[UInt8]](repeating: [], count: columns.count)
+        var hasNull = [Bool](repeating: false, count: columns.count)
+        for number in rows {
+            for (index, value) in try row(number).enumerated() {
+                if case .null = value { hasNull[index] = true }
+                arrays[index].append(field: value)
+            }
+        }
+        for (index, type) in columns.enumerated() {
+            let start = bytes.count
+            bytes.append(Int32(rows.isEmpty ? 0 : 1))
+            bytes.append(Int32(hasNull[index] ? 1 : 0))
+            bytes.append(type.objectID)
+            if !rows.isEmpty {
+                bytes.append(Int32(clamping: rows.count))
+                bytes.append(Int32(1))
+                bytes += arrays[index]
+            }
+            types.append(type.arrayObjectID)
+            ranges.append(start..<bytes.count)
+        }
+        endTexts()
+    }
+
+    /// An empty text at the end still needs an address: no address means null.
+    private mutating func endTexts() { bytes.append(0 as UInt8) }
+
+    /// Lends what libpq's functions take: values, their lengths, their formats.
+    func withPointers<Value>(_ body: ([UnsafePointer<CChar>?], [Int32], [Int32]) -> Value) -> Value {
+        bytes.withUnsafeBytes { buffer in
+            buffer.withMemoryRebound(to: CChar.self) { characters in
+                let start = characters.baseAddress
+                return body(
+                    ranges.map { range in range.flatMap { start?.advanced(by: $0.lowerBound) } },
+                    ranges.map { Int32(clamping: $0?.count ?? 0) },
+                    ranges.map { _ in 1 })
+            }
+        }
+    }
+}
+
+/// The answer to one statement; owns libpq's memory.
+package final class PostgresResult {
+    private let handle: OpaquePointer
+    private let types: [UInt32]
+    package let columnNames: [String]
+    package let rowCount: Int
+
+    /// Takes ownership of `handle`.
+    init(_ handle: OpaquePointer) {
+        self.handle = handle
+        let columns = 0..<PQnfields(handle)
+        types = columns.map { PQftype(handle, $0) }
+        columnNames = columns.map { PQfname(handle, $0).map { String(cString: $0) } ?? "" }
+        rowCount = Int(PQntuples(handle))
+    }
+
+    deinit { PQclear(handle) }
+
+    /// How many rows the statement changed; 0 for a statement that counts none.
+    package var affectedRows: Int {
+        PQcmdTuples(handle).flatMap { Int(String(cString: $0)) } ?? 0
+    }
+
+    /// Whether the statement did more than to look.
+    var isChange: Bool {
+        switch commandTag.prefix(while: { $0 != " " }) {
+        case "SELECT", "FETCH", "DECLARE", "CLOSE", "BEGIN", "SAVEPOINT", "RELEASE", "ROLLBACK": false
+        case "INSERT", "UPDATE", "DELETE", "COPY": affectedRows > 0
+        default: true
+        }
+    }
+
+    /// The first value of the first row as text; nil if there is none or it is null.
+    var firstText: String? {
+        guard rowCount > 0, !columnNames.isEmpty, case .text(let text) = value(0, 0) else { return nil }
+        return text
+    }
+
+    /// What the server says it did, such as `COMMIT`.
+    var commandTag: String {
+        PQcmdStatus(handle).map { String(cString: $0) } ?? ""
+    }
+
+    /// One value in the nearest of our types.
+    ///
+    /// - Precondition: `row` is below ``rowCount``, `column` below the number
+    ///   of ``columnNames``.
+    package func value(_ row: Int, _ column: Int) -> SQLValue {
+        let (row32, column32) = (Int32(row), Int32(column))
+        guard PQgetisnull(handle, row32, column32) == 0, let start = PQgetvalue(handle, row32, column32) else {
+            return .null
+        }
+        let raw = UnsafeRawBufferPointer(start: start, count: Int(PQgetlength(handle, row32, column32)))
+        return SQLValue(String(decoding: raw, as: UTF8.self), ofType: types[column])
+    }
+}
+
+extension [UInt8] {
+    /// Adds a number in network order.
+    fileprivate mutating func append(_ number: some FixedWidthInteger) {
+        Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0) }
+    }
+
+    /// Adds the binary form of a value; nothing for null.
+    fileprivate mutating func append(_ value: SQLValue) {
+        switch value {
+        case .null: break
+        case .integer(let number): append(number)
+        case .real(let number): append(number.bitPattern)
+        case .text(let text): append(contentsOf: text.utf8)
+        case .boolean(let truth): append(truth ? 1 as UInt8 : 0)
+        }
+    }
+
+    /// Adds a value with its length before it, as arrays and copied rows have them.
+    fileprivate mutating func append(field value: SQLValue) {
+        switch value {
+        case .null: append(Int32(-1))
+        case .integer, .real: append(Int32(8))
+        case .boolean: append(Int32(1))
+        case .text(let text): append(Int32(clamping: text.utf8.count))
+        }
+        append(value)
+    }
+}
