@@ -232,13 +232,13 @@ private final class Worker: @unchecked Sendable {
             condition.signal()
         } else {
             isRunning = true
-            let thread = Thread { self.drain() }
-            thread.name = name
-            thread.start()
+            Thread { self.drain() }.start()
         }
     }
 
     private func drain() {
+        // Before it runs a thread takes no name.
+        Thread.current.name = name
         blockBrokenPipeSignal()
         condition.withLock { thread = pthread_self() }
         while let batch = nextBatch() {

@@ -83,29 +83,16 @@ extension ColumnType {
     }
 }
 
-/// Rows on their way into a table with `COPY … (FORMAT BINARY)`.
-package struct PostgresRows: Sendable {
-    private(set) var bytes: [UInt8] = []
-
-    package init() {}
-
-    /// Adds a row, each value of exactly the type of its column, or null.
-    package mutating func append(_ values: [SQLValue]) {
-        bytes.append(Int16(clamping: values.count))
-        for value in values { bytes.append(field: value) }
-    }
-}
-
 /// The values for `$1`, `$2`, … in binary form with their types, in one buffer.
 ///
 /// The forms are those of each type's `send` function in the server: integers and IEEE 754 numbers in network order,
 /// texts as UTF-8, arrays as dimensions, null flag, element type, size, lower bound and elements with their lengths.
-package struct PostgresParameters: Sendable {
+struct PostgresParameters {
     private(set) var types: [UInt32] = []
     private var bytes: [UInt8] = []
     private var ranges: [Range<Int>?] = []
 
-    package init(_ values: [SQLValue]) {
+    init(_ values: [SQLValue]) {
         for value in values {
             types.append(value.objectID)
             let start = bytes.count
@@ -119,12 +106,10 @@ package struct PostgresParameters: Sendable {
     ///
     /// - Parameters:
     ///   - columns: What the arrays hold.
-    ///   - rows: How many rows there are.
+    ///   - rows: The numbers of the rows.
     ///   - row: Makes one, each of its values null or of its column's type.
     /// - Throws: What `row` throws.
-    package init<Failure: Error>(
-        columns: [ColumnType], rows: some Collection<Int>, row: (Int) throws(Failure) -> [SQLValue]
-    ) throws(Failure) {
+    init(columns: [ColumnType], rows: ArraySlice<Int>, _ row: (Int) throws -> [SQLValue]) throws {
         var arrays = [[UInt8]](repeating: [], count: columns.count)
         var hasNull = [Bool](repeating: false, count: columns.count)
         for number in rows {
@@ -240,6 +225,12 @@ extension [UInt8] {
         }
     }
 
+    /// Adds a row as `COPY … (FORMAT BINARY)` has it.
+    mutating func append(copied values: [SQLValue]) {
+        append(Int16(clamping: values.count))
+        for value in values { append(field: value) }
+    }
+
     /// Adds a value with its length before it, as arrays and copied rows have them.
     fileprivate mutating func append(field value: SQLValue) {
         switch value {
@@ -249,5 +240,12 @@ extension [UInt8] {
         case .text(let text): append(Int32(clamping: text.utf8.count))
         }
         append(value)
+    }
+}
+
+extension [Int] {
+    /// The numbers, at most so many at a time.
+    func portions(of size: Int) -> some Sequence<ArraySlice<Int>> {
+        stride(from: 0, to: count, by: size).lazy.map { self[$0..<Swift.min($0 + size, count)] }
     }
 }

@@ -2,18 +2,8 @@ package import Foundation
 
 /// One row of an answer, read by column name.
 package struct SQLRow: Sendable {
-    /// The names of an answer's columns, shared by its rows.
-    final class Columns: Sendable {
-        let names: [String]
-        private let indexes: [String: Int]
-
-        init(_ names: [String]) {
-            self.names = names
-            self.indexes = Dictionary(names.enumerated().map { ($1, $0) }) { first, _ in first }
-        }
-
-        func index(of name: String) -> Int? { indexes[name] }
-    }
+    /// The places of the columns by their names, shared by the rows of an answer.
+    typealias Columns = [String: Int]
 
     private let columns: Columns
     private let values: [SQLValue]
@@ -26,7 +16,7 @@ package struct SQLRow: Sendable {
     /// The value of a column as the engine returned it; SQLite returns
     /// booleans as 0 and 1.
     package func value(_ column: String) throws -> SQLValue {
-        guard let index = columns.index(of: column), index < values.count else {
+        guard let index = columns[column], index < values.count else {
             throw StorageError(.decoding, "read column \(column)", because: "the answer has no such column")
         }
         return values[index]
@@ -107,5 +97,12 @@ package struct SQLRow: Sendable {
 
     private func mismatch(_ column: String, _ expected: String) -> StorageError {
         StorageError(.decoding, "read column \(column)", because: "it is not \(expected)")
+    }
+}
+
+extension SQLRow.Columns {
+    /// - Parameter names: The names of an answer's columns; of two that are the same the first counts.
+    init(names: [String]) {
+        self.init(names.enumerated().map { ($1, $0) }) { first, _ in first }
     }
 }

@@ -130,8 +130,6 @@ final class PostgresEngine: StorageEngine {
 
 /// A borrowed Postgres connection.
 final class PostgresStorageConnection: StorageConnection {
-    /// How many rows travel in one statement: measured, the fastest number.
-    private static let batchSize = 1_000
     /// For fewer rows an attempt to copy them does not pay.
     private static let copiedRows = 500
 
@@ -176,16 +174,9 @@ final class PostgresStorageConnection: StorageConnection {
         }
         let connection = try connection
         let places = batch.columns.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
-        let types = batch.columns.map(\.type)
         let text = "\(batch.head) SELECT * FROM unnest(\(places))\(batch.tail)"
         return try explaining(text) {
-            var rest = numbers[...]
-            return try connection.executeSeries(text) {
-                let portion = rest.prefix(Self.batchSize)
-                rest = rest.dropFirst(portion.count)
-                return portion.isEmpty
-                    ? nil : try PostgresParameters(columns: types, rows: portion) { try batch.checkedRow($0) }
-            }
+            try connection.insert(text, columns: batch.columns.map(\.type), rows: numbers) { try batch.checkedRow($0) }
         }
     }
 
@@ -202,15 +193,7 @@ final class PostgresStorageConnection: StorageConnection {
         let text =
             "COPY \(batch.table) (\(batch.columns.map(\.name).joined(separator: ", "))) FROM STDIN (FORMAT BINARY)"
         return try explaining(text) {
-            var rest = numbers[...]
-            let copied = try connection.copy(text) {
-                let portion = rest.prefix(Self.batchSize)
-                rest = rest.dropFirst(portion.count)
-                if portion.isEmpty { return nil }
-                var rows = PostgresRows()
-                for number in portion { rows.append(try batch.checkedRow(number)) }
-                return rows
-            }
+            let copied = try connection.copy(text, rows: numbers) { try batch.checkedRow($0) }
             connection.mayCopy = copied != nil
             return copied
         }
@@ -238,9 +221,9 @@ final class PostgresStorageConnection: StorageConnection {
 
 extension PostgresStorageConnection {
     private static func rows(_ result: PostgresResult) -> [SQLRow] {
-        let columns = SQLRow.Columns(result.columnNames)
+        let columns = SQLRow.Columns(names: result.columnNames)
         return (0..<result.rowCount).map { row in
-            SQLRow(columns: columns, values: columns.names.indices.map { result.value(row, $0) })
+            SQLRow(columns: columns, values: result.columnNames.indices.map { result.value(row, $0) })
         }
     }
 

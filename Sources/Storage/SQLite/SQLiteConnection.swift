@@ -172,8 +172,8 @@ final class SQLiteStatement {
     private let handle: OpaquePointer
     /// Where the texts of the values lie one behind the other: SQLite reads them there, rather than copy each.
     private var texts = UnsafeMutableRawBufferPointer(start: nil, count: 0)
-    /// The names of the answer's columns; nil before the first row.
-    private var columns: SQLRow.Columns?
+    /// The answer's columns; none before the first row.
+    private var columns: SQLRow.Columns = [:]
     /// How often SQLite had prepared it anew when the names were read: then the tables have changed.
     private var preparations: Int32 = 0
 
@@ -244,10 +244,10 @@ final class SQLiteStatement {
     /// The row that it stands at.
     func row() throws -> SQLRow {
         let current = sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_REPREPARE, 0)
-        if columns == nil || current != preparations {
+        if columns.isEmpty || current != preparations {
             preparations = current
             columns = SQLRow.Columns(
-                (0..<sqlite3_column_count(handle)).map { column in
+                names: (0..<sqlite3_column_count(handle)).map { column in
                     sqlite3_column_name(handle, column).map { String(cString: $0) } ?? ""
                 })
         }
@@ -255,7 +255,7 @@ final class SQLiteStatement {
         var values: [SQLValue] = []
         values.reserveCapacity(Int(count))
         for column in 0..<count { values.append(try value(column)) }
-        return SQLRow(columns: columns ?? SQLRow.Columns([]), values: values)
+        return SQLRow(columns: columns, values: values)
     }
 
     private func value(_ column: Int32) throws -> SQLValue {

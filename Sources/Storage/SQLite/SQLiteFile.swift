@@ -6,26 +6,13 @@ import Foundation
 /// then is gone with the process, and another process may write elsewhere at
 /// the same time.
 struct SQLiteFile: Sendable {
-    /// What makes a file the same file.
-    private struct Identity: Equatable {
-        let device: UInt64
-        let number: UInt64
-
-        init?(_ path: String) {
-            var status = stat()
-            guard stat(path, &status) == 0 else { return nil }
-            device = UInt64(status.st_dev)
-            number = UInt64(status.st_ino)
-        }
-    }
-
     private let path: String
-    private let identities: [(path: String, identity: Identity)]
+    private let identities: [(path: String, identity: [UInt64])]
 
     /// - Parameter path: A database that is open, with its log beside it.
     init(openedAt path: String) {
         self.path = path
-        identities = [path, "\(path)-wal", "\(path)-shm"].compactMap { path in Identity(path).map { (path, $0) } }
+        identities = [path, "\(path)-wal", "\(path)-shm"].map { ($0, Self.identity(of: $0)) }.filter { !$0.1.isEmpty }
     }
 
     /// Makes sure that the names still belong to the files that are open.
@@ -34,9 +21,9 @@ struct SQLiteFile: Sendable {
     ///   `.replaced`.
     func check(_ operation: String) throws(StorageError) {
         for (name, identity) in identities {
-            let found = Identity(name)
+            let found = Self.identity(of: name)
             if found == identity { continue }
-            if name == path, found == nil {
+            if name == path, found.isEmpty {
                 throw StorageError(
                     .unavailable, operation,
                     because: "the file was removed while it was in use; put it back, or restart to begin without it")
@@ -46,6 +33,12 @@ struct SQLiteFile: Sendable {
                 .replaced, operation,
                 because: "\(subject) was removed or replaced while it was in use; restart to use what is there now")
         }
+    }
+
+    /// What makes a file the same file: its device and its number there; nothing without a file.
+    private static func identity(of path: String) -> [UInt64] {
+        var status = stat()
+        return stat(path, &status) == 0 ? [UInt64(status.st_dev), UInt64(status.st_ino)] : []
     }
 
     /// Makes a private folder (0700) and an empty private file (0600) where
