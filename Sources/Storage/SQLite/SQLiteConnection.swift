@@ -210,7 +210,7 @@ final class SQLiteStatement {
     }
 
     /// Whether it changes nothing in the file.
-    var isReading: Bool { sqlite3_stmt_readonly(handle) != 0 }
+    var isReading: Bool { sqlite3_stmt_readonly(handle) != 0 || sqlite3_stmt_isexplain(handle) != 0 }
 
     /// Gives it its values; it must have been reset.
     func bind(_ values: [SQLValue]) throws {
