@@ -479,7 +479,7 @@ extension NetworkError.Operation {
 
 extension Feed {
     /// What reading the feed is called.
-    fileprivate var operation: NetworkError.Operation {
+    var operation: NetworkError.Operation {
         switch self {
         case .ownPosts: .readOwnPosts
         case .home: .readHome

@@ -7,11 +7,9 @@ import Testing
     /// The parts that are found: kind, what it leads to, and the bytes it covers.
     private func parts(of text: String) -> [String] {
         BlueskyFacets.facets(in: text).map { facet in
-            let bytes = Array(text.utf8)[facet.index.byteStart..<facet.index.byteEnd]
-            let covered = String(decoding: bytes, as: UTF8.self)
-            let feature = facet.features.first
-            let target = feature?.uri ?? feature?.tag ?? "nothing"
-            return "\(feature?.type.split(separator: "#").last ?? "none") \(target) \(covered)"
+            let covered = String(decoding: Array(text.utf8)[facet.bytes], as: UTF8.self)
+            let target = facet.link.map { "link \($0)" } ?? facet.tag.map { "tag \($0)" } ?? "nothing"
+            return "\(target) \(covered)"
         }
     }
 
@@ -22,11 +20,12 @@ import Testing
         let facets = BlueskyFacets.facets(in: text)
         #expect(facets.count == 1)
         let facet = try #require(facets.first)
-        #expect(facet.index == .init(byteStart: 74, byteEnd: 108))
-        #expect(
-            facet.features == [
-                .init(type: "app.bsky.richtext.facet#link", uri: "https://en.wikipedia.org/wiki/CBOR")
-            ])
+        #expect(facet == .init(bytes: 74..<108, link: "https://en.wikipedia.org/wiki/CBOR"))
+        let json = #"""
+            {"features":[{"$type":"app.bsky.richtext.facet#link","uri":"https://en.wikipedia.org/wiki/CBOR"}],\#
+            "index":{"byteEnd":108,"byteStart":74}}
+            """#
+        #expect(String(decoding: try JSONBody.encoded(facet.json), as: UTF8.self) == json)
     }
 
     @Test(arguments: [
@@ -80,11 +79,11 @@ import Testing
             let bytes = Array(text.utf8)
             var end = 0
             for facet in BlueskyFacets.facets(in: text) {
-                #expect(facet.index.byteStart >= end)
-                #expect(facet.index.byteEnd > facet.index.byteStart)
-                #expect(facet.index.byteEnd <= bytes.count)
-                end = min(facet.index.byteEnd, bytes.count)
-                let part = bytes[min(facet.index.byteStart, end)..<end]
+                #expect(facet.bytes.lowerBound >= end)
+                #expect(facet.bytes.upperBound > facet.bytes.lowerBound)
+                #expect(facet.bytes.upperBound <= bytes.count)
+                end = min(facet.bytes.upperBound, bytes.count)
+                let part = bytes[min(facet.bytes.lowerBound, end)..<end]
                 #expect(String(validating: part, as: UTF8.self) != nil)
             }
         }

@@ -2,86 +2,239 @@ import Foundation
 import Posts
 import Transport
 
-/// Sends requests to the servers of Bluesky, and turns what goes wrong into ``NetworkError``.
-struct BlueskyClient: Sendable {
+/// Sends requests to one of Bluesky's servers after the other.
+struct BlueskyClient: NetworkClient {
+    /// Who is asked; see ``at(_:hiding:)``.
+    private(set) var server: ServerAddress
     let http: HTTPClient
     /// The clock of the servers, as their answers tell it.
     var serverClock = ServerClock()
     let now: @Sendable () -> Date
     /// Nobody is logged in.
     var isAnonymous = false
+    private(set) var secrets: [Secret] = []
 
-    /// How long one request may take.
-    static let timeout: Duration = .seconds(30)
+    var network: NetworkName { .bluesky }
 
-    /// What a server said.
-    enum Answer: Sendable {
-        /// A status of 200 through 299.
-        case success(HTTPResponse)
-        case refusal(BlueskyRefusal)
-
-        /// - Throws: ``NetworkError`` for a refusal.
-        func response() throws(NetworkError) -> HTTPResponse {
-            switch self {
-            case .success(let response): return response
-            case .refusal(let refusal): throw refusal.error
-            }
-        }
+    /// The same client for another server, and with other secrets.
+    func at(_ server: ServerAddress, hiding secrets: [Secret] = []) -> BlueskyClient {
+        var client = self
+        (client.server, client.secrets) = (server, secrets)
+        return client
     }
 
-    /// Asks a server.
+    /// Asks the server.
     ///
     /// - Parameters:
     ///   - call: What to ask.
-    ///   - server: Whom to ask.
     ///   - token: Shown to the server.
-    ///   - secrets: Whatever else must not appear in an error.
     /// - Returns: The answer, be it a refusal.
     /// - Throws: ``NetworkError`` without an answer, or `CancellationError`.
-    func answer(
-        to call: BlueskyCall, from server: ServerAddress, with token: Secret? = nil, hiding secrets: [Secret] = []
-    ) async throws -> Answer {
-        let secrets = secrets + (token.map { [$0] } ?? [])
-        var request = HTTPRequest(
-            method: call.method, url: server.base + call.target, headers: try headers(for: call, server, token),
-            body: call.body, timeout: Self.timeout, maximumBodyBytes: call.maximumBytes,
-            followsRedirects: true)
-        request.isPublicOnly = server.isPublicOnly
-        let response: HTTPResponse
-        do {
-            response = try await http.send(request)
-        } catch let error as TransportError {
-            guard let beginning = call.takesBeginning ? error.beginning : error.refusal else {
-                throw failure(call, server, error, hiding: secrets)
-            }
-            response = beginning
+    func answer(to call: NetworkCall, with token: Secret? = nil) async throws -> BlueskyAnswer {
+        var client = self
+        client.secrets += token.map { [$0] } ?? []
+        let token = token?.reveal()
+        if let token, token.isEmpty || !token.isVisibleASCII {
+            throw error(
+                call, .malformedResponse, outcome: .notSent,
+                detail: "the session's token is empty or holds a space or line break")
         }
-        serverClock.note(response.headers)
-        if (200...299).contains(response.status) { return .success(response) }
-        return .refusal(refusal(call, server, response, hiding: secrets))
+        let response = try await client.answer(to: call, authorization: token.map { "Bearer \($0)" })
+        return BlueskyAnswer(
+            call: call, client: client, all: response, refusal: response.isGood ? nil : client.refusal(call, response))
+    }
+}
+
+/// What a server said.
+struct BlueskyAnswer: Sendable {
+    let call: NetworkCall
+    let client: BlueskyClient
+    fileprivate let all: HTTPResponse
+    /// Nil for an answer with a status of 200 through 299.
+    let refusal: BlueskyRefusal?
+
+    /// - Throws: ``NetworkError`` for a refusal.
+    func response() throws(NetworkError) -> HTTPResponse {
+        if let refusal { throw refusal.error }
+        return all
     }
 
-    /// - Throws: ``NetworkError`` with code `.malformedResponse`.
-    func decode<Value: Decodable>(
-        _ type: Value.Type, from response: HTTPResponse, _ call: BlueskyCall, host: String
-    ) throws(NetworkError) -> Value {
-        if let value = JSONBody.decoded(type, response.body) { return value }
-        throw malformed(call, host: host, response, "the answer is not the JSON that was expected")
+    /// The answer read as JSON.
+    ///
+    /// - Throws: ``NetworkError`` for a refusal, and with code `.malformedResponse`.
+    func value<Value: Decodable>(_ type: Value.Type) throws(NetworkError) -> Value {
+        try client.decode(type, from: try response(), call)
     }
 
-    private func headers(
-        for call: BlueskyCall, _ server: ServerAddress, _ token: Secret?
-    ) throws(NetworkError) -> HTTPHeaders {
-        var headers = HTTPHeaders([("Accept", "application/json")])
-        if let token = token?.reveal() {
-            guard !token.isEmpty, token.isVisibleASCII else {
-                throw error(
-                    call, .malformedResponse, host: server.host, outcome: .notSent,
-                    detail: "the session's token is empty or holds a space or line break")
-            }
-            headers.append("Authorization", "Bearer \(token)")
+    /// An error that says what is wrong with an answer that could be read.
+    func malformed(_ detail: String) -> NetworkError { client.malformed(call, all, detail: detail) }
+
+    /// An error with a cause that does not stand in the answer.
+    func error(_ code: NetworkError.Code, _ detail: String) -> NetworkError {
+        client.error(call, code, outcome: .refused, detail: detail)
+    }
+}
+
+/// A server's no: its name decides what it means, not the status.
+struct BlueskyRefusal: Sendable {
+    /// What the server calls the error; nil where it does not say, as proxies do not.
+    let name: String?
+    let error: NetworkError
+
+    /// Whether the token has only run out.
+    var saysExpired: Bool { name == "ExpiredToken" }
+
+    /// Whether a record exists where none was to be, or is another than the expected one.
+    var saysOccupied: Bool {
+        name == "InvalidSwap"
+            || error.status == 400 && error.serverCode?.lowercased().contains("already exists") == true
+    }
+
+    /// Whether ``saysOccupied`` may be what is meant.
+    var maySayOccupied: Bool { saysOccupied || name == nil && [400, 409].contains(error.status) }
+}
+
+/// What an answer with an error means.
+extension BlueskyClient {
+    private static let maximumName = 64
+    /// How tokens in the form of JWT begin, whosever they are.
+    private static let tokenBeginning = "eyJ"
+
+    private static let codes: [String: NetworkError.Code] = [
+        "ExpiredToken": .unauthorized, "InvalidToken": .unauthorized, "AuthMissing": .unauthorized,
+        "AuthenticationRequired": .unauthorized, "AuthFactorTokenRequired": .unauthorized,
+        "AccountTakedown": .accountDisabled, "AccountSuspended": .accountDisabled,
+        "AccountDeactivated": .accountDisabled, "RepoTakendown": .accountDisabled,
+        "RepoSuspended": .accountDisabled, "RepoDeactivated": .accountDisabled,
+        "NotFound": .notFound, "RecordNotFound": .notFound, "RepoNotFound": .notFound,
+        "BlockedActor": .forbidden, "BlockedByActor": .forbidden, "Forbidden": .forbidden,
+        "InvalidSwap": .conflict, "RateLimitExceeded": .rateLimited,
+        "XRPCNotSupported": .capability, "MethodNotImplemented": .capability,
+        "InternalServerError": .unavailable, "UpstreamFailure": .unavailable, "NotEnoughResources": .unavailable,
+        "UpstreamTimeout": .unavailable,
+    ]
+
+    /// What a person can do about an error that only a person can mend.
+    private static let advice: [String: String] = [
+        "AuthFactorTokenRequired":
+            "this is the account's own password, which wants a code from a mail; make an app password instead",
+        "AccountTakedown": "the account was taken down", "AccountDeactivated": "the account is deactivated",
+    ]
+
+    /// When to ask again, by headers whose names lack the `X-` that others have.
+    func pacing(of response: HTTPResponse) -> ServerPacing {
+        ServerPacing(response.headers, receivedAt: now(), prefix: "RateLimit-")
+    }
+
+    /// What an answer's error means for a call.
+    func refusal(_ call: NetworkCall, _ response: HTTPResponse) -> BlueskyRefusal {
+        let (name, message) = Self.problem(in: response)
+        let code = Self.code(call, response.status, name, message)
+        let said = [name, message.flatMap { $0.contains("<") ? nil : $0 }].compactMap(\.self).joined(separator: ": ")
+        var failure = error(
+            call, response, code, outcome: outcome(of: code, status: response.status),
+            detail: name.flatMap { Self.advice[$0] }, words: printable(said, hide: Self.withoutTokens))
+        failure.retryAfter = pacing(of: response).retryAfter(of: code)
+        return BlueskyRefusal(name: name, error: failure)
+    }
+
+    private static func code(
+        _ call: NetworkCall, _ status: Int, _ name: String?, _ message: String?
+    ) -> NetworkError.Code {
+        let code = NetworkError.Code(status: status)
+        if code == .rateLimited { return code }
+        if let name, let code = codes[name] { return code }
+        if status == 404 || status == 405 { return codeOfMissing(call, name) }
+        return code == .rejected ? codeOfBadRequest(message ?? "") : code
+    }
+
+    /// What is missing by the word of a proxy may be there by the word of the server behind it: nothing is concluded
+    /// about a post.
+    private static func codeOfMissing(_ call: NetworkCall, _ name: String?) -> NetworkError.Code {
+        if name != nil { return .notFound }
+        let asksWhoIsThere: Set<NetworkError.Operation> = [.verifyAccount, .logIn]
+        return asksWhoIsThere.contains(call.operation) ? .configuration : .malformedResponse
+    }
+
+    private static func codeOfBadRequest(_ message: String) -> NetworkError.Code {
+        let text = message.lowercased()
+        if text.contains("could not find repo") { return .notFound }
+        let phrases = ["must not be longer", "too long", "grapheme"]
+        return phrases.contains(where: text.contains) ? .tooLong : .rejected
+    }
+
+    /// The fields `error` and `message` of a JSON body, or the name that a plain text begins with.
+    ///
+    /// Nothing else of a body is ever looked at: it may be a page of somebody's proxy.
+    private static func problem(in response: HTTPResponse) -> (name: String?, message: String?) {
+        guard let body = response.errorBody else { return (nil, nil) }
+        if let body = JSONBody.decoded(BlueskyErrorBody.self, body) {
+            return (body.name.flatMap { isName($0) ? $0 : nil }, body.message)
         }
-        if call.body?.isEmpty == false { headers.append("Content-Type", "application/json") }
-        return headers
+        let beginning = String(decoding: body.prefix(maximumName), as: UTF8.self)
+        let word = String(beginning.prefix { $0.isASCII && $0.isLetter })
+        return (codes[word] == nil ? nil : word, nil)
+    }
+
+    private static func isName(_ text: String) -> Bool {
+        (1...maximumName).contains(text.utf8.count) && text.utf8.allSatisfy(\.isLetterOrDigit)
+    }
+
+    /// Words without what looks like a token, whosever it is.
+    private static func withoutTokens(_ words: String) -> String {
+        words.split(separator: " ").map { $0.contains(tokenBeginning) ? "<redacted>" : String($0) }
+            .joined(separator: " ")
+    }
+}
+
+private struct BlueskyErrorBody: Decodable {
+    let name: String?
+    let message: String?
+
+    init(from decoder: any Decoder) throws {
+        let wire = try WireObject(from: decoder)
+        name = wire.text("error")
+        message = wire.text("message")
+    }
+}
+
+/// Requests of XRPC, and for documents that tell where an account lives.
+extension NetworkCall {
+    /// Whether the server that keeps the account's records must answer, and not one that gathers everybody's.
+    var isAboutRecords: Bool { path.hasPrefix("/xrpc/com.atproto.repo.") }
+
+    /// A method that reads.
+    init(_ operation: NetworkError.Operation, _ name: String, _ query: [(name: String, value: String)] = []) {
+        self.init(operation: operation, path: ["xrpc", name], query: query)
+    }
+
+    /// A method that changes something; the body may be empty.
+    init(_ operation: NetworkError.Operation, _ name: String, body: [UInt8]) {
+        self.init(operation: operation, method: .post, path: ["xrpc", name], body: body)
+    }
+
+    /// Puts a record in its place.
+    ///
+    /// - Parameters:
+    ///   - operation: What for.
+    ///   - record: As it is to be.
+    ///   - address: Where.
+    ///   - replaced: The digest of the record that is replaced; nil for one that must not exist.
+    init(
+        _ operation: NetworkError.Operation, putting record: JSONValue, at address: RecordAddress,
+        insteadOf replaced: String?
+    ) throws {
+        // Null says that there must be none yet; left out it would say that it does not matter.
+        let body = JSONValue.object([
+            "repo": .text(address.repository), "collection": .text(address.collection), "rkey": .text(address.key),
+            "record": record, "swapRecord": replaced.map(JSONValue.text) ?? .null,
+        ])
+        self.init(operation, "com.atproto.repo.putRecord", body: try JSONBody.encoded(body))
+    }
+
+    /// A document of a DID, by its path.
+    init(_ operation: NetworkError.Operation, document path: String) {
+        self.init(operation: operation, path: [])
+        self.path = path
     }
 }

@@ -4,27 +4,24 @@ import Foundation
 ///
 /// Names are never marked: a mention notifies people.
 enum BlueskyFacets {
-    /// A part of a text, as the wire wants it.
-    struct Facet: Encodable, Equatable {
-        /// In bytes of UTF-8; the end is behind the part.
-        struct Index: Encodable, Equatable {
-            let byteStart: Int
-            let byteEnd: Int
+    /// A part of a text that leads somewhere.
+    struct Facet: Equatable {
+        /// Where it is, in bytes of UTF-8.
+        let bytes: Range<Int>
+        var link: String?
+        var tag: String?
+
+        /// As the wire wants it.
+        var json: JSONValue {
+            let kind = link == nil ? "tag" : "link"
+            let feature = JSONValue.object(leavingOutNil: [
+                "$type": .text("app.bsky.richtext.facet#\(kind)"), "tag": tag.map(JSONValue.text),
+                "uri": link.map(JSONValue.text),
+            ])
+            let index = ["byteStart": bytes.lowerBound, "byteEnd": bytes.upperBound]
+                .mapValues { JSONValue.integer(Int64($0)) }
+            return .object(["features": .list([feature]), "index": .object(index)])
         }
-
-        struct Feature: Encodable, Equatable {
-            let type: String
-            var tag: String?
-            var uri: String?
-
-            private enum CodingKeys: String, CodingKey {
-                case tag, uri
-                case type = "$type"
-            }
-        }
-
-        let features: [Feature]
-        let index: Index
     }
 
     /// The longest tag that Bluesky takes, in characters and bytes.
@@ -68,8 +65,7 @@ enum BlueskyFacets {
             let first = lowercased.unicodeScalars.dropFirst(scheme.count).first,
             first.properties.isAlphabetic || first.properties.numericType != nil || first == "["
         else { return nil }
-        let feature = Facet.Feature(type: "app.bsky.richtext.facet#link", uri: text)
-        return Facet(features: [feature], index: range(of: link, at: offset + length(of: word[..<start])))
+        return Facet(bytes: range(of: link, at: offset + length(of: word[..<start])), link: text)
     }
 
     /// The brackets of a link, to which they belong only in pairs, as those of an encyclopedia's titles do.
@@ -104,8 +100,7 @@ enum BlueskyFacets {
             // `#1` is a number, and not about anything.
             tag.contains(where: { $0.properties.numericType == nil && !isPunctuation($0) })
         else { return nil }
-        let feature = Facet.Feature(type: "app.bsky.richtext.facet#tag", tag: text)
-        return Facet(features: [feature], index: range(of: [mark] + tag, at: offset))
+        return Facet(bytes: range(of: [mark] + tag, at: offset), tag: text)
     }
 
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
@@ -121,8 +116,8 @@ enum BlueskyFacets {
         }
     }
 
-    private static func range(of part: [Unicode.Scalar], at start: Int) -> Facet.Index {
-        Facet.Index(byteStart: start, byteEnd: start + length(of: part[...]))
+    private static func range(of part: [Unicode.Scalar], at start: Int) -> Range<Int> {
+        start..<start + length(of: part[...])
     }
 
     private static func length(of scalars: ArraySlice<Unicode.Scalar>) -> Int {

@@ -1,5 +1,6 @@
 import Foundation
 import Posts
+import Transport
 
 /// Who an account is and where its records are.
 struct BlueskyIdentity: Sendable, Equatable {
@@ -21,32 +22,23 @@ struct DIDDocument: Decodable, Sendable {
         let id: String
         let endpoint: String
 
-        private enum CodingKeys: String, CodingKey {
-            case id
-            case endpoint = "serviceEndpoint"
-        }
-
         init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            guard let id = container.text(.id), let endpoint = container.text(.endpoint) else {
-                throw BlueskyShapeError()
+            let wire = try WireObject(from: decoder)
+            guard let id = wire.text("id"), let endpoint = wire.text("serviceEndpoint") else {
+                throw ShapeError()
             }
             self.id = id
             self.endpoint = endpoint
         }
     }
 
-    private enum CodingKeys: CodingKey {
-        case id, alsoKnownAs, service
-    }
-
     init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        id = container.text(.id)
-        handles = container.list(of: String.self, .alsoKnownAs).compactMap { name in
+        let wire = try WireObject(from: decoder)
+        id = wire.text("id")
+        handles = wire.list(of: String.self, "alsoKnownAs").compactMap { name in
             name.hasPrefix("at://") ? BlueskyName.handle(name.dropFirst(5)) : nil
         }
-        services = container.list(of: Service.self, .service)
+        services = wire.list(of: Service.self, "service")
     }
 
     /// The server that keeps the records of `did`; nil if the document names none that may be asked.
@@ -100,40 +92,34 @@ struct BlueskyResolver: Sendable {
     }
 
     private func did(ofHandle handle: String) async throws -> String {
-        let call = BlueskyCall(
+        let call = NetworkCall(
             .resolveIdentity, "com.atproto.identity.resolveHandle", [(name: "handle", value: handle)])
-        let answer = try await client.answer(to: call, from: hosts.entryway)
-        if case .refusal(let refusal) = answer, refusal.error.code == .rejected || refusal.error.code == .notFound {
-            var error = refusal.error
+        let answer = try await client.at(hosts.entryway).answer(to: call)
+        if var error = answer.refusal?.error, error.code == .rejected || error.code == .notFound {
             error.code = .configuration
             error.detail = "no account has this handle"
             throw error
         }
-        let host = hosts.entryway.host
-        let found = try client.decode(BlueskyHandle.self, from: try answer.response(), call, host: host)
-        return found.did
+        return try answer.value(BlueskyHandle.self).did
     }
 
     private func document(
         of did: String, _ directory: ServerAddress
     ) async throws -> (document: DIDDocument, host: String) {
         let (server, path) = try place(of: did, directory)
-        let call = BlueskyCall(.resolveIdentity, document: path)
-        let answer = try await client.answer(to: call, from: server)
-        if case .refusal(let refusal) = answer, [404, 410].contains(refusal.error.status) {
+        let call = NetworkCall(.resolveIdentity, document: path)
+        let answer = try await client.at(server).answer(to: call)
+        if [404, 410].contains(answer.refusal?.error.status) {
             throw failure("the account's document is gone", host: server.host)
         }
-        let response = try answer.response()
-        let document = try client.decode(DIDDocument.self, from: response, call, host: server.host)
-        guard document.id == did else {
-            throw client.malformed(call, host: server.host, response, "the document is about another account")
-        }
+        let document = try answer.value(DIDDocument.self)
+        guard document.id == did else { throw answer.malformed("the document is about another account") }
         return (document, server.host)
     }
 
     /// Where the document of a DID is.
     private func place(of did: String, _ directory: ServerAddress) throws(NetworkError) -> (ServerAddress, String) {
-        if did.hasPrefix("did:plc:"), did.dropFirst(8).utf8.allSatisfy(BlueskyName.isLetterOrDigit) {
+        if did.hasPrefix("did:plc:"), did.dropFirst(8).utf8.allSatisfy(\.isLetterOrDigit) {
             return (directory, "/\(did)")
         }
         let prefix = "did:web:"
@@ -158,14 +144,97 @@ struct BlueskyResolver: Sendable {
 private struct BlueskyHandle: Decodable {
     let did: String
 
-    private enum CodingKeys: CodingKey {
-        case did
-    }
-
     init(from decoder: any Decoder) throws {
-        guard let did = try decoder.container(keyedBy: CodingKeys.self).text(.did), BlueskyName.isDID(did) else {
-            throw BlueskyShapeError()
+        guard let did = try WireObject(from: decoder).text("did"), BlueskyName.isDID(did) else {
+            throw ShapeError()
         }
         self.did = did
+    }
+}
+
+/// The names of accounts: DIDs, which stay, and handles, which people may change.
+enum BlueskyName {
+    /// `did:method:name`, as the protocol allows it.
+    static func isDID(_ text: some StringProtocol) -> Bool {
+        guard text.utf8.count <= 2_048, text.hasPrefix("did:") else { return false }
+        let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, !parts[1].isEmpty, parts[1].utf8.allSatisfy({ (0x61...0x7A).contains($0) }),
+            !parts[2].isEmpty, !parts[2].hasSuffix(":"), !parts[2].hasSuffix("%")
+        else { return false }
+        return parts[2].utf8.allSatisfy { $0.isLetterOrDigit || "._:%-".utf8.contains($0) }
+    }
+
+    /// A host name of two labels or more, in lower case; `text` may begin with `@`.
+    ///
+    /// Nil for everything else.
+    static func handle(_ text: some StringProtocol) -> String? {
+        let bare = text.drop { $0 == "@" }.lowercased()
+        let labels = bare.split(separator: ".", omittingEmptySubsequences: false)
+        guard bare.utf8.count <= 253, labels.count >= 2, labels.allSatisfy(isLabel),
+            let first = labels.last?.utf8.first, (0x61...0x7A).contains(first)
+        else { return nil }
+        return bare
+    }
+
+    private static func isLabel(_ label: Substring) -> Bool {
+        (1...63).contains(label.utf8.count) && !label.hasPrefix("-") && !label.hasSuffix("-")
+            && label.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }
+    }
+}
+
+/// Whom to ask where the account's own server is not known, or need not be asked.
+struct BlueskyHosts: Sendable {
+    /// Knows handles, and logs in the accounts that Bluesky itself keeps.
+    let entryway: ServerAddress
+    /// Answers public questions about everybody's posts.
+    let appView: ServerAddress
+    /// Keeps the documents of `did:plc`; nil where one server stands for everything and no document is read.
+    let directory: ServerAddress?
+
+    /// - Parameter apiBaseURL: The server that stands for all of them; nil for Bluesky's own.
+    /// - Throws: ``NetworkError`` with code `.configuration` for what is no address of a server.
+    init(apiBaseURL: String?) throws(NetworkError) {
+        if let apiBaseURL {
+            let server = try ServerAddress(apiBaseURL, network: .bluesky)
+            self.init(entryway: server, appView: server, directory: nil)
+        } else {
+            self.init(
+                entryway: try ServerAddress("https://bsky.social", network: .bluesky),
+                appView: try ServerAddress("https://public.api.bsky.app", network: .bluesky),
+                directory: try ServerAddress("https://plc.directory", network: .bluesky))
+        }
+    }
+
+    init(entryway: ServerAddress, appView: ServerAddress, directory: ServerAddress?) {
+        self.entryway = entryway
+        self.appView = appView
+        self.directory = directory
+    }
+
+    /// Where a password is sent for an account whose records are at `server`.
+    ///
+    /// The many servers that Bluesky runs leave logging in to the entryway.
+    func login(for server: ServerAddress) -> ServerAddress {
+        server.host.hasSuffix(".host.bsky.network") ? entryway : server
+    }
+}
+
+extension ServerAddress {
+    /// Whether a request to it can be read by nobody on the way.
+    var isPrivate: Bool { base.hasPrefix("https://") || HostPlace.isLoopback(host) }
+
+    /// The address as somebody named it who is not the operator; nil if nothing may be sent there.
+    ///
+    /// Then a name or number of this machine or its network counts for nothing, and a name that leads there fails when it
+    /// is asked, unless the operator's own server is on this machine.
+    ///
+    /// - Parameters:
+    ///   - text: The address.
+    ///   - hosts: The operator's own choice.
+    init?(named text: String, besides hosts: BlueskyHosts) {
+        guard var server = try? ServerAddress(text, network: .bluesky), server.isPrivate else { return nil }
+        server.isPublicOnly = !HostPlace.isLoopback(hosts.entryway.host)
+        guard !server.isPublicOnly || !HostPlace.mayBeLocal(server.host) else { return nil }
+        self = server
     }
 }

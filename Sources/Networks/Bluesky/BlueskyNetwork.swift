@@ -39,7 +39,8 @@ package struct BlueskyNetwork: SocialNetwork {
         client: HTTPClient, now: @escaping @Sendable () -> Date, uptime: (@Sendable () -> TimeInterval)? = nil
     ) throws(NetworkError) {
         let client = BlueskyClient(
-            http: client, serverClock: ServerClock(uptime: uptime), now: now, isAnonymous: appPassword == nil)
+            server: hosts.entryway, http: client, serverClock: ServerClock(uptime: uptime), now: now,
+            isAnonymous: appPassword == nil)
         let resolver = try BlueskyResolver(identifier: identifier, hosts: hosts, client: client)
         self.client = client
         self.resolver = resolver
@@ -59,19 +60,19 @@ package struct BlueskyNetwork: SocialNetwork {
             // The record's key is good for ever; whoever waits longer than that writes to nobody.
             resendWindow: .seconds(24 * 3_600),
             // A write is preceded by a look at the post it is about, and perhaps by a new session.
-            requestDeadline: BlueskyClient.timeout * 6)
+            requestDeadline: NetworkCall.usualDeadline * 6)
     }
 
     package func verifyAccount() async throws -> Account {
-        let account: BlueskyHome
+        let did: String
         if sessions != nil {
-            account = try await confirmedHome()
+            did = try await confirmedHome()
         } else {
             let identity = try await resolver.resolve()
             memory.keep(identity, until: client.now().addingTimeInterval(Self.identityLifetime))
-            account = BlueskyHome(did: identity.did, host: identity.server.host)
+            did = identity.did
         }
-        return BlueskyTranslator(now: client.now()).account(try await readOwnProfile(account.did))
+        return BlueskyTranslator(now: client.now()).account(try await readOwnProfile(did))
     }
 
     package func limits() async throws -> PublishingLimits { .bluesky }
@@ -79,7 +80,7 @@ package struct BlueskyNetwork: SocialNetwork {
     package func lookUp(_ address: String) async throws -> ObservedPost? {
         let reference = try reference(address, .readPost)
         let home = try await home()
-        if reference.address.repository == home.did { return try await ownPost(reference.address) }
+        if reference.address.repository == home { return try await ownPost(reference.address) }
         guard let view = try await view(of: reference.address, .readPost) else { return nil }
         let bios = try await bios(of: [view.author], .readPost)
         return BlueskyTranslator(now: client.now()).post(view, bio: bios[view.author.did])
@@ -107,18 +108,14 @@ package struct BlueskyNetwork: SocialNetwork {
     }
 
     /// The session's account, freshly asked.
-    private func confirmedHome() async throws -> BlueskyHome {
-        let call = BlueskyCall(.verifyAccount, "com.atproto.server.getSession")
-        let (wire, host) = try await value(BlueskyAccountState.self, call)
-        guard wire.isActive else {
-            throw client.error(
-                call, .accountDisabled, host: host, outcome: .refused, detail: "the account is switched off")
+    private func confirmedHome() async throws -> String {
+        let answer = try await answer(to: NetworkCall(.verifyAccount, "com.atproto.server.getSession"))
+        let account = try answer.value(BlueskyAccountState.self)
+        guard account.isActive else { throw answer.error(.accountDisabled, "the account is switched off") }
+        guard try await home() == account.did else {
+            throw answer.error(.configuration, "the session is another account's")
         }
-        guard try await home().did == wire.did else {
-            throw client.error(
-                call, .configuration, host: host, outcome: .refused, detail: "the session is another account's")
-        }
-        return BlueskyHome(did: wire.did, host: host)
+        return account.did
     }
 
     /// What an address from outside stands for.
@@ -137,9 +134,7 @@ package struct BlueskyNetwork: SocialNetwork {
         _ operation: NetworkError.Operation, _ code: NetworkError.Code, _ detail: String,
         outcome: NetworkError.Outcome = .refused
     ) -> NetworkError {
-        NetworkError(
-            code: code, network: .bluesky, host: resolver.hosts.entryway.host, operation: operation, detail: detail,
-            outcome: outcome, isAnonymous: client.isAnonymous)
+        client.error(operation, code, outcome: outcome, detail: detail)
     }
 }
 
@@ -148,14 +143,248 @@ private struct BlueskyAccountState: Decodable {
     let did: String
     let isActive: Bool
 
-    private enum CodingKeys: CodingKey {
-        case did, active
+    init(from decoder: any Decoder) throws {
+        let wire = try WireObject(from: decoder)
+        guard let did = wire.text("did"), BlueskyName.isDID(did) else { throw ShapeError() }
+        self.did = did
+        isActive = wire.flag("active") ?? true
+    }
+}
+
+/// Asking the right server in the right name.
+extension BlueskyNetwork {
+    /// How long it is believed where an account lives: seconds.
+    static let identityLifetime: TimeInterval = 3_600
+    /// How long an account's own profile is believed, and others' bios: seconds.
+    private static let profileLifetime: TimeInterval = 3_600
+    private static let bioLifetime: TimeInterval = 86_400
+    /// The most posts or accounts that one request may name.
+    private static let batchSize = 25
+    /// With a session of another process and a renewed one.
+    private static let maximumAttempts = 3
+
+    /// Asks the account's own server in its name, or, without a session, whoever answers strangers.
+    ///
+    /// - Throws: ``NetworkError`` or `CancellationError`.
+    func answer(to call: NetworkCall) async throws -> BlueskyAnswer {
+        guard let sessions else {
+            let server = call.isAboutRecords ? try await identity().server : resolver.hosts.appView
+            let answer = try await client.at(server).answer(to: call)
+            if call.isAboutRecords, let refusal = answer.refusal, refusal.error.code == .notFound,
+                refusal.name != "RecordNotFound"
+            {
+                memory.forgetIdentity()
+            }
+            return answer
+        }
+        var session = try await sessions.current()
+        for _ in 1..<Self.maximumAttempts {
+            let answer = try await ask(call, in: session, sessions)
+            guard let refusal = answer.refusal else {
+                await sessions.confirm(session)
+                return answer
+            }
+            guard let refusal = try await asSessionRefusal(refusal, session, sessions) else { return answer }
+            session = try await sessions.renewed(insteadOf: session, refusal)
+        }
+        return try await ask(call, in: session, sessions)
     }
 
+    /// The refusal, if it is the session that is refused; nil if it is the call.
+    ///
+    /// Where a server, or a proxy before it, does not name the error, another question tells the two apart.
+    private func asSessionRefusal(
+        _ refusal: BlueskyRefusal, _ session: BlueskySession, _ sessions: BlueskySessions
+    ) async throws -> BlueskyRefusal? {
+        guard refusal.name == nil, let status = refusal.error.status, [400, 401, 403].contains(status) else {
+            return refusal.error.code == .unauthorized ? refusal : nil
+        }
+        let call = NetworkCall(refusal.error.operation, "com.atproto.server.getSession")
+        guard let second = try await ask(call, in: session, sessions).refusal, second.error.isPermanent else {
+            return nil
+        }
+        var error = refusal.error
+        error.code = .unauthorized
+        return BlueskyRefusal(name: second.name ?? "ExpiredToken", error: error)
+    }
+
+    private func ask(
+        _ call: NetworkCall, in session: BlueskySession, _ sessions: BlueskySessions
+    ) async throws -> BlueskyAnswer {
+        try await client.at(session.server, hiding: [session.refresh, sessions.password])
+            .answer(to: call, with: session.access)
+    }
+
+    /// The DID of the account that the network acts for.
+    func home() async throws -> String {
+        if let sessions { return try await sessions.current().did }
+        return try await identity().did
+    }
+
+    /// Where the account lives, asked once an hour; an hour that brings no answer keeps what is known.
+    private func identity() async throws -> BlueskyIdentity {
+        let time = client.now()
+        if let known = memory.identity(at: time) { return known }
+        let identity: BlueskyIdentity
+        do {
+            identity = try await resolver.resolve()
+        } catch let error as NetworkError where !error.isPermanent {
+            guard let known = memory.lastIdentity else { throw error }
+            identity = known
+        }
+        memory.keep(identity, until: time.addingTimeInterval(Self.identityLifetime))
+        return identity
+    }
+
+    /// A record by its address; nil when its server says that there is none.
+    func record<Value: Decodable & Sendable>(
+        _ type: Value.Type, _ address: RecordAddress, _ operation: NetworkError.Operation
+    ) async throws -> BlueskyListedRecord<Value>? {
+        let call = NetworkCall(
+            operation, "com.atproto.repo.getRecord",
+            [
+                (name: "repo", value: address.repository), (name: "collection", value: address.collection),
+                (name: "rkey", value: address.key),
+            ])
+        let answer = try await answer(to: call)
+        // Only this name says so: other answers of that kind come from servers that know nothing of the account.
+        if answer.refusal?.name == "RecordNotFound" { return nil }
+        let found = try answer.value(BlueskyListedRecord<Value>.self)
+        guard found.reference.address == address else { throw answer.malformed("the answer is about another record") }
+        return found
+    }
+
+    /// Posts by their addresses; those that are gone, or hidden from the account, are missing.
+    func views(of uris: [String], _ operation: NetworkError.Operation) async throws -> BlueskyViews {
+        var found = BlueskyViews()
+        for batch in batches(of: uris) {
+            let call = NetworkCall(operation, "app.bsky.feed.getPosts", batch.map { (name: "uris", value: $0) })
+            do {
+                let posts = try await answer(to: call).value(BlueskyViews.self)
+                found.add(posts, named: Set(batch))
+            } catch let error as NetworkError where error.code == .tooLarge && batch.count == 1 {
+                found.add(BlueskyViews(unreadable: Set(batch)), named: Set(batch))
+            }
+        }
+        return found
+    }
+
+    /// A post by its address; nil when it is gone, or hidden from the account.
+    func view(of address: RecordAddress, _ operation: NetworkError.Operation) async throws -> BlueskyPostView? {
+        let views = try await views(of: [address.uri], operation)
+        guard views.unreadable.isEmpty else {
+            throw failure(operation, .malformedResponse, "the post cannot be read", outcome: .notSent)
+        }
+        return views.readable[address.uri]
+    }
+
+    /// The bios of accounts that came without them, in which people opt out of bots.
+    ///
+    /// Asked once a day for each account; empty where a server cannot tell.
+    func bios(
+        of profiles: [BlueskyProfile], _ operation: NetworkError.Operation
+    ) async throws -> [String: String] {
+        let wanted = Set(profiles.filter { !$0.isBioIncluded }.map(\.did))
+        var bios = memory.bios(of: wanted, at: client.now())
+        let unknown = wanted.subtracting(bios.keys).sorted()
+        for batch in batches(of: unknown) {
+            let call = NetworkCall(operation, "app.bsky.actor.getProfiles", batch.map { (name: "actors", value: $0) })
+            let answer = try await answer(to: call)
+            if answer.refusal?.error.code == .capability { return bios }
+            let named = try answer.value(BlueskyProfiles.self).profiles.map { ($0.did, $0.description ?? "") }
+            // Accounts that are gone have no bio.
+            let none = Dictionary(uniqueKeysWithValues: batch.map { ($0, "") })
+            let fresh = none.merging(named.filter { batch.contains($0.0) }) { _, new in new }
+            memory.keep(bios: fresh, until: client.now().addingTimeInterval(Self.bioLifetime))
+            bios.merge(fresh) { _, new in new }
+        }
+        return bios
+    }
+
+    /// The account's own profile, asked once an hour.
+    func ownProfile() async throws -> BlueskyProfile {
+        if let known = memory.ownProfile(at: client.now()) { return known }
+        return try await readOwnProfile(try await home())
+    }
+
+    /// The account's own profile, freshly asked.
+    func readOwnProfile(_ did: String) async throws -> BlueskyProfile {
+        let call = NetworkCall(.verifyAccount, "app.bsky.actor.getProfile", [(name: "actor", value: did)])
+        let answer = try await answer(to: call)
+        let profile = try answer.value(BlueskyProfile.self)
+        guard profile.did == did else { throw answer.malformed("the answer is about another account") }
+        memory.keep(ownProfile: profile, until: client.now().addingTimeInterval(Self.profileLifetime))
+        return profile
+    }
+
+    private func batches(of items: [String]) -> [[String]] {
+        stride(from: 0, to: items.count, by: Self.batchSize).map {
+            Array(items[$0..<min($0 + Self.batchSize, items.count)])
+        }
+    }
+}
+
+/// What `getProfiles` answers.
+private struct BlueskyProfiles: Decodable {
+    let profiles: [BlueskyProfile]
+
     init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        guard let did = container.text(.did), BlueskyName.isDID(did) else { throw BlueskyShapeError() }
-        self.did = did
-        isActive = container.flag(.active) ?? true
+        let wire = try WireObject(from: decoder)
+        guard wire.isPresent("profiles") else { throw ShapeError() }
+        profiles = wire.list(of: BlueskyProfile.self, "profiles")
+    }
+}
+
+/// What a network remembers between calls.
+final class BlueskyMemory: @unchecked Sendable {
+    // Sendable: every access to a variable holds the lock.
+    private let lock = NSLock()
+    private var identity: (value: BlueskyIdentity, until: Date)?
+    private var own: (value: BlueskyProfile, until: Date)?
+    private var bios: [String: (text: String, until: Date)] = [:]
+
+    /// The most bios that are kept.
+    private static let maximumBios = 5_000
+
+    func identity(at time: Date) -> BlueskyIdentity? {
+        lock.withLock { identity.flatMap { time < $0.until ? $0.value : nil } }
+    }
+
+    /// What was known last, however long ago.
+    var lastIdentity: BlueskyIdentity? { lock.withLock { identity?.value } }
+
+    func keep(_ identity: BlueskyIdentity, until time: Date) {
+        lock.withLock { self.identity = (identity, time) }
+    }
+
+    /// The account may have moved to another server.
+    func forgetIdentity() {
+        lock.withLock { identity = nil }
+    }
+
+    func ownProfile(at time: Date) -> BlueskyProfile? {
+        lock.withLock { own.flatMap { time < $0.until ? $0.value : nil } }
+    }
+
+    func keep(ownProfile: BlueskyProfile, until time: Date) {
+        lock.withLock { own = (ownProfile, time) }
+    }
+
+    /// The bios that are known, by DID.
+    func bios(of dids: Set<String>, at time: Date) -> [String: String] {
+        lock.withLock {
+            var found: [String: String] = [:]
+            for did in dids {
+                if let bio = bios[did], time < bio.until { found[did] = bio.text }
+            }
+            return found
+        }
+    }
+
+    func keep(bios new: [String: String], until time: Date) {
+        lock.withLock {
+            if bios.count + new.count > Self.maximumBios { bios = [:] }
+            for (did, text) in new { bios[did] = (text, time) }
+        }
     }
 }

@@ -1,6 +1,83 @@
 import Foundation
 import Posts
 
+/// What Bluesky calls a record everywhere: whose it is, its kind and its key.
+struct RecordAddress: Hashable, Sendable {
+    static let postCollection = "app.bsky.feed.post"
+    static let likeCollection = "app.bsky.feed.like"
+    static let profileCollection = "app.bsky.actor.profile"
+
+    let repository: String
+    let collection: String
+    let key: String
+
+    init(repository: String, collection: String, key: String) {
+        self.repository = repository
+        self.collection = collection
+        self.key = key
+    }
+
+    /// - Parameter uri: `at://did:…/collection/key`; nil for every other text, one with a handle included.
+    init?(_ uri: String) {
+        guard uri.utf8.count <= 4_096, uri.hasPrefix("at://") else { return nil }
+        let parts = uri.dropFirst(5).split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 3, BlueskyName.isDID(parts[0]), Self.isCollection(parts[1]), Self.isKey(parts[2])
+        else { return nil }
+        self.init(repository: parts[0], collection: parts[1], key: parts[2])
+    }
+
+    var uri: String { "at://\(repository)/\(collection)/\(key)" }
+
+    var isPost: Bool { collection == Self.postCollection }
+
+    private static func isCollection(_ text: String) -> Bool {
+        text.utf8.count <= 317 && text.contains(".")
+            && text.utf8.allSatisfy { $0.isLetterOrDigit || $0 == 0x2D || $0 == 0x2E }
+    }
+
+    /// Letters, digits and `.-_:~`, as the protocol has it.
+    private static func isKey(_ text: String) -> Bool {
+        (1...512).contains(text.utf8.count) && text != "." && text != ".."
+            && text.utf8.allSatisfy { $0.isLetterOrDigit || ".-_:~".utf8.contains($0) }
+    }
+}
+
+/// One version of a record: its address and the digest of its content.
+struct RecordReference: Hashable, Sendable {
+    let address: RecordAddress
+    let cid: String
+
+    /// Nil if one of the two cannot be that.
+    init?(uri: String?, cid: String?) {
+        guard let address = uri.flatMap({ RecordAddress($0) }), let cid, (1...256).contains(cid.utf8.count),
+            cid.utf8.allSatisfy(\.isLetterOrDigit)
+        else { return nil }
+        self.address = address
+        self.cid = cid
+    }
+
+    /// - Parameter text: As ``text`` gives it; nil for every other.
+    init?(_ text: String) {
+        let parts = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2 else { return nil }
+        self.init(uri: parts[0], cid: parts[1])
+    }
+
+    /// What stands in ``ObservedPost/address``: both, for a reply and a favorite need both.
+    var text: String { "\(address.uri) \(cid)" }
+}
+
+extension RecordReference: Decodable {
+    init(from decoder: any Decoder) throws {
+        let wire = try WireObject(from: decoder)
+        guard let reference = RecordReference(uri: wire.text("uri"), cid: wire.text("cid")) else { throw ShapeError() }
+        self = reference
+    }
+
+    /// As the wire wants it.
+    var json: JSONValue { .object(["uri": .text(address.uri), "cid": .text(cid)]) }
+}
+
 /// A post as its author's records hold it.
 struct BlueskyPostRecord: Decodable, Sendable {
     let text: String
@@ -20,7 +97,7 @@ struct BlueskyPostRecord: Decodable, Sendable {
     private static let harmlessLabels: Set<String> = ["", "bot", "!no-unauthenticated"]
 
     /// What a reply answers.
-    struct Reply: Codable, Hashable, Sendable {
+    struct Reply: Decodable, Hashable, Sendable {
         /// The first post of the conversation.
         let root: RecordReference
         let parent: RecordReference
@@ -30,18 +107,17 @@ struct BlueskyPostRecord: Decodable, Sendable {
             self.parent = parent
         }
 
-        private enum CodingKeys: CodingKey {
-            case root, parent
-        }
-
         /// A reply that names only one of the two is a reply still.
         init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            let root = container.value(RecordReference.self, .root)
-            let parent = container.value(RecordReference.self, .parent)
-            guard let parent = parent ?? root else { throw BlueskyShapeError() }
+            let wire = try WireObject(from: decoder)
+            let root = wire.value(RecordReference.self, "root")
+            let parent = wire.value(RecordReference.self, "parent")
+            guard let parent = parent ?? root else { throw ShapeError() }
             self.init(root: root ?? parent, parent: parent)
         }
+
+        /// As the wire wants it.
+        var json: JSONValue { .object(["root": root.json, "parent": parent.json]) }
     }
 
     /// A part of the text that is a link, a mention or a tag.
@@ -52,85 +128,38 @@ struct BlueskyPostRecord: Decodable, Sendable {
         /// The DIDs of the accounts that it names.
         let mentions: [String]
 
-        private enum CodingKeys: CodingKey {
-            case index, features
-        }
-
-        private enum IndexKeys: CodingKey {
-            case byteStart, byteEnd
-        }
-
-        private struct Feature: Decodable {
-            let link: String?
-            let mention: String?
-
-            private enum CodingKeys: String, CodingKey {
-                case uri, did
-                case type = "$type"
-            }
-
-            init(from decoder: any Decoder) throws {
-                let container = try decoder.container(keyedBy: CodingKeys.self)
-                let type = container.text(.type)
-                link = type == "app.bsky.richtext.facet#link" ? container.text(.uri) : nil
-                mention = type == "app.bsky.richtext.facet#mention" ? container.text(.did) : nil
-            }
-        }
-
         init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            let index = try container.nestedContainer(keyedBy: IndexKeys.self, forKey: .index)
-            guard let start = index.integer(.byteStart), let end = index.integer(.byteEnd) else {
-                throw BlueskyShapeError()
+            let wire = try WireObject(from: decoder)
+            let index = wire.object("index")
+            guard let start = index?.integer("byteStart"), let end = index?.integer("byteEnd") else {
+                throw ShapeError()
             }
             (self.start, self.end) = (start, end)
-            let features = container.list(of: Feature.self, .features)
-            links = features.compactMap(\.link)
-            mentions = features.compactMap(\.mention).filter { BlueskyName.isDID($0) }
+            let features = wire.list(of: WireObject.self, "features")
+            func targets(_ kind: String, _ name: String) -> [String] {
+                features.filter { $0.text("$type") == "app.bsky.richtext.facet#\(kind)" }.compactMap { $0.text(name) }
+            }
+            links = targets("link", "uri")
+            mentions = targets("mention", "did").filter { BlueskyName.isDID($0) }
         }
     }
 
-    private enum EmbedKeys: String, CodingKey {
-        case type = "$type"
-    }
-
-    private enum CodingKeys: CodingKey {
-        case text, createdAt, langs, facets, reply, embed, labels
-    }
-
     init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        let text = container.text(.text)
+        let wire = try WireObject(from: decoder)
+        let text = wire.text("text")
         // Text that is there but cannot be read is not the same as no text.
-        guard text != nil || !container.isPresent(.text) else { throw BlueskyShapeError() }
+        guard text != nil || !wire.isPresent("text") else { throw ShapeError() }
         self.text = text ?? ""
-        createdAt = container.text(.createdAt).flatMap { Date(rfc3339: $0) }
-        languages = container.list(of: String.self, .langs)
-        facets = container.list(of: Facet.self, .facets)
-        isReply = container.isPresent(.reply)
-        reply = container.value(Reply.self, .reply)
+        createdAt = wire.date("createdAt")
+        languages = wire.list(of: String.self, "langs")
+        facets = wire.list(of: Facet.self, "facets")
+        isReply = wire.isPresent("reply")
+        reply = wire.value(Reply.self, "reply")
         // What we do not know is taken for media: the text may make no sense without it.
-        let embed = (try? container.nestedContainer(keyedBy: EmbedKeys.self, forKey: .embed))?.text(.type)
-        hasMedia = container.isPresent(.embed) && !Self.plainEmbeds.contains(embed ?? "")
-        let labels = container.value(BlueskySelfLabels.self, .labels)?.values ?? []
-        isSensitive = !labels.allSatisfy(Self.harmlessLabels.contains)
-    }
-}
-
-/// Labels that an author gives to a record of their own.
-struct BlueskySelfLabels: Decodable, Sendable {
-    let values: [String]
-
-    private struct Value: Decodable {
-        let val: String
-    }
-
-    private enum CodingKeys: CodingKey {
-        case values
-    }
-
-    init(from decoder: any Decoder) throws {
-        values = try decoder.container(keyedBy: CodingKeys.self).list(of: Value.self, .values).map(\.val)
+        let embed = wire.object("embed")?.text("$type")
+        hasMedia = wire.isPresent("embed") && !Self.plainEmbeds.contains(embed ?? "")
+        let labels = wire.object("labels")?.list(of: WireObject.self, "values") ?? []
+        isSensitive = !labels.compactMap { $0.value(String.self, "val") }.allSatisfy(Self.harmlessLabels.contains)
     }
 }
 
@@ -145,16 +174,12 @@ struct BlueskyListedRecord<Value: Decodable & Sendable>: Decodable, Sendable {
     /// Nil if it is not what was expected.
     let value: Value?
 
-    private enum CodingKeys: CodingKey {
-        case uri, cid, value
-    }
-
     init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        guard let reference = RecordReference(uri: container.text(.uri), cid: container.text(.cid)) else {
-            throw BlueskyShapeError()
+        let wire = try WireObject(from: decoder)
+        guard let reference = RecordReference(uri: wire.text("uri"), cid: wire.text("cid")) else {
+            throw ShapeError()
         }
         self.reference = reference
-        value = container.value(Value.self, .value)
+        value = wire.value(Value.self, "value")
     }
 }

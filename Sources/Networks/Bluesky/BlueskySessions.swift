@@ -7,6 +7,8 @@ import Posts
 /// A new pair is saved before it is used, and before a pair is renewed the saved one is read again, for another process
 /// may have renewed it.
 actor BlueskySessions {
+    private static let stranger = "the server logged in another account"
+
     let password: Secret
     private let store: any CredentialStore
     private let resolver: BlueskyResolver
@@ -78,10 +80,10 @@ actor BlueskySessions {
 
     /// The pair that the old one buys; nil if the server no longer takes the old one.
     private func refreshed(_ old: BlueskySession) async throws -> BlueskySession? {
-        let call = BlueskyCall(.refreshSession, "com.atproto.server.refreshSession", body: [])
-        let answer = try await client.answer(
-            to: call, from: old.server, with: old.refresh, hiding: [old.access, password])
-        if case .refusal(let refusal) = answer {
+        let call = NetworkCall(.refreshSession, "com.atproto.server.refreshSession", body: [])
+        let answer = try await client.at(old.server, hiding: [old.access, password])
+            .answer(to: call, with: old.refresh)
+        if let refusal = answer.refusal {
             guard [.unauthorized, .rejected, .forbidden, .notFound].contains(refusal.error.code) else {
                 throw refusal.error
             }
@@ -90,8 +92,8 @@ actor BlueskySessions {
             session = saved
             return saved
         }
-        let tokens = try tokens(in: answer, call, host: old.server.host)
-        guard tokens.did == old.did else { throw stranger(call, host: old.server.host) }
+        let tokens = try tokens(in: answer)
+        guard tokens.did == old.did else { throw answer.error(.configuration, Self.stranger) }
         return try await adopt(tokens, at: server(named: tokens) ?? old.server, call)
     }
 
@@ -99,34 +101,27 @@ actor BlueskySessions {
         try brake.check(at: client.now())
         let hosts = resolver.hosts
         let identity = hosts.directory == nil ? nil : try await resolver.resolve()
-        let host = identity.map { hosts.login(for: $0.server) } ?? hosts.entryway
+        let client = self.client.at(identity.map { hosts.login(for: $0.server) } ?? hosts.entryway, hiding: [password])
         let body = ["identifier": resolver.identifier, "password": password.reveal()]
-        let call = BlueskyCall(
+        let call = NetworkCall(
             .logIn, "com.atproto.server.createSession", body: try JSONBody.encoded(body))
         do {
             guard !password.isEmpty else {
-                throw client.error(
-                    call, .unauthorized, host: host.host, outcome: .notSent, detail: "the app password is empty")
+                throw client.error(call, .unauthorized, outcome: .notSent, detail: "the app password is empty")
             }
-            let answer = try await client.answer(to: call, from: host, hiding: [password])
-            let tokens = try tokens(in: answer, call, host: host.host)
+            let answer = try await client.answer(to: call)
+            let tokens = try tokens(in: answer)
             let did = identity?.did ?? (BlueskyName.isDID(resolver.identifier) ? resolver.identifier : tokens.did)
-            guard tokens.did == did else { throw stranger(call, host: host.host) }
-            let session = try await adopt(tokens, at: server(named: tokens) ?? identity?.server ?? hosts.entryway, call)
-            return session
+            guard tokens.did == did else { throw answer.error(.configuration, Self.stranger) }
+            return try await adopt(tokens, at: server(named: tokens) ?? identity?.server ?? hosts.entryway, call)
         } catch let error as NetworkError {
             throw brake.note(error, at: client.now())
         }
     }
 
-    private func tokens(
-        in answer: BlueskyClient.Answer, _ call: BlueskyCall, host: String
-    ) throws(NetworkError) -> BlueskyTokens {
-        let tokens = try client.decode(BlueskyTokens.self, from: try answer.response(), call, host: host)
-        guard tokens.isActive else {
-            throw client.error(
-                call, .accountDisabled, host: host, outcome: .refused, detail: "the account is switched off")
-        }
+    private func tokens(in answer: BlueskyAnswer) throws(NetworkError) -> BlueskyTokens {
+        let tokens = try answer.value(BlueskyTokens.self)
+        guard tokens.isActive else { throw answer.error(.accountDisabled, "the account is switched off") }
         return tokens
     }
 
@@ -136,7 +131,7 @@ actor BlueskySessions {
     }
 
     private func adopt(
-        _ tokens: BlueskyTokens, at server: ServerAddress, _ call: BlueskyCall
+        _ tokens: BlueskyTokens, at server: ServerAddress, _ call: NetworkCall
     ) async throws -> BlueskySession {
         let new = BlueskySession(
             did: tokens.did, handle: tokens.handle, server: server, access: tokens.access, refresh: tokens.refresh)
@@ -167,13 +162,154 @@ actor BlueskySessions {
 
     /// The store's own error is not repeated: nobody knows what it holds.
     private func storeFailure(_ operation: NetworkError.Operation, _ detail: String) -> NetworkError {
-        NetworkError(
-            code: .unavailable, network: .bluesky, host: resolver.hosts.entryway.host, operation: operation,
-            detail: detail, outcome: .notSent)
+        client.error(operation, .unavailable, outcome: .notSent, detail: detail)
+    }
+}
+
+/// What a server gave for an app password, and whose it is.
+struct BlueskySession: Sendable {
+    let did: String
+    let handle: String?
+    /// The server that keeps the account's records; every call goes there.
+    let server: ServerAddress
+    /// Opens the account for about two hours.
+    let access: Secret
+    /// Buys the next pair, once.
+    let refresh: Secret
+
+    /// Whether both are the same pair of tokens.
+    func isSame(as other: BlueskySession) -> Bool {
+        access.reveal() == other.access.reveal() && refresh.reveal() == other.refresh.reveal()
+    }
+}
+
+extension BlueskySession {
+    /// The text to keep in a ``CredentialStore``.
+    ///
+    /// - Parameters:
+    ///   - identifier: The configured account.
+    ///   - entryway: The configured entryway; tokens of one set of servers are never shown to another.
+    /// - Returns: What ``init(sealed:for:at:)`` reads.
+    /// - Throws: Nothing that the values of a session can cause.
+    func sealed(for identifier: String, at entryway: ServerAddress) throws -> Secret {
+        let stored = StoredBlueskySession(
+            identifier: identifier, entryway: entryway.base, did: did, handle: handle, pds: server.base,
+            access: access.reveal(), refresh: refresh.reveal())
+        return Secret(String(decoding: try JSONBody.encoded(stored), as: UTF8.self))
     }
 
-    private func stranger(_ call: BlueskyCall, host: String) -> NetworkError {
-        client.error(
-            call, .configuration, host: host, outcome: .refused, detail: "the server logged in another account")
+    /// What ``sealed(for:at:)`` made; nil for what is not about the same account at the same servers.
+    init?(sealed: Secret, for identifier: String, at hosts: BlueskyHosts) {
+        guard let stored = JSONBody.decoded(StoredBlueskySession.self, Array(sealed.reveal().utf8)),
+            stored.entryway == hosts.entryway.base, [stored.identifier, stored.did].contains(identifier),
+            BlueskyName.isDID(stored.did),
+            let server = stored.pds == hosts.entryway.base
+                ? hosts.entryway : ServerAddress(named: stored.pds, besides: hosts)
+        else { return nil }
+        self.init(
+            did: stored.did, handle: stored.handle, server: server, access: Secret(stored.access),
+            refresh: Secret(stored.refresh))
+    }
+}
+
+private struct StoredBlueskySession: Codable {
+    let identifier: String
+    let entryway: String
+    let did: String
+    let handle: String?
+    let pds: String
+    let access: String
+    let refresh: String
+}
+
+/// What `createSession` and `refreshSession` answer.
+struct BlueskyTokens: Decodable {
+    let access: Secret
+    let refresh: Secret
+    let did: String
+    let handle: String?
+    let document: DIDDocument?
+    /// False for an account that is switched off; `status` says how.
+    let isActive: Bool
+
+    init(from decoder: any Decoder) throws {
+        let wire = try WireObject(from: decoder)
+        guard let access = wire.text("accessJwt"), let refresh = wire.text("refreshJwt"),
+            let did = wire.text("did"), BlueskyName.isDID(did), !access.isEmpty, !refresh.isEmpty
+        else { throw ShapeError() }
+        self.access = Secret(access)
+        self.refresh = Secret(refresh)
+        self.did = did
+        handle = wire.text("handle").flatMap { BlueskyName.handle($0) }
+        document = wire.value(DIDDocument.self, "didDoc")
+        isActive = wire.flag("active") ?? true
+    }
+}
+
+/// Keeps an account from being locked for logging in too often: 30 times in five minutes and 300 times a day are
+/// allowed.
+struct LoginBrake {
+    /// Between two log-ins that succeed, in seconds; 288 a day.
+    private static let pause: TimeInterval = 300
+    /// After a first log-in that got no clear answer, and at most, in seconds.
+    private static let waits: ClosedRange<TimeInterval> = 60...900
+
+    /// How long nobody asks again after a no that a person has to mend, in seconds: it may have been a mistake.
+    private static let verdictLasts: TimeInterval = 25
+
+    private var verdict: (error: NetworkError, since: Date)?
+    private var lastFailure: (error: NetworkError, since: Date, until: Date)?
+    private var failures = 0
+    private var lastLogin: Date?
+    /// What the last log-in gave, until a server accepts it.
+    private var unconfirmed: BlueskySession?
+
+    /// - Throws: ``NetworkError`` where logging in is pointless, or must wait.
+    func check(at time: Date) throws(NetworkError) {
+        // A clock that was set back ends every wait: how long it still is would be anybody's guess.
+        if let verdict, time >= verdict.since, time < verdict.since + Self.verdictLasts { throw verdict.error }
+        if let lastFailure, time >= lastFailure.since, time < lastFailure.until { throw lastFailure.error }
+    }
+
+    /// - Throws: ``NetworkError`` where a session must not be replaced by a new one, or not yet.
+    func check(_ refused: BlueskySession, _ refusal: BlueskyRefusal, at time: Date) throws(NetworkError) {
+        if unconfirmed?.isSame(as: refused) == true {
+            var error = refusal.error
+            error.detail = "the server refuses the session that it has just given"
+            throw error
+        }
+        guard !refusal.saysExpired, let lastLogin, time < lastLogin + Self.pause, time >= lastLogin else { return }
+        var error = refusal.error
+        error.code = .unavailable
+        error.detail = "the session ended soon after logging in"
+        error.retryAfter = lastLogin + Self.pause
+        throw error
+    }
+
+    mutating func confirm(_ accepted: BlueskySession) {
+        if unconfirmed?.isSame(as: accepted) == true { unconfirmed = nil }
+    }
+
+    mutating func note(_ session: BlueskySession, at time: Date) {
+        (verdict, lastFailure, failures) = (nil, nil, 0)
+        (unconfirmed, lastLogin) = (session, time)
+    }
+
+    /// Remembers that logging in failed.
+    ///
+    /// - Returns: The error, with when to try again.
+    mutating func note(_ error: NetworkError, at time: Date) -> NetworkError {
+        // What failed after the server gave a session is no failure of logging in, and what did not leave did no harm.
+        guard error.outcome != .notSent || error.stopsActor else { return error }
+        if error.stopsActor {
+            verdict = (error, time)
+            return error
+        }
+        failures += 1
+        let wait = min(Self.waits.lowerBound * pow(2, Double(min(failures, 10) - 1)), Self.waits.upperBound)
+        var error = error
+        error.retryAfter = max(error.retryAfter ?? time, time + wait)
+        lastFailure = (error, time, error.retryAfter ?? time)
+        return error
     }
 }

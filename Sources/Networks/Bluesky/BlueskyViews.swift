@@ -9,16 +9,12 @@ struct BlueskyLabel: Decodable, Sendable {
     /// Whether it takes an earlier one back.
     let isNegation: Bool
 
-    private enum CodingKeys: CodingKey {
-        case val, src, neg
-    }
-
     init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        guard let value = container.text(.val) else { throw BlueskyShapeError() }
+        let wire = try WireObject(from: decoder)
+        guard let value = wire.text("val") else { throw ShapeError() }
         self.value = value
-        source = container.text(.src)
-        isNegation = container.flag(.neg) ?? false
+        source = wire.text("src")
+        isNegation = wire.flag("neg") ?? false
     }
 }
 
@@ -34,27 +30,19 @@ struct BlueskyProfile: Decodable, Sendable {
     let isBlocked: Bool
     private let labels: [BlueskyLabel]
 
-    private enum CodingKeys: CodingKey {
-        case did, handle, displayName, description, labels, viewer
-    }
-
-    private enum ViewerKeys: CodingKey {
-        case blockedBy, blocking
-    }
-
     init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        guard let did = container.text(.did), BlueskyName.isDID(did) else { throw BlueskyShapeError() }
+        let wire = try WireObject(from: decoder)
+        guard let did = wire.text("did"), BlueskyName.isDID(did) else { throw ShapeError() }
         self.did = did
         // A handle that does not lead back to the account is as good as none.
-        let handle = container.text(.handle).flatMap { BlueskyName.handle($0) }
+        let handle = wire.text("handle").flatMap { BlueskyName.handle($0) }
         self.handle = handle == nil || handle == "handle.invalid" ? did : handle ?? did
-        displayName = container.text(.displayName) ?? ""
-        description = container.text(.description)
-        isBioIncluded = container.contains(.description)
-        labels = container.list(of: BlueskyLabel.self, .labels)
-        let viewer = try? container.nestedContainer(keyedBy: ViewerKeys.self, forKey: .viewer)
-        isBlocked = viewer?.flag(.blockedBy) == true || viewer?.isPresent(.blocking) == true
+        displayName = wire.text("displayName") ?? ""
+        description = wire.text("description")
+        isBioIncluded = wire.contains("description")
+        labels = wire.list(of: BlueskyLabel.self, "labels")
+        let viewer = wire.object("viewer")
+        isBlocked = viewer?.flag("blockedBy") == true || viewer?.isPresent("blocking") == true
     }
 
     /// Whether the account says of itself that it is automated.
@@ -85,50 +73,24 @@ struct BlueskyPostView: Decodable, Sendable {
     let isReplyDisabled: Bool
     let isSensitive: Bool
 
-    private enum CodingKeys: CodingKey {
-        case uri, cid, author, record, indexedAt, viewer, labels, threadgate
-    }
-
-    private enum ViewerKeys: CodingKey {
-        case like, replyDisabled
-    }
-
-    private struct Threadgate: Decodable {
-        /// Nil: everybody may answer.
-        let allowed: Int?
-
-        private enum CodingKeys: CodingKey {
-            case record
-        }
-
-        private enum RecordKeys: CodingKey {
-            case allow
-        }
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            let record = try container.nestedContainer(keyedBy: RecordKeys.self, forKey: .record)
-            allowed = (try? record.nestedUnkeyedContainer(forKey: .allow)).map { $0.count ?? ($0.isAtEnd ? 0 : 1) }
-        }
-    }
-
     init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        guard let reference = RecordReference(uri: container.text(.uri), cid: container.text(.cid)),
-            let author = container.value(BlueskyProfile.self, .author),
-            let record = container.value(BlueskyPostRecord.self, .record),
+        let wire = try WireObject(from: decoder)
+        guard let reference = RecordReference(uri: wire.text("uri"), cid: wire.text("cid")),
+            let author = wire.value(BlueskyProfile.self, "author"),
+            let record = wire.value(BlueskyPostRecord.self, "record"),
             // Who says that somebody else wrote a post is not believed.
             reference.address.repository == author.did
-        else { throw BlueskyShapeError() }
+        else { throw ShapeError() }
         self.reference = reference
         self.author = author
         self.record = record
-        indexedAt = container.text(.indexedAt).flatMap { Date(rfc3339: $0) }
-        let viewer = try? container.nestedContainer(keyedBy: ViewerKeys.self, forKey: .viewer)
-        isFavorited = viewer.map { $0.isPresent(.like) }
-        let gate = container.value(Threadgate.self, .threadgate)
-        isReplyDisabled = viewer?.flag(.replyDisabled) ?? (gate?.allowed == 0)
-        isSensitive = container.list(of: BlueskyLabel.self, .labels)
+        indexedAt = wire.date("indexedAt")
+        let viewer = wire.object("viewer")
+        isFavorited = viewer.map { $0.isPresent("like") }
+        let allowed = wire.object("threadgate")?.object("record")?.count(of: "allow")
+        // Without a list everybody may answer, with an empty one nobody.
+        isReplyDisabled = viewer?.flag("replyDisabled") ?? (allowed == 0)
+        isSensitive = wire.list(of: BlueskyLabel.self, "labels")
             .contains { Self.sensitiveLabels.contains($0.value) && !$0.isNegation }
     }
 }
@@ -146,31 +108,17 @@ struct BlueskyFeedItem: Decodable, Sendable {
     let post: BlueskyPostView
     let reason: Reason?
 
-    private enum CodingKeys: CodingKey {
-        case post, reason
-    }
-
-    private enum ReasonKeys: String, CodingKey {
-        case by, indexedAt
-        case type = "$type"
-    }
-
-    private enum ByKeys: CodingKey {
-        case did
-    }
-
     init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        post = try container.decode(BlueskyPostView.self, forKey: .post)
-        guard container.isPresent(.reason) else {
+        let wire = try WireObject(from: decoder)
+        post = try wire.required(BlueskyPostView.self, "post")
+        guard wire.isPresent("reason") else {
             reason = nil
             return
         }
-        let wire = try? container.nestedContainer(keyedBy: ReasonKeys.self, forKey: .reason)
-        switch wire?.text(.type) {
+        let why = wire.object("reason")
+        switch why?.text("$type") {
         case "app.bsky.feed.defs#reasonRepost":
-            let by = try? wire?.nestedContainer(keyedBy: ByKeys.self, forKey: .by).text(.did)
-            reason = .repost(by: by, at: wire?.text(.indexedAt).flatMap { Date(rfc3339: $0) })
+            reason = .repost(by: why?.object("by")?.text("did"), at: why?.date("indexedAt"))
         case "app.bsky.feed.defs#reasonPin": reason = .pin
         default: reason = .other
         }
@@ -186,21 +134,17 @@ struct BlueskyNotification: Decodable, Sendable {
     let record: BlueskyPostRecord?
     let indexedAt: Date?
 
-    private enum CodingKeys: CodingKey {
-        case uri, cid, author, reason, record, indexedAt
-    }
-
     init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        guard let reference = RecordReference(uri: container.text(.uri), cid: container.text(.cid)),
-            let reason = container.text(.reason)
-        else { throw BlueskyShapeError() }
+        let wire = try WireObject(from: decoder)
+        guard let reference = RecordReference(uri: wire.text("uri"), cid: wire.text("cid")),
+            let reason = wire.text("reason")
+        else { throw ShapeError() }
         self.reference = reference
         self.reason = reason
-        author = container.value(BlueskyProfile.self, .author)
+        author = wire.value(BlueskyProfile.self, "author")
             .flatMap { $0.did == reference.address.repository ? $0 : nil }
-        record = container.value(BlueskyPostRecord.self, .record)
-        indexedAt = container.text(.indexedAt).flatMap { Date(rfc3339: $0) }
+        record = wire.value(BlueskyPostRecord.self, "record")
+        indexedAt = wire.date("indexedAt")
     }
 }
 
@@ -216,18 +160,10 @@ struct BlueskyViews: Decodable, Sendable {
         let uri: String
         let view: BlueskyPostView?
 
-        private enum CodingKeys: CodingKey {
-            case uri
-        }
-
         init(from decoder: any Decoder) throws {
-            uri = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .uri)
+            uri = try WireObject(from: decoder).required(String.self, "uri")
             view = try? BlueskyPostView(from: decoder)
         }
-    }
-
-    private enum CodingKeys: CodingKey {
-        case posts
     }
 
     init(unreadable: Set<String> = []) {
@@ -235,9 +171,9 @@ struct BlueskyViews: Decodable, Sendable {
     }
 
     init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        guard container.isPresent(.posts) else { throw BlueskyShapeError() }
-        let elements = try container.decode([LenientElement<Element>].self, forKey: .posts)
+        let wire = try WireObject(from: decoder)
+        guard wire.isPresent("posts") else { throw ShapeError() }
+        let elements = try wire.required([LenientElement<Element>].self, "posts")
         hasNameless = elements.contains { $0.value == nil }
         for element in elements.compactMap(\.value) {
             if let view = element.view { readable[element.uri] = view } else { unreadable.insert(element.uri) }
@@ -257,21 +193,12 @@ struct BlueskyThread: Decodable, Sendable {
     /// The replies that can be seen.
     let replies: [BlueskyPostView]
 
-    private enum CodingKeys: CodingKey {
-        case thread
-    }
-
-    private enum ThreadKeys: CodingKey {
-        case replies
-    }
-
     private struct Reply: Decodable {
         let post: BlueskyPostView
     }
 
     init(from decoder: any Decoder) throws {
-        let thread = try decoder.container(keyedBy: CodingKeys.self)
-            .nestedContainer(keyedBy: ThreadKeys.self, forKey: .thread)
-        replies = thread.list(of: Reply.self, .replies).map(\.post)
+        let thread = try WireObject(from: decoder).required(WireObject.self, "thread")
+        replies = thread.list(of: Reply.self, "replies").map(\.post)
     }
 }

@@ -1,69 +1,208 @@
+import Foundation
 import Posts
+import Transport
 
-/// A post as it is written.
-struct BlueskyPostDraft: Encodable {
-    let text: String
-    let createdAt: String
-    let langs: [String]?
-    let facets: [BlueskyFacets.Facet]?
-    let reply: BlueskyPostRecord.Reply?
-
-    private enum CodingKeys: String, CodingKey {
-        case text, createdAt, langs, facets, reply
-        case type = "$type"
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(RecordAddress.postCollection, forKey: .type)
-        try container.encode(text, forKey: .text)
-        try container.encode(createdAt, forKey: .createdAt)
-        try container.encodeIfPresent(langs, forKey: .langs)
-        try container.encodeIfPresent(facets, forKey: .facets)
-        try container.encodeIfPresent(reply, forKey: .reply)
-    }
-}
-
-/// A favorite as it is written.
-struct BlueskyLikeDraft: Encodable {
-    let subject: RecordReference
-    let createdAt: String
-
-    private enum CodingKeys: String, CodingKey {
-        case subject, createdAt
-        case type = "$type"
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(RecordAddress.likeCollection, forKey: .type)
-        try container.encode(subject, forKey: .subject)
-        try container.encode(createdAt, forKey: .createdAt)
-    }
-}
-
-/// The request that puts a record in its place.
-struct BlueskyPut<Record: Encodable>: Encodable {
-    let address: RecordAddress
-    let record: Record
-    /// The digest of the record that is replaced; nil for one that must not exist.
-    let replaced: String?
-
-    private enum CodingKeys: String, CodingKey {
-        case repo, collection, rkey, record, swapRecord
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(address.repository, forKey: .repo)
-        try container.encode(address.collection, forKey: .collection)
-        try container.encode(address.key, forKey: .rkey)
-        try container.encode(record, forKey: .record)
-        // Null says that there must be none yet; left out it would say that it does not matter.
-        if let replaced {
-            try container.encode(replaced, forKey: .swapRecord)
-        } else {
-            try container.encodeNil(forKey: .swapRecord)
+/// Publishing, favoriting and deleting.
+extension BlueskyNetwork {
+    package func publish(_ draft: Draft) async throws -> PublishedPost {
+        try requireSession(.publish)
+        try check(draft)
+        let home = try await beforeSending { try await self.home() }
+        let reply = try await beforeSending { try await self.reply(to: draft.replyTo, home) }
+        let address = Self.address(RecordAddress.postCollection, draft.createdAt, draft.key, home)
+        let facets = BlueskyFacets.facets(in: draft.text)
+        let language = draft.language.flatMap { LanguageTag.namesLanguage($0) ? $0 : nil }
+        let record = JSONValue.object(leavingOutNil: [
+            "$type": .text(RecordAddress.postCollection), "text": .text(draft.text),
+            "createdAt": .text(draft.createdAt.rfc3339), "langs": language.map { .list([.text($0)]) },
+            "facets": facets.isEmpty ? nil : .list(facets.map(\.json)), "reply": reply?.json,
+        ])
+        let created = Date(rfc3339: draft.createdAt.rfc3339) ?? draft.createdAt
+        let written = try await put(record, at: address, .publish) { (existing: BlueskyPostRecord) in
+            existing.text == draft.text && existing.createdAt == created
+                && existing.reply?.parent.address == reply?.parent.address
         }
+        return PublishedPost(
+            id: PostID(network: .bluesky, value: address.uri), address: written.text, createdAt: created)
+    }
+
+    package func favorite(_ favorite: FavoriteDraft) async throws {
+        try requireSession(.favorite)
+        let subject = try reference(favorite.address, .favorite)
+        let home = try await beforeSending { try await self.home() }
+        let view = try await beforeSending { try await self.view(of: subject.address, .favorite) }
+        guard let view else { throw failure(.favorite, .notFound, "the post is gone") }
+        guard !view.author.isBlocked else { throw failure(.favorite, .forbidden, "one account blocks the other") }
+        // Another favorite of the same post would be a second one.
+        if view.isFavorited == true { return }
+        let address = Self.address(RecordAddress.likeCollection, favorite.createdAt, favorite.key, home)
+        let record = JSONValue.object([
+            "$type": .text(RecordAddress.likeCollection), "subject": subject.json,
+            "createdAt": .text(favorite.createdAt.rfc3339),
+        ])
+        _ = try await put(record, at: address, .favorite) { (existing: BlueskyLikeRecord) in
+            existing.subject.address == subject.address
+        }
+    }
+
+    package func delete(_ address: String) async throws {
+        try requireSession(.delete)
+        let reference = try reference(address, .delete)
+        let home = try await beforeSending { try await self.home() }
+        guard reference.address.repository == home else {
+            throw failure(.delete, .rejected, "the post is not one of this account", outcome: .notSent)
+        }
+        let body = [
+            "repo": home, "collection": reference.address.collection, "rkey": reference.address.key,
+        ]
+        let call = NetworkCall(
+            .delete, "com.atproto.repo.deleteRecord", body: try JSONBody.encoded(body))
+        let answer = try await answer(to: call)
+        if answer.refusal?.name != "RecordNotFound" { _ = try answer.response() }
+    }
+
+    /// What Bluesky would refuse, or take although nobody wants it.
+    private func check(_ draft: Draft) throws(NetworkError) {
+        func refused(_ code: NetworkError.Code, _ detail: String) -> NetworkError {
+            failure(.publish, code, detail, outcome: .notSent)
+        }
+        guard capabilities.visibilities.contains(draft.visibility) else {
+            throw refused(.capability, "everything on Bluesky is public")
+        }
+        guard !draft.text.allSatisfy(\.isWhitespace) else { throw refused(.rejected, "the text is empty") }
+        let limits = PublishingLimits.bluesky
+        guard draft.text.count <= limits.maximumCharacters,
+            draft.text.utf8.count <= limits.maximumBytes ?? .max
+        else { throw refused(.tooLong, "the text is longer than 300 characters or 3,000 bytes") }
+    }
+
+    /// What a reply names: the post that it answers, and the first one of the conversation.
+    private func reply(to address: String?, _ home: String) async throws -> BlueskyPostRecord.Reply? {
+        guard let address else { return nil }
+        let parent = try reference(address, .publish)
+        guard let view = try await view(of: parent.address, .publish) else {
+            throw failure(.publish, .notFound, "the post to answer is gone")
+        }
+        // A reply that is shut out would be stored all the same, and shown to nobody.
+        guard !view.isReplyDisabled || view.author.did == home, !view.author.isBlocked else {
+            throw failure(.publish, .forbidden, "the author does not let this account answer")
+        }
+        return BlueskyPostRecord.Reply(root: view.record.reply?.root ?? parent, parent: parent)
+    }
+
+    /// Writes a record that must not exist yet.
+    ///
+    /// One that stands there already is as good if `isOurs` says that it comes from the same draft.
+    private func put<Existing: Decodable & Sendable>(
+        _ record: JSONValue, at address: RecordAddress, _ operation: NetworkError.Operation,
+        unless isOurs: (Existing) -> Bool
+    ) async throws -> RecordReference {
+        let call = try NetworkCall(operation, putting: record, at: address, insteadOf: nil)
+        let answer = try await answer(to: call)
+        if let refusal = answer.refusal, refusal.maySayOccupied {
+            return try await occupant(of: address, refusal, operation, isOurs)
+        }
+        let written = try answer.value(RecordReference.self)
+        guard written.address == address else { throw answer.malformed("the answer is about another record") }
+        return written
+    }
+
+    private func occupant<Existing: Decodable & Sendable>(
+        of address: RecordAddress, _ refusal: BlueskyRefusal, _ operation: NetworkError.Operation,
+        _ isOurs: (Existing) -> Bool
+    ) async throws -> RecordReference {
+        let found: BlueskyListedRecord<Existing>?
+        do {
+            found = try await record(Existing.self, address, operation)
+        } catch var error as NetworkError {
+            guard refusal.saysOccupied else { throw refusal.error }
+            error.outcome = .unknown
+            throw error
+        }
+        guard let found else { throw refusal.error }
+        if found.value.map(isOurs) == true { return found.reference }
+        var error = refusal.error
+        error.code = .rejected
+        error.detail = "another record has the key that follows from this draft"
+        throw error
+    }
+
+    /// Work that comes before a request that changes something: if it fails, nothing has changed.
+    private func beforeSending<Value>(_ work: () async throws -> Value) async throws -> Value {
+        do {
+            return try await work()
+        } catch var error as NetworkError where error.outcome == .unknown {
+            error.outcome = .notSent
+            throw error
+        }
+    }
+
+    private static func address(
+        _ collection: String, _ createdAt: Date, _ key: String, _ home: String
+    ) -> RecordAddress {
+        RecordAddress(
+            repository: home, collection: collection,
+            key: TimestampID(createdAt: createdAt, key: key).description)
+    }
+}
+
+/// Saying of itself that it is a bot.
+extension BlueskyNetwork {
+    private static let selfLabels = "com.atproto.label.defs#selfLabels"
+    private static let maximumAttempts = 2
+
+    package func labelAsBot() async throws {
+        try requireSession(.labelAccount)
+        let home = try await home()
+        let address = RecordAddress(
+            repository: home, collection: RecordAddress.profileCollection, key: "self")
+        var refusal: BlueskyRefusal?
+        for _ in 0..<Self.maximumAttempts {
+            let existing = try await record(JSONValue.self, address, .labelAccount)
+            // A profile that cannot be read must not be taken for none.
+            if let existing, existing.value == nil { throw unknownProfile() }
+            guard let profile = try labelled(existing?.value) else { return }
+            let call = try NetworkCall(
+                .labelAccount, putting: profile, at: address, insteadOf: existing?.reference.cid)
+            let answer = try await answer(to: call)
+            guard let no = answer.refusal, no.saysOccupied else {
+                _ = try answer.response()
+                return
+            }
+            // Somebody changed the profile in between.
+            refusal = no
+        }
+        if let refusal { throw refusal.error }
+    }
+
+    /// The profile with the label and everything else as it was; nil if it has the label already.
+    private func labelled(_ profile: JSONValue?) throws(NetworkError) -> JSONValue? {
+        var fields: [String: JSONValue] = ["$type": .text(RecordAddress.profileCollection)]
+        if let profile {
+            guard case .object(let existing) = profile else { throw unknownProfile() }
+            fields = existing
+        }
+        var values: [JSONValue] = []
+        switch fields["labels"] {
+        case nil, .null: break
+        case .object(let labels) where labels["$type"] == .text(Self.selfLabels):
+            guard case .list(let existing) = labels["values"] ?? .list([]) else { throw unknownProfile() }
+            values = existing
+        default: throw unknownProfile()
+        }
+        let isLabelled = values.contains { value in
+            if case .object(let label) = value { return label["val"] == .text("bot") }
+            return false
+        }
+        if isLabelled { return nil }
+        values.append(.object(["val": .text("bot")]))
+        fields["labels"] = .object(["$type": .text(Self.selfLabels), "values": .list(values)])
+        return .object(fields)
+    }
+
+    private func unknownProfile() -> NetworkError {
+        failure(
+            .labelAccount, .rejected, "the profile has a form that is not known, and must not be lost",
+            outcome: .notSent)
     }
 }

@@ -2,72 +2,115 @@ import Foundation
 import Posts
 import Transport
 
-/// Sends requests to one server, and turns what goes wrong into ``NetworkError``.
-struct MastodonClient: Sendable {
-    /// Where requests go.
+/// Sends requests to one server that speaks Mastodon's interface.
+struct MastodonClient: NetworkClient {
     let server: ServerAddress
     let http: HTTPClient
-    let secrets: MastodonSecrets
-    /// The server's clock, as its answers tell it.
+    let knownSecrets: KnownSecrets
     var serverClock = ServerClock()
     let now: @Sendable () -> Date
-    /// There are no credentials of an account yet.
     var isAnonymous = false
+
+    var network: NetworkName { .mastodon }
+    var secrets: [Secret] { knownSecrets.all }
 
     /// The answer to a call, with a status of 200 through 299; cut only if the call takes that.
     ///
     /// Without a token the call belongs to nobody.
     ///
     /// - Throws: ``NetworkError`` or `CancellationError`.
-    func send(_ call: MastodonCall, token: Secret?) async throws -> HTTPResponse {
-        let request = HTTPRequest(
-            method: call.method, url: server.base + call.target, headers: try headers(for: call, token),
-            body: call.body?.bytes, timeout: call.deadline, maximumBodyBytes: call.maximumBytes,
-            followsRedirects: true)
-        let response: HTTPResponse
-        do {
-            response = try await http.send(request)
-        } catch let error as TransportError {
-            guard let beginning = call.takesBeginning ? error.beginning : error.refusal else {
-                throw failure(call, error)
-            }
-            response = beginning
+    func send(_ call: NetworkCall, token: Secret?) async throws -> HTTPResponse {
+        let token = token?.reveal()
+        if let token, token.isEmpty || !token.isVisibleASCII {
+            let problem = token.isEmpty ? "is empty" : "holds a space or line break"
+            throw error(call, .unauthorized, outcome: .notSent, detail: "the access token \(problem)")
         }
-        serverClock.note(response.headers)
-        guard (200...299).contains(response.status) else { throw failure(call, response) }
+        // The word is written so: some servers take it by the letter.
+        let response = try await answer(to: call, authorization: token.map { "Bearer \($0)" })
+        guard response.isGood else { throw failure(call, response) }
         return response
     }
 
     /// The answer to a call, read as JSON.
     ///
     /// - Throws: ``NetworkError`` or `CancellationError`.
-    func value<Value: Decodable>(_ type: Value.Type, _ call: MastodonCall, token: Secret?) async throws -> Value {
+    func value<Value: Decodable>(_ type: Value.Type, _ call: NetworkCall, token: Secret?) async throws -> Value {
         try decode(type, from: try await send(call, token: token), call)
     }
+}
 
-    /// - Throws: ``NetworkError`` with code `.malformedResponse`.
-    func decode<Value: Decodable>(
-        _ type: Value.Type, from response: HTTPResponse, _ call: MastodonCall
-    ) throws(NetworkError) -> Value {
-        if let value = JSONBody.decoded(type, response.body) { return value }
-        throw malformed(call, response, detail: "the answer is not the JSON that was expected")
+/// What an answer with an error means.
+extension MastodonClient {
+    /// What an answer's status and message mean for a call.
+    func failure(_ call: NetworkCall, _ response: HTTPResponse) -> NetworkError {
+        let words = words(in: response)
+        let code = code(call, response.status, message: words ?? "")
+        var failure = error(
+            call, response, code, outcome: outcome(of: code, status: response.status), words: words)
+        failure.retryAfter = ServerPacing(response.headers, receivedAt: now()).retryAfter(of: code)
+        return failure
     }
 
-    private func headers(for call: MastodonCall, _ token: Secret?) throws(NetworkError) -> HTTPHeaders {
-        var headers = HTTPHeaders()
-        if let token = token?.reveal() {
-            guard !token.isEmpty, token.isVisibleASCII else {
-                throw error(
-                    call, .unauthorized, outcome: .notSent,
-                    detail: token.isEmpty
-                        ? "the access token is empty" : "the access token holds a space or line break")
-            }
-            // The word is written so: some servers take it by the letter.
-            headers.append("Authorization", "Bearer \(token)")
+    private func code(_ call: NetworkCall, _ status: Int, message: String) -> NetworkError.Code {
+        let isVerifying = call.operation == .verifyAccount
+        switch status {
+        case 400 where isVerifying && message.isEmpty, 422 where isVerifying && message.isEmpty:
+            // How some servers refuse a token that they do not know.
+            return .unauthorized
+        case 401 where Self.isAboutAuthor(message):
+            return .forbidden
+        case 422 where Self.asksForUser(message):
+            return .unauthorized
+        case 403:
+            return Self.codeOfForbidden(message)
+        case 404, 405, 410:
+            if isVerifying { return .configuration }
+            // What is missing by the word of a proxy may be there by the word of the server behind it.
+            return status == 405 ? .rejected : message.isEmpty ? .unavailable : .notFound
+        default:
+            let code = NetworkError.Code(status: status)
+            return code == .rejected && Self.isAboutLength(message) ? .tooLong : code
         }
-        headers.append("Accept", "application/json")
-        if let type = call.body?.contentType { headers.append("Content-Type", type) }
-        for (name, value) in call.headers { headers.append(name, value) }
-        return headers
+    }
+
+    private static func codeOfForbidden(_ message: String) -> NetworkError.Code {
+        let text = message.lowercased()
+        // How Pleroma and Akkoma refuse a token that they do not know, or no longer.
+        if text.hasPrefix("invalid credentials") { return .unauthorized }
+        if text.contains("scope") || text.contains("insufficient permissions") { return .missingScope }
+        let accountTexts = [
+            "your login is", "your account is", "account has been suspended", "account has been disabled",
+        ]
+        return accountTexts.contains(where: text.contains) ? .accountDisabled : .forbidden
+    }
+
+    private static func asksForUser(_ message: String) -> Bool {
+        message.lowercased().contains("requires an authenticated user")
+    }
+
+    /// Takahe refuses to change what is somebody else's with the status of a token that it does not know.
+    private static func isAboutAuthor(_ message: String) -> Bool {
+        message.lowercased().contains("not the author")
+    }
+
+    private static func isAboutLength(_ message: String) -> Bool {
+        let text = message.lowercased()
+        return text.contains("character limit") || text.contains("max chars") || text.contains("too long")
+    }
+
+    /// The field `error` of a JSON body, made fit to print.
+    ///
+    /// Nothing else of a body is ever kept, and no markup: it may be a page of somebody's proxy.
+    func words(in response: HTTPResponse) -> String? {
+        response.errorBody.flatMap { JSONBody.decoded(ErrorBody.self, $0)?.error }
+            .flatMap { $0.contains("<") ? nil : printable($0) }
+    }
+}
+
+private struct ErrorBody: Decodable {
+    let error: String?
+
+    init(from decoder: any Decoder) throws {
+        error = try WireObject(from: decoder).text("error")
     }
 }

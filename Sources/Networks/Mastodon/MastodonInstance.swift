@@ -19,42 +19,22 @@ struct MastodonInstance: Decodable, Equatable {
         software = .other
     }
 
-    private enum CodingKeys: String, CodingKey {
-        case domain, uri, configuration, version
-        case accountDomain = "account_domain"
-        case maximumTootCharacters = "max_toot_chars"
-        case versions = "api_versions"
-        case source = "source_url"
-    }
-
-    private enum ConfigurationKeys: CodingKey {
-        case statuses
-    }
-
-    private enum StatusesKeys: String, CodingKey {
-        case maximumCharacters = "max_characters"
-        case charactersPerURL = "characters_reserved_per_url"
-    }
-
-    private enum VersionKeys: CodingKey {
-        case mastodon
-    }
-
     init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let wire = try WireObject(from: decoder)
         // GoToSocial names the host of its accounts apart where it differs from the host of its interface.
         domain =
-            [CodingKeys.accountDomain, .domain, .uri].lazy
-            .compactMap { container.text($0).flatMap(Self.hostName) }.first
-        let statuses = try? container.nestedContainer(keyedBy: ConfigurationKeys.self, forKey: .configuration)
-            .nestedContainer(keyedBy: StatusesKeys.self, forKey: .statuses)
-        maximumCharacters = (statuses?.integer(.maximumCharacters) ?? container.integer(.maximumTootCharacters))
+            ["account_domain", "domain", "uri"].lazy
+            .compactMap { wire.text($0).flatMap(Self.hostName) }.first
+        let statuses = wire.object("configuration")?.object("statuses")
+        maximumCharacters = (statuses?.integer("max_characters") ?? wire.integer("max_toot_chars"))
             .flatMap { (1...10_000_000).contains($0) ? $0 : nil }
-        charactersPerURL = statuses?.integer(.charactersPerURL).flatMap { (1...1_000).contains($0) ? $0 : nil }
-        let versions = try? container.nestedContainer(keyedBy: VersionKeys.self, forKey: .versions)
+        charactersPerURL = statuses?.integer("characters_reserved_per_url").flatMap {
+            (1...1_000).contains($0) ? $0 : nil
+        }
+        let versions = wire.object("api_versions")
         software = MastodonSoftware(
-            version: container.text(.version) ?? "", source: container.text(.source),
-            hasMastodonAPI: versions?.integer(.mastodon) != nil)
+            version: wire.text("version") ?? "", source: wire.text("source_url"),
+            hasMastodonAPI: versions?.integer("mastodon") != nil)
     }
 
     /// The limits for a text.
@@ -87,9 +67,9 @@ extension MastodonInstance {
     /// completes local names, and a wrong host would make other people of them.
     ///
     /// - Throws: What `ask` throws, which makes a call and reads its answer; the error is always one that passes.
-    static func read(_ ask: (MastodonCall) async throws -> MastodonInstance) async throws -> MastodonInstance {
+    static func read(_ ask: (NetworkCall) async throws -> MastodonInstance) async throws -> MastodonInstance {
         func instance(version: String) async throws -> MastodonInstance {
-            try await ask(MastodonCall(operation: .readLimits, path: ["api", version, "instance"]))
+            try await ask(NetworkCall(operation: .readLimits, path: ["api", version, "instance"]))
         }
         let problem: NetworkError
         do {
@@ -117,4 +97,160 @@ extension MastodonInstance {
         error.detail = "the server does not say what it is"
         return error
     }
+}
+
+/// Which program a server runs, where its habits matter and cannot be asked for.
+enum MastodonSoftware: Equatable {
+    /// Mastodon itself, and what was made from it.
+    case mastodon
+    /// GoToSocial; nil for a version that cannot be read.
+    case goToSocial(minorVersion: Int?)
+    case snac
+    /// Pleroma, Akkoma, Takahe and whatever else there is.
+    case other
+
+    /// - Parameters:
+    ///   - version: What the server calls its version.
+    ///   - source: Where its source text is, in version 2 of the answer.
+    ///   - hasMastodonAPI: It tells a version of Mastodon's interface.
+    init(version: String, source: String?, hasMastodonAPI: Bool) {
+        let version = version.lowercased()
+        let source = source?.lowercased()
+        if version.contains("gotosocial") || source?.contains("gotosocial") == true {
+            let parts = version.split(separator: ".", maxSplits: 2).map { Int($0) }
+            self = .goToSocial(minorVersion: parts.count > 1 && parts[0] == 0 ? parts[1] : nil)
+        } else if version.contains("snac/") {
+            self = .snac
+        } else if !version.isEmpty, !Self.isRelease(version) {
+            // `2.7.2 (compatible; Pleroma 2.6.0)`, `takahe/0.11.0`
+            self = .other
+        } else {
+            // Before 4.3 Mastodon told no version of its interface.
+            let isOldMastodon = !version.isEmpty && (source.map { $0.contains("mastodon") } ?? true)
+            self = hasMastodonAPI || isOldMastodon ? .mastodon : .other
+        }
+    }
+
+    /// A link counts what the server says, and not its length.
+    ///
+    /// GoToSocial advertises 25 and counts all of it; Takahe and Pleroma measure the whole text too.
+    var shortensLinks: Bool { self == .mastodon }
+
+    /// A reply to a post that is gone is refused, and not published as a post of its own.
+    var refusesLostReplies: Bool {
+        switch self {
+        case .mastodon, .goToSocial: true
+        case .snac, .other: false
+        }
+    }
+
+    /// Two requests with one `Idempotency-Key` make one post, for an hour at least.
+    ///
+    /// GoToSocial, Takahe and snac are known to ignore the key. Pleroma keeps an answer for hours, but not where its
+    /// cache is switched off; of what nobody knows nothing is believed.
+    var keepsIdempotencyKeys: Bool { self == .mastodon }
+
+    /// A token can do everything, whatever scopes it was given: GoToSocial before 0.19, and snac.
+    var ignoresScopes: Bool {
+        switch self {
+        case .snac: true
+        case .goToSocial(let minorVersion): minorVersion.map { $0 < 19 } ?? false
+        case .mastodon, .other: false
+        }
+    }
+
+    /// `4.2.1`, `4.3.0-rc.1+glitch`: 2 or newer, and no other program's name.
+    private static func isRelease(_ version: String) -> Bool {
+        let number = version.prefix { $0.isNumber || $0 == "." }
+        guard let major = number.split(separator: ".").first.flatMap({ Int($0) }), major >= 2 else { return false }
+        let rest = version[number.endIndex...]
+        return (rest.isEmpty || rest.first == "-" || rest.first == "+") && !rest.contains { " ()/;".contains($0) }
+    }
+}
+
+/// What the server says about itself.
+extension MastodonNetwork {
+    /// What the server says about itself, asked once a day.
+    ///
+    /// A refresh that fails keeps what is known for another hour.
+    func instance() async throws -> MastodonInstance {
+        let time = client.now()
+        if let known = memory.instance(at: time) { return known }
+        do {
+            let instance = try await MastodonInstance.read { try await session.value(MastodonInstance.self, $0) }
+            memory.keep(instance, until: time.addingTimeInterval(86_400))
+            return instance
+        } catch let error as NetworkError {
+            guard let known = memory.lastInstance else { throw error }
+            memory.keep(known, until: time.addingTimeInterval(3_600))
+            return known
+        }
+    }
+
+    /// The host of the names of the server's own accounts, as far as it is certain.
+    ///
+    /// The account's own address tells it, and so does the instance. Where they contradict each other, as they do on
+    /// servers whose names have another host than their pages, the server's answer for other servers decides. A server
+    /// without an instance is believed what the account's address says.
+    ///
+    /// - Parameter account: The token's own.
+    /// - Returns: The host in lower case, with a port if it has one.
+    /// - Throws: ``NetworkError`` with a code that passes if it is not certain; or `CancellationError`.
+    func domain(of account: MastodonAccount) async throws -> String {
+        let told = try await toldDomain()
+        let name = account.acct.split(separator: "@", maxSplits: 1).map(String.init)
+        if name.count == 2, name[1].lowercased() != server.host { return name[1].lowercased() }
+        guard let claimed = account.hosts.first ?? (name.count == 2 ? name[1].lowercased() : told) else {
+            throw uncertain("neither the account nor the instance tells the host of its name")
+        }
+        if claimed == told { return claimed }
+        guard let decided = try await webFingerDomain(of: "\(name[0])@\(claimed)") else {
+            guard told == nil else { throw uncertain("the instance and the account's address name different hosts") }
+            return claimed
+        }
+        guard told == nil || decided == told || decided == claimed else {
+            throw uncertain("the instance, the account's address and its name name different hosts")
+        }
+        return decided
+    }
+
+    /// What the instance calls itself.
+    ///
+    /// A server that is reached through another host may take that one for its own; it is not.
+    private func toldDomain() async throws -> String? {
+        guard let told = try await instance().domain else { return nil }
+        let asked = client.server.host
+        return asked == server.host || told.prefix(while: { $0 != ":" }) != asked ? told : nil
+    }
+
+    /// The host of an account's name as the server tells others (RFC 7033); nil if it does not know.
+    private func webFingerDomain(of name: String) async throws -> String? {
+        let call = NetworkCall(
+            operation: .verifyAccount, path: [".well-known", "webfinger"],
+            query: [("resource", "acct:\(name)")])
+        let subject: String
+        do {
+            subject = try await client.value(WebFinger.self, call, token: nil).subject
+        } catch var error as NetworkError {
+            if [404, 405, 410].contains(error.status) { return nil }
+            if error.isPermanent { error.code = .unavailable }
+            throw error
+        }
+        let parts = subject.split(separator: "@", omittingEmptySubsequences: false)
+        let user = name.prefix { $0 != "@" }.lowercased()
+        guard parts.count == 2, parts[0].lowercased() == "acct:\(user)",
+            let host = MastodonInstance.hostName(String(parts[1]))
+        else { throw uncertain("what the server tells others is about another account") }
+        return host
+    }
+
+    func uncertain(_ cause: String) -> NetworkError {
+        client.error(.verification, .malformedResponse, outcome: .refused, detail: cause)
+    }
+}
+
+/// What a server tells others about an account.
+private struct WebFinger: Decodable {
+    /// As `acct:user@host`.
+    let subject: String
 }

@@ -1,3 +1,4 @@
+import Crypto
 package import Foundation
 package import Posts
 package import Transport
@@ -38,7 +39,7 @@ package struct MastodonLogin: Sendable {
         self.server = try ServerAddress(server, network: .mastodon)
         self.client = MastodonClient(
             server: try ServerAddress(apiBaseURL ?? server, network: .mastodon), http: client,
-            secrets: MastodonSecrets(), now: now, isAnonymous: true)
+            knownSecrets: KnownSecrets(), now: now, isAnonymous: true)
     }
 
     /// Makes the server know the application, and prepares what the person has to open.
@@ -61,10 +62,10 @@ package struct MastodonLogin: Sendable {
         guard (1...Self.longestCode).contains(code.utf8.count), code.isVisibleASCII
         else {
             throw client.error(
-                Self.registration, .rejected, outcome: .notSent,
+                .logIn, .rejected, outcome: .notSent,
                 detail: "that is not a code; copy what the server shows, and nothing else")
         }
-        client.secrets.add(Secret(code), request.clientSecret, request.verifier)
+        client.knownSecrets.add(Secret(code), request.clientSecret, request.verifier)
         var form = [
             ("grant_type", "authorization_code"), ("code", code), ("client_id", request.clientID),
             ("client_secret", request.clientSecret.reveal()), ("redirect_uri", Self.redirectURI),
@@ -84,8 +85,8 @@ package struct MastodonLogin: Sendable {
     ///
     /// - Throws: ``NetworkError`` if the token is refused or the server cannot be asked; or `CancellationError`.
     package func scopes(of token: Secret) async throws -> [String]? {
-        client.secrets.add(token)
-        let call = MastodonCall(operation: .logIn, path: ["api", "v1", "apps", "verify_credentials"])
+        client.knownSecrets.add(token)
+        let call = NetworkCall(operation: .logIn, path: ["api", "v1", "apps", "verify_credentials"])
         do {
             return try await client.value(MastodonApplicationScopes.self, call, token: token).scopes
         } catch let error as NetworkError where Self.saysNothing(error) {
@@ -140,10 +141,6 @@ package struct MastodonLogin: Sendable {
 }
 
 extension MastodonLogin {
-    private static var registration: MastodonCall {
-        MastodonCall(operation: .logIn, method: .post, path: ["api", "v1", "apps"])
-    }
-
     /// What to ask for.
     ///
     /// `profile` tells no more than who the account is, but only servers since Mastodon 4.3 know it, which also tell
@@ -165,7 +162,7 @@ extension MastodonLogin {
     /// What the server says about its logins; nil where it does not.
     private func metadata() async throws -> MastodonServerMetadata? {
         do {
-            let call = MastodonCall(operation: .logIn, path: [".well-known", "oauth-authorization-server"])
+            let call = NetworkCall(operation: .logIn, path: [".well-known", "oauth-authorization-server"])
             return try await client.value(MastodonServerMetadata.self, call, token: nil)
         } catch let error as NetworkError where error.code != .configuration {
             return nil
@@ -184,11 +181,12 @@ extension MastodonLogin {
     }
 
     private func register(scopes: [String]) async throws -> MastodonApplication {
-        var call = Self.registration
-        call.body = .form([
-            ("client_name", Self.applicationName), ("redirect_uris", Self.redirectURI),
-            ("scopes", scopes.joined(separator: " ")),
-        ])
+        let call = NetworkCall(
+            operation: .logIn, method: .post, path: ["api", "v1", "apps"],
+            form: [
+                ("client_name", Self.applicationName), ("redirect_uris", Self.redirectURI),
+                ("scopes", scopes.joined(separator: " ")),
+            ])
         return try await client.value(MastodonApplication.self, call, token: nil)
     }
 
@@ -210,5 +208,91 @@ extension MastodonLogin {
             authorizeURL: "\(server.base)/oauth/authorize?\(PercentEncoding.query(query))",
             clientID: application.clientID,
             clientSecret: application.clientSecret, scopes: scopes, verifier: verifier)
+    }
+}
+
+/// A login that waits for its code.
+package struct MastodonLoginRequest: Sendable {
+    /// What the person opens in a browser; holds nothing secret.
+    package let authorizeURL: String
+    let clientID: String
+    let clientSecret: Secret
+    /// What was asked for.
+    let scopes: [String]
+    /// Nil where the server does not know the proof key.
+    let verifier: Secret?
+}
+
+/// A login that is done.
+package struct MastodonLoginGrant: Sendable {
+    package let credentials: MastodonCredentials
+    /// What the server says the token may do; empty where it does not say.
+    package let scopes: [String]
+    /// The token may be able to publish, favorite or change the account.
+    package let canWrite: Bool
+
+    /// Whether a scope allows to change something.
+    static func isWriting(_ scope: String) -> Bool {
+        let name = scope.prefix { $0 != ":" }
+        return name == "write" || name == "follow" || scope == "admin" || scope.hasPrefix("admin:write")
+    }
+}
+
+/// An application as a server has just registered it.
+struct MastodonApplication: Decodable {
+    let clientID: String
+    let clientSecret: Secret
+    /// What it may ask for; nil where the server does not tell.
+    let scopes: [String]?
+
+    init(from decoder: any Decoder) throws {
+        let wire = try WireObject(from: decoder)
+        guard let id = wire.identifier("client_id"), let secret = wire.text("client_secret"), !secret.isEmpty
+        else { throw ShapeError() }
+        clientID = id
+        clientSecret = Secret(secret)
+        scopes = wire.scopes("scopes")
+    }
+}
+
+/// What an application that a token was given to may ask for.
+struct MastodonApplicationScopes: Decodable {
+    let scopes: [String]?
+
+    init(from decoder: any Decoder) throws {
+        scopes = try WireObject(from: decoder).scopes("scopes")
+    }
+}
+
+/// What a server says about its logins (RFC 8414).
+struct MastodonServerMetadata: Decodable {
+    let scopes: [String]?
+    /// The server knows the proof key by SHA-256.
+    let provesKey: Bool
+
+    init(from decoder: any Decoder) throws {
+        let wire = try WireObject(from: decoder)
+        scopes = wire.scopes("scopes_supported")
+        provesKey = wire.value([String].self, "code_challenge_methods_supported")?.contains("S256") ?? false
+    }
+}
+
+/// Proof that who brings a code is who asked for it (RFC 7636).
+enum MastodonProofKey {
+    /// 256 random bits.
+    static func random() -> Secret {
+        var generator = SystemRandomNumberGenerator()
+        return Secret(text(of: (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }))
+    }
+
+    /// What the server is told beforehand.
+    static func challenge(of verifier: Secret) -> String {
+        text(of: Array(SHA256.hash(data: Data(verifier.reveal().utf8))))
+    }
+
+    /// Base64 for addresses, without padding (RFC 4648, section 5).
+    private static func text(of bytes: [UInt8]) -> String {
+        Data(bytes).base64EncodedString().replacingOccurrences(of: "+", with: "-")
+            .replacingOccurrences(of: "/", with: "_").replacingOccurrences(of: "=", with: "")
     }
 }

@@ -19,36 +19,27 @@ struct MastodonAccount: Decodable {
         let name: String
         let value: String
 
-        private enum CodingKeys: CodingKey {
-            case name, value
-        }
-
         init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            name = container.text(.name) ?? ""
-            value = container.text(.value) ?? ""
+            let wire = try WireObject(from: decoder)
+            name = wire.text("name") ?? ""
+            value = wire.text("value") ?? ""
         }
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case id, acct, username, note, fields, bot, group, locked, url, uri
-        case displayName = "display_name"
     }
 
     init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        guard let id = container.identifier(.id),
-            let acct = container.identifier(.acct) ?? container.identifier(.username), Self.isName(acct)
-        else { throw MastodonShapeError() }
+        let wire = try WireObject(from: decoder)
+        guard let id = wire.identifier("id"),
+            let acct = wire.identifier("acct") ?? wire.identifier("username"), Self.isName(acct)
+        else { throw ShapeError() }
         self.id = id
         self.acct = acct
-        displayName = container.text(.displayName) ?? ""
-        note = container.text(.note) ?? ""
-        fields = container.list(of: Field.self, .fields)
+        displayName = wire.text("display_name") ?? ""
+        note = wire.text("note") ?? ""
+        fields = wire.list(of: Field.self, "fields")
         // What a group account publishes, it publishes by itself.
-        isBot = container.flag(.bot) == true || container.flag(.group) == true
-        isLocked = container.flag(.locked) ?? false
-        hosts = [.url, .uri].compactMap { container.text($0).flatMap(Self.host) }
+        isBot = wire.flag("bot") == true || wire.flag("group") == true
+        isLocked = wire.flag("locked") ?? false
+        hosts = ["url", "uri"].compactMap { wire.text($0).flatMap(Self.host) }
     }
 
     /// The host and port of an address of the web.
@@ -70,16 +61,12 @@ struct MastodonMention: Decodable {
     let acct: String
     let url: String?
 
-    private enum CodingKeys: CodingKey {
-        case id, acct, url
-    }
-
     init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        guard let acct = container.identifier(.acct), MastodonAccount.isName(acct) else { throw MastodonShapeError() }
+        let wire = try WireObject(from: decoder)
+        guard let acct = wire.identifier("acct"), MastodonAccount.isName(acct) else { throw ShapeError() }
         self.acct = acct
-        id = container.identifier(.id)
-        url = container.text(.url)
+        id = wire.identifier("id")
+        url = wire.text("url")
     }
 }
 
@@ -105,47 +92,30 @@ struct MastodonStatus: Decodable {
     let isFavourited: Bool
     let interactionPolicy: MastodonInteractionPolicy?
 
-    private enum CodingKeys: String, CodingKey {
-        case id, uri, url, account, content, visibility, language, mentions, poll, sensitive, reblog, favourited
-        case pleroma
-        case createdAt = "created_at"
-        case spoilerText = "spoiler_text"
-        case inReplyToID = "in_reply_to_id"
-        case inReplyToAccountID = "in_reply_to_account_id"
-        case mediaAttachments = "media_attachments"
-        case interactionPolicy = "interaction_policy"
-    }
-
-    private enum PleromaKeys: String, CodingKey {
-        case inReplyToAccountName = "in_reply_to_account_acct"
-    }
-
     init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        guard let id = container.identifier(.id) else { throw MastodonShapeError() }
+        let wire = try WireObject(from: decoder)
+        guard let id = wire.identifier("id") else { throw ShapeError() }
         self.id = id
-        uri = container.text(.uri)
-        url = container.text(.url)
-        createdAt = container.text(.createdAt).flatMap { Date(rfc3339: $0) }
-        account = container.value(MastodonAccount.self, .account)
-        let content = container.text(.content)
+        uri = wire.text("uri")
+        url = wire.text("url")
+        createdAt = wire.date("created_at")
+        account = wire.value(MastodonAccount.self, "account")
+        let content = wire.text("content")
         // Text that is there but cannot be read is not the same as no text.
-        guard content != nil || !container.isPresent(.content) else { throw MastodonShapeError() }
+        guard content != nil || !wire.isPresent("content") else { throw ShapeError() }
         self.content = content ?? ""
-        spoilerText = container.text(.spoilerText) ?? ""
-        visibility = container.text(.visibility) ?? ""
-        language = container.text(.language)
-        inReplyToID = container.identifier(.inReplyToID)
-        inReplyToAccountID = container.identifier(.inReplyToAccountID)
-        inReplyToAccountName = (try? container.nestedContainer(keyedBy: PleromaKeys.self, forKey: .pleroma))?
-            .identifier(.inReplyToAccountName)
-        mentions = container.list(of: MastodonMention.self, .mentions)
-        let media = try? container.nestedUnkeyedContainer(forKey: .mediaAttachments)
-        hasMedia = media.map { !$0.isAtEnd } ?? false || container.isPresent(.poll)
-        isSensitive = container.flag(.sensitive) ?? false
-        isReblog = container.isPresent(.reblog)
-        isFavourited = container.flag(.favourited) ?? false
-        interactionPolicy = container.value(MastodonInteractionPolicy.self, .interactionPolicy)
+        spoilerText = wire.text("spoiler_text") ?? ""
+        visibility = wire.text("visibility") ?? ""
+        language = wire.text("language")
+        inReplyToID = wire.identifier("in_reply_to_id")
+        inReplyToAccountID = wire.identifier("in_reply_to_account_id")
+        inReplyToAccountName = wire.object("pleroma")?.identifier("in_reply_to_account_acct")
+        mentions = wire.list(of: MastodonMention.self, "mentions")
+        hasMedia = (wire.count(of: "media_attachments") ?? 0) > 0 || wire.isPresent("poll")
+        isSensitive = wire.flag("sensitive") ?? false
+        isReblog = wire.isPresent("reblog")
+        isFavourited = wire.flag("favourited") ?? false
+        interactionPolicy = wire.value(MastodonInteractionPolicy.self, "interaction_policy")
     }
 }
 
@@ -154,24 +124,14 @@ struct MastodonInteractionPolicy: Decodable {
     let favourite: [String]?
     let reply: [String]?
 
-    private enum CodingKeys: String, CodingKey {
-        case favourite = "can_favourite"
-        case reply = "can_reply"
-    }
-
-    private enum RuleKeys: String, CodingKey {
-        case always
-        case automaticApproval = "automatic_approval"
-    }
-
     init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        func rule(_ key: CodingKeys) -> [String]? {
-            guard let rules = try? container.nestedContainer(keyedBy: RuleKeys.self, forKey: key) else { return nil }
-            return rules.value([String].self, .automaticApproval) ?? rules.value([String].self, .always)
+        let wire = try WireObject(from: decoder)
+        func rule(_ name: String) -> [String]? {
+            guard let rules = wire.object(name) else { return nil }
+            return rules.value([String].self, "automatic_approval") ?? rules.value([String].self, "always")
         }
-        favourite = rule(.favourite)
-        reply = rule(.reply)
+        favourite = rule("can_favourite")
+        reply = rule("can_reply")
     }
 }
 
@@ -181,16 +141,11 @@ struct MastodonNotification: Decodable {
     let createdAt: Date?
     let status: LenientElement<MastodonStatus>?
 
-    private enum CodingKeys: String, CodingKey {
-        case type, status
-        case createdAt = "created_at"
-    }
-
     init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        type = container.text(.type)
-        createdAt = container.text(.createdAt).flatMap { Date(rfc3339: $0) }
-        status = container.value(LenientElement<MastodonStatus>.self, .status)
+        let wire = try WireObject(from: decoder)
+        type = wire.text("type")
+        createdAt = wire.date("created_at")
+        status = wire.value(LenientElement<MastodonStatus>.self, "status")
     }
 }
 
@@ -199,16 +154,9 @@ struct MastodonContext: Decodable {
     let ancestors: [MastodonStatus]
     let descendants: [MastodonStatus]
 
-    private enum CodingKeys: CodingKey {
-        case ancestors, descendants
-    }
-
     init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        ancestors = container.list(of: MastodonStatus.self, .ancestors)
-        descendants = container.list(of: MastodonStatus.self, .descendants)
+        let wire = try WireObject(from: decoder)
+        ancestors = wire.list(of: MastodonStatus.self, "ancestors")
+        descendants = wire.list(of: MastodonStatus.self, "descendants")
     }
 }
-
-/// A value lacks what nothing can be done without.
-struct MastodonShapeError: Error {}

@@ -44,7 +44,7 @@ package struct MastodonNetwork: SocialNetwork {
             credentials, store: sessions,
             client: MastodonClient(
                 server: try ServerAddress(apiBaseURL ?? server, network: .mastodon), http: client,
-                secrets: MastodonSecrets(), serverClock: ServerClock(uptime: uptime), now: now))
+                knownSecrets: KnownSecrets(), serverClock: ServerClock(uptime: uptime), now: now))
         self.memory = MastodonMemory()
     }
 
@@ -67,7 +67,7 @@ package struct MastodonNetwork: SocialNetwork {
             replyNeedsMention: true, automaticFavorites: .anyone, sendsLanguage: true,
             supportsIdempotencyKey: memory.lastInstance?.software.keepsIdempotencyKeys == true,
             // Servers keep keys for an hour.
-            resendWindow: .seconds(50 * 60), requestDeadline: MastodonCall.usualDeadline * requestsAtMost)
+            resendWindow: .seconds(50 * 60), requestDeadline: NetworkCall.usualDeadline * requestsAtMost)
     }
 
     /// How many requests may go before the one whose answer is lost, and that one.
@@ -90,7 +90,7 @@ package struct MastodonNetwork: SocialNetwork {
         guard let status = try await status(address) else { return nil }
         guard let post = try await translator().post(status) else {
             throw client.error(
-                MastodonCall(operation: .readPost, path: []), .malformedResponse, outcome: .refused,
+                .readPost, .malformedResponse, outcome: .refused,
                 detail: "the post has no author or no address")
         }
         return post
@@ -116,7 +116,7 @@ package struct MastodonNetwork: SocialNetwork {
 
     /// What stands around a post; nil when it is gone.
     private func context(of address: String, maximumBytes: Int) async throws -> MastodonContext? {
-        var call = MastodonCall(
+        var call = NetworkCall(
             operation: .readConversation, path: try path(.readConversation, "statuses", address, "context"))
         call.maximumBytes = maximumBytes
         call.deadline = .seconds(10)
@@ -129,7 +129,7 @@ package struct MastodonNetwork: SocialNetwork {
 
     /// Reads what a server calls one of its posts; nil when it is gone.
     func status(_ address: String) async throws -> MastodonStatus? {
-        let call = MastodonCall(operation: .readPost, path: try path(.readPost, "statuses", address))
+        let call = NetworkCall(operation: .readPost, path: try path(.readPost, "statuses", address))
         do {
             return try await session.value(MastodonStatus.self, call)
         } catch let error as NetworkError where error.code == .notFound {
@@ -141,7 +141,7 @@ package struct MastodonNetwork: SocialNetwork {
     func path(_ operation: NetworkError.Operation, _ parts: String...) throws(NetworkError) -> [String] {
         guard parts.allSatisfy(MastodonID.isUsable) else {
             throw client.error(
-                MastodonCall(operation: operation, path: []), .rejected, outcome: .notSent,
+                operation, .rejected, outcome: .notSent,
                 detail: "the post's address is not an id of this server")
         }
         return ["api", "v1"] + parts
@@ -169,5 +169,142 @@ package struct MastodonNetwork: SocialNetwork {
 
     private func translator(_ accountID: String, _ domain: String) -> MastodonTranslator {
         MastodonTranslator(domain: domain, serverHost: server.host, accountID: accountID, now: client.now)
+    }
+}
+
+/// Publishing and favoriting.
+extension MastodonNetwork {
+    package func publish(_ draft: Draft) async throws -> PublishedPost {
+        var call = NetworkCall(operation: .publish, method: .post, path: ["api", "v1", "statuses"])
+        guard Self.isKey(draft.key) else {
+            throw client.error(
+                call, .rejected, outcome: .notSent, detail: "the draft's key is not 1 through 64 letters and digits")
+        }
+        if let address = draft.replyTo, !MastodonID.isUsable(address) {
+            throw client.error(
+                call, .rejected, outcome: .notSent, detail: "the answered post's address is not an id of this server")
+        }
+        if let address = draft.replyTo { try await requireAnswered(address, call) }
+        call.headers = [("Idempotency-Key", draft.key)]
+        call.body = try Self.body(of: draft)
+        let response = try await session.send(call)
+        let status = try client.decode(MastodonStatus.self, from: response, call)
+        guard let identity = MastodonTranslator.identity(of: status) else {
+            throw client.malformed(call, response, detail: "the published post has no address")
+        }
+        return PublishedPost(
+            id: PostID(network: .mastodon, value: identity), address: status.id,
+            createdAt: status.createdAt ?? client.now(),
+            // It is out all the same: sending it again would say it twice, and who is named has been notified.
+            isMisplaced: draft.replyTo != nil && status.inReplyToID == nil)
+    }
+
+    package func favorite(_ favorite: FavoriteDraft) async throws {
+        let call = NetworkCall(
+            operation: .favorite, method: .post,
+            path: try path(.favorite, "statuses", favorite.address, "favourite"), body: [])
+        _ = try await session.value(MastodonStatus.self, call)
+    }
+
+    package func delete(_ address: String) async throws {
+        let call = NetworkCall(
+            operation: .delete, method: .delete, path: try path(.delete, "statuses", address))
+        do {
+            _ = try await session.send(call)
+        } catch var error as NetworkError where error.status == 404 || error.status == 410 {
+            // Gone already, if the server says so, unless it has no way to delete, as one of them.
+            guard try await status(address) != nil else { return }
+            error.code = .capability
+            throw error
+        }
+    }
+
+    package func labelAsBot() async throws {
+        // As a form: one server reads a flag only where it is text. The second name is Pleroma's.
+        let call = NetworkCall(
+            operation: .labelAccount, method: .patch, path: ["api", "v1", "accounts", "update_credentials"],
+            form: [("bot", "true"), ("actor_type", "Service")])
+        let account: MastodonAccount
+        do {
+            account = try await session.value(MastodonAccount.self, call)
+        } catch var error as NetworkError where error.status == 404 {
+            error.code = .capability
+            throw error
+        }
+        guard account.isBot else {
+            throw client.error(
+                call, .capability, outcome: .refused,
+                detail: "the server has no such mark for this account; say in its profile that it is automated")
+        }
+    }
+
+    /// Makes sure that the answered post is there, on servers that would publish a reply to a post that is gone as a
+    /// post of its own.
+    private func requireAnswered(_ address: String, _ call: NetworkCall) async throws {
+        guard memory.lastInstance?.software.refusesLostReplies != true else { return }
+        let isThere: Bool
+        do {
+            isThere = try await status(address) != nil
+        } catch var error as NetworkError {
+            if error.outcome == .unknown { error.outcome = .notSent }
+            throw error
+        }
+        guard isThere else {
+            throw client.error(call, .notFound, outcome: .refused, detail: "the answered post is gone")
+        }
+    }
+
+    private static func body(of draft: Draft) throws -> [UInt8] {
+        let language = draft.language.flatMap { LanguageTag.namesLanguage($0) ? $0 : nil }
+        return try JSONBody.encoded(
+            JSONValue.object(leavingOutNil: [
+                "status": .text(draft.text), "in_reply_to_id": draft.replyTo.map(JSONValue.text),
+                "visibility": .text(draft.visibility.rawValue), "language": language.map(JSONValue.text),
+            ]))
+    }
+
+    /// What may stand in a header without harm.
+    private static func isKey(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count) && text.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }
+    }
+}
+
+/// What a network remembers between calls.
+final class MastodonMemory: @unchecked Sendable {
+    // Sendable: every access to a variable holds the lock.
+    private let lock = NSLock()
+    private var known: (instance: MastodonInstance, until: Date)?
+    private var own: (id: String, domain: String)?
+    private var unsorted: Set<Feed> = []
+
+    /// The id of the token's account and the host of its name, once both are certain.
+    var account: (id: String, domain: String)? { lock.withLock { own } }
+
+    var lastInstance: MastodonInstance? { lock.withLock { known?.instance } }
+
+    func instance(at time: Date) -> MastodonInstance? {
+        // A local clock that was set back does not keep it longer.
+        lock.withLock {
+            known.flatMap { time < $0.until && $0.until.timeIntervalSince(time) <= 86_400 ? $0.instance : nil }
+        }
+    }
+
+    func keep(_ instance: MastodonInstance, until time: Date) {
+        lock.withLock { known = (instance, time) }
+    }
+
+    func keep(account id: String, of domain: String) {
+        lock.withLock { own = (id, domain) }
+    }
+
+    /// Whether the order of ids tells the order of a feed, as far as was seen.
+    func idsSort(in feed: Feed) -> Bool {
+        lock.withLock { !unsorted.contains(feed) }
+    }
+
+    /// Learns from a page, newest first, whether ids tell the order of a feed: one page that contradicts is enough.
+    func learnOrder(of feed: Feed, from ids: [String]) {
+        guard MastodonID.contradictsOrder(ids) else { return }
+        lock.withLock { _ = unsorted.insert(feed) }
     }
 }

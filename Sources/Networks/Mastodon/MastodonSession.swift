@@ -1,6 +1,35 @@
-import Foundation
-import Posts
+import Crypto
+package import Foundation
+package import Posts
 import Transport
+
+/// What opens an account on a server that speaks Mastodon's interface.
+package struct MastodonCredentials: Sendable {
+    package var accessToken: Secret
+    /// What a new access token is asked for with, on servers whose tokens expire.
+    package var refreshToken: Secret?
+    /// The application that the tokens were given to.
+    package var clientID: String?
+    package var clientSecret: Secret?
+    /// When the access token ends; nil where it does not, or nobody said so.
+    package var expiresAt: Date?
+
+    package init(
+        accessToken: Secret, refreshToken: Secret? = nil, clientID: String? = nil, clientSecret: Secret? = nil,
+        expiresAt: Date? = nil
+    ) {
+        self.accessToken = accessToken
+        self.refreshToken = refreshToken
+        self.clientID = clientID
+        self.clientSecret = clientSecret
+        self.expiresAt = expiresAt
+    }
+
+    /// Whether both open the account with the same token.
+    func hasToken(of other: MastodonCredentials) -> Bool {
+        accessToken.reveal() == other.accessToken.reveal()
+    }
+}
 
 /// The tokens of one account, renewed where they end, and the calls made with them.
 ///
@@ -32,13 +61,13 @@ actor MastodonSession {
         self.canRenew = credentials.refreshToken != nil && credentials.clientID != nil
         self.store = store
         self.client = client
-        client.secrets.add(credentials.accessToken, credentials.refreshToken, credentials.clientSecret)
+        client.knownSecrets.add(credentials.accessToken, credentials.refreshToken, credentials.clientSecret)
     }
 
     /// The answer to a call, which is made a second time with a new token if the token was refused.
     ///
     /// - Throws: ``NetworkError`` or `CancellationError`.
-    nonisolated func send(_ call: MastodonCall) async throws -> HTTPResponse {
+    nonisolated func send(_ call: NetworkCall) async throws -> HTTPResponse {
         let token = try await self.token()
         do {
             return try await client.send(call, token: token)
@@ -52,7 +81,7 @@ actor MastodonSession {
     /// The answer to a call, read as JSON.
     ///
     /// - Throws: ``NetworkError`` or `CancellationError`.
-    nonisolated func value<Value: Decodable>(_ type: Value.Type, _ call: MastodonCall) async throws -> Value {
+    nonisolated func value<Value: Decodable>(_ type: Value.Type, _ call: NetworkCall) async throws -> Value {
         try client.decode(type, from: try await send(call), call)
     }
 
@@ -125,7 +154,7 @@ actor MastodonSession {
     }
 
     private func use(_ credentials: MastodonCredentials) -> MastodonCredentials {
-        client.secrets.add(credentials.accessToken, credentials.refreshToken)
+        client.knownSecrets.add(credentials.accessToken, credentials.refreshToken)
         current = credentials
         return credentials
     }
@@ -144,15 +173,140 @@ actor MastodonSession {
             throw error
         } catch {
             throw client.error(
-                MastodonCall(operation: .refreshSession, path: []), .unavailable, outcome: .notSent,
+                .refreshSession, .unavailable, outcome: .notSent,
                 detail: "the store of the session does not work")
         }
     }
 }
 
-extension MastodonCall {
+extension NetworkCall {
     /// Asks whose token it is.
-    static var verification: MastodonCall {
-        MastodonCall(operation: .verifyAccount, path: ["api", "v1", "accounts", "verify_credentials"])
+    static var verification: NetworkCall {
+        NetworkCall(operation: .verifyAccount, path: ["api", "v1", "accounts", "verify_credentials"])
+    }
+}
+
+/// Renewed credentials as a ``CredentialStore`` keeps them.
+struct MastodonSavedSession: Codable {
+    /// A hash of the configured credentials that these replace: after a new login they are worth nothing.
+    let origin: String
+    let accessToken: String
+    let refreshToken: String?
+    /// Milliseconds since 1970.
+    let expiresAt: Int64?
+
+    init(_ credentials: MastodonCredentials, replacing configured: MastodonCredentials) {
+        origin = Self.origin(of: configured)
+        accessToken = credentials.accessToken.reveal()
+        refreshToken = credentials.refreshToken?.reveal()
+        expiresAt = credentials.expiresAt.flatMap { Int64(exactly: ($0.timeIntervalSince1970 * 1_000).rounded()) }
+    }
+
+    /// Nil for what is not a saved session.
+    init?(_ text: Secret) {
+        guard let saved = try? JSONDecoder().decode(Self.self, from: Data(text.reveal().utf8)),
+            !saved.accessToken.isEmpty
+        else { return nil }
+        self = saved
+    }
+
+    /// The text to keep.
+    func secret() throws -> Secret {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys]
+        return Secret(String(decoding: try encoder.encode(self), as: UTF8.self))
+    }
+
+    /// Nil unless these replace `configured`.
+    func credentials(replacing configured: MastodonCredentials) -> MastodonCredentials? {
+        guard origin == Self.origin(of: configured) else { return nil }
+        return MastodonCredentials(
+            accessToken: Secret(accessToken), refreshToken: refreshToken.map { Secret($0) },
+            clientID: configured.clientID, clientSecret: configured.clientSecret,
+            expiresAt: expiresAt.map { Date(timeIntervalSince1970: Double($0) / 1_000) })
+    }
+
+    private static func origin(of credentials: MastodonCredentials) -> String {
+        let parts = [credentials.clientID, credentials.refreshToken?.reveal(), credentials.accessToken.reveal()]
+        let text = parts.map { $0 ?? "" }.joined(separator: "\n")
+        return SHA256.hash(data: Data(text.utf8)).hexadecimal
+    }
+}
+
+/// Asking for tokens.
+extension MastodonClient {
+    /// What the token endpoint gives for `form`.
+    ///
+    /// - Throws: ``NetworkError`` or `CancellationError`.
+    func tokens(
+        _ operation: NetworkError.Operation, _ form: [(name: String, value: String)]
+    ) async throws -> MastodonTokens {
+        let call = NetworkCall(
+            operation: operation, method: .post, path: ["oauth", "token"], form: form)
+        let tokens = try await value(MastodonTokens.self, call, token: nil)
+        knownSecrets.add(tokens.accessToken, tokens.refreshToken)
+        return tokens
+    }
+
+    /// Credentials with a new access token, got with the refresh token of `old`; nil where `old` has none.
+    ///
+    /// - Throws: ``NetworkError``, with code `.unauthorized` where the server will not give one any more; or
+    ///   `CancellationError`.
+    func renewed(_ old: MastodonCredentials) async throws -> MastodonCredentials? {
+        guard let refreshToken = old.refreshToken, let clientID = old.clientID else { return nil }
+        var form = [("grant_type", "refresh_token"), ("refresh_token", refreshToken.reveal()), ("client_id", clientID)]
+        if let secret = old.clientSecret { form.append(("client_secret", secret.reveal())) }
+        do {
+            return try await tokens(.refreshSession, form).credentials(after: old, now: now())
+        } catch var error as NetworkError {
+            // Whatever else was wanted was not asked for.
+            error.outcome = .notSent
+            if error.isPermanent, !error.stopsActor || error.code == .missingScope {
+                error.code = .unauthorized
+                error.detail = "the session has ended and cannot be renewed"
+            }
+            throw error
+        }
+    }
+}
+
+/// What a token endpoint answers.
+struct MastodonTokens: Decodable {
+    /// A token is not taken to last longer: seconds.
+    private static let longestLife = 10 * 366 * 86_400
+
+    let accessToken: Secret
+    let refreshToken: Secret?
+    /// Seconds; nil for tokens that do not end.
+    let expiresIn: Int?
+    /// What the token may do; nil where the server does not tell.
+    let scopes: [String]?
+
+    init(from decoder: any Decoder) throws {
+        let wire = try WireObject(from: decoder)
+        guard let token = wire.text("access_token"), !token.isEmpty else { throw ShapeError() }
+        accessToken = Secret(token)
+        refreshToken = wire.text("refresh_token").flatMap { $0.isEmpty ? nil : Secret($0) }
+        expiresIn = wire.integer("expires_in").flatMap { (1...Self.longestLife).contains($0) ? $0 : nil }
+        scopes = wire.scopes("scope")
+    }
+
+    /// The credentials that take the place of `old`.
+    func credentials(after old: MastodonCredentials, now: Date) -> MastodonCredentials {
+        MastodonCredentials(
+            // A server that gives no new refresh token means the old one to be used again.
+            accessToken: accessToken, refreshToken: refreshToken ?? old.refreshToken, clientID: old.clientID,
+            clientSecret: old.clientSecret, expiresAt: expiresIn.map { now.addingTimeInterval(TimeInterval($0)) })
+    }
+}
+
+extension WireObject {
+    /// Scopes as a text with spaces between them or as a list; nil where there are none.
+    func scopes(_ key: String) -> [String]? {
+        let words = value([String].self, key) ?? text(key).map { [$0] } ?? []
+        // What is no word of the standard's alphabet (RFC 6749, section 3.3) is not printed.
+        let scopes = words.flatMap { $0.split(separator: " ").map(String.init) }
+            .filter { $0.utf8.count <= 64 && $0.isVisibleASCII }
+        return scopes.isEmpty ? nil : scopes
     }
 }

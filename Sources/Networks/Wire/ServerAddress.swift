@@ -52,7 +52,7 @@ struct ServerAddress: Sendable, Equatable {
         guard !port.isEmpty else { return authority }
         let digits = port.dropFirst()
         let isPort =
-            port.hasPrefix(":") && digits.utf8.count <= 5 && digits.utf8.allSatisfy { (0x30...0x39).contains($0) }
+            port.hasPrefix(":") && digits.utf8.count <= 5 && digits.utf8.allSatisfy(\.isDigit)
         return isPort && (1...65_535).contains(Int(digits) ?? 0) ? authority[..<end] : nil
     }
 
@@ -62,10 +62,7 @@ struct ServerAddress: Sendable, Equatable {
             return inet_pton(AF_INET6, String(text.dropFirst().dropLast()), &address) == 1
         }
         let labels = text.split(separator: ".", omittingEmptySubsequences: false)
-        let isName = text.utf8.allSatisfy { byte in
-            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-                || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")
-        }
+        let isName = text.utf8.allSatisfy { $0.isLetterOrDigit || "-._".utf8.contains($0) }
         // One dot may stand at the end.
         let isWhole = !(labels.last?.isEmpty == true ? labels.dropLast() : labels[...]).contains(where: \.isEmpty)
         return isName && isWhole && (1...253).contains(text.utf8.count)

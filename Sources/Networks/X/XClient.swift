@@ -2,11 +2,9 @@ import Foundation
 import Posts
 import Transport
 
-/// Sends signed requests to X, and turns what goes wrong into ``NetworkError``.
-struct XClient: Sendable {
+/// Sends signed requests to X.
+struct XClient: NetworkClient {
     static let defaultBase = "https://api.x.com"
-    /// How long one request may take.
-    static let deadline: Duration = .seconds(30)
     /// A smaller difference between the two clocks may be the way of the answer, and is left alone: seconds.
     private static let toleratedLead: TimeInterval = 60
 
@@ -15,6 +13,11 @@ struct XClient: Sendable {
     let http: HTTPClient
     let memory: XMemory
     let now: @Sendable () -> Date
+
+    var network: NetworkName { .x }
+    var serverClock: ServerClock { memory.serverClock }
+    var isAnonymous: Bool { false }
+    var secrets: [Secret] { signer.secrets }
 
     /// - Parameters:
     ///   - apiBaseURL: Where the interface is; nil: at X.
@@ -38,7 +41,7 @@ struct XClient: Sendable {
     /// A call that X is known to refuse for now fails without a request.
     ///
     /// - Throws: ``NetworkError`` or `CancellationError`.
-    func send(_ call: XCall) async throws -> HTTPResponse {
+    func send(_ call: NetworkCall) async throws -> HTTPResponse {
         if var known = memory.pause(of: call.endpoint, at: now()) {
             known.operation = call.operation
             known.outcome = .notSent
@@ -52,28 +55,26 @@ struct XClient: Sendable {
         let told = response.headers.clockLead(receivedAt: now()) ?? lead
         let wasMistimed = abs(told - lead) > Self.toleratedLead
         // Who asks about the credentials asks again anyway before they are given up.
-        let mayBeRepeated = call.method == .get && call.endpoint != .me
+        let mayBeRepeated = call.method == .get && call.operation != .verifyAccount
         if response.status == 401, wasMistimed || mayBeRepeated {
             response = try await exchange(call, lead: wasMistimed ? told : clockLead)
             // What it said before of its clock was wrong, or that clock was set.
             if wasMistimed, response.status != 401 { memory.serverClock.forget(exceptLast: 1) }
         }
         if let level = response.headers["x-access-level"] { memory.accessLevel = level }
-        guard (200...299).contains(response.status) else { throw refuse(call, response) }
+        guard response.isGood else { throw refuse(call, response) }
         return response
     }
 
-    /// Sends a call once, freshly signed with the time of a clock that is `lead` seconds behind this machine's.
-    private func exchange(_ call: XCall, lead: TimeInterval) async throws -> HTTPResponse {
-        let response: HTTPResponse
-        do {
-            response = try await http.send(try request(for: call, lead: lead))
-        } catch let error as TransportError {
-            guard let refusal = error.refusal else { throw failure(call, error) }
-            response = refusal
-        }
-        memory.serverClock.note(response.headers)
-        return response
+    /// Sends a call once, freshly signed with the time of a clock that is `lead` seconds behind this machine's, for
+    /// exactly the address that is called.
+    private func exchange(_ call: NetworkCall, lead: TimeInterval) async throws -> HTTPResponse {
+        try checkKeys(call)
+        let signature = signer.authorization(
+            for: OAuthSigner.Request(
+                method: call.method.rawValue, url: server.base + call.path, parameters: call.query, extra: call.oauth,
+                nonce: OAuthSigner.nonce(), timestamp: signingTime(lead: lead)))
+        return try await answer(to: call, authorization: signature)
     }
 
     /// The answer to a call for things, which may be missing.
@@ -81,13 +82,10 @@ struct XClient: Sendable {
     /// - Throws: ``NetworkError`` or `CancellationError`; an answer that is not JSON, or that says what is wrong instead
     ///   of what was asked for, is an error too.
     func answer<Item: Decodable>(
-        of type: Item.Type, _ call: XCall
+        of type: Item.Type, _ call: NetworkCall
     ) async throws -> (answer: XAnswer<Item>, response: HTTPResponse) {
         let response = try await send(call)
-        guard let answer = JSONBody.decoded(XAnswer<Item>.self, response.body) else {
-            throw malformed(call, response, detail: "the answer is not the JSON that was expected")
-        }
-        return (answer, response)
+        return (try decode(XAnswer<Item>.self, from: response, call), response)
     }
 
     /// By how many seconds the local clock is ahead of X's, as far as is known.
@@ -99,23 +97,8 @@ struct XClient: Sendable {
         return Int64(time.timeIntervalSince1970.rounded(.down))
     }
 
-    /// The request as it is sent, signed for exactly the address that is called.
-    private func request(for call: XCall, lead: TimeInterval) throws(NetworkError) -> HTTPRequest {
-        try checkKeys(call)
-        let url = server.base + call.encodedPath
-        let signature = signer.authorization(
-            for: OAuthSigner.Request(
-                method: call.method.rawValue, url: url, parameters: call.query, extra: call.oauth,
-                nonce: OAuthSigner.nonce(), timestamp: signingTime(lead: lead)))
-        var headers = HTTPHeaders([("Authorization", signature), ("Accept", "application/json")])
-        if call.body?.isEmpty == false { headers.append("Content-Type", "application/json") }
-        let query = call.query.isEmpty ? "" : "?" + PercentEncoding.query(call.query)
-        return HTTPRequest(
-            method: call.method, url: url + query, headers: headers, body: call.body, timeout: Self.deadline)
-    }
-
     /// Keys with a line break or space were copied wrongly; X would only say that the signature is wrong.
-    private func checkKeys(_ call: XCall) throws(NetworkError) {
+    private func checkKeys(_ call: NetworkCall) throws(NetworkError) {
         let keys: [(name: String, value: String?)] = [
             ("consumer key", signer.consumerKey), ("consumer secret", signer.consumerSecret.reveal()),
             ("access token", signer.token?.reveal()), ("access token secret", signer.tokenSecret?.reveal()),
@@ -127,6 +110,180 @@ struct XClient: Sendable {
                     call, .unauthorized, outcome: .notSent,
                     detail: "the \(name) " + (value.isEmpty ? "is empty" : "holds a space or line break"))
             }
+        }
+    }
+}
+
+/// What an answer with an error means.
+extension XClient {
+    /// What an answer with a bad status means for a call; what concerns later calls too is remembered.
+    func refuse(_ call: NetworkCall, _ response: HTTPResponse) -> NetworkError {
+        refuse(call, response, problems: XProblem.all(in: response))
+    }
+
+    /// What problems in an answer with a good status mean for a call that got nothing else.
+    func refuse(_ call: NetworkCall, _ response: HTTPResponse, problems: [XProblem]) -> NetworkError {
+        let refusal = XRefusal(
+            status: response.status, problems: problems, isVerifying: call.operation == .verifyAccount,
+            pacing: XPacing(response.headers, receivedAt: now()))
+        let code = refusal.code
+        var failure = error(
+            call, response, code, outcome: outcome(of: code, status: response.status), detail: refusal.detail,
+            words: words(of: problems))
+        failure.retryAfter = refusal.retryAfter
+        if let scope = refusal.pause(of: call) { memory.pause(scope, for: failure, at: now()) }
+        return failure
+    }
+
+    /// What X says, in the fields where it says it, made fit to print.
+    ///
+    /// Nothing else of a body is ever kept, and no markup: it may be a page of somebody's proxy.
+    private func words(of problems: [XProblem]) -> String? {
+        let name = problems.lazy.compactMap { $0.kind ?? $0.code.map(String.init) }.first
+        let said = problems.lazy.compactMap { $0.detail ?? $0.title }.first { !$0.isEmpty && !$0.contains("<") }
+        return printable([name, said].compactMap(\.self).joined(separator: ": "))
+    }
+}
+
+extension NetworkCall {
+    /// What X's limits are counted for: one kind of call, whatever it is about.
+    var endpoint: String { operation == .logIn ? path : operation.rawValue }
+
+    /// The same for calls that read the same part of a feed, or the same thing.
+    ///
+    /// A later look at what has arrived shows all that an earlier one showed and that was not paid since.
+    fileprivate var reading: String {
+        let places: Set<String> = ["pagination_token", "until_id", "start_time"]
+        return path + "?" + PercentEncoding.query(query.filter { places.contains($0.name) })
+    }
+}
+
+/// What a network remembers between calls.
+final class XMemory: @unchecked Sendable {
+    /// Which calls a refusal concerns.
+    enum Scope: Hashable, Sendable {
+        case everything
+        /// As ``NetworkCall/endpoint``.
+        case endpoint(String)
+    }
+
+    /// More bought things than this are not remembered; what is forgotten is counted twice, never too little.
+    private static let maximumBought = 200_000
+    /// More lost reads than this are not remembered, and stay paid.
+    private static let maximumLost = 200
+
+    // Sendable: every access to a variable holds the lock.
+    private let lock = NSLock()
+    private var verified: (account: Account, isProtected: Bool?)?
+    private var level: String?
+    private var pauses: [Scope: (error: NetworkError, since: Date)] = [:]
+    private var boughtDay = 0
+    private var bought: [String: Money] = [:]
+    private var lost: [String: XPurse.Reservation] = [:]
+    private var debts: [XPurse.Reservation] = []
+
+    /// X's clock, as its answers tell it.
+    let serverClock: ServerClock
+
+    /// - Parameter uptime: Reads a clock that nobody sets, in seconds; nil for the system's.
+    init(uptime: (@Sendable () -> TimeInterval)? = nil) { serverClock = ServerClock(uptime: uptime) }
+
+    /// The account that the credentials belong to; nil before it is known.
+    var account: Account? { lock.withLock { verified?.account } }
+
+    /// Whether only followers see the account's posts; nil if that is not known.
+    var isProtected: Bool? { lock.withLock { verified?.isProtected } }
+
+    func keep(_ account: Account, isProtected: Bool?) {
+        lock.withLock { verified = (account, isProtected) }
+    }
+
+    /// What X calls the reach of the credentials: `read`, `read-write`, `read-write-directmessages`.
+    var accessLevel: String? {
+        get { lock.withLock { level } }
+        set { lock.withLock { level = newValue } }
+    }
+
+    // MARK: Pauses
+
+    /// Lets no call of a kind be made before the error's ``NetworkError/retryAfter``.
+    func pause(_ scope: Scope, for error: NetworkError, at now: Date) {
+        lock.withLock { pauses[scope] = (error, now) }
+    }
+
+    /// Why no call may be made now; nil if one may.
+    func pause(of endpoint: String, at now: Date) -> NetworkError? {
+        lock.withLock {
+            // A clock that was set back ends every pause: how long it still is would be anybody's guess.
+            pauses = pauses.filter { _, pause in
+                now >= pause.since && pause.error.retryAfter.map { now < $0 } ?? false
+            }
+            return (pauses[.everything] ?? pauses[.endpoint(endpoint)])?.error
+        }
+    }
+
+    // MARK: Bought
+
+    /// Buys things, of which X bills each once in a UTC day.
+    ///
+    /// - Parameters:
+    ///   - prices: The price of each thing, by a name that no other thing has.
+    ///   - time: When they were received.
+    /// - Returns: What is to be paid beside what was paid on the same day.
+    func buy(_ prices: [String: Money], at time: Date) -> Money {
+        lock.withLock {
+            let day = Self.day(of: time)
+            if day != boughtDay {
+                boughtDay = day
+                bought = [:]
+            }
+            var sum = Money.zero
+            for (name, price) in prices {
+                let paid = bought[name] ?? .zero
+                guard price > paid else { continue }
+                sum = sum + (price - paid)
+                if bought[name] != nil || bought.count < Self.maximumBought { bought[name] = price }
+            }
+            return sum
+        }
+    }
+
+    /// The number of the day in UTC.
+    static func day(of time: Date) -> Int { Int((time.timeIntervalSince1970 / 86_400).rounded(.down)) }
+
+    /// Remembers what was taken for a read whose answer was lost.
+    ///
+    /// - Returns: What was taken before for the same read, and is no longer remembered.
+    func lose(_ reservation: XPurse.Reservation, of call: NetworkCall) -> XPurse.Reservation? {
+        lock.withLock {
+            guard let earlier = lost[call.reading] else {
+                if lost.count < Self.maximumLost { lost[call.reading] = reservation }
+                return nil
+            }
+            let isDearer = reservation.amount > earlier.amount || !earlier.isOfTheDay(of: reservation)
+            lost[call.reading] = isDearer ? reservation : earlier
+            return isDearer ? earlier : reservation
+        }
+    }
+
+    /// What was taken for the same read when its answer was lost; it is no longer remembered.
+    func find(_ call: NetworkCall) -> XPurse.Reservation? {
+        lock.withLock { lost.removeValue(forKey: call.reading) }
+    }
+
+    // MARK: Owed
+
+    /// Remembers what calls cost beyond what was taken for them, and could not be written down.
+    func owe(_ debt: XPurse.Reservation) { lock.withLock { debts.append(debt) } }
+
+    /// Whether something is owed that nobody is about to write down.
+    var hasDebts: Bool { lock.withLock { !debts.isEmpty } }
+
+    /// What is owed, which is for the caller to write down.
+    func takeDebts() -> [XPurse.Reservation] {
+        lock.withLock {
+            defer { debts = [] }
+            return debts
         }
     }
 }

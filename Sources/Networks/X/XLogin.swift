@@ -2,6 +2,22 @@ package import Foundation
 package import Posts
 package import Transport
 
+/// What signs the calls of one account on X: the application's keys and the account's token.
+package struct XCredentials: Sendable {
+    /// What X calls the API key; it names the application in every request.
+    package var consumerKey: String
+    package var consumerSecret: Secret
+    package var accessToken: Secret
+    package var accessTokenSecret: Secret
+
+    package init(consumerKey: String, consumerSecret: Secret, accessToken: Secret, accessTokenSecret: Secret) {
+        self.consumerKey = consumerKey
+        self.consumerSecret = consumerSecret
+        self.accessToken = accessToken
+        self.accessTokenSecret = accessTokenSecret
+    }
+}
+
 /// What a person needs for allowing the application to act for an account.
 package struct XLoginRequest: Sendable {
     /// To be opened in a browser that is logged in as the account; the page shows a PIN.
@@ -47,8 +63,8 @@ package struct XLogin: Sendable {
     /// - Returns: The address, and what ``finish(_:pin:)`` needs.
     /// - Throws: ``NetworkError`` or `CancellationError`.
     package func begin(forReadingOnly: Bool) async throws -> XLoginRequest {
-        var call = XCall(
-            operation: .logIn, endpoint: .requestToken, method: .post, path: ["oauth", "request_token"],
+        var call = NetworkCall(
+            operation: .logIn, method: .post, path: ["oauth", "request_token"],
             oauth: [("oauth_callback", "oob")], body: [])
         if forReadingOnly { call.query = [("x_auth_access_type", "read")] }
         let response = try await send(call, by: client, unless: "the consumer key or the consumer secret is wrong")
@@ -73,11 +89,11 @@ package struct XLogin: Sendable {
     /// - Throws: ``NetworkError`` with code `.rejected` for what is no PIN, `.unauthorized` for a wrong or old one; or
     ///   `CancellationError`.
     package func finish(_ request: XLoginRequest, pin: String) async throws -> XLoginGrant {
-        let call = XCall(
-            operation: .logIn, endpoint: .accessToken, method: .post, path: ["oauth", "access_token"],
+        let call = NetworkCall(
+            operation: .logIn, method: .post, path: ["oauth", "access_token"],
             oauth: [("oauth_verifier", pin.filter { !$0.isWhitespace })], body: [])
         guard let verifier = call.oauth.first?.value, (1...32).contains(verifier.utf8.count),
-            verifier.utf8.allSatisfy({ (0x30...0x39).contains($0) })
+            verifier.utf8.allSatisfy(\.isDigit)
         else {
             throw client.error(
                 call, .rejected, outcome: .notSent, detail: "the PIN is not a number; copy the digits that X shows")
@@ -98,7 +114,7 @@ package struct XLogin: Sendable {
     }
 
     /// The answer to a call, for whose refused signature there is one likely cause.
-    private func send(_ call: XCall, by client: XClient, unless cause: String) async throws -> HTTPResponse {
+    private func send(_ call: NetworkCall, by client: XClient, unless cause: String) async throws -> HTTPResponse {
         do {
             return try await client.send(call)
         } catch var error as NetworkError where error.code == .unauthorized {
@@ -118,11 +134,6 @@ package struct XLogin: Sendable {
     /// The pairs of a form; nothing for what is no form.
     private static func form(_ body: [UInt8]) -> [String: String] {
         guard body.count <= 4_096, let text = String(validating: body, as: UTF8.self) else { return [:] }
-        var form: [String: String] = [:]
-        for part in text.split(separator: "&") {
-            let pair = part.split(separator: "=", maxSplits: 1).map { String($0).removingPercentEncoding }
-            if pair.count == 2, let name = pair[0], let value = pair[1] { form[name] = value }
-        }
-        return form
+        return PercentEncoding.values(of: text)
     }
 }

@@ -1,5 +1,92 @@
 import Foundation
 import Posts
+import Transport
+
+/// A post as the wire has it, in either spelling of its fields.
+struct XPost: Decodable {
+    /// A post that this one repeats, quotes or answers.
+    struct Reference: Decodable {
+        let type: String
+        let id: String
+
+        init(from decoder: any Decoder) throws {
+            let wire = try WireObject(from: decoder)
+            guard let type = wire.text("type"), let id = wire.text("id"), XID.isUsable(id) else {
+                throw ShapeError()
+            }
+            self.type = type
+            self.id = id
+        }
+    }
+
+    /// The whole of a text that is too long for ``XPost/text``.
+    struct Note: Decodable {
+        let text: String
+        let entities: XEntities?
+
+        init(from decoder: any Decoder) throws {
+            let wire = try WireObject(from: decoder)
+            guard let text = wire.text("text") else { throw ShapeError() }
+            self.text = text
+            entities = wire.value(XEntities.self, "entities")
+        }
+    }
+
+    let id: String
+    let text: String?
+    let authorID: String?
+    let createdAt: Date?
+    let conversationID: String?
+    let replyToAuthorID: String?
+    let references: [Reference]
+    let entities: XEntities?
+    let note: Note?
+    let language: String?
+    let replySettings: String?
+    let isSensitive: Bool
+    let hasMedia: Bool
+    /// The ids that the post had before and after it was edited, its own included.
+    let editHistory: [String]
+
+    init(from decoder: any Decoder) throws {
+        let wire = try WireObject(from: decoder)
+        func id(_ name: String) -> String? { wire.text(name).flatMap { XID.isUsable($0) ? $0 : nil } }
+        guard let ownID = id("id") else { throw ShapeError() }
+        self.id = ownID
+        text = wire.text("text")
+        authorID = id("author_id")
+        createdAt = wire.date("created_at")
+        conversationID = id("conversation_id")
+        replyToAuthorID = id("in_reply_to_user_id")
+        references =
+            wire.list(of: Reference.self, "referenced_tweets")
+            + wire.list(of: Reference.self, "referenced_posts")
+        entities = wire.value(XEntities.self, "entities")
+        note = wire.value(Note.self, "note_tweet") ?? wire.value(Note.self, "note_post")
+        // A long text that is there but cannot be read must not be taken for its first part.
+        let hasNote = wire.isPresent("note_tweet") || wire.isPresent("note_post")
+        guard note != nil || !hasNote else { throw ShapeError() }
+        language = wire.text("lang")
+        replySettings = wire.text("reply_settings")
+        isSensitive = wire.flag("possibly_sensitive") ?? false
+        let attachments = wire.object("attachments")
+        hasMedia = ["media_keys", "poll_ids"].contains { attachments?.value([String].self, $0)?.isEmpty == false }
+        let history = ["edit_history_tweet_ids", "edit_history_post_ids"].flatMap { key in
+            wire.value([String].self, key) ?? []
+        }
+        editHistory = history.filter(XID.isUsable)
+    }
+
+    /// What the post is called everywhere: the id that it had before it was ever edited.
+    var identity: String { XID.oldest(of: editHistory + [id]) ?? id }
+
+    /// The id of the post that this one answers.
+    var replyToID: String? { references.first { $0.type == "replied_to" }?.id }
+
+    var isRepost: Bool { references.contains { $0.type == "retweeted" || $0.type == "reposted" } }
+
+    var quotedIDs: Set<String> { Set(references.filter { $0.type == "quoted" }.map(\.id)) }
+}
 
 /// An account as the wire has it.
 struct XUser: Decodable {
@@ -11,36 +98,24 @@ struct XUser: Decodable {
     /// Only followers see the account's posts; nil if the server does not tell.
     let isProtected: Bool?
 
-    private enum CodingKeys: String, CodingKey {
-        case id, username, name, description, entities
-        case isProtected = "protected"
-    }
-
-    private enum EntityKeys: CodingKey {
-        case description
-    }
-
     init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        guard let id = container.text(.id), XID.isUsable(id), let username = container.text(.username),
+        let wire = try WireObject(from: decoder)
+        guard let id = wire.text("id"), XID.isUsable(id), let username = wire.text("username"),
             Self.isName(username)
-        else { throw XShapeError() }
+        else { throw ShapeError() }
         self.id = id
         self.username = username
-        name = container.text(.name) ?? ""
-        description = container.text(.description) ?? ""
-        let entities = try? container.nestedContainer(keyedBy: EntityKeys.self, forKey: .entities)
-        descriptionLinks = entities?.value(XEntities.self, .description)?.links ?? []
-        isProtected = container.flag(.isProtected)
+        name = wire.text("name") ?? ""
+        description = wire.text("description") ?? ""
+        let entities = wire.object("entities")
+        descriptionLinks = entities?.value(XEntities.self, "description")?.links ?? []
+        isProtected = wire.flag("protected")
     }
 
     /// Letters, digits and `_`; old accounts have names that are shorter or longer than new ones may be.
     private static func isName(_ text: String) -> Bool {
         (1...32).contains(text.utf8.count)
-            && text.utf8.allSatisfy { byte in
-                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-                    || byte == UInt8(ascii: "_")
-            }
+            && text.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "_") }
     }
 }
 
@@ -51,20 +126,14 @@ struct XWireLink: Decodable {
     /// The link only leads to a picture or video of the post itself.
     let isMedia: Bool
 
-    private enum CodingKeys: String, CodingKey {
-        case url
-        case expandedURL = "expanded_url"
-        case mediaKey = "media_key"
-    }
-
     init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        guard let short = container.text(.url) else { throw XShapeError() }
+        let wire = try WireObject(from: decoder)
+        guard let short = wire.text("url") else { throw ShapeError() }
         self.short = short
-        expanded = container.text(.expandedURL).flatMap { text in
+        expanded = wire.text("expanded_url").flatMap { text in
             text.hasPrefix("https://") || text.hasPrefix("http://") ? text : nil
         }
-        isMedia = container.isPresent(.mediaKey) || expanded.map(Self.leadsToMedia) ?? false
+        isMedia = wire.isPresent("media_key") || expanded.map(Self.leadsToMedia) ?? false
     }
 
     /// `https://x.com/name/status/1/photo/1`.
@@ -88,28 +157,162 @@ struct XEntities: Decodable {
     let links: [XWireLink]
     let mentionedIDs: [String]
 
-    private struct Mention: Decodable {
-        let id: String?
-
-        private enum CodingKeys: CodingKey {
-            case id
-        }
-
-        init(from decoder: any Decoder) throws {
-            id = try decoder.container(keyedBy: CodingKeys.self).text(.id)
-        }
-    }
-
-    private enum CodingKeys: CodingKey {
-        case urls, mentions
-    }
-
     init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        links = container.list(of: XWireLink.self, .urls)
-        mentionedIDs = container.list(of: Mention.self, .mentions).compactMap(\.id).filter(XID.isUsable)
+        let wire = try WireObject(from: decoder)
+        links = wire.list(of: XWireLink.self, "urls")
+        mentionedIDs = wire.list(of: WireObject.self, "mentions").compactMap { $0.text("id") }.filter(XID.isUsable)
     }
 }
 
-/// A value lacks what nothing can be done without.
-struct XShapeError: Error {}
+/// The body of an answer: what was asked for, what belongs to it, and what is missing.
+///
+/// A body that is a JSON object can always be read; the parts that are missing or of another shape are empty.
+struct XAnswer<Item: Decodable>: Decodable {
+    /// One element where one thing was asked for.
+    let items: [LenientElement<Item>]
+    /// There is a field `data`, be it an empty list.
+    let hasData: Bool
+    let users: [LenientElement<XUser>]
+    /// The ids of the posts that came with what was asked for.
+    let includedPostIDs: [String]
+    let problems: [XProblem]
+    let nextToken: String?
+    /// How many items the server says that it sent.
+    let resultCount: Int?
+
+    init(from decoder: any Decoder) throws {
+        let wire = try WireObject(from: decoder)
+        hasData = wire.isPresent("data")
+        let list = wire.value([LenientElement<Item>].self, "data")
+        items = list ?? (hasData ? wire.value(LenientElement<Item>.self, "data").map { [$0] } : nil) ?? []
+        let includes = wire.object("includes")
+        users = includes?.value([LenientElement<XUser>].self, "users") ?? []
+        includedPostIDs =
+            ["tweets", "posts"].flatMap { includes?.value([LenientElement<XPost>].self, $0) ?? [] }.compactMap(\.id)
+        problems = wire.list(of: XProblem.self, "errors")
+        let meta = wire.object("meta")
+        nextToken = meta?.text("next_token").flatMap { $0.isEmpty || $0.utf8.count > 4_096 ? nil : $0 }
+        resultCount = meta?.integer("result_count")
+    }
+
+    /// Nothing was found, and the server says so.
+    var isEmpty: Bool { items.isEmpty && problems.isEmpty && (hasData || resultCount == 0) }
+}
+
+/// What X calls a thing that it has published or deleted.
+struct XWritten: Decodable {
+    let id: String?
+    /// As X keeps it: links are shortened.
+    let text: String?
+    let editHistory: [String]
+    let isDeleted: Bool?
+
+    init(from decoder: any Decoder) throws {
+        let wire = try WireObject(from: decoder)
+        id = wire.text("id").flatMap { XID.isUsable($0) ? $0 : nil }
+        text = wire.text("text")
+        let history = ["edit_history_tweet_ids", "edit_history_post_ids"].flatMap { key in
+            wire.value([String].self, key) ?? []
+        }
+        editHistory = history.filter(XID.isUsable)
+        isDeleted = wire.flag("deleted")
+    }
+}
+
+/// What X says went wrong, in one of its shapes.
+struct XProblem: Decodable, Equatable {
+    /// The last part of the problem's address, such as `client-forbidden`; nil for `about:blank`.
+    let kind: String?
+    let title: String?
+    let detail: String?
+    /// The number that version 1.1 gives to a problem.
+    let code: Int?
+    let reason: String?
+    /// What kind of thing is missing, such as `tweet`, `post` or `user`.
+    let resourceType: String?
+    /// What X calls the missing thing.
+    let resourceID: String?
+    /// What of the request the problem is about, such as `referenced_tweets.id`.
+    let parameter: String?
+
+    /// The problems that a refusal names, the one of the body itself first; none if it is not the JSON of an error.
+    static func all(in response: HTTPResponse) -> [XProblem] {
+        guard let body = response.errorBody, let own = JSONBody.decoded(XProblem.self, body) else { return [] }
+        return [own] + (JSONBody.decoded(XAnswer<XPost>.self, body)?.problems ?? [])
+    }
+
+    /// One post is missing from an answer.
+    var isAboutPost: Bool { resourceType == "tweet" || resourceType == "post" }
+
+    /// The missing post is one that was asked for, and not one that another refers to.
+    var isAboutItem: Bool { isAboutPost && parameter?.hasPrefix("referenced_") != true }
+
+    init(from decoder: any Decoder) throws {
+        let wire = try WireObject(from: decoder)
+        kind = wire.text("type").flatMap(Self.kind)
+        title = wire.text("title")
+        detail = wire.text("detail") ?? wire.text("message")
+        code = wire.integer("code")
+        reason = wire.text("reason")
+        resourceType = wire.text("resource_type")
+        resourceID = ["resource_id", "value"].lazy.compactMap { wire.text($0) }.first(where: XID.isUsable)
+        parameter = wire.text("parameter")
+    }
+
+    /// The hosts of such addresses differ, so only the last part counts.
+    private static func kind(_ type: String) -> String? {
+        guard type.contains("/problems/"), let last = type.split(separator: "/").last else { return nil }
+        let isPlain = last.utf8.allSatisfy {
+            (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "-")
+        }
+        return isPlain && last.utf8.count <= 64 ? String(last) : nil
+    }
+}
+
+/// The ids of X: decimal numbers, larger for what is newer.
+enum XID {
+    /// The first id of a post that holds its own time; the ids before it counted up.
+    private static let firstTimed: UInt64 = 29_700_859_247
+    /// 2010-11-04T01:42:54.657Z, where the time in ids begins.
+    private static let epochMilliseconds: Int64 = 1_288_834_974_657
+    /// The bits below the time.
+    private static let timeShift: UInt64 = 22
+
+    /// The number that `text` writes; nil for what is no id.
+    static func number(_ text: String) -> UInt64? {
+        guard !text.isEmpty, text.utf8.count <= 20, text.utf8.allSatisfy(\.isDigit) else {
+            return nil
+        }
+        return UInt64(text)
+    }
+
+    /// Whether `text` can stand in a path and be compared.
+    static func isUsable(_ text: String) -> Bool { number(text) != nil }
+
+    /// Whether `id` was given later than `other`.
+    static func isNewer(_ id: String, than other: String) -> Bool {
+        (number(id) ?? 0) > (number(other) ?? 0)
+    }
+
+    static func newest(of ids: [String]) -> String? {
+        ids.max { isNewer($1, than: $0) }
+    }
+
+    static func oldest(of ids: [String]) -> String? {
+        ids.min { isNewer($1, than: $0) }
+    }
+
+    /// When the post with this id was made; nil for ids that do not tell.
+    static func time(of id: String) -> Date? {
+        guard let number = number(id), number >= firstTimed else { return nil }
+        let milliseconds = Int64(number >> timeShift) + epochMilliseconds
+        return Date(timeIntervalSince1970: Double(milliseconds) / 1_000)
+    }
+
+    /// The id of something `seconds` earlier; nil for ids that do not tell their time.
+    static func id(_ seconds: Int, secondsBefore id: String) -> String? {
+        guard let number = number(id), number >= firstTimed, seconds >= 0, seconds < 1_000_000_000 else { return nil }
+        let distance = UInt64(seconds) * 1_000 << timeShift
+        return number > distance ? String(number - distance) : nil
+    }
+}

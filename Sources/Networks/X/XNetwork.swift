@@ -47,7 +47,7 @@ package struct XNetwork: SocialNetwork {
             // There are no levels: whatever a draft wants to be, it becomes public.
             visibilities: [.public, .unlisted], replies: .summoned, replyNeedsMention: false,
             automaticFavorites: .nobody, canFavorite: false, canPublish: options.mayPublish, sendsLanguage: false,
-            supportsIdempotencyKey: false, resendWindow: nil, requestDeadline: XClient.deadline,
+            supportsIdempotencyKey: false, resendWindow: nil, requestDeadline: NetworkCall.usualDeadline,
             depths: [.ownPosts: 3_200, .mentions: 800])
     }
 
@@ -57,8 +57,7 @@ package struct XNetwork: SocialNetwork {
     package var canWrite: Bool? { memory.accessLevel.map { $0.lowercased().contains("write") } }
 
     package func verifyAccount() async throws -> Account {
-        let call = XCall(
-            operation: .verifyAccount, endpoint: .me, path: ["2", "users", "me"], query: [Self.userFields])
+        let call = NetworkCall(operation: .verifyAccount, path: ["2", "users", "me"], query: [Self.userFields])
         let (answer, response) = try await paid(XUser.self, call, atMost: prices.userRead) { answer in
             [:].merging(answer.items.compactMap(\.id).map { ("user \($0)", prices.userRead) }) { $1 }
         }
@@ -78,7 +77,7 @@ package struct XNetwork: SocialNetwork {
     }
 
     package func lookUp(_ address: String) async throws -> ObservedPost? {
-        var call = XCall(operation: .readPost, endpoint: .post, path: ["2", "tweets", try id(address, .readPost)])
+        var call = NetworkCall(operation: .readPost, path: ["2", "tweets", try id(address, .readPost)])
         call.query = postFields
         let own = try await account()
         let answer: XAnswer<XPost>
@@ -164,7 +163,7 @@ package struct XNetwork: SocialNetwork {
     func id(_ address: String, _ operation: NetworkError.Operation) throws(NetworkError) -> String {
         guard XID.isUsable(address) else {
             throw client.error(
-                XCall(operation: operation, endpoint: .post, path: []), .rejected, outcome: .notSent,
+                operation, .rejected, outcome: .notSent,
                 detail: "the post's address is not an id of X")
         }
         return address
@@ -172,13 +171,12 @@ package struct XNetwork: SocialNetwork {
 
     /// That X does not let this account do something.
     func cannot(_ operation: NetworkError.Operation, _ cause: String) -> NetworkError {
-        client.error(
-            XCall(operation: operation, endpoint: .post, path: []), .capability, outcome: .notSent, detail: cause)
+        client.error(operation, .capability, outcome: .notSent, detail: cause)
     }
 
     /// The answer to a call for single things, paid for.
     private func paid<Item: Decodable>(
-        _ type: Item.Type, _ call: XCall, atMost price: Money, bill: (XAnswer<Item>) -> [String: Money]
+        _ type: Item.Type, _ call: NetworkCall, atMost price: Money, bill: (XAnswer<Item>) -> [String: Money]
     ) async throws -> (XAnswer<Item>, HTTPResponse) {
         let reservation = try await purse.reserve(price, for: .lookUp, call)
         do {
@@ -198,5 +196,126 @@ package struct XNetwork: SocialNetwork {
         for user in answer.users.compactMap(\.id) { bill["user \(user)"] = prices.userRead }
         for (index, item) in answer.items.enumerated() { bill["post \(item.id ?? "without id \(index)")"] = price }
         return bill
+    }
+}
+
+/// How X calls the fields of a post in requests; answers are understood in both spellings.
+package enum XFieldNames: String, CaseIterable, Sendable {
+    /// `tweet.fields`, `referenced_tweets`: the names until July 2026, which are still understood.
+    case tweet
+    /// `post.fields`, `referenced_posts`: the names since.
+    case post
+}
+
+/// What an operator decides about an account on X.
+package struct XOptions: Sendable {
+    /// Another host to ask, such as a proxy or a test server; nil: `https://api.x.com`.
+    package var apiBaseURL: String?
+    /// Whether texts may be published: the operator has read X's rules for automated accounts.
+    package var mayPublish: Bool
+    /// How many posts of the home timeline may be read in a day; 0: the timeline is not read at all.
+    package var homePostsPerDay: Int
+    /// The account owns the developer app, so that reading what is its own has a lower price.
+    package var ownsApp: Bool
+    /// The spelling of request parameters.
+    package var fieldNames: XFieldNames
+
+    package init(
+        apiBaseURL: String? = nil, mayPublish: Bool = false, homePostsPerDay: Int = 0, ownsApp: Bool = false,
+        fieldNames: XFieldNames = .tweet
+    ) {
+        self.apiBaseURL = apiBaseURL
+        self.mayPublish = mayPublish
+        self.homePostsPerDay = homePostsPerDay
+        self.ownsApp = ownsApp
+        self.fieldNames = fieldNames
+    }
+}
+
+/// Publishing and deleting.
+extension XNetwork {
+    package func publish(_ draft: Draft) async throws -> PublishedPost {
+        guard options.mayPublish else {
+            throw cannot(
+                .publish, "publishing on X is off; read its automation rules, then set X_ACKNOWLEDGE_POLICY=yes")
+        }
+        guard capabilities.visibilities.contains(draft.visibility) else {
+            throw cannot(.publish, "X has no posts for few eyes")
+        }
+        var call = NetworkCall(operation: .publish, method: .post, path: ["2", "tweets"])
+        let parent = try draft.replyTo.map { try id($0, .publish) }
+        call.body = try JSONBody.encoded(wire(draft, parent))
+        let price = prices.price(ofPublishing: draft.text, isReply: parent != nil)
+        let (written, response) = try await paid(call, atMost: price) { written in
+            guard let text = written.text else { return price }
+            if text.contains(XText.shortLink) { return prices.postCreateWithURL }
+            return parent == nil ? prices.postCreate : prices.summonedReply
+        }
+        guard let address = written.id else {
+            throw client.malformed(call, response, detail: "the published post has no id")
+        }
+        let identity = XID.oldest(of: written.editHistory + [address]) ?? address
+        return PublishedPost(
+            id: PostID(network: .x, value: identity), address: address,
+            createdAt: client.now())
+    }
+
+    /// A draft as the wire wants it; X refuses every field that it does not know.
+    private func wire(_ draft: Draft, _ parent: String?) -> JSONValue {
+        let excluded = bystanders(of: draft).map(JSONValue.text)
+        let reply = parent.map {
+            JSONValue.object(leavingOutNil: [
+                "in_reply_to_tweet_id": .text($0),
+                "exclude_reply_user_ids": excluded.isEmpty ? nil : .list(excluded),
+            ])
+        }
+        return .object(leavingOutNil: ["text": .text(draft.text), "reply": reply])
+    }
+
+    /// The ids of those whom X must not tell of an answer; one that is no id would make X refuse it all.
+    private func bystanders(of draft: Draft) -> [String] {
+        draft.bystanders.filter { $0.network == .x && $0 != memory.account?.id && XID.isUsable($0.value) }.map(\.value)
+    }
+
+    package func favorite(_ favorite: FavoriteDraft) async throws {
+        throw cannot(.favorite, "X does not let software give favorites; give it in the app or browser")
+    }
+
+    package func delete(_ address: String) async throws {
+        let call = NetworkCall(operation: .delete, method: .delete, path: ["2", "tweets", try id(address, .delete)])
+        do {
+            let (written, response) = try await paid(call, atMost: prices.delete) { _ in prices.delete }
+            guard written.isDeleted != false else {
+                throw client.malformed(call, response, detail: "the post was not deleted")
+            }
+        } catch let error as NetworkError where error.code == .notFound {
+            return
+        }
+    }
+
+    package func labelAsBot() async throws {
+        throw cannot(
+            .labelAccount,
+            "only a person can label an account on X: log in as the bot and choose Settings, Your account, "
+                + "Account information, Automation, then name the account that runs it")
+    }
+
+    /// The answer to a call that changes something, paid for: `price` before, `cost` in the end.
+    private func paid(
+        _ call: NetworkCall, atMost price: Money, cost: (XWritten) -> Money
+    ) async throws -> (XWritten, HTTPResponse) {
+        let reservation = try await purse.reserve(price, for: .publish, call)
+        do {
+            let (answer, response) = try await client.answer(of: XWritten.self, call)
+            guard let written = answer.items.first?.value else {
+                guard answer.problems.isEmpty else { throw client.refuse(call, response, problems: answer.problems) }
+                throw client.malformed(call, response, detail: "the answer does not say what happened")
+            }
+            await purse.settle(reservation, cost: cost(written))
+            return (written, response)
+        } catch {
+            await purse.settle(reservation, after: error, call)
+            throw error
+        }
     }
 }

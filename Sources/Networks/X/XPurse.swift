@@ -21,7 +21,7 @@ struct XPurse: Sendable {
     ///
     /// - Throws: ``NetworkError`` with code `.overBudget`, or `.unavailable` if the book cannot be written, or
     ///   `CancellationError`; nothing is taken then.
-    func reserve(_ amount: Money, for purpose: SpendingPurpose, _ call: XCall) async throws -> Reservation {
+    func reserve(_ amount: Money, for purpose: SpendingPurpose, _ call: NetworkCall) async throws -> Reservation {
         try await reserve(largest: [amount], for: purpose, call).reservation
     }
 
@@ -30,7 +30,7 @@ struct XPurse: Sendable {
     /// - Returns: Which of them it was, and what was taken.
     /// - Throws: As ``reserve(_:for:_:)``.
     func reserve(
-        largest amounts: [Money], for purpose: SpendingPurpose, _ call: XCall
+        largest amounts: [Money], for purpose: SpendingPurpose, _ call: NetworkCall
     ) async throws -> (index: Int, reservation: Reservation) {
         for debt in memory.takeDebts() { await charge(debt) }
         guard !memory.hasDebts else {
@@ -86,7 +86,7 @@ struct XPurse: Sendable {
     /// Gives back what a read did not cost, and all that was taken for the same read when its answers were lost.
     ///
     /// The same thing twice in a day is billed once, so what a lost answer cost is in the cost of this one.
-    func settle(_ reservation: Reservation, cost: Money, _ call: XCall) async {
+    func settle(_ reservation: Reservation, cost: Money, _ call: NetworkCall) async {
         await settle(reservation, cost: cost)
         guard let lost = memory.find(call), lost.isOfTheDay(of: reservation) else { return }
         await settle(lost, cost: .zero)
@@ -96,7 +96,7 @@ struct XPurse: Sendable {
     ///
     /// X bills no failed request. A write whose answer was lost may have happened and stays paid. A read whose answer
     /// was lost stays paid until it is made again, and once at most, however often it is lost on the same day.
-    func settle(_ reservation: Reservation, after error: any Error, _ call: XCall) async {
+    func settle(_ reservation: Reservation, after error: any Error, _ call: NetworkCall) async {
         let failure = error as? NetworkError
         if call.operation.isWrite {
             // A cancelled call is lost too.
@@ -115,5 +115,85 @@ struct XPurse: Sendable {
         case .malformedResponse: failure.status.map { (200...299).contains($0) } ?? false
         default: false
         }
+    }
+}
+
+/// What X takes for each thing that is read or written.
+///
+/// Prices are data: when X changes them, only ``current`` changes. Where the price list leaves room, the dearer reading
+/// is taken, so that the budget holds.
+package struct XPrices: Sendable, Equatable {
+    /// The day of the price list, as `2026-04-20`.
+    package var day: String
+    /// A post in an answer, also one that another post refers to.
+    package var postRead: Money
+    /// An account in an answer, also the author of a post.
+    package var userRead: Money
+    package var likeRead: Money
+    /// A post in the account's own posts, mentions or favorites, where the account owns the developer app.
+    package var ownedRead: Money
+    package var postCreate: Money
+    package var postCreateWithURL: Money
+    /// A reply to who named the account.
+    package var summonedReply: Money
+    package var delete: Money
+
+    /// The prices of pay-per-use since 2026-04-20.
+    package static let current = XPrices(
+        day: "2026-04-20", postRead: Money(microdollars: 5_000), userRead: Money(microdollars: 10_000),
+        likeRead: Money(microdollars: 1_000), ownedRead: Money(microdollars: 1_000),
+        postCreate: Money(microdollars: 15_000), postCreateWithURL: Money(microdollars: 200_000),
+        summonedReply: Money(microdollars: 10_000), delete: Money(microdollars: 10_000))
+
+    /// What one post of a feed costs, without the accounts and posts that come with it.
+    func post(in feed: Feed, ownsApp: Bool) -> Money {
+        switch feed {
+        case .home: postRead
+        case .ownPosts, .mentions: ownsApp ? ownedRead : postRead
+        // The list has prices for posts and for likes and does not say which of them this is.
+        case .favorites: ownsApp ? ownedRead : max(postRead, likeRead)
+        }
+    }
+
+    /// What reading so many posts of a feed costs at most.
+    ///
+    /// X bills each thing in an answer, so the authors count too: one for the account's own posts, else at most one
+    /// for each post. The newer spelling of the fields tells what a post answers only together with the answered
+    /// post and person.
+    ///
+    /// - Parameters:
+    ///   - items: The number of posts.
+    ///   - feed: Where they are.
+    ///   - ownsApp: Whether the account owns the developer app.
+    ///   - fieldNames: The spelling of the request's parameters.
+    /// - Returns: The price if nothing of it was read before on the same day.
+    package func price(
+        ofReading items: Int, from feed: Feed, ownsApp: Bool = false, fieldNames: XFieldNames = .tweet
+    ) -> Money {
+        let authors = feed == .ownPosts ? userRead * min(items, 1) : userRead * items
+        return post(in: feed, ownsApp: ownsApp) * items + authors + references(fieldNames) * items
+    }
+
+    /// What reading one post by its address costs at most.
+    ///
+    /// - Parameter fieldNames: The spelling of the request's parameters.
+    /// - Returns: The price if nothing of it was read before on the same day.
+    package func priceOfLookUp(fieldNames: XFieldNames = .tweet) -> Money {
+        postRead + userRead + references(fieldNames)
+    }
+
+    /// What publishing a text costs at most.
+    ///
+    /// - Parameters:
+    ///   - text: As it will be published.
+    ///   - isReply: Whether it answers somebody.
+    /// - Returns: The price, taking for a link what may be one.
+    package func price(ofPublishing text: String, isReply: Bool) -> Money {
+        XLink.occurs(in: text) ? postCreateWithURL : isReply ? summonedReply : postCreate
+    }
+
+    /// What comes with one post at most: the person that it answers, and the posts that it answers and quotes.
+    private func references(_ fieldNames: XFieldNames) -> Money {
+        fieldNames == .tweet ? .zero : userRead + postRead * 2
     }
 }

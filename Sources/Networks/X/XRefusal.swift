@@ -2,11 +2,6 @@ import Foundation
 
 /// What a refusal by X means: its status, its words and its headers together.
 struct XRefusal {
-    /// Which later calls will be refused as well.
-    enum Pause {
-        case nothing, endpoint, everything
-    }
-
     /// How long no call is made after the credits ran out: seconds.
     private static let creditsWait: TimeInterval = 3_600
     /// How long a call that the application's plan does not include is not made again: seconds.
@@ -15,7 +10,7 @@ struct XRefusal {
     private static let clockTolerance: TimeInterval = 60
 
     let status: Int
-    let body: XErrorBody
+    let problems: [XProblem]
     /// The call asks whose credentials these are: a refusal is about the credentials, not about a thing.
     let isVerifying: Bool
     let pacing: XPacing
@@ -34,14 +29,14 @@ struct XRefusal {
         static let plan = 453
     }
 
-    private var codes: Set<Int> { Set(body.problems.compactMap(\.code)) }
+    private var codes: Set<Int> { Set(problems.compactMap(\.code)) }
 
-    private var kinds: Set<String> { Set(body.problems.compactMap(\.kind)) }
+    private var kinds: Set<String> { Set(problems.compactMap(\.kind)) }
 
-    private var titles: Set<String> { Set(body.problems.compactMap(\.title)) }
+    private var titles: Set<String> { Set(problems.compactMap(\.title)) }
 
     private var words: String {
-        body.problems.flatMap { [$0.title, $0.detail] }.compactMap(\.self).joined(separator: " ").lowercased()
+        problems.flatMap { [$0.title, $0.detail] }.compactMap(\.self).joined(separator: " ").lowercased()
     }
 
     var code: NetworkError.Code {
@@ -50,27 +45,14 @@ struct XRefusal {
         if status == 402 || titles.contains("CreditsDepleted") { return .creditsDepleted }
         switch status {
         case 200...299: return codeOfProblem
-        case 300...399: return .redirected
         case 401: return codes.isDisjoint(with: Legacy.account) ? .unauthorized : .accountDisabled
         case 403: return codeOfForbidden
         case 404, 410: return codeOfMissing
         case 405: return isVerifying ? .configuration : .rejected
-        case 408, 425: return .unavailable
-        case 409: return .conflict
         case 429: return codes.contains(Legacy.daily) || pacing.isDayExhausted ? .capReached : .rateLimited
-        case 400...499: return codeOfRejected
-        case 500...599: return .unavailable
-        default: return .malformedResponse
-        }
-    }
-
-    var outcome: NetworkError.Outcome {
-        switch code {
-        case .malformedResponse where status == 404 || status == 410: .refused
-        // A broken server may have stored the post before it broke.
-        case .conflict, .unavailable, .malformedResponse: .unknown
-        case .redirected where status == 303: .unknown
-        default: .refused
+        default:
+            let code = NetworkError.Code(status: status)
+            return code == .rejected ? codeOfRejected : code
         }
     }
 
@@ -105,13 +87,14 @@ struct XRefusal {
         }
     }
 
-    var pause: Pause {
+    /// Which later calls will be refused as well; nil: none for this reason.
+    func pause(of call: NetworkCall) -> XMemory.Scope? {
         switch code {
         case .creditsDepleted: .everything
-        case .capReached: isPlanCap ? .everything : .endpoint
-        case .rateLimited, .capability: .endpoint
+        case .capReached: isPlanCap ? .everything : .endpoint(call.endpoint)
+        case .rateLimited, .capability: .endpoint(call.endpoint)
         case .configuration where isPlanProblem: .everything
-        default: .nothing
+        default: nil
         }
     }
 
@@ -121,7 +104,7 @@ struct XRefusal {
     private var codeOfMissing: NetworkError.Code {
         if isVerifying { return .configuration }
         // Proxies too put a word or two into JSON.
-        let isOfX = body.problems.contains {
+        let isOfX = problems.contains {
             $0.kind != nil || $0.code != nil || ($0.title != nil && $0.detail != nil)
         }
         return isOfX ? .notFound : .malformedResponse
@@ -167,7 +150,7 @@ struct XRefusal {
     }
 
     /// The application reaches nowhere at all.
-    private var isNotEnrolled: Bool { body.problems.contains { $0.reason == "client-not-enrolled" } }
+    private var isNotEnrolled: Bool { problems.contains { $0.reason == "client-not-enrolled" } }
 
     private var isDuplicate: Bool {
         codes.contains(Legacy.duplicate) || words.contains("duplicate content")

@@ -52,13 +52,13 @@ extension FuzzTarget {
 
     private static let mastodonErrors = FuzzTarget("mastodon-errors", seeds: errorSeeds, words: errorWords) { input in
         let response = Answer(input).response
-        let secrets = MastodonSecrets()
+        let secrets = KnownSecrets()
         secrets.add(Secret(token))
         let client = MastodonClient(
-            server: try ServerAddress("https://social.example", network: .mastodon), http: http, secrets: secrets,
+            server: try ServerAddress("https://social.example", network: .mastodon), http: http, knownSecrets: secrets,
             now: { now })
         for operation in [NetworkError.Operation.verifyAccount, .publish] {
-            let call = MastodonCall(operation: operation, path: ["api"])
+            let call = NetworkCall(operation: operation, path: ["api"])
             try holdError(client.failure(call, response), response)
             try holdError(client.malformed(call, response, detail: "x"), response)
         }
@@ -66,15 +66,15 @@ extension FuzzTarget {
 
     private static let blueskyErrors = FuzzTarget("bluesky-errors", seeds: errorSeeds, words: errorWords) { input in
         let response = Answer(input).response
-        let client = BlueskyClient(http: http, now: { now })
         let server = try ServerAddress("https://bsky.social", network: .bluesky)
+        let client = BlueskyClient(server: server, http: http, now: { now })
         for operation in [NetworkError.Operation.logIn, .publish] {
-            let call = BlueskyCall(operation, "com.atproto.repo.createRecord")
-            let refusal = client.refusal(call, server, response, hiding: [Secret(token)])
+            let call = NetworkCall(operation, "com.atproto.repo.createRecord")
+            let refusal = client.at(server, hiding: [Secret(token)]).refusal(call, response)
             try holdError(refusal.error, response)
             try hold(!refusal.saysOccupied || refusal.maySayOccupied, "what is certain is possible")
             // Tokens in the form of JWT are hidden even where nobody knows them.
-            try holdHidden(token, in: client.refusal(call, server, response, hiding: []).error.serverCode ?? "")
+            try holdHidden(token, in: client.refusal(call, response).error.serverCode ?? "")
         }
     }
 
@@ -83,7 +83,7 @@ extension FuzzTarget {
         let signer = OAuthSigner(consumerKey: "key", consumerSecret: Secret("consumer-secret"), token: Secret(token))
         let client = try XClient(apiBaseURL: nil, signer: signer, http: http, memory: XMemory(), now: { now })
         for operation in [NetworkError.Operation.verifyAccount, .publish] {
-            let call = XCall(operation: operation, endpoint: .publish, path: ["2", "tweets"])
+            let call = NetworkCall(operation: operation, path: ["2", "tweets"])
             try holdError(client.refuse(call, response), response)
             try holdError(client.malformed(call, response, detail: "x"), response)
             let problems = JSONBody.decoded(XAnswer<XPost>.self, response.body)?.problems ?? []

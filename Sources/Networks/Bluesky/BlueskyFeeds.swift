@@ -1,0 +1,494 @@
+import Crypto
+package import Foundation
+import Posts
+import Transport
+
+/// Reading feeds.
+extension BlueskyNetwork {
+    /// What is asked for; servers send less.
+    private static let pageSize = 100
+    /// The most pages that one call reads; what is left of a long absence comes with the next call.
+    private static let maximumPages = 20
+    /// The most pages without an item that are passed over, and without a new one where some must have come.
+    private static let maximumEmptyPages = 5
+    private static let maximumKnownPages = 2
+    /// And so many items, however few there are in a page.
+    private static let maximumKnownItems = 20
+    /// The most pages that ``ownPosts(since:)`` reads.
+    private static let maximumOwnPages = 100
+    /// How far clocks may be apart, in seconds.
+    private static let clockMargin: TimeInterval = 600
+
+    package func page(_ feed: Feed, _ position: FeedPosition, size: Int?) async throws -> FeedPage {
+        guard capabilities.feeds.contains(feed) else {
+            throw failure(
+                feed.operation, .capability, "this needs the account's app password", outcome: .notSent)
+        }
+        let size = min(max(size ?? Self.pageSize, 1), Self.pageSize)
+        switch position {
+        case .newest:
+            let slice = try await fullSlice(feed, nil, size)
+            var page = try await page(of: slice, feed)
+            page.older = slice.place
+            page.newer = try cursor(feed, slice.entries.map(\.mark), isWhole: slice.place == nil).text()
+            return page
+        case .older(let place):
+            guard (1...BlueskyCursor.maximumPlace).contains(place.utf8.count) else {
+                throw failure(feed.operation, .rejected, "the place in the feed cannot be one", outcome: .notSent)
+            }
+            let slice = try await fullSlice(feed, place, size)
+            var page = try await page(of: slice, feed)
+            page.older = slice.place == place ? nil : slice.place
+            return page
+        case .newer(let text):
+            guard let cursor = BlueskyCursor(text) else {
+                throw failure(
+                    feed.operation, .rejected, "the stored position is not one of Bluesky", outcome: .notSent)
+            }
+            return try await newer(feed, than: cursor, size)
+        }
+    }
+
+    package func ownPosts(since: Date) async throws -> [ObservedPost] {
+        let start = since.addingTimeInterval(-Self.clockMargin)
+        var found: [ObservedPost] = []
+        var seen: Set<BlueskyMark> = []
+        var names: Set<PostID> = []
+        var place: String?
+        for _ in 0..<Self.maximumOwnPages {
+            let slice = try await slice(.ownPosts, place, Self.pageSize)
+            let page = try await page(of: slice, .ownPosts)
+            guard page.unreadable.isEmpty else { throw incomplete("a post of the account cannot be read") }
+            let fresh = slice.entries.filter { seen.insert($0.mark).inserted }
+            found += page.items.filter { names.insert($0.post.id).inserted && isPossiblySince(start, $0) }
+            if fresh.isEmpty, !slice.entries.isEmpty { break }
+            guard let next = slice.place, next != place else { return found }
+            // What this program writes has a key of its own time: nothing of it lies deeper than this.
+            if let last = fresh.last.flatMap({ TimestampID($0.mark.order) }), last.date < start { return found }
+            place = next
+        }
+        throw incomplete("the server's pages do not reach back far enough")
+    }
+
+    /// Whether a post is from after `start` by its own word or by that of its key.
+    private func isPossiblySince(_ start: Date, _ item: ObservedPost) -> Bool {
+        let key = RecordReference(item.address).flatMap { TimestampID($0.address.key) }
+        return !item.post.isTimeTrusted || item.post.createdAt >= start || key.map { $0.date >= start } ?? true
+    }
+
+    private func incomplete(_ cause: String) -> NetworkError { failure(.readOwnPosts, .malformedResponse, cause) }
+
+    /// The items that have arrived since a cursor was made, from as many pages as that takes.
+    private func newer(_ feed: Feed, than cursor: BlueskyCursor, _ size: Int) async throws -> FeedPage {
+        var look = BlueskyLook(from: cursor)
+        for _ in 0..<Self.maximumPages where !look.isDone {
+            do {
+                look.take(try await slice(feed, look.place, size))
+            } catch let error as NetworkError {
+                // What was read is not read again; if there still is a problem then, the next call tells it.
+                guard !look.marks.isEmpty else { throw error }
+                break
+            }
+            let hasOnlyKnown =
+                look.knownPages >= Self.maximumKnownPages && look.knownItems >= Self.maximumKnownItems
+            look.isDone = look.isDone || hasOnlyKnown
+        }
+        // The newest items of all were seen by the call that began the look.
+        var next = cursor.rest == nil ? self.cursor(feed, look.marks, isWhole: look.isWhole) : cursor
+        next.rest = look.isDone ? nil : look.place.map { BlueskyCursor.Rest(place: $0, window: look.window) }
+        var page = try await page(of: look.found, feed)
+        // A look that goes on must not be taken for the end, even if it came upon nothing.
+        if next.rest != nil { page.received = max(page.received, 1) }
+        page.newer = next == cursor ? nil : try next.text()
+        return page
+    }
+
+    private func cursor(_ feed: Feed, _ marks: [BlueskyMark], isWhole: Bool) -> BlueskyCursor {
+        let isOfRecords = feed == .ownPosts || feed == .favorites
+        return BlueskyCursor(marks: marks, isWhole: isWhole, at: isOfRecords ? nil : client.now())
+    }
+
+    /// The next page that holds something.
+    private func fullSlice(_ feed: Feed, _ start: String?, _ size: Int) async throws -> BlueskySlice {
+        var slice = try await slice(feed, start, size)
+        var place = start
+        for _ in 0..<Self.maximumEmptyPages {
+            guard slice.entries.isEmpty, let next = slice.place, next != place else { break }
+            place = next
+            slice = try await self.slice(feed, next, size)
+        }
+        return slice
+    }
+
+    private func slice(_ feed: Feed, _ place: String?, _ size: Int) async throws -> BlueskySlice {
+        let home = try await home()
+        let call = call(for: feed, home, place, size)
+        let answer = try await answer(to: call)
+        let response = try answer.response()
+        let rateLimit = client.pacing(of: response).rateLimit
+        if response.isCut {
+            if let slice = BlueskySlice(beginning: response.body, rateLimit: rateLimit) { return slice }
+            throw answer.error(.tooLarge, "one item is larger than an answer may be")
+        }
+        let now = client.now()
+        func list<Element: Decodable & Sendable>(
+            of type: Element.Type, _ entry: (Element) -> BlueskySlice.Entry?
+        ) throws(NetworkError) -> BlueskySlice {
+            let list = try answer.value(BlueskyList<Element>.self)
+            return BlueskySlice(list, in: response.body, rateLimit: rateLimit, entry)
+        }
+        switch feed {
+        case .ownPosts:
+            return try list(of: BlueskyListedRecord<BlueskyPostRecord>.self) { .init($0, of: home) }
+        case .favorites:
+            return try list(of: BlueskyListedRecord<BlueskyLikeRecord>.self) { .init($0, of: home) }
+        case .home: return try list(of: BlueskyFeedItem.self) { .init($0, seenAt: now) }
+        case .mentions: return try list(of: BlueskyNotification.self) { .init($0, to: home, seenAt: now) }
+        }
+    }
+
+    private func call(for feed: Feed, _ home: String, _ place: String?, _ size: Int) -> NetworkCall {
+        var query: [(name: String, value: String)] = []
+        var name = "com.atproto.repo.listRecords"
+        switch feed {
+        case .ownPosts: query = [("repo", home), ("collection", RecordAddress.postCollection)]
+        case .favorites: query = [("repo", home), ("collection", RecordAddress.likeCollection)]
+        case .home: name = "app.bsky.feed.getTimeline"
+        case .mentions:
+            name = "app.bsky.notification.listNotifications"
+            query = [("reasons", "mention"), ("reasons", "reply")]
+        }
+        query.append((name: "limit", value: String(size)))
+        if let place { query.append((name: "cursor", value: place)) }
+        var call = NetworkCall(feed.operation, name, query)
+        call.takesBeginning = size == 1
+        return call
+    }
+}
+
+/// A look at what has arrived in a feed, page by page from the newest item down.
+private struct BlueskyLook {
+    /// What was known when the look began.
+    let window: BlueskyCursor.Window
+    /// Where it goes on; nil for the newest items.
+    private(set) var place: String?
+    private(set) var marks: [BlueskyMark] = []
+    private(set) var found = BlueskySlice(entries: [])
+    /// Pages and items since something new was seen.
+    private(set) var knownPages = 0
+    private(set) var knownItems = 0
+    /// The feed came to its end.
+    private(set) var isWhole = false
+    var isDone = false
+    private var names: Set<String> = []
+
+    init(from cursor: BlueskyCursor) {
+        window = cursor.rest?.window ?? cursor.window
+        place = cursor.rest?.place
+    }
+
+    mutating func take(_ slice: BlueskySlice) {
+        found.rateLimit = slice.rateLimit ?? found.rateLimit
+        marks += slice.entries.map(\.mark)
+        let fresh = slice.entries.filter { window.isNew($0.mark) && names.insert($0.mark.name).inserted }
+        found.entries += fresh
+        let isKnown = fresh.isEmpty && !slice.entries.isEmpty
+        knownPages = isKnown ? knownPages + 1 : 0
+        knownItems = isKnown ? knownItems + slice.entries.count : 0
+        isWhole = slice.place == nil || slice.place == place
+        isDone = isWhole || reachesFloor
+        place = slice.place
+    }
+
+    /// Whether the last items lie below what was known; one item out of its place does not tell.
+    private var reachesFloor: Bool {
+        let last = marks.filter { !$0.order.isEmpty }.suffix(3)
+        return last.count == 3 && last.allSatisfy { $0.order < window.floor }
+    }
+}
+
+/// Where an item stands in its feed, and what tells it from the others.
+struct BlueskyMark: Hashable, Sendable {
+    /// A digest of what the item is called.
+    let name: String
+    /// Text whose order is that of the feed: a record key, or a time; empty for an item that does not tell.
+    let order: String
+
+    init(_ name: String, order: String) {
+        self.name = SHA256.hash(data: Data(name.utf8)).prefix(8).hexadecimal
+        self.order = order
+    }
+
+    init(_ name: String, at time: Date) {
+        self.init(name, order: time.rfc3339)
+    }
+}
+
+/// What to remember of a feed so as to tell later what has arrived since.
+///
+/// Bluesky cannot be asked for what is newer than something, and an item may appear below others that were there
+/// before: its author chooses its place. So the newest items are remembered one by one; what is not among them, and not
+/// below the lowest of them, has arrived since.
+struct BlueskyCursor: Codable, Equatable, Sendable {
+    /// How many items are remembered: less than a page, so that one request shows all of them with what is new.
+    static let window = 64
+    /// A server's name for a place is no longer than this, in bytes.
+    static let maximumPlace = 4_096
+    /// Older items never count as new in a feed of everybody's posts, in seconds: who follows somebody new gets all of
+    /// their old posts.
+    private static let horizon: TimeInterval = 86_400
+
+    /// The newest items.
+    struct Window: Codable, Equatable, Sendable {
+        /// Their names.
+        var known: [String]
+        /// The order of the lowest of them; empty where they are all that there is.
+        var floor: String
+
+        /// Whether an item has arrived since.
+        func isNew(_ mark: BlueskyMark) -> Bool {
+            (mark.order >= floor || mark.order.isEmpty) && !known.contains(mark.name)
+        }
+    }
+
+    /// A look into the past that goes on with the next page.
+    struct Rest: Codable, Equatable, Sendable {
+        /// The server's name for the place.
+        var place: String
+        /// What was remembered when the look began.
+        var window: Window
+    }
+
+    var window: Window
+    /// How far an unfinished look into the past has come.
+    var rest: Rest?
+
+    /// - Parameters:
+    ///   - marks: The items from the newest down, as far as they were seen.
+    ///   - isWhole: Whether these are all that there is.
+    ///   - time: When they were seen, for feeds of everybody's posts; nil for a list of one account's records.
+    init(marks: [BlueskyMark], isWhole: Bool, at time: Date?) {
+        let sorted = marks.sorted { $0.order > $1.order }
+        var floor = sorted.prefix(Self.window).last?.order ?? ""
+        if isWhole, sorted.count <= Self.window {
+            let edge = time.map(Self.edge) ?? ""
+            floor = sorted.isEmpty ? edge : min(floor, edge)
+        }
+        // All of them that share the lowest place, or some would count as new.
+        window = Window(known: sorted.filter { $0.order >= floor || $0.order.isEmpty }.map(\.name), floor: floor)
+    }
+
+    /// A whole hour, so that the cursor of a quiet feed need not be stored anew each time.
+    private static func edge(at time: Date) -> String {
+        let hours = ((time.timeIntervalSince1970 - horizon) / 3_600).rounded(.down)
+        return Date(timeIntervalSince1970: hours * 3_600).rfc3339
+    }
+
+    /// Nil for what ``text()`` did not make.
+    init?(_ text: String) {
+        guard text.utf8.count <= 1 << 20, let cursor = JSONBody.decoded(BlueskyCursor.self, Array(text.utf8)),
+            cursor.rest.map({ (1...Self.maximumPlace).contains($0.place.utf8.count) }) ?? true
+        else { return nil }
+        self = cursor
+    }
+
+    /// The cursor as it is stored.
+    func text() throws -> String {
+        String(decoding: try JSONBody.encoded(self), as: UTF8.self)
+    }
+}
+
+/// A page of a feed as a server sent it.
+struct BlueskySlice: Sendable {
+    /// One item.
+    struct Entry: Sendable {
+        var mark: BlueskyMark
+        var content: Content
+        /// Tells an item that cannot be read from others.
+        var digest = ""
+
+        init(mark: BlueskyMark, content: Content) {
+            (self.mark, self.content) = (mark, content)
+        }
+    }
+
+    /// What an item is.
+    enum Content: Sendable {
+        /// A post of the account itself.
+        case record(RecordReference, BlueskyPostRecord)
+        /// A post with all that the server knows about it.
+        case view(BlueskyPostView, isRepost: Bool)
+        case notification(BlueskyNotification, BlueskyProfile, BlueskyPostRecord)
+        /// The post that a favorite is about.
+        case favorite(RecordReference)
+        /// Something that the feed is not about.
+        case other
+        /// What calls name the post by, where it tells; and why it cannot be read.
+        case unreadable(address: String?, cause: String)
+    }
+
+    var entries: [Entry]
+    /// Where the server goes on; nil at the end.
+    var place: String?
+    var rateLimit: RateLimit?
+}
+
+extension BlueskySlice.Entry {
+    /// Nil for a record of another account.
+    init?(_ listed: BlueskyListedRecord<BlueskyPostRecord>, of did: String) {
+        let address = listed.reference.address
+        guard address.repository == did, address.isPost else { return nil }
+        mark = BlueskyMark(address.key, order: address.key)
+        content =
+            listed.value.map { .record(listed.reference, $0) }
+            ?? .unreadable(address: listed.reference.text, cause: "its record is not as posts are")
+    }
+
+    /// Nil for a record of another account.
+    init?(_ listed: BlueskyListedRecord<BlueskyLikeRecord>, of did: String) {
+        let address = listed.reference.address
+        guard address.repository == did, address.collection == RecordAddress.likeCollection else { return nil }
+        mark = BlueskyMark(address.key, order: address.key)
+        guard let subject = listed.value?.subject else {
+            content = .unreadable(address: nil, cause: "the favorite does not tell of what")
+            return
+        }
+        // People like lists and feeds too.
+        content = subject.address.isPost ? .favorite(subject) : .other
+    }
+
+    /// A server puts an item where its author dates it, but not into the future.
+    init(_ item: BlueskyFeedItem, seenAt now: Date) {
+        let uri = item.post.reference.address.uri
+        let indexed = item.post.indexedAt ?? now
+        let time = min(item.post.record.createdAt ?? indexed, indexed)
+        switch item.reason {
+        case .repost(let person, let at):
+            mark = BlueskyMark("\(uri) by \(person ?? "")", at: at ?? time)
+            content = .view(item.post, isRepost: true)
+        case .pin:
+            mark = BlueskyMark("\(uri) on top", at: time)
+            content = .other
+        case .other, nil:
+            mark = BlueskyMark(uri, at: time)
+            content = .view(item.post, isRepost: false)
+        }
+    }
+
+    /// A reply to one of the account's posts is how people answer it; what they say to each other below is theirs.
+    init(_ notification: BlueskyNotification, to did: String, seenAt now: Date) {
+        mark = BlueskyMark(notification.reference.address.uri, at: notification.indexedAt ?? now)
+        let parent = notification.record?.reply?.parent.address.repository
+        let isWanted = notification.reason == "mention" || notification.reason == "reply" && parent == did
+        guard isWanted || notification.reason == "reply" && notification.record == nil else {
+            content = .other
+            return
+        }
+        guard let author = notification.author, let record = notification.record,
+            notification.reference.address.isPost
+        else {
+            content = .unreadable(
+                address: notification.reference.address.isPost ? notification.reference.text : nil,
+                cause: notification.author == nil ? "its author cannot be told" : "its record is not as posts are")
+            return
+        }
+        content = .notification(notification, author, record)
+    }
+}
+
+extension BlueskySlice {
+    /// - Parameters:
+    ///   - list: What a server sent.
+    ///   - body: The same as it came.
+    ///   - rateLimit: What the server said with it.
+    ///   - entry: Makes an entry of an element; nil for what does not belong there.
+    init<Element>(
+        _ list: BlueskyList<Element>, in body: [UInt8], rateLimit: RateLimit?, _ entry: (Element) -> Entry?
+    ) {
+        let known = list.elements.map { $0.value.flatMap(entry) }
+        self.init(entries: [], place: list.cursor, rateLimit: rateLimit)
+        let isWhole = known.allSatisfy { $0?.isReadable == true }
+        let digests = isWhole ? [] : JSONBody.digests(of: body, under: list.name)
+        // What does not tell its place stands where its neighbors do.
+        var order = known.lazy.compactMap { $0?.mark.order }.first ?? ""
+        for (index, element) in list.elements.enumerated() {
+            let digest = digests.indices.contains(index) ? digests[index] : ""
+            let address = element.reference?.address
+            var new =
+                known[index]
+                ?? Entry(
+                    mark: BlueskyMark(address?.uri ?? digest, order: order),
+                    content: .unreadable(
+                        address: address?.isPost == true ? element.reference?.text : nil,
+                        cause: "it is not as the feed's items are"))
+            if !new.isReadable { new.digest = digest }
+            order = new.mark.order
+            entries.append(new)
+        }
+    }
+
+    /// The one item of a page that is too large to be read; nil if the beginning does not tell where the feed goes on.
+    ///
+    /// - Parameters:
+    ///   - body: The beginning of the page.
+    ///   - rateLimit: What the server said with it.
+    init?(beginning body: [UInt8], rateLimit: RateLimit?) {
+        let values = JSONBeginning(body).values
+        let paths = [["records", "0"], ["notifications", "0"], ["feed", "0", "post"]]
+        let reference = paths.lazy
+            .compactMap { RecordReference(uri: values[$0 + ["uri"]], cid: values[$0 + ["cid"]]) }.first
+        let record = values[["records", "0", "uri"]].flatMap { RecordAddress($0) }
+        // The place below a record is called as the record is.
+        guard let place = values[["cursor"]] ?? record?.key, (1...BlueskyCursor.maximumPlace).contains(place.utf8.count)
+        else { return nil }
+        var entry = Entry(
+            mark: BlueskyMark(reference?.address.uri ?? place, order: record?.key ?? ""),
+            content: .unreadable(
+                address: reference?.address.isPost == true ? reference?.text : nil,
+                cause: "it is larger than an answer may be"))
+        entry.digest = JSONBody.digest((reference?.text ?? place).utf8)
+        self.init(entries: [entry], place: place, rateLimit: rateLimit)
+    }
+}
+
+extension BlueskySlice.Entry {
+    fileprivate var isReadable: Bool {
+        if case .unreadable = content { false } else { true }
+    }
+}
+
+/// A list as the wire has it, whatever it is called.
+struct BlueskyList<Element: Decodable & Sendable>: Decodable {
+    /// One element.
+    struct Item: Decodable {
+        /// Nil for what is not an element.
+        let value: Element?
+        /// What the element is about, even where the rest cannot be read.
+        let reference: RecordReference?
+
+        init(from decoder: any Decoder) throws {
+            value = try? Element(from: decoder)
+            guard value == nil else {
+                reference = nil
+                return
+            }
+            let wire = try? WireObject(from: decoder)
+            reference = wire?.value(RecordReference.self, "post") ?? (try? RecordReference(from: decoder))
+        }
+    }
+
+    let elements: [Item]
+    /// What the list is called.
+    let name: String
+    let cursor: String?
+
+    init(from decoder: any Decoder) throws {
+        let wire = try WireObject(from: decoder)
+        guard let name = ["records", "feed", "notifications"].first(where: wire.isPresent) else {
+            throw ShapeError()
+        }
+        elements = try wire.required([Item].self, name)
+        self.name = name
+        cursor = wire.text("cursor").flatMap { (1...BlueskyCursor.maximumPlace).contains($0.utf8.count) ? $0 : nil }
+    }
+}

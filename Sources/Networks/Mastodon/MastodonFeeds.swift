@@ -1,0 +1,488 @@
+package import Foundation
+import Posts
+import Transport
+
+/// Reading feeds.
+extension MastodonNetwork {
+    /// What is asked for; servers send less, and sometimes more.
+    private static let pageSize = 40
+    /// The most pages that ``ownPosts(since:)`` reads.
+    private static let maximumOwnPages = 100
+    /// The most pages that are read below one that does not reach down to the cursor.
+    private static let maximumFillPages = 20
+    /// How far the clocks of this machine and the server may be apart: seconds.
+    private static let clockMargin: TimeInterval = 600
+
+    package func page(_ feed: Feed, _ position: FeedPosition, size: Int?) async throws -> FeedPage {
+        let list = try await list(feed, position, min(max(size ?? Self.pageSize, 1), Self.pageSize))
+        return list.page(with: try await translator(), position)
+    }
+
+    private func list(_ feed: Feed, _ position: FeedPosition, _ size: Int) async throws -> MastodonList {
+        switch position {
+        case .newest:
+            return try await list(feed, [], size)
+        case .older(let cursor):
+            var list = try await list(feed, [("max_id", cursor)], size)
+            list.removeItems(notOlderThan: cursor, pageSize: size)
+            return list
+        case .newer(let cursor):
+            return try await newer(feed, than: cursor, size)
+        }
+    }
+
+    package func ownPosts(since: Date) async throws -> [ObservedPost] {
+        let start = since.addingTimeInterval(-Self.clockMargin)
+        var walk = FeedWalk(of: self, .ownPosts, from: .newest, maximumPages: Self.maximumOwnPages)
+        var found: [ObservedPost] = []
+        while let page = try await walk.next() {
+            guard page.unreadable.isEmpty else { throw incomplete("a post of the account cannot be read") }
+            found += page.items.filter { !$0.post.isTimeTrusted || $0.post.createdAt >= start }
+            if let last = page.items.last(where: { $0.post.isTimeTrusted }), last.post.createdAt < start {
+                return found
+            }
+        }
+        guard walk.isComplete else { throw incomplete("the server's pages do not reach back far enough") }
+        return found
+    }
+
+    private func incomplete(_ cause: String) -> NetworkError {
+        client.error(.readOwnPosts, .malformedResponse, outcome: .refused, detail: cause)
+    }
+
+    /// The items above a cursor.
+    ///
+    /// By Mastodon's rules `min_id` gives the page directly above it. Some servers give the newest page instead, and
+    /// some ignore the parameter. So where a page shows that there is more below it, what lies between it and the
+    /// cursor is asked for too: nothing on servers that keep the rules, what would be missed on the others. What is
+    /// too much for one call is left to the next one, which the new cursor leads there.
+    private func newer(_ feed: Feed, than text: String, _ size: Int) async throws -> MastodonList {
+        let place = MastodonArrivals(text)
+        let since = place.gap?.since ?? place.newest
+        let bounds = [place.gap.map { ("max_id", $0.until) }, ("min_id", since)].compactMap(\.self)
+        var result = try await list(feed, bounds, size)
+        if place.gap != nil {
+            result.newerCursor = place.newest
+        } else if result.newerCursor == since, feed == .favorites {
+            return MastodonList(rateLimit: result.rateLimit)
+        } else if result.entries.isEmpty, feed != .favorites, !MastodonID.keepsItsPlace(since) {
+            // Perhaps the post that the cursor names is gone, and the server finds nothing above it ever again.
+            result = try await list(feed, [], size)
+        }
+        if let rest = try await fill(&result, feed, since: since, size) {
+            let newest = result.newerCursor ?? place.newest
+            result.newerCursor = MastodonArrivals(newest: newest, gap: (since, rest)).text
+        }
+        return result
+    }
+
+    /// Adds what lies between a list and a cursor.
+    ///
+    /// - Returns: Below what the rest lies, if some of it was not read.
+    private func fill(
+        _ result: inout MastodonList, _ feed: Feed, since: String, _ size: Int
+    ) async throws -> String? {
+        var reachesCursor = result.removeItems(notNewerThan: since)
+        var below = result.olderCursor
+        var pages = 0
+        while let bound = below, !reachesCursor, !result.entries.isEmpty {
+            guard pages < Self.maximumFillPages else { return bound }
+            pages += 1
+            var more: MastodonList
+            do {
+                more = try await list(feed, [("max_id", bound), ("min_id", since)], size)
+            } catch is NetworkError {
+                // What was read is not read again; if there still is a problem then, the next call tells it.
+                return bound
+            }
+            reachesCursor = more.removeItems(notNewerThan: since)
+            guard result.append(more) else { return nil }
+            below = more.olderCursor == bound ? nil : more.olderCursor
+        }
+        return nil
+    }
+
+    private func list(
+        _ feed: Feed, _ bounds: [(name: String, value: String)], _ size: Int
+    ) async throws -> MastodonList {
+        var call = try await call(for: feed)
+        call.query += [("limit", String(size))] + bounds
+        call.takesBeginning = size == 1
+        call.maximumBytes = maximumPage
+        let response = try await session.send(call)
+        let rateLimit = ServerPacing(response.headers, receivedAt: client.now()).rateLimit
+        // The home timeline is being built anew; it is told from an empty one by the status.
+        if response.status == 206 { return MastodonList(rateLimit: rateLimit) }
+        let entries =
+            response.isCut
+            ? [try tooLarge(call, feed, response)]
+            : feed == .mentions
+                ? [MastodonList.Entry](
+                    try client.decode([LenientElement<MastodonNotification>].self, from: response, call),
+                    MastodonList.Entry.init, in: response.body)
+                : [MastodonList.Entry](
+                    try client.decode([LenientElement<MastodonStatus>].self, from: response, call),
+                    MastodonList.Entry.init, in: response.body)
+        var list = MastodonList(
+            entries: entries, link: LinkHeader(response.headers.all("Link")), feed: feed, memory: memory,
+            rateLimit: rateLimit)
+        // Where the header does not say that there is more below, the server may have sent more than was asked for.
+        if response.isCut, feed != .favorites { list.olderCursor = list.olderCursor ?? entries.first?.id }
+        return list
+    }
+
+    /// The one item of a page that is too large to be read.
+    ///
+    /// - Throws: ``NetworkError`` with code `.tooLarge` if nothing tells where the feed goes on, or that it is one item.
+    private func tooLarge(
+        _ call: NetworkCall, _ feed: Feed, _ response: HTTPResponse
+    ) throws(NetworkError) -> MastodonList.Entry {
+        let link = LinkHeader(response.headers.all("Link"))
+        let beginning = JSONBeginning(response.body)
+        let id = beginning.values[["0", "id"]].flatMap { MastodonID.isUsable($0) ? $0 : nil }
+        // Cursors of favorites are no ids of posts.
+        let cursor = link?.newer ?? link?.older ?? (feed == .favorites ? nil : id)
+        // Both cursors of a page with one item are that item's.
+        let isOne = beginning.wholeElements == 0 && (link?.older ?? cursor) == cursor
+        guard let cursor, isOne else {
+            throw client.error(
+                call, .tooLarge, outcome: .refused,
+                detail: "one item is larger than an answer may be, or the server sends more than one")
+        }
+        let address = feed == .mentions ? beginning.values[["0", "status", "id"]] : id
+        return MastodonList.Entry(
+            id: feed == .favorites ? id : cursor,
+            unreadable: UnreadableItem(
+                address: address.flatMap { MastodonID.isUsable($0) ? $0 : nil },
+                digest: JSONBody.digest("\(feed.rawValue) \(cursor)".utf8),
+                cause: "it is larger than an answer may be"))
+    }
+
+    private func call(for feed: Feed) async throws -> NetworkCall {
+        switch feed {
+        case .ownPosts:
+            let path = try path(.readOwnPosts, "accounts", try await ownAccount().id, "statuses")
+            return NetworkCall(operation: .readOwnPosts, path: path)
+        case .home:
+            return NetworkCall(operation: .readHome, path: ["api", "v1", "timelines", "home"])
+        case .favorites:
+            return NetworkCall(operation: .readFavorites, path: ["api", "v1", "favourites"])
+        case .mentions:
+            return NetworkCall(
+                operation: .readMentions, path: ["api", "v1", "notifications"],
+                // A server may hold back the mentions of strangers, whom the bot answers as well as others.
+                query: [("types[]", "mention"), ("include_filtered", "true")])
+        }
+    }
+}
+
+/// Where a reader of what arrives stands.
+private struct MastodonArrivals {
+    /// The newest that was seen.
+    let newest: String
+    /// What was not read yet lies between these cursors.
+    let gap: (since: String, until: String)?
+
+    init(newest: String, gap: (since: String, until: String)) {
+        (self.newest, self.gap) = (newest, gap)
+    }
+
+    /// - Parameter text: From ``text``, or what a server calls a place.
+    init(_ text: String) {
+        // No cursor of a server holds a space.
+        let parts = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        let hasGap = parts.count == 3 && parts.allSatisfy(MastodonID.isUsable)
+        newest = hasGap ? parts[0] : text
+        gap = hasGap ? (parts[1], parts[2]) : nil
+    }
+
+    var text: String { [newest, gap?.since, gap?.until].compactMap(\.self).joined(separator: " ") }
+}
+
+/// A page as a server sent it: items in its order, and where it goes on.
+struct MastodonList {
+    /// One item.
+    struct Entry {
+        /// What the feed is ordered by; nil if it cannot be read.
+        let id: String?
+        /// Nil for what cannot be read and for what is not asked for.
+        var status: MastodonStatus?
+        /// What the item is if it cannot be read.
+        var unreadable: UnreadableItem?
+        /// When the server told of the item.
+        var noticedAt: Date?
+    }
+
+    /// Pages of fewer items are not known to be cut.
+    private static let smallestPage = 20
+    /// One server sends so many items at most where it sends all that it has.
+    private static let largestList = 256
+
+    private(set) var entries: [Entry] = []
+    var newerCursor: String?
+    var olderCursor: String?
+    private(set) var rateLimit: RateLimit?
+    /// The server names its cursors.
+    private var hasLink = false
+    /// The ids tell which item is newer.
+    private var idsSort = false
+
+    init(rateLimit: RateLimit?) {
+        self.rateLimit = rateLimit
+    }
+
+    /// - Parameters:
+    ///   - entries: The items as they were sent.
+    ///   - link: The cursors that the server names; nil where it names none, so that ids take their place.
+    ///   - feed: What this is a page of.
+    ///   - memory: Knows whether the feed's ids tell its order, and learns it.
+    ///   - rateLimit: What the server said with the page.
+    init(entries: [Entry], link: LinkHeader?, feed: Feed, memory: MastodonMemory, rateLimit: RateLimit?) {
+        self.entries = entries
+        self.rateLimit = rateLimit
+        hasLink = link != nil
+        var known: Set<String> = []
+        var ids = entries.compactMap(\.id).filter { known.insert($0).inserted }
+        guard feed != .favorites else {
+            olderCursor = link?.older
+            // Cursors of favorites are no ids of posts. Where they are, new favorites may stand anywhere in the list,
+            // and the newest page is looked at each time.
+            newerCursor = link?.newer.flatMap { known.contains($0) ? nil : $0 }
+            return
+        }
+        if memory.idsSort(in: feed), MastodonID.isAscending(ids) {
+            self.entries.reverse()
+            ids.reverse()
+        }
+        memory.learnOrder(of: feed, from: ids)
+        idsSort = memory.idsSort(in: feed)
+        olderCursor = link == nil ? ids.last : link?.older
+        newerCursor = link?.newer ?? ids.first
+    }
+
+    /// Takes out what is not newer than a cursor, which a server sent although it was not asked for it.
+    ///
+    /// - Returns: Whether there was such an item, so that the page reaches down to the cursor.
+    mutating func removeItems(notNewerThan cursor: String) -> Bool {
+        let count = entries.count
+        if let known = entries.firstIndex(where: { $0.id == cursor }) { entries.removeSubrange(known...) }
+        guard idsSort else { return entries.count < count }
+        entries.removeAll { entry in entry.id.flatMap { MastodonID.isNewer($0, than: cursor) } == false }
+        if let newest = newerCursor, MastodonID.isNewer(newest, than: cursor) == false { newerCursor = nil }
+        return entries.count < count
+    }
+
+    /// Takes out what is not older than a cursor from the list of a server that knows no pages and sends all it has.
+    ///
+    /// A list that may be cut is left as it is: going round in circles must not look like the end.
+    ///
+    /// - Parameters:
+    ///   - cursor: What the server was asked to begin below.
+    ///   - pageSize: How many items it was asked for.
+    mutating func removeItems(notOlderThan cursor: String, pageSize: Int) {
+        let isWhole =
+            entries.count < min(Self.smallestPage, pageSize)
+            || (entries.count > pageSize && entries.count < Self.largestList)
+        guard !hasLink, isWhole, let index = entries.lastIndex(where: { $0.id == cursor }) else { return }
+        entries.removeSubrange(...index)
+        if entries.isEmpty { olderCursor = nil }
+    }
+
+    /// Adds an older page, without what is here already.
+    ///
+    /// - Returns: Whether there was anything to add that has an id.
+    mutating func append(_ older: MastodonList) -> Bool {
+        let known = Set(entries.compactMap(\.id))
+        let fresh = older.entries.filter { entry in entry.id.map { !known.contains($0) } ?? true }
+        entries += fresh
+        olderCursor = older.olderCursor
+        rateLimit = older.rateLimit ?? rateLimit
+        return fresh.contains { $0.id != nil }
+    }
+
+    /// The page in our own terms.
+    func page(with translator: MastodonTranslator, _ position: FeedPosition) -> FeedPage {
+        var items: [ObservedPost] = []
+        var keys: Set<String> = []
+        for entry in entries {
+            guard let post = entry.status.flatMap({ translator.post($0, noticedAt: entry.noticedAt) }) else { continue }
+            if keys.insert(post.repetitionKey).inserted { items.append(post) }
+        }
+        var page = FeedPage(
+            items: translator.connected(items), received: entries.count,
+            unreadable: entries.compactMap(\.unreadable), rateLimit: rateLimit)
+        switch position {
+        case .newest:
+            page.older = olderCursor
+            page.newer = newerCursor
+        case .older:
+            page.older = olderCursor
+        case .newer(let cursor):
+            page.newer = newerCursor == cursor ? nil : newerCursor
+        }
+        return page
+    }
+}
+
+extension MastodonList.Entry {
+    init(_ element: LenientElement<MastodonStatus>) {
+        self.init(id: element.id)
+        take(element, called: "it")
+    }
+
+    /// Servers that do not know the filter send all kinds of notifications.
+    init(_ element: LenientElement<MastodonNotification>) {
+        self.init(id: element.id)
+        noticedAt = element.value?.createdAt
+        let type = element.value?.type
+        guard type == nil || type == "mention" else { return }
+        if let status = element.value?.status, type != nil {
+            take(status, called: "its post")
+        } else {
+            unreadable = UnreadableItem(
+                address: element.value?.status?.id, digest: "",
+                cause: type == nil ? "it is no notification" : "the mention has no post")
+        }
+    }
+
+    private mutating func take(_ element: LenientElement<MastodonStatus>, called name: String) {
+        guard let status = element.value, MastodonTranslator.canRead(status) else {
+            unreadable = UnreadableItem(
+                address: element.id, digest: "",
+                cause: name + (element.value == nil ? " is not as posts are" : " has no author or no address"))
+            return
+        }
+        self.status = status
+    }
+}
+
+extension [MastodonList.Entry] {
+    /// The entries of a page's body, with digests for those that cannot be read.
+    init<Item: Decodable>(
+        _ elements: [LenientElement<Item>], _ entry: (LenientElement<Item>) -> Element, in body: [UInt8]
+    ) {
+        self = elements.map(entry)
+        guard contains(where: { $0.unreadable != nil }) else { return }
+        for (index, digest) in zip(indices, JSONBody.digests(of: body)) { self[index].unreadable?.digest = digest }
+    }
+}
+
+/// The cursors that a `Link` header names (RFC 8288).
+///
+/// Only the values of the known query parameters are taken. Host and path of a
+/// link are never used: a hostile or badly configured server must not send the
+/// token elsewhere.
+struct LinkHeader: Equatable {
+    /// `max_id` of the link to older items; nil where there is none.
+    private(set) var older: String?
+    /// `min_id` of the link to newer items, or `since_id` on servers that have no other.
+    private(set) var newer: String?
+
+    /// A longer header is not looked at, in bytes.
+    private static let maximumLength = 16_384
+
+    /// Nil unless some value holds a link with a relation that we know.
+    init?(_ values: [String]) {
+        var isKnown = false
+        for value in values where value.utf8.count <= Self.maximumLength {
+            for link in Self.links(in: value) {
+                let parameters = Self.query(of: link.target)
+                if link.relations.contains("next") {
+                    isKnown = true
+                    older = older ?? parameters["max_id"]
+                }
+                if link.relations.contains("prev") || link.relations.contains("previous") {
+                    isKnown = true
+                    newer = newer ?? parameters["min_id"] ?? parameters["since_id"]
+                }
+            }
+        }
+        guard isKnown else { return nil }
+    }
+
+    private static func links(in value: String) -> [(target: Substring, relations: Set<String>)] {
+        var links: [(target: Substring, relations: Set<String>)] = []
+        var rest = value[...]
+        while let start = rest.firstIndex(of: "<"), let end = rest[start...].firstIndex(of: ">") {
+            let target = rest[rest.index(after: start)..<end]
+            rest = rest[rest.index(after: end)...]
+            let parameters = rest.prefix { $0 != "<" }
+            rest = rest[parameters.endIndex...]
+            links.append((target, relations(in: parameters)))
+        }
+        return links
+    }
+
+    /// The words of the parameter `rel`, in lower case.
+    private static func relations(in parameters: Substring) -> Set<String> {
+        for parameter in parameters.split(whereSeparator: { $0 == ";" || $0 == "," }) {
+            let pair = parameter.split(separator: "=", maxSplits: 1)
+            guard pair.count == 2, pair[0].trimmingCharacters(in: .whitespaces).lowercased() == "rel" else { continue }
+            let value = pair[1].trimmingCharacters(in: .whitespaces.union(CharacterSet(charactersIn: "\"")))
+            return Set(value.split(separator: " ").map { $0.lowercased() })
+        }
+        return []
+    }
+
+    private static func query(of target: Substring) -> [String: String] {
+        guard let mark = target.firstIndex(of: "?") else { return [:] }
+        let query = target[target.index(after: mark)...].prefix { $0 != "#" }
+        return PercentEncoding.values(of: query, where: MastodonID.isUsable)
+    }
+}
+
+/// The ids that a Mastodon-compatible server gives to posts and notifications.
+///
+/// They are opaque text, but those of the common servers tell which is newer.
+enum MastodonID {
+    /// Longer than every id in use, in bytes.
+    private static let maximumLength = 256
+    private static let lengthOfULID = 26
+    /// Of the ids of Pleroma and its descendants: 128 bits in letters of both cases and digits.
+    private static let lengthOfFlake = 18
+
+    /// Whether `text` can stand in a path and a database.
+    static func isUsable(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.count <= maximumLength && text != "." && text != ".."
+            && text.unicodeScalars.allSatisfy {
+                $0.properties.generalCategory != .control && !$0.properties.isWhitespace
+            }
+    }
+
+    /// Whether `id` was given later than `other`; nil for ids whose order tells nothing.
+    static func isNewer(_ id: String, than other: String) -> Bool? {
+        if isDecimal(id), isDecimal(other) {
+            let (left, right) = (id.drop { $0 == "0" }, other.drop { $0 == "0" })
+            return left.utf8.count == right.utf8.count ? left > right : left.utf8.count > right.utf8.count
+        }
+        if isULID(id), isULID(other) { return id > other }
+        return nil
+    }
+
+    /// Whether a server finds its place in a feed by such an id even when the item itself is gone.
+    ///
+    /// Hashes do not tell their place: a server that does not find the item sends nothing for ever.
+    static func keepsItsPlace(_ id: String) -> Bool {
+        isDecimal(id) || isULID(id)
+            || (id.utf8.count == lengthOfFlake && id.utf8.allSatisfy(\.isLetterOrDigit))
+    }
+
+    /// Whether some item of a page, which a server sent newest first, is newer by its id than the one before.
+    static func contradictsOrder(_ ids: [String]) -> Bool {
+        zip(ids, ids.dropFirst()).contains { isNewer($1, than: $0) == true }
+    }
+
+    /// Whether each item of a page is newer by its id than the one before: the page is the wrong way round.
+    static func isAscending(_ ids: [String]) -> Bool {
+        ids.count > 1 && zip(ids, ids.dropFirst()).allSatisfy { isNewer($1, than: $0) == true }
+    }
+
+    private static func isDecimal(_ text: String) -> Bool {
+        text.utf8.allSatisfy(\.isDigit)
+    }
+
+    private static func isULID(_ text: String) -> Bool {
+        text.utf8.count == lengthOfULID
+            && text.utf8.allSatisfy { $0.isDigit || (0x41...0x5A).contains($0) }
+    }
+}

@@ -1,0 +1,195 @@
+import Crypto
+import Foundation
+import Posts
+
+/// JSON as it goes over the wire.
+enum JSONBody {
+    /// Nil for what is not the JSON of such a value.
+    static func decoded<Value: Decodable>(_ type: Value.Type, _ body: [UInt8]) -> Value? {
+        // One broken byte in somebody's post must not hide everybody else's: it is replaced by U+FFFD.
+        let isWhole = String(validating: body, as: UTF8.self) != nil
+        return try? JSONDecoder().decode(
+            type, from: isWhole ? Data(body) : Data(String(decoding: body, as: UTF8.self).utf8))
+    }
+
+    /// The JSON of a value, always the same for the same value.
+    static func encoded(_ value: some Encodable) throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return Array(try encoder.encode(value))
+    }
+
+    /// A digest for each element of a list, the same for elements whose JSON means the same.
+    ///
+    /// - Parameters:
+    ///   - body: The JSON of the list, or of an object that holds it.
+    ///   - key: Where the object holds it; nil for the list itself.
+    /// - Returns: As many as there are elements; none if there is no list.
+    static func digests(of body: [UInt8], under key: String? = nil) -> [String] {
+        typealias List = [LenientElement<JSONValue>]
+        let list =
+            key.map { decoded([String: LenientElement<List>].self, body)?[$0]?.value } ?? decoded(List.self, body)
+        return (list ?? []).enumerated().map { index, element in
+            // A number that no type here holds: what is left is the place.
+            let json = element.value.flatMap { try? encoded($0) } ?? Array("\(index)".utf8) + body
+            return digest(json)
+        }
+    }
+
+    /// 32 hexadecimal digits that tell some bytes from others.
+    static func digest(_ bytes: some Sequence<UInt8>) -> String {
+        SHA256.hash(data: Array(bytes)).prefix(16).hexadecimal
+    }
+}
+
+/// The fields of a JSON object, read as servers fill them: what is missing, null or of another type is nil.
+struct WireObject: Decodable {
+    /// A field by the name that it has on the wire.
+    private struct Name: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    private let fields: KeyedDecodingContainer<Name>
+
+    init(from decoder: any Decoder) throws { fields = try decoder.container(keyedBy: Name.self) }
+
+    private init(_ fields: KeyedDecodingContainer<Name>) { self.fields = fields }
+
+    /// A string, or the digits of a whole number.
+    func text(_ name: String) -> String? {
+        // A field that is missing would otherwise be an error for each type that is tried, and errors are slow.
+        guard isPresent(name) else { return nil }
+        let key = Name(stringValue: name)
+        if let text = try? fields.decode(String.self, forKey: key) { return text }
+        if let number = try? fields.decode(Int64.self, forKey: key) { return String(number) }
+        if let number = try? fields.decode(UInt64.self, forKey: key) { return String(number) }
+        return nil
+    }
+
+    /// A text that can be an id.
+    func identifier(_ name: String) -> String? {
+        text(name).flatMap { MastodonID.isUsable($0) ? $0 : nil }
+    }
+
+    /// An instant as RFC 3339 writes it.
+    func date(_ name: String) -> Date? { text(name).flatMap { Date(rfc3339: $0) } }
+
+    /// `true`, 1, `"true"` or `"1"`; or their opposites.
+    func flag(_ name: String) -> Bool? {
+        guard isPresent(name) else { return nil }
+        if let flag = try? fields.decode(Bool.self, forKey: Name(stringValue: name)) { return flag }
+        switch text(name) {
+        case "1", "true": return true
+        case "0", "false": return false
+        default: return nil
+        }
+    }
+
+    /// A whole number, or a string of its digits.
+    func integer(_ name: String) -> Int? { text(name).flatMap(Int.init) }
+
+    /// A value of any type.
+    func value<Value: Decodable>(_ type: Value.Type, _ name: String) -> Value? {
+        isPresent(name) ? try? required(type, name) : nil
+    }
+
+    /// A value without which the object is nothing.
+    ///
+    /// - Throws: `DecodingError` if it is missing or of another type.
+    func required<Value: Decodable>(_ type: Value.Type, _ name: String) throws -> Value {
+        try fields.decode(type, forKey: Name(stringValue: name))
+    }
+
+    /// An object in the object.
+    func object(_ name: String) -> WireObject? {
+        (try? fields.nestedContainer(keyedBy: Name.self, forKey: Name(stringValue: name))).map { WireObject($0) }
+    }
+
+    /// The readable elements of a list.
+    func list<Value: Decodable>(of type: Value.Type, _ name: String) -> [Value] {
+        value([LenientElement<Value>].self, name)?.compactMap(\.value) ?? []
+    }
+
+    /// How many elements a list has, whatever they are; nil if there is no list.
+    func count(of name: String) -> Int? {
+        (try? fields.nestedUnkeyedContainer(forKey: Name(stringValue: name))).map { $0.count ?? ($0.isAtEnd ? 0 : 1) }
+    }
+
+    /// Whether there is something at all that is not null.
+    func isPresent(_ name: String) -> Bool {
+        contains(name) && (try? fields.decodeNil(forKey: Name(stringValue: name))) == false
+    }
+
+    /// Whether the object has such a field, be it null.
+    func contains(_ name: String) -> Bool { fields.contains(Name(stringValue: name)) }
+}
+
+/// One element of a list, read as far as it can be.
+struct LenientElement<Value: Decodable>: Decodable {
+    /// Nil if the element is not what was expected.
+    let value: Value?
+    /// The element's `id`, even where the rest cannot be read.
+    let id: String?
+
+    init(from decoder: any Decoder) throws {
+        value = try? Value(from: decoder)
+        id = (try? WireObject(from: decoder))?.identifier("id")
+    }
+}
+
+/// A value lacks what nothing can be done without.
+struct ShapeError: Error {}
+
+/// Any JSON, kept as it is.
+///
+/// The protocol knows no fractions; where a server has one, it stays one.
+enum JSONValue: Codable, Equatable, Sendable {
+    case null
+    case flag(Bool)
+    case integer(Int64)
+    case fraction(Double)
+    case text(String)
+    case list([JSONValue])
+    case object([String: JSONValue])
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self = .null
+        } else if let flag = try? container.decode(Bool.self) {
+            self = .flag(flag)
+        } else if let number = try? container.decode(Int64.self) {
+            self = .integer(number)
+        } else if let number = try? container.decode(Double.self) {
+            self = .fraction(number)
+        } else if let text = try? container.decode(String.self) {
+            self = .text(text)
+        } else if let list = try? container.decode([JSONValue].self) {
+            self = .list(list)
+        } else {
+            self = .object(try container.decode([String: JSONValue].self))
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .null: try container.encodeNil()
+        case .flag(let flag): try container.encode(flag)
+        case .integer(let number): try container.encode(number)
+        case .fraction(let number): try container.encode(number)
+        case .text(let text): try container.encode(text)
+        case .list(let list): try container.encode(list)
+        case .object(let fields): try container.encode(fields)
+        }
+    }
+
+    /// An object of those fields that are not nil: some servers refuse null.
+    static func object(leavingOutNil fields: [String: JSONValue?]) -> JSONValue {
+        .object(fields.compactMapValues(\.self))
+    }
+}

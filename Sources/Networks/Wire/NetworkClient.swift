@@ -1,0 +1,296 @@
+import Foundation
+import Posts
+import Transport
+
+/// One request to a network.
+struct NetworkCall: Sendable {
+    /// How long a call may take; slow servers were seen to need 22 s for a long post.
+    static let usualDeadline: Duration = .seconds(30)
+
+    var operation: NetworkError.Operation
+    var method: HTTPRequest.Method
+    /// Encoded.
+    var path: String
+    var query: [(name: String, value: String)]
+    var headers: [(String, String)] = []
+    /// Parameters of the signature's header beside the usual ones, on X.
+    var oauth: [(name: String, value: String)]
+    /// JSON, or a form; empty: nothing, which the server is told; nil sends none.
+    var body: [UInt8]?
+    private let isForm: Bool
+    /// The largest body of an answer that is taken, in bytes.
+    var maximumBytes = 8 << 20
+    /// The beginning of a larger answer is an answer too.
+    var takesBeginning = false
+    var deadline = Self.usualDeadline
+
+    /// - Parameters:
+    ///   - operation: What is wanted.
+    ///   - method: How HTTP calls that.
+    ///   - path: The parts of the path, not encoded; ids from outside are parts of their own.
+    ///   - query: Names and values, not encoded.
+    ///   - oauth: Parameters of the signature's header beside the usual ones, on X.
+    ///   - body: JSON.
+    ///   - form: Names and values to send as a web form instead.
+    init(
+        operation: NetworkError.Operation, method: HTTPRequest.Method = .get, path: [String],
+        query: [(name: String, value: String)] = [], oauth: [(name: String, value: String)] = [],
+        body: [UInt8]? = nil, form: [(name: String, value: String)]? = nil
+    ) {
+        (self.operation, self.method, self.query, self.oauth) = (operation, method, query, oauth)
+        self.path = path.map { "/" + PercentEncoding.encoded($0) }.joined()
+        self.body = form.map { Array(PercentEncoding.query($0).utf8) } ?? body
+        isForm = form != nil
+    }
+
+    /// Path and query, encoded.
+    var target: String { query.isEmpty ? path : path + "?" + PercentEncoding.query(query) }
+
+    /// Nil for a body without a content.
+    var contentType: String? {
+        guard body?.isEmpty == false else { return nil }
+        return isForm ? "application/x-www-form-urlencoded" : "application/json"
+    }
+}
+
+/// Sends requests to a server of one network, and turns what goes wrong into ``NetworkError``.
+protocol NetworkClient: Sendable {
+    var network: NetworkName { get }
+    /// Where requests go.
+    var server: ServerAddress { get }
+    var http: HTTPClient { get }
+    /// The server's clock, as its answers tell it.
+    var serverClock: ServerClock { get }
+    var now: @Sendable () -> Date { get }
+    /// There are no credentials of an account.
+    var isAnonymous: Bool { get }
+    /// What no error may show.
+    var secrets: [Secret] { get }
+    /// What a server says in an answer that is not as it should be, made fit to print; nil where it says nothing.
+    func words(in response: HTTPResponse) -> String?
+}
+
+extension NetworkClient {
+    func words(in response: HTTPResponse) -> String? { nil }
+
+    /// The answer to a call, whatever its status; cut only if the call takes that, or if it is a refusal.
+    ///
+    /// - Parameters:
+    ///   - call: What to ask.
+    ///   - authorization: The header that shows in whose name; nil: in nobody's.
+    /// - Returns: The answer, with what it tells of the server's clock noted.
+    /// - Throws: ``NetworkError`` without an answer, or `CancellationError`.
+    func answer(to call: NetworkCall, authorization: String?) async throws -> HTTPResponse {
+        var headers = HTTPHeaders([("Accept", "application/json")])
+        if let authorization { headers.append("Authorization", authorization) }
+        if let type = call.contentType { headers.append("Content-Type", type) }
+        for (name, value) in call.headers { headers.append(name, value) }
+        var request = HTTPRequest(
+            method: call.method, url: server.base + call.target, headers: headers, body: call.body,
+            timeout: call.deadline, maximumBodyBytes: call.maximumBytes,
+            // X's signatures are good for one address.
+            followsRedirects: network != .x)
+        request.isPublicOnly = server.isPublicOnly
+        let response: HTTPResponse
+        do {
+            response = try await http.send(request)
+        } catch let error as TransportError {
+            // Of a refusal only the words may be too many.
+            let answer = error.beginning.flatMap { call.takesBeginning || !$0.isGood ? $0 : nil }
+            guard let answer else { throw failure(call, error) }
+            response = answer
+        }
+        serverClock.note(response.headers)
+        return response
+    }
+
+    /// - Throws: ``NetworkError`` with code `.malformedResponse`.
+    func decode<Value: Decodable>(
+        _ type: Value.Type, from response: HTTPResponse, _ call: NetworkCall
+    ) throws(NetworkError) -> Value {
+        if let value = JSONBody.decoded(type, response.body) { return value }
+        throw malformed(call, response, detail: "the answer is not the JSON that was expected")
+    }
+
+    // MARK: Errors
+
+    /// An error about a call, with what is the same for all.
+    func error(
+        _ call: NetworkCall, _ code: NetworkError.Code, outcome: NetworkError.Outcome, detail: String? = nil
+    ) -> NetworkError {
+        error(call.operation, code, outcome: outcome, detail: detail)
+    }
+
+    /// An error about what was wanted, before there was a call or behind it.
+    func error(
+        _ operation: NetworkError.Operation, _ code: NetworkError.Code, outcome: NetworkError.Outcome,
+        detail: String? = nil
+    ) -> NetworkError {
+        NetworkError(
+            code: code, network: network, host: server.host, operation: operation, detail: detail, outcome: outcome,
+            isAnonymous: isAnonymous)
+    }
+
+    /// What an answer with an error means for a call.
+    func error(
+        _ call: NetworkCall, _ response: HTTPResponse, _ code: NetworkError.Code, outcome: NetworkError.Outcome,
+        detail: String? = nil, words: String?
+    ) -> NetworkError {
+        var error = error(call, code, outcome: outcome, detail: detail)
+        error.status = response.status
+        error.serverCode = words
+        error.requestID = requestID(in: response)
+        return error
+    }
+
+    /// What the transport's failure means for a call.
+    func failure(_ call: NetworkCall, _ cause: TransportError) -> NetworkError {
+        let code: NetworkError.Code =
+            switch cause.code {
+            case .invalidURL, .forbiddenScheme, .invalidHeader: .configuration
+            case .tooLarge: .tooLarge
+            default: .transport
+            }
+        return error(
+            call, code, outcome: cause.requestDidNotLeave ? .notSent : .unknown,
+            detail: Secret.redacted(secrets, from: PlainText.cleaned(cause.message)))
+    }
+
+    /// What an answer with a good status that cannot be understood means for a call: a write may have happened.
+    func malformed(_ call: NetworkCall, _ response: HTTPResponse, detail: String) -> NetworkError {
+        error(call, response, .malformedResponse, outcome: .unknown, detail: detail, words: words(in: response))
+    }
+
+    /// What became of a write that was answered with an error.
+    func outcome(of code: NetworkError.Code, status: Int) -> NetworkError.Outcome {
+        switch code {
+        // The first of two equal requests may still succeed; Bluesky tells of a record that is there.
+        case .conflict: network == .bluesky ? .refused : .unknown
+        // A broken server may have stored the post before it broke; who knows no such thing has done nothing to it.
+        case .unavailable, .malformedResponse:
+            [404, 410].contains(status) && network != .bluesky ? .refused : .unknown
+        case .redirected where status == 303: .unknown
+        default: .refused
+        }
+    }
+
+    /// The words that a server put where its interface says: little of them, on one line, and nothing secret.
+    ///
+    /// - Parameters:
+    ///   - text: What it said.
+    ///   - hide: Takes out what may be secret though nobody knows it.
+    /// - Returns: The words as they may be printed; nil if there are none.
+    func printable(_ text: String, hide: (String) -> String = { $0 }) -> String? {
+        let line = PlainText.cleaned(text).split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        let safe = Secret.redacted(secrets, from: hide(line))
+        // A character may consist of any number of code points.
+        return safe.isEmpty ? nil : String(String.UnicodeScalarView(safe.unicodeScalars.prefix(160)))
+    }
+
+    /// How the server calls a request; nil for what is no short plain word.
+    private func requestID(in response: HTTPResponse) -> String? {
+        let names =
+            switch network {
+            case .mastodon: ["X-Request-Id"]
+            case .x: ["x-transaction-id", "X-Request-Id"]
+            case .bluesky: ["X-Request-Id", "Atproto-Request-Id"]
+            }
+        return names.lazy.compactMap { response.headers[$0] }
+            .first { (1...64).contains($0.utf8.count) && $0.isVisibleASCII }
+            .map { Secret.redacted(secrets, from: $0) }
+    }
+}
+
+extension NetworkError.Code {
+    /// What a status means where nothing else tells more.
+    init(status: Int) {
+        switch status {
+        case 300...399: self = .redirected
+        case 401: self = .unauthorized
+        case 403: self = .forbidden
+        case 409: self = .conflict
+        case 429: self = .rateLimited
+        case 408, 425, 500...599: self = .unavailable
+        case 400...499: self = .rejected
+        default: self = .malformedResponse
+        }
+    }
+}
+
+extension HTTPResponse {
+    /// The status is one of 200 through 299.
+    var isGood: Bool { (200...299).contains(status) }
+
+    /// The body, if it is small enough to be looked at for an error message.
+    var errorBody: [UInt8]? { body.count <= 65_536 ? body : nil }
+}
+
+extension StringProtocol {
+    /// Whether there is nothing but visible ASCII characters, so that the text can stand in a header.
+    var isVisibleASCII: Bool { utf8.allSatisfy { (0x21...0x7E).contains($0) } }
+}
+
+/// What no text may show, whoever wrote it: the newest of the tokens, codes and keys that were used.
+final class KnownSecrets: @unchecked Sendable {
+    /// Tokens that were replaced so often ago are of no use to anybody.
+    private static let maximumCount = 64
+
+    // Sendable: every access to the variable holds the lock.
+    private let lock = NSLock()
+    private var known: [Secret] = []
+
+    var all: [Secret] { lock.withLock { known } }
+
+    /// Adds what is there and not empty.
+    func add(_ secrets: Secret?...) {
+        let fresh = secrets.compactMap(\.self).filter { !$0.isEmpty }
+        lock.withLock { known = (known + fresh).suffix(Self.maximumCount) }
+    }
+}
+
+/// Percent-encoding as RFC 3986 has it and OAuth 1.0a demands it.
+enum PercentEncoding {
+    /// The UTF-8 bytes of `text`, with all but letters, digits, `-`, `.`, `_` and `~` as `%` and two upper-case digits.
+    static func encoded(_ text: String) -> String {
+        var result: [UInt8] = []
+        let digits = Array("0123456789ABCDEF".utf8)
+        for byte in text.utf8 {
+            if byte.isLetterOrDigit || "-._~".utf8.contains(byte) {
+                result.append(byte)
+            } else {
+                result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    /// `name=value` pairs joined with `&`, in the given order; names may repeat.
+    static func query(_ pairs: [(name: String, value: String)]) -> String {
+        pairs.map { encoded($0.name) + "=" + encoded($0.value) }.joined(separator: "&")
+    }
+
+    /// The names and values of a query or form, decoded; the first value of a name counts.
+    ///
+    /// - Parameters:
+    ///   - text: What was encoded.
+    ///   - isUsable: Whether a value counts.
+    /// - Returns: Nothing of pairs that cannot be decoded.
+    static func values(of text: some StringProtocol, where isUsable: (String) -> Bool = { _ in true }) -> [String:
+        String]
+    {
+        let pairs = text.split(separator: "&").compactMap { part -> (String, String)? in
+            let pair = part.split(separator: "=", maxSplits: 1).map { String($0).removingPercentEncoding }
+            guard pair.count == 2, let name = pair[0], let value = pair[1], isUsable(value) else { return nil }
+            return (name, value)
+        }
+        return Dictionary(pairs) { first, _ in first }
+    }
+}
+
+extension UInt8 {
+    /// An ASCII digit.
+    var isDigit: Bool { (0x30...0x39).contains(self) }
+
+    /// An ASCII letter or digit.
+    var isLetterOrDigit: Bool { isDigit || (0x41...0x5A).contains(self) || (0x61...0x7A).contains(self) }
+}

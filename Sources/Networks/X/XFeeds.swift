@@ -1,0 +1,481 @@
+package import Foundation
+import Posts
+import Transport
+
+/// Reading feeds.
+extension XNetwork {
+    /// What one page may hold.
+    static let fullPage = 100
+    /// Arrivals are few, and what is old when reading begins is seldom wanted: asking for few takes less of the budget.
+    static let firstPage = 20
+    /// The most pages that ``ownPosts(since:)`` reads.
+    private static let maximumOwnPages = 200
+    /// How far the clocks of this machine and the server may be apart: seconds.
+    private static let clockMargin: TimeInterval = 600
+    /// Times before this are refused by X: 2010-11-06T00:00:00Z.
+    private static let earliest = Date(timeIntervalSince1970: 1_289_001_600)
+    /// Posts do not always appear in the order of their ids: seconds that are looked at again, and for how long.
+    private static let overlap = 120
+    private static let overlapAge: TimeInterval = 600
+
+    package func page(_ feed: Feed, _ position: FeedPosition, size: Int?) async throws -> FeedPage {
+        guard capabilities.feeds.contains(feed) else {
+            throw cannot(feed.operation, "reading the home timeline is off; set X_HOME_POSTS_PER_DAY to allow it")
+        }
+        switch (feed, position) {
+        case (.favorites, .newest): return try await newestFavorites(size)
+        case (.favorites, .older(let token)): return try await favorites(before: token, size)
+        case (.favorites, .newer(let cursor)): return try await favorites(since: cursor, size)
+        case (_, .newest): return try await newest(of: feed, size)
+        case (_, .older(let cursor)): return try await page(of: feed, before: cursor, size)
+        case (_, .newer(let cursor)): return try await arrivals(in: feed, since: cursor, size)
+        }
+    }
+
+    // MARK: Feeds that are ordered by ids
+
+    private func newest(of feed: Feed, _ size: Int?) async throws -> FeedPage {
+        let list = try await list(feed, XBounds(), size: size ?? Self.firstPage).list
+        var page = try await page(of: list, in: feed)
+        page.older = list.nextToken == nil ? nil : XID.oldest(of: list.ids)
+        page.newer = XID.newest(of: list.ids).map { XArrivals(newest: $0).text }
+        return page
+    }
+
+    private func page(of feed: Feed, before cursor: String, _ size: Int?) async throws -> FeedPage {
+        guard XID.isUsable(cursor) else { throw unknownCursor(feed) }
+        let list = try await list(feed, XBounds(until: cursor), size: size ?? Self.fullPage).list
+        var page = try await page(of: list, in: feed)
+        page.older = list.nextToken == nil ? nil : XID.oldest(of: list.ids)
+        return page
+    }
+
+    private func arrivals(in feed: Feed, since cursor: String, _ size: Int?) async throws -> FeedPage {
+        guard let arrivals = XArrivals(cursor) else { throw unknownCursor(feed) }
+        let since = arrivals.gap?.since ?? overlapping(arrivals.newest)
+        let (list, reachesSince) = try await list(
+            feed, XBounds(since: since, until: arrivals.gap?.until),
+            size: size ?? (arrivals.gap == nil ? Self.firstPage : Self.fullPage))
+        var next = XArrivals(newest: XID.newest(of: list.ids + [arrivals.newest]) ?? arrivals.newest)
+        if !reachesSince, list.nextToken != nil, let oldest = XID.oldest(of: list.ids) {
+            next.gap = XArrivals.Gap(since: since, until: oldest)
+        }
+        var page = try await page(of: list, in: feed)
+        page.newer = next.text == cursor ? nil : next.text
+        return page
+    }
+
+    /// The id to read from, somewhat below the newest while others may still appear there.
+    private func overlapping(_ newest: String) -> String {
+        guard let time = XID.time(of: newest), abs(client.now().timeIntervalSince(time)) < Self.overlapAge else {
+            return newest
+        }
+        return XID.id(Self.overlap, secondsBefore: newest) ?? newest
+    }
+
+    // MARK: Own posts
+
+    package func ownPosts(since: Date) async throws -> [ObservedPost] {
+        let start = max(min(since, client.now()).addingTimeInterval(-Self.clockMargin), Self.earliest)
+        var bounds = XBounds(start: start)
+        var found: [ObservedPost] = []
+        var tokens: Set<String> = []
+        for _ in 0..<Self.maximumOwnPages {
+            let list = try await list(.ownPosts, bounds, size: Self.firstPage).list
+            let page = try await page(of: list, in: .ownPosts)
+            guard page.unreadable.isEmpty, !list.hasProblems else {
+                throw incomplete("a post of the account cannot be read")
+            }
+            let isPast = { (item: ObservedPost) in
+                // What was edited stands where its last form belongs.
+                item.post.isTimeTrusted && item.post.createdAt < start && item.address == item.post.id.value
+            }
+            found += page.items.filter { !isPast($0) }
+            guard let token = list.nextToken, !page.items.contains(where: isPast) else {
+                if list.isCutShort { break }
+                return Self.withoutRepetitions(found)
+            }
+            guard tokens.insert(token).inserted else { break }
+            bounds.token = token
+        }
+        throw incomplete("the pages do not reach back far enough")
+    }
+
+    private static func withoutRepetitions(_ posts: [ObservedPost]) -> [ObservedPost] {
+        var seen: Set<String> = []
+        return posts.filter { seen.insert($0.repetitionKey).inserted }
+    }
+
+    private func incomplete(_ cause: String) -> NetworkError {
+        client.error(
+            .readOwnPosts, .malformedResponse, outcome: .refused,
+            detail: cause)
+    }
+}
+
+/// Reading favorites, which are ordered by when they were given and have no place to begin from but the newest.
+extension XNetwork {
+    /// The newest favorites are bought again by every look at them, so as few as possible are looked at.
+    private static let favoritesPage = 10
+
+    func newestFavorites(_ size: Int?) async throws -> FeedPage {
+        let list = try await list(.favorites, XBounds(), size: size ?? Self.firstPage).list
+        var page = try await page(of: list, in: .favorites)
+        page.older = list.nextToken
+        page.newer = list.ids.isEmpty ? nil : XFavoriteMarks(known: []).updated(with: list.ids).joined(separator: ",")
+        return page
+    }
+
+    func favorites(before token: String, _ size: Int?) async throws -> FeedPage {
+        let list = try await list(.favorites, XBounds(token: token), size: size ?? Self.fullPage).list
+        var page = try await page(of: list, in: .favorites)
+        page.older = list.nextToken == token ? nil : list.nextToken
+        return page
+    }
+
+    func favorites(since cursor: String, _ size: Int?) async throws -> FeedPage {
+        guard var marks = XFavoriteMarks(cursor) else { throw unknownCursor(.favorites) }
+        var list: XList
+        do {
+            list = try await self.list(
+                .favorites, XBounds(token: marks.descent?.token),
+                size: size ?? (marks.descent == nil ? Self.favoritesPage : Self.firstPage)
+            ).list
+        } catch let error as NetworkError where error.code == .rejected && marks.descent != nil {
+            // X no longer knows the page that was to follow: from the top again.
+            marks.descent = nil
+            list = try await self.list(.favorites, XBounds(), size: size ?? Self.firstPage).list
+        }
+        let top = marks.descent?.top ?? marks.updated(with: list.ids)
+        var next = XFavoriteMarks(known: top)
+        if let reach = marks.reach(in: list.entries.map(\.id)) {
+            list.keep(first: reach)
+        } else if let token = list.nextToken, token != marks.descent?.token {
+            next = XFavoriteMarks(known: marks.known, descent: XFavoriteMarks.Descent(top: top, token: token))
+        }
+        list.remove(Set(marks.known))
+        var page = try await page(of: list, in: .favorites)
+        page.newer = next.text == cursor ? nil : next.text
+        return page
+    }
+}
+
+/// What part of a feed is asked for.
+struct XBounds {
+    var since: String?
+    var until: String?
+    var token: String?
+    var start: Date?
+
+    var query: [(name: String, value: String)] {
+        let start = start.map { String($0.rfc3339.prefix(19)) + "Z" }
+        let all: [(name: String, value: String?)] = [
+            ("pagination_token", token), ("since_id", since), ("start_time", start), ("until_id", until),
+        ]
+        return all.compactMap { pair in pair.value.map { (pair.name, $0) } }
+    }
+}
+
+/// Buying pages.
+extension XNetwork {
+    /// Servers may send empty pages before a full one, but hardly more of them.
+    private static let maximumEmptyPages = 3
+    /// A server that does not know `until_id` sends everything above it first: as many pages as X keeps.
+    private static let maximumStrayPages = 32
+
+    /// The items within some bounds, of the first answer that has any.
+    ///
+    /// The end is where X names no further page; short and empty pages also stand before others.
+    func list(
+        _ feed: Feed, _ bounds: XBounds, size: Int
+    ) async throws -> (list: XList, reachesSince: Bool) {
+        var bounds = bounds
+        var list = try await answer(feed, bounds, size: size)
+        var reachesSince = list.keep(since: bounds.since, until: bounds.until)
+        var emptyPages = list.received == 0 ? 1 : 0
+        var strayPages = 0
+        while list.entries.isEmpty, !reachesSince, let token = list.nextToken {
+            guard emptyPages < Self.maximumEmptyPages, strayPages < Self.maximumStrayPages, token != bounds.token
+            else {
+                list.end()
+                break
+            }
+            bounds.token = token
+            var next = try await answer(feed, bounds, size: size)
+            if next.received == 0 { emptyPages += 1 } else { strayPages += 1 }
+            reachesSince = next.keep(since: bounds.since, until: bounds.until)
+            list.append(next)
+        }
+        return (list, reachesSince)
+    }
+
+    /// One answer, paid for.
+    private func answer(_ feed: Feed, _ bounds: XBounds, size: Int) async throws -> XList {
+        var call = try await call(for: feed)
+        let sizes = Self.sizes(from: feed == .home ? min(size, options.homePostsPerDay) : size, feed)
+        let amounts = sizes.compactMap { price(ofReading: $0, from: feed) }
+        let (index, reservation) = try await purse.reserve(largest: amounts, for: .feed(feed), call)
+        call.query = postFields + [("max_results", String(sizes[index]))] + bounds.query
+        do {
+            let (answer, response) = try await client.answer(of: XPost.self, call)
+            // Posts that are withheld make a page empty; everything else that is wrong makes it none.
+            if answer.items.isEmpty, !answer.problems.allSatisfy(\.isAboutPost) {
+                throw client.refuse(call, response, problems: answer.problems)
+            }
+            let isList = answer.hasData || answer.resultCount != nil || answer.nextToken != nil
+            guard isList || !answer.problems.isEmpty else {
+                throw client.malformed(call, response, detail: "the answer is not a list")
+            }
+            let bill = bill(of: answer, each: prices.post(in: feed, ownsApp: options.ownsApp))
+            await purse.settle(reservation, cost: memory.buy(bill, at: reservation.time), call)
+            return XList(
+                answer, body: response.body,
+                rateLimit: XPacing(response.headers, receivedAt: client.now()).rateLimit)
+        } catch {
+            await purse.settle(reservation, after: error, call)
+            throw error
+        }
+    }
+
+    /// How many items to ask for, depending on what the budget holds.
+    private static func sizes(from size: Int, _ feed: Feed) -> [Int] {
+        let minimum = smallestPage(of: feed)
+        var sizes = [min(max(size, minimum), fullPage)]
+        while let last = sizes.last, last > minimum { sizes.append(max(last / 2, minimum)) }
+        return sizes
+    }
+
+    /// The fewest items that X lets a page of a feed be asked for with.
+    package static func smallestPage(of feed: Feed) -> Int { feed == .home ? 1 : 5 }
+
+    func page(of list: XList, in feed: Feed) async throws -> FeedPage {
+        list.page(of: feed, with: translator(own: try await account(), users: list.users))
+    }
+
+    private func call(for feed: Feed) async throws -> NetworkCall {
+        let user = ["2", "users", try await account().address]
+        switch feed {
+        case .ownPosts: return NetworkCall(operation: .readOwnPosts, path: user + ["tweets"])
+        case .mentions: return NetworkCall(operation: .readMentions, path: user + ["mentions"])
+        case .favorites: return NetworkCall(operation: .readFavorites, path: user + ["liked_tweets"])
+        case .home:
+            return NetworkCall(operation: .readHome, path: user + ["timelines", "reverse_chronological"])
+        }
+    }
+
+    func unknownCursor(_ feed: Feed) -> NetworkError {
+        client.error(
+            feed.operation, .rejected, outcome: .notSent,
+            detail: "the stored position is not one of X")
+    }
+}
+
+/// Where a reader of what arrives stands in a feed that is ordered by ids.
+///
+/// X gives the newest items first and has no way to ask for the oldest new ones. So after a page that does not reach
+/// down to what is known, the cursor names the gap between them, and the next page continues there: nothing is lost
+/// when the reader stops in between, and nothing is bought twice.
+struct XArrivals: Equatable {
+    /// What was not read yet lies between these ids.
+    struct Gap: Equatable {
+        var since: String
+        var until: String
+    }
+
+    /// The newest id that was seen.
+    var newest: String
+    var gap: Gap?
+
+    init(newest: String, gap: Gap? = nil) {
+        self.newest = newest
+        self.gap = gap
+    }
+
+    /// Nil for a text that is not from ``text``.
+    init?(_ text: String) {
+        let ids = text.split(separator: ";", omittingEmptySubsequences: false).map(String.init)
+        guard ids.allSatisfy(XID.isUsable) else { return nil }
+        switch ids.count {
+        case 1: self.init(newest: ids[0])
+        case 3: self.init(newest: ids[0], gap: Gap(since: ids[1], until: ids[2]))
+        default: return nil
+        }
+    }
+
+    var text: String {
+        [newest, gap?.since, gap?.until].compactMap(\.self).joined(separator: ";")
+    }
+}
+
+/// Where a reader of new favorites stands.
+///
+/// Favorites are ordered by when they were given, which X does not tell, and cannot be asked for from a point on. So
+/// the newest few that are known are looked for from the top; a few, because some may have been taken back.
+struct XFavoriteMarks: Equatable {
+    /// How many favorites are remembered.
+    static let count = 10
+
+    /// A reading that has not come down to the known favorites yet.
+    struct Descent: Equatable {
+        /// What will be known when it has.
+        var top: [String]
+        /// The page that follows.
+        var token: String
+    }
+
+    /// The newest known favorites, newest first.
+    var known: [String]
+    var descent: Descent?
+
+    init(known: [String], descent: Descent? = nil) {
+        self.known = known
+        self.descent = descent
+    }
+
+    /// Nil for a text that is not from ``text``.
+    init?(_ text: String) {
+        let parts = text.split(separator: ";", omittingEmptySubsequences: false)
+        let lists = parts.prefix(2).map { $0.split(separator: ",").map(String.init) }
+        guard let known = lists.first, !known.isEmpty, lists.joined().allSatisfy(XID.isUsable) else { return nil }
+        switch parts.count {
+        case 1: self.init(known: known)
+        case 3:
+            guard !lists[1].isEmpty, let token = parts[2].removingPercentEncoding, !token.isEmpty else { return nil }
+            self.init(known: known, descent: Descent(top: lists[1], token: token))
+        default: return nil
+        }
+    }
+
+    var text: String {
+        let lists = [known, descent?.top].compactMap { $0?.joined(separator: ",") }
+        return (lists + [descent.map { PercentEncoding.encoded($0.token) }].compactMap(\.self))
+            .joined(separator: ";")
+    }
+
+    /// The marks after reading these newest favorites.
+    func updated(with ids: [String]) -> [String] {
+        var seen: Set<String> = []
+        return Array((ids + known).filter { seen.insert($0).inserted }.prefix(Self.count))
+    }
+
+    /// How many items of a page, newest first, end with the last known one; nil if the page does not reach down to them.
+    ///
+    /// One known favorite alone may have been given anew, and stand above others that are not known.
+    func reach(in ids: [String?]) -> Int? {
+        let places = ids.indices.filter { index in ids[index].map(known.contains) ?? false }
+        return places.count >= min(2, known.count) ? places.last.map { $0 + 1 } : nil
+    }
+}
+
+/// Items of a feed as X sent them, perhaps in several answers.
+struct XList {
+    /// One item.
+    struct Entry {
+        let id: String?
+        /// Nil for what cannot be read.
+        let post: XPost?
+        /// Which of the answers it came with, and its place there.
+        fileprivate let source: (body: Int, place: Int)
+    }
+
+    private(set) var entries: [Entry] = []
+    private(set) var users: [XUser] = []
+    private(set) var rateLimit: RateLimit?
+    /// Names the page that follows in the direction of the past; nil at the end of what was asked for.
+    private(set) var nextToken: String?
+    /// The server named more pages, but nothing came of them.
+    private(set) var isCutShort = false
+    /// Posts that X says it left out.
+    private var missing: [UnreadableItem] = []
+    /// The answers as they came, for what cannot be read.
+    private var bodies: [[UInt8]] = []
+    /// X says that something is missing, be it a post or what belongs to one.
+    private(set) var hasProblems = false
+    /// How many items X sent, those included that were taken out.
+    private(set) var received = 0
+
+    init(_ answer: XAnswer<XPost>, body: [UInt8], rateLimit: RateLimit?) {
+        entries = answer.items.enumerated().map { Entry(id: $1.id, post: $1.value, source: (0, $0)) }
+        bodies = [body]
+        users = answer.users.compactMap(\.value)
+        nextToken = answer.nextToken
+        missing = answer.problems.filter(\.isAboutItem).map { problem in
+            let said = [problem.kind, problem.resourceID, problem.detail].map { $0 ?? "" }.joined(separator: " ")
+            return UnreadableItem(
+                address: problem.resourceID, digest: JSONBody.digest(said.utf8), cause: "X withholds it")
+        }
+        hasProblems = !answer.problems.isEmpty
+        received = answer.items.count
+        self.rateLimit = rateLimit
+    }
+
+    var ids: [String] { entries.compactMap(\.id).filter(XID.isUsable) }
+
+    /// Takes out what lies outside of two ids, which a server sent although it was not asked for.
+    ///
+    /// - Parameters:
+    ///   - since: An id that is not wanted itself; only newer ones are.
+    ///   - until: An id that is not wanted itself; only older ones are.
+    /// - Returns: Whether there was something at or below `since`, so that the list reaches down to it.
+    mutating func keep(since: String?, until: String?) -> Bool {
+        let isTooOld = { (id: String) in since.map { !XID.isNewer(id, than: $0) } ?? false }
+        let isTooNew = { (id: String) in until.map { !XID.isNewer($0, than: id) } ?? false }
+        let reachesSince = ids.contains(where: isTooOld)
+        entries.removeAll { entry in entry.id.map { isTooOld($0) || isTooNew($0) } ?? false }
+        return reachesSince
+    }
+
+    /// Keeps the first `count` items.
+    mutating func keep(first count: Int) {
+        entries.removeLast(max(0, entries.count - count))
+    }
+
+    /// Takes out items by their ids.
+    mutating func remove(_ ids: Set<String>) {
+        entries.removeAll { $0.id.map(ids.contains) ?? false }
+    }
+
+    /// Takes this for the end, whatever the server says.
+    mutating func end() {
+        nextToken = nil
+        isCutShort = true
+    }
+
+    /// Adds the page that follows.
+    mutating func append(_ next: XList) {
+        let count = bodies.count
+        entries += next.entries.map {
+            Entry(id: $0.id, post: $0.post, source: ($0.source.body + count, $0.source.place))
+        }
+        bodies += next.bodies
+        users += next.users
+        nextToken = next.nextToken
+        missing += next.missing
+        hasProblems = hasProblems || next.hasProblems
+        received += next.received
+        rateLimit = next.rateLimit ?? rateLimit
+    }
+
+    /// The page in our own terms, without cursors.
+    func page(of feed: Feed, with translator: XTranslator) -> FeedPage {
+        var items: [ObservedPost] = []
+        var keys: Set<String> = []
+        var unreadable = missing
+        var digests: [Int: [String]] = [:]
+        for entry in entries {
+            guard let post = entry.post.flatMap({ translator.post($0, in: feed) }) else {
+                let (body, place) = entry.source
+                let known = digests[body] ?? JSONBody.digests(of: bodies[body], under: "data")
+                digests[body] = known
+                unreadable.append(
+                    UnreadableItem(
+                        address: entry.id.flatMap { XID.isUsable($0) ? $0 : nil },
+                        digest: known.indices.contains(place) ? known[place] : "",
+                        cause: entry.post == nil ? "it is not as posts are" : "it has no text or no author"))
+                continue
+            }
+            if keys.insert(post.repetitionKey).inserted { items.append(post) }
+        }
+        return FeedPage(items: items, received: received, unreadable: unreadable, rateLimit: rateLimit)
+    }
+}
