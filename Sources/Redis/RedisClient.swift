@@ -1,5 +1,4 @@
 import Blocking
-import Transport
 
 /// A client of one Redis server.
 ///

@@ -128,3 +128,121 @@ package final class ByteStream {
         }
     }
 }
+
+/// How much a TLS connection trusts the certificate it is shown.
+package enum TLSVerification: Hashable, Sendable {
+    /// A chain to a known authority, and the host's name in the certificate.
+    case full
+    /// Nothing is checked: protects against listeners, not against an impostor.
+    case none
+    /// The key is the one expected, whoever signed the certificate and whatever name it bears.
+    case pinned(PublicKeyPin)
+}
+
+/// The SHA-256 of a server's public key (its SubjectPublicKeyInfo in DER form), as libcurl compares it.
+///
+/// From a certificate: `openssl x509 -in cert.pem -pubkey -noout | openssl pkey -pubin -outform der |
+/// openssl dgst -sha256 -binary | base64`.
+package struct PublicKeyPin: Hashable, Sendable, CustomStringConvertible {
+    /// 44 characters of Base64.
+    let base64: String
+
+    /// Nil unless `text` is the Base64 form of 32 bytes, with or without `sha256//` before it.
+    package init?(_ text: some StringProtocol) {
+        let digits = text.hasPrefix("sha256//") ? String(text.dropFirst(8)) : String(text)
+        // 32 bytes are 42 characters of six bits, one of four, and a padding character.
+        guard digits.utf8.count == 44, digits.hasSuffix("="), !digits.hasSuffix("=="),
+            digits.utf8.dropLast().allSatisfy(Self.isBase64Digit)
+        else { return nil }
+        base64 = digits
+    }
+
+    package var description: String { "sha256//" + base64 }
+
+    private static func isBase64Digit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, UInt8(ascii: "+"), UInt8(ascii: "/"): true
+        default: false
+        }
+    }
+}
+
+/// Where a ``ByteStream`` leads.
+package struct ByteStreamEndpoint: Hashable, Sendable {
+    /// A name or an address; an IPv6 address without brackets.
+    package var host: String
+    /// 1 through 65535.
+    package var port: Int
+    /// Nil for a connection without TLS.
+    package var tls: TLSVerification?
+    /// A PEM file of the authorities to trust instead of the system's.
+    package var caBundlePath: String?
+
+    package init(host: String, port: Int, tls: TLSVerification? = nil, caBundlePath: String? = nil) {
+        self.host = host
+        self.port = port
+        self.tls = tls
+        self.caBundlePath = caBundlePath
+    }
+}
+
+extension EasyHandle {
+    /// Sets every option for a connection that carries bytes.
+    ///
+    /// - Throws: ``TransportError`` with code `.invalidURL` when the endpoint has no usable host or port.
+    func prepareStream(to endpoint: ByteStreamEndpoint, timeout: Duration) throws(TransportError) {
+        try recordErrors()
+        let url = try Self.url(for: endpoint)
+        // As text, which libcurl copies: the handle of the URL ends with this function.
+        guard let text = url.part(CURLUPART_URL) else {
+            throw .refused(.invalidURL, "the host or the port is not valid")
+        }
+        try set(CURLOPT_URL, text)
+        try set(CURLOPT_CONNECT_ONLY, 1)
+        try set(CURLOPT_PROTOCOLS_STR, "http,https")
+        try set(CURLOPT_PROXY, "")
+        try set(CURLOPT_NOSIGNAL, 1)
+        try closeInChildren()
+        try set(CURLOPT_TCP_KEEPALIVE, 1)
+        try set(CURLOPT_CONNECTTIMEOUT_MS, timeout.curlMilliseconds)
+        try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        try set(CURLOPT_SSL_ENABLE_ALPN, 0)
+        if let tls = endpoint.tls { try setVerification(tls, caBundlePath: endpoint.caBundlePath) }
+    }
+
+    private func setVerification(_ verification: TLSVerification, caBundlePath: String?) throws(TransportError) {
+        try set(CURLOPT_CERTINFO, 1)
+        let isFull = verification == .full
+        try set(CURLOPT_SSL_VERIFYPEER, isFull ? 1 : 0)
+        try set(CURLOPT_SSL_VERIFYHOST, isFull ? 2 : 0)
+        if case .pinned(let pin) = verification { try set(CURLOPT_PINNEDPUBLICKEY, pin.description) }
+        if let caBundlePath { try set(CURLOPT_CAINFO, caBundlePath) }
+    }
+
+    private static func url(for endpoint: ByteStreamEndpoint) throws(TransportError) -> URLHandle {
+        let url = try URLHandle()
+        let isAddress6 = endpoint.host.contains(":")
+        let host = isAddress6 ? "[\(endpoint.host)]" : endpoint.host
+        let isPlain = host.utf8.allSatisfy { (0x21...0x7e).contains($0) && !"/?#@%\\".utf8.contains($0) }
+        guard isPlain, (1...65_535).contains(endpoint.port),
+            url.set(CURLUPART_SCHEME, endpoint.tls == nil ? "http" : "https"),
+            url.set(CURLUPART_HOST, host), url.set(CURLUPART_PORT, "\(endpoint.port)")
+        else { throw .refused(.invalidURL, "the host or the port is not valid") }
+        return url
+    }
+
+    /// The first certificate of the chain the server showed, in PEM form.
+    var peerCertificate: String? {
+        var pointer: UnsafeMutableRawPointer?
+        guard mb_easy_getinfo_pointer(self.pointer, CURLINFO_CERTINFO, &pointer) == CURLE_OK,
+            let info = pointer?.assumingMemoryBound(to: curl_certinfo.self).pointee, info.num_of_certs > 0
+        else { return nil }
+        var field = info.certinfo?.pointee
+        while let current = field {
+            let text = String(cString: current.pointee.data)
+            if text.hasPrefix("Cert:") { return String(text.dropFirst(5)) }
+            field = current.pointee.next
+        }
+        return nil
+    }
+}

@@ -7,7 +7,7 @@ final class EasyHandle {
     private let errorBuffer: UnsafeMutablePointer<CChar>
 
     init() throws(TransportError) {
-        try CurlLibrary.initialize()
+        try startLibrary()
         guard let pointer = curl_easy_init() else {
             throw .refused(.other, "libcurl gave no handle; the process is short of memory")
         }
@@ -103,7 +103,7 @@ final class EasyHandle {
         guard result == CURLE_OK else {
             throw TransportError(
                 .other, requestDidNotLeave: true,
-                message: "libcurl refused option \(option.rawValue): \(CurlLibrary.text(for: result))",
+                message: "libcurl refused option \(option.rawValue): \(result.text)",
                 curlCode: Int(result.rawValue))
         }
     }
@@ -123,7 +123,7 @@ final class MultiHandle {
     let pointer: UnsafeMutableRawPointer
 
     init() throws(TransportError) {
-        try CurlLibrary.initialize()
+        try startLibrary()
         guard let pointer = curl_multi_init() else {
             throw .refused(.other, "libcurl gave no handle; the process is short of memory")
         }
@@ -141,5 +141,30 @@ final class MultiHandle {
             }
         }
         return nil
+    }
+}
+
+/// libcurl wants one initialisation per process (curl_global_init(3)); a global constant is made once.
+private let libraryStart = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
+
+/// Every owner of a handle calls this first.
+///
+/// - Throws: ``TransportError`` when the library cannot be used at all.
+func startLibrary() throws(TransportError) {
+    guard libraryStart == CURLE_OK else { throw .refused(.other, "libcurl did not start: \(libraryStart.text)") }
+}
+
+extension CURLcode {
+    /// The library's fixed sentence for a code.
+    var text: String { String(cString: curl_easy_strerror(self)) }
+}
+
+extension Duration {
+    /// Whole milliseconds for libcurl, which reads zero as "no limit" and takes at most a 32-bit number.
+    var curlMilliseconds: Int {
+        let (seconds, attoseconds) = components
+        guard seconds < 2_000_000 else { return 2_000_000_000 }
+        guard seconds >= 0 else { return 1 }
+        return max(1, Int(seconds) * 1_000 + Int(attoseconds / 1_000_000_000_000_000))
     }
 }

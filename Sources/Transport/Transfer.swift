@@ -3,15 +3,19 @@ import Foundation
 
 /// One request under way and the task that waits for it.
 final class Transfer: @unchecked Sendable {
-    // Unchecked because `phase` is only touched while `lock` is held, `request` never changes, and the rest belongs to
-    // the loop's thread.
+    // Unchecked because `phase` is only touched while `lock` is held, what is constant never changes, and the rest belongs
+    // to the loop's thread.
     private enum Phase {
         case created
         case waiting(CheckedContinuation<HTTPResponse, any Error>)
         case over
     }
 
-    let request: PreparedRequest
+    private let request: HTTPRequest
+    private let configuration: HTTPClientConfiguration
+    /// What libcurl reads from while the transfer is in the loop.
+    private let url: RequestURL
+    private let headers: HeaderList
     private let lock = NSLock()
     private var phase = Phase.created
 
@@ -19,10 +23,22 @@ final class Transfer: @unchecked Sendable {
     var easy: EasyHandle?
     private var reader: ResponseReader
 
-    init(_ request: PreparedRequest) {
+    /// - Throws: ``TransportError`` with code `.invalidURL`, `.forbiddenScheme` or `.invalidHeader`.
+    init(_ request: HTTPRequest, configuration: HTTPClientConfiguration) throws(TransportError) {
         self.request = request
-        reader = ResponseReader(maximumBodyBytes: request.maximumBodyBytes)
+        self.configuration = configuration
+        url = try RequestURL(request.url)
+        headers = HeaderList()
+        reader = ResponseReader(maximumBodyBytes: max(0, request.maximumBodyBytes))
+        for (name, value) in request.headers.pairs {
+            try headers.append(HeaderList.line(name: name, value: value))
+        }
+        // libcurl would announce a body it was given as a form, and hold back large ones until the server agrees.
+        if request.headers["Content-Type"] == nil { try headers.append("Content-Type:") }
+        try headers.append("Expect:")
     }
+
+    var host: String { url.host }
 
     var isOver: Bool {
         lock.withLock {
@@ -59,12 +75,72 @@ final class Transfer: @unchecked Sendable {
     /// Sets the options and the callbacks, which find the transfer by its address: it must outlive its time in the
     /// multi handle.
     func prepare(_ easy: EasyHandle) throws(TransportError) {
-        try request.apply(to: easy)
+        try apply(to: easy)
         let context = Unmanaged.passUnretained(self).toOpaque()
         try easy.set(CURLOPT_HEADERFUNCTION, callback: receiveHeaderLine)
         try easy.set(CURLOPT_HEADERDATA, pointer: context)
         try easy.set(CURLOPT_WRITEFUNCTION, callback: receiveBodyBytes)
         try easy.set(CURLOPT_WRITEDATA, pointer: context)
+    }
+
+    /// Sets every option but the callbacks.
+    private func apply(to easy: EasyHandle) throws(TransportError) {
+        try easy.recordErrors()
+        try easy.set(CURLOPT_CURLU, pointer: UnsafeMutableRawPointer(url.handle.pointer))
+        try easy.set(CURLOPT_PROTOCOLS_STR, "http,https")
+        try easy.set(CURLOPT_FOLLOWLOCATION, 0)
+        try easy.set(CURLOPT_NOSIGNAL, 1)
+        try easy.closeInChildren()
+        try easy.set(CURLOPT_USERAGENT, configuration.userAgent)
+        try easy.set(CURLOPT_ACCEPT_ENCODING, "")
+        try easy.set(CURLOPT_HTTPHEADER, pointer: UnsafeMutableRawPointer(headers.pointer))
+        try easy.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        // A set but empty proxy overrides the environment.
+        if url.isLoopback { try easy.set(CURLOPT_PROXY, "") }
+        if request.isPublicOnly, !Self.hasProxy { try easy.openPublicAddressesOnly() }
+        try applySecurity(to: easy)
+        try applyLimits(to: easy)
+        try applyMethod(to: easy)
+    }
+
+    /// Whether the environment names a proxy, whose own address is then the one that is connected to.
+    private static var hasProxy: Bool {
+        ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].contains { (name: String) in
+            getenv(name).map { $0.pointee != 0 } ?? false
+        }
+    }
+
+    private func applySecurity(to easy: EasyHandle) throws(TransportError) {
+        try easy.set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        try easy.set(CURLOPT_SSL_VERIFYPEER, 1)
+        try easy.set(CURLOPT_SSL_VERIFYHOST, 2)
+        if let path = configuration.caBundlePath { try easy.set(CURLOPT_CAINFO, path) }
+    }
+
+    private func applyLimits(to easy: EasyHandle) throws(TransportError) {
+        try easy.set(CURLOPT_CONNECTTIMEOUT_MS, configuration.connectTimeout.curlMilliseconds)
+        try easy.set(CURLOPT_TIMEOUT_MS, request.timeout.curlMilliseconds)
+        try easy.set(CURLOPT_LOW_SPEED_LIMIT, 1)
+        try easy.set(CURLOPT_LOW_SPEED_TIME, max(1, configuration.stallTimeout.curlMilliseconds / 1_000))
+    }
+
+    private func applyMethod(to easy: EasyHandle) throws(TransportError) {
+        try easy.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
+        let needsBody = request.body != nil || [.post, .put, .patch].contains(request.method)
+        if needsBody {
+            try easy.set(CURLOPT_POST, 1)
+            try easy.setBody(request.body ?? [])
+        } else {
+            try easy.set(CURLOPT_HTTPGET, 1)
+        }
+        try easy.set(CURLOPT_CUSTOMREQUEST, request.method.rawValue)
+        if request.method == .get, !needsBody {
+            try easy.set(CURLOPT_PIPEWAIT, 1)
+        } else {
+            // Such a connection goes with its request: the next one makes its own, and they would pile up.
+            try easy.set(CURLOPT_FRESH_CONNECT, 1)
+            try easy.set(CURLOPT_FORBID_REUSE, 1)
+        }
     }
 
     func receive(headerLine: UnsafeRawBufferPointer) -> Bool { reader.receive(headerLine: headerLine) }
@@ -82,7 +158,7 @@ final class Transfer: @unchecked Sendable {
             finish(
                 .failure(
                     TransportError(
-                        result, easy, host: request.host, refusal: reader.refusal, beginning: beginning)))
+                        result, easy, host: host, refusal: reader.refusal, beginning: beginning)))
         }
     }
 }
@@ -105,4 +181,132 @@ private func receiveBodyBytes(
     let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
     let bytes = UnsafeRawBufferPointer(start: data, count: size * count)
     return transfer.receive(body: bytes) ? bytes.count : 0
+}
+
+/// The header lines of one request, as libcurl wants them; the owner of the list.
+final class HeaderList {
+    private(set) var pointer: UnsafeMutablePointer<curl_slist>?
+
+    init() {}
+
+    deinit { curl_slist_free_all(pointer) }
+
+    /// Adds one line.
+    ///
+    /// - Throws: ``TransportError`` when memory ran out.
+    func append(_ line: String) throws(TransportError) {
+        guard let extended = curl_slist_append(pointer, line) else {
+            throw .refused(.other, "libcurl could not keep a header; the process is short of memory")
+        }
+        pointer = extended
+    }
+
+    /// Headers that decide where a message ends, or that libcurl sets from the request itself.
+    private static let reserved: Set<String> = ["connection", "content-length", "expect", "host", "transfer-encoding"]
+
+    /// The line for a header field.
+    ///
+    /// - Throws: ``TransportError`` with code `.invalidHeader` for anything that could end the line early or change
+    ///   where the request ends (RFC 9110, section 5).
+    static func line(name: String, value: String) throws(TransportError) -> String {
+        guard !name.isEmpty, name.utf8.allSatisfy(isTokenByte) else {
+            throw .refused(.invalidHeader, "a header name has a character that is not allowed in one")
+        }
+        guard !reserved.contains(name.lowercased()) else {
+            throw .refused(.invalidHeader, "the header \(name) is set by the client itself")
+        }
+        guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f || $0 == 0x09 }) else {
+            throw .refused(.invalidHeader, "the value of the header \(name) has a control character")
+        }
+        // "Name:" would tell libcurl to leave the header out; "Name;" sends it empty (CURLOPT_HTTPHEADER(3)).
+        return value.utf8.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) ? "\(name);" : "\(name): \(value)"
+    }
+
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+    }
+}
+
+/// Collects the header lines and the body of a response within its limits.
+struct ResponseReader {
+    /// Header lines of all blocks together; servers send a few kilobytes.
+    static let maximumHeaderBytes = 256 << 10
+    /// So much is handed over of a body that is too large.
+    static let maximumBeginning = 64 << 10
+
+    private let maximumBodyBytes: Int
+    private var headers = HTTPHeaders()
+    private var headerBytes = 0
+    private var isBlockComplete = true
+    private var body: [UInt8] = []
+    /// Why a line or bytes were refused; nil while all is well.
+    private(set) var refusal: String?
+    private var isCut = false
+
+    init(maximumBodyBytes: Int) {
+        self.maximumBodyBytes = maximumBodyBytes
+    }
+
+    func response(status: Int) -> HTTPResponse {
+        HTTPResponse(status: status, headers: headers, body: body)
+    }
+
+    /// What came of a response whose body is too large; nil for every other.
+    func beginning(status: Int) -> HTTPResponse? {
+        guard isCut else { return nil }
+        return HTTPResponse(
+            status: status, headers: headers, body: Array(body.prefix(Self.maximumBeginning)), isCut: true)
+    }
+
+    /// False when the response is to be given up.
+    mutating func receive(headerLine line: UnsafeRawBufferPointer) -> Bool {
+        headerBytes += line.count
+        guard headerBytes <= Self.maximumHeaderBytes else {
+            refusal = "the header is larger than \(Self.maximumHeaderBytes) bytes"
+            return false
+        }
+        let text = line.prefix { $0 != 0x0d && $0 != 0x0a }
+        if text.starts(with: "HTTP/".utf8), isBlockComplete {
+            // A block begins anew: an interim response came before the final one.
+            headers = HTTPHeaders()
+            isBlockComplete = false
+        } else if text.isEmpty {
+            isBlockComplete = true
+        } else if !isBlockComplete {
+            // After the block come trailers, which nothing here relies on.
+            appendField(text)
+        }
+        return true
+    }
+
+    private mutating func appendField(_ line: Slice<UnsafeRawBufferPointer>) {
+        if let first = line.first, first == 0x20 || first == 0x09 {
+            headers.extendLast(Self.trimmed(line))
+        } else if let colon = line.firstIndex(of: UInt8(ascii: ":")) {
+            headers.append(Self.trimmed(line[..<colon]), Self.trimmed(line[(colon + 1)...]))
+        }
+    }
+
+    private static func trimmed(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
+        func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+        guard let first = bytes.firstIndex(where: { !isBlank($0) }), let last = bytes.lastIndex(where: { !isBlank($0) })
+        else { return "" }
+        return String(decoding: bytes[first...last], as: UTF8.self)
+    }
+
+    /// False when the response is to be given up.
+    mutating func receive(body bytes: UnsafeRawBufferPointer) -> Bool {
+        let room = maximumBodyBytes - body.count
+        guard bytes.count <= room else {
+            refusal = "the body is larger than \(maximumBodyBytes) bytes"
+            isCut = true
+            body.append(contentsOf: bytes.prefix(room))
+            return false
+        }
+        body.append(contentsOf: bytes)
+        return true
+    }
 }

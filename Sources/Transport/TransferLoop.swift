@@ -4,23 +4,19 @@ import Foundation
 
 /// The thread on which all transfers of a client run.
 ///
-/// Other threads leave commands in an inbox and wake the thread; only the thread itself touches libcurl's handles,
+/// Other threads leave transfers in an inbox and wake the thread; only the thread itself touches libcurl's handles,
 /// except for the wake-up, which libcurl allows from anywhere (curl_multi_wakeup(3)).
 final class TransferLoop: @unchecked Sendable {
     // Unchecked because `inbox`, `isStopping`, `wakeable` and `isWaiting` are only touched while `lock` is held and the
     // rest belongs to the thread.
-    private enum Command {
-        case start(Transfer)
-        case abandon(Transfer)
-    }
-
     private static let idleHandles = 32
     private static let keptConnections = 64
     /// For how long the next request is expected before the thread goes to sleep, in nanoseconds.
     private static let lingering: UInt64 = 50_000
 
     private let lock = NSLock()
-    private var inbox: [Command] = []
+    /// What is to be started if somebody waits for it, else to be let go.
+    private var inbox: [Transfer] = []
     private var isStopping = false
     private var wakeable: UnsafeMutableRawPointer?
     /// Whether the thread waits, or is about to, and nobody has woken it: a wake-up is a call of the system.
@@ -41,12 +37,12 @@ final class TransferLoop: @unchecked Sendable {
 
     /// Takes a transfer over; one that comes too late fails at once.
     func start(_ transfer: Transfer) {
-        if !post(.start(transfer)) { transfer.finish(.failure(Self.shutdownError(transfer, didNotLeave: true))) }
+        if !post(transfer) { transfer.finish(.failure(Self.shutdownError(transfer, didNotLeave: true))) }
     }
 
     /// Lets go of a transfer whose task no longer waits.
     func abandon(_ transfer: Transfer) {
-        _ = post(.abandon(transfer))
+        _ = post(transfer)
     }
 
     /// Ends the thread soon; transfers under way fail.
@@ -68,10 +64,10 @@ final class TransferLoop: @unchecked Sendable {
         ended.signal()
     }
 
-    private func post(_ command: Command) -> Bool {
+    private func post(_ transfer: Transfer) -> Bool {
         lock.withLock {
             guard !isStopping else { return false }
-            inbox.append(command)
+            inbox.append(transfer)
             wakeLocked()
             return true
         }
@@ -83,7 +79,7 @@ final class TransferLoop: @unchecked Sendable {
         curl_multi_wakeup(wakeable)
     }
 
-    private func takeInbox() -> (commands: [Command], isStopping: Bool) {
+    private func takeInbox() -> (transfers: [Transfer], isStopping: Bool) {
         lock.withLock {
             isWaiting = false
             defer { inbox = [] }
@@ -91,7 +87,7 @@ final class TransferLoop: @unchecked Sendable {
         }
     }
 
-    /// False if there is something to do at once; from true on, a command wakes the thread.
+    /// False if there is something to do at once; from true on, a transfer wakes the thread.
     private func mayWait() -> Bool {
         lock.withLock {
             isWaiting = inbox.isEmpty && !isStopping
@@ -116,8 +112,10 @@ final class TransferLoop: @unchecked Sendable {
 
     private func serve(_ multi: MultiHandle) {
         while true {
-            let (commands, isStopping) = takeInbox()
-            for command in commands { obey(command, on: multi) }
+            let (transfers, isStopping) = takeInbox()
+            for transfer in transfers {
+                if !transfer.isOver { begin(transfer, on: multi) } else { remove(transfer, from: multi) }
+            }
             if isStopping { return }
             var active: Int32 = 0
             let outcome = curl_multi_perform(multi.pointer, &active)
@@ -136,21 +134,12 @@ final class TransferLoop: @unchecked Sendable {
         }
     }
 
-    /// Waits a moment for a command: whoever got an answer often sends the next request at once, and to sleep and be
+    /// Waits a moment for a transfer: whoever got an answer often sends the next request at once, and to sleep and be
     /// woken takes longer than that.
     private func linger() {
         let end = DispatchTime.now().uptimeNanoseconds + Self.lingering
         while lock.withLock({ inbox.isEmpty && !isStopping }), DispatchTime.now().uptimeNanoseconds < end {
             sched_yield()
-        }
-    }
-
-    private func obey(_ command: Command, on multi: MultiHandle) {
-        switch command {
-        case .start(let transfer):
-            if !transfer.isOver { begin(transfer, on: multi) }
-        case .abandon(let transfer):
-            if transfer.easy != nil { remove(transfer, from: multi) }
         }
     }
 
@@ -161,7 +150,7 @@ final class TransferLoop: @unchecked Sendable {
             let outcome = curl_multi_add_handle(multi.pointer, easy.pointer)
             guard outcome == CURLM_OK else {
                 throw TransportError.refused(
-                    .other, host: transfer.request.host, String(cString: curl_multi_strerror(outcome)))
+                    .other, host: transfer.host, String(cString: curl_multi_strerror(outcome)))
             }
             transfer.easy = easy
             running[easy.pointer] = transfer
@@ -189,7 +178,7 @@ final class TransferLoop: @unchecked Sendable {
         for transfer in running.values {
             transfer.finish(
                 .failure(
-                    TransportError(.other, requestDidNotLeave: false, host: transfer.request.host, message: message)))
+                    TransportError(.other, requestDidNotLeave: false, host: transfer.host, message: message)))
             remove(transfer, from: multi)
         }
     }
@@ -209,12 +198,12 @@ final class TransferLoop: @unchecked Sendable {
             defer { inbox = [] }
             return inbox
         }
-        for case .start(let transfer) in waiting { transfer.finish(.failure(error)) }
+        for transfer in waiting { transfer.finish(.failure(error)) }
     }
 
     private static func shutdownError(_ transfer: Transfer, didNotLeave: Bool) -> TransportError {
         TransportError(
-            .shutdown, requestDidNotLeave: didNotLeave, host: transfer.request.host, message: "the client was shut down"
+            .shutdown, requestDidNotLeave: didNotLeave, host: transfer.host, message: "the client was shut down"
         )
     }
 
