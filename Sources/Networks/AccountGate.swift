@@ -28,16 +28,6 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         case endless
     }
 
-    /// A time in which something is not to be done.
-    private struct Pause {
-        let begun: Date
-        let until: Date
-
-        /// When it ends; nil if it is over, or if the clock was set back: how long it would still be is then anybody's
-        /// guess.
-        func end(at now: Date) -> Date? { now >= begun && now < until ? until : nil }
-    }
-
     /// Whether the credentials are still taken, after a refusal.
     private struct Doubt {
         /// What has to succeed for the doubt to end.
@@ -442,6 +432,16 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     private func metadata(_ feed: Feed, _ until: Date) -> Logger.Metadata {
         ["account": "\(account)", "feed": "\(feed.rawValue)", "until": "\(until)"]
     }
+}
+
+/// A time in which something is not to be done.
+struct Pause {
+    let begun: Date
+    let until: Date
+
+    /// When it ends; nil if it is over, or if the clock was set back: how long it would still be is then anybody's
+    /// guess.
+    func end(at now: Date) -> Date? { now >= begun && now < until ? until : nil }
 }
 
 /// An account that nothing can be done with until a person has done something.

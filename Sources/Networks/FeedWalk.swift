@@ -94,3 +94,49 @@ package struct FeedWalk: Sendable {
         if seenPositions.insert(next).inserted { position = next }
     }
 }
+
+/// Where a reader of what arrives stands in a feed whose newest items come first.
+///
+/// Most networks have no way to ask for the oldest new items. So after a page that does not reach down to what is known,
+/// the cursor names the gap between them, and the next page continues there: nothing is lost when the reader stops in
+/// between, and nothing is bought twice.
+struct Arrivals: Equatable {
+    /// What was not read yet lies between these places.
+    struct Gap: Equatable {
+        var since: String
+        var until: String
+    }
+
+    /// The newest that was seen.
+    var newest: String
+    var gap: Gap?
+
+    init(newest: String, gap: Gap? = nil) {
+        self.newest = newest
+        self.gap = gap
+    }
+
+    /// Nil for a text that is not from ``text(separator:)``.
+    init?(_ text: String, separator: Character, where isUsable: (String) -> Bool) {
+        let places = text.split(separator: separator, omittingEmptySubsequences: false).map(String.init)
+        guard places.allSatisfy(isUsable) else { return nil }
+        switch places.count {
+        case 1: self.init(newest: places[0])
+        case 3: self.init(newest: places[0], gap: Gap(since: places[1], until: places[2]))
+        default: return nil
+        }
+    }
+
+    /// The cursor; the separator stands in no name of a place.
+    func text(separator: String) -> String {
+        [newest, gap?.since, gap?.until].compactMap(\.self).joined(separator: separator)
+    }
+}
+
+extension [ObservedPost] {
+    /// The posts without those that came before in the list.
+    var distinct: [ObservedPost] {
+        var seen: Set<String> = []
+        return filter { seen.insert($0.repetitionKey).inserted }
+    }
+}

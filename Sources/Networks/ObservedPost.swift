@@ -10,31 +10,13 @@ package struct ObservedPost: Sendable, Equatable {
     /// The address of the post that this one answers; nil for posts that answer nothing.
     package var replyToAddress: String?
     /// Whether the account that asked has favorited the post.
-    package var isFavorited: Bool
+    package var isFavorited = false
     /// What all posts of the conversation share, where the network tells it with each post.
     package var conversation: String?
-    /// The author chooses who may follow.
-    package var isAuthorLocked: Bool
     /// A reply by this account waits for the author's approval or is refused.
-    package var replyNeedsApproval: Bool
+    package var replyNeedsApproval = false
     /// A favorite by this account waits for the author's approval or is refused.
-    package var favoriteNeedsApproval: Bool
-
-    package init(
-        post: Post, author: Account, address: String, replyToAddress: String? = nil, isFavorited: Bool = false,
-        conversation: String? = nil, isAuthorLocked: Bool = false, replyNeedsApproval: Bool = false,
-        favoriteNeedsApproval: Bool = false
-    ) {
-        self.post = post
-        self.author = author
-        self.address = address
-        self.replyToAddress = replyToAddress
-        self.isFavorited = isFavorited
-        self.conversation = conversation
-        self.isAuthorLocked = isAuthorLocked
-        self.replyNeedsApproval = replyNeedsApproval
-        self.favoriteNeedsApproval = favoriteNeedsApproval
-    }
+    package var favoriteNeedsApproval = false
 
     /// Equal for two sightings of the same post in one feed.
     ///
@@ -99,12 +81,5 @@ package struct PublishedPost: Sendable, Equatable {
     package var address: String
     package var createdAt: Date
     /// Published, but not as the reply that it was meant to be: the server no longer knew the answered post.
-    package var isMisplaced: Bool
-
-    package init(id: PostID, address: String, createdAt: Date, isMisplaced: Bool = false) {
-        self.id = id
-        self.address = address
-        self.createdAt = createdAt
-        self.isMisplaced = isMisplaced
-    }
+    package var isMisplaced = false
 }

@@ -211,11 +211,9 @@ package struct Capabilities: Sendable, Equatable {
     package var replyNeedsMention: Bool
     package var automaticFavorites: FavoritePermission
     /// Whether favorites can be given at all, be it after a person's decision.
-    package var canFavorite: Bool
+    package var canFavorite = true
     /// Whether texts may be published, as configured.
-    package var canPublish: Bool
-    /// Whether ``Draft/language`` is sent.
-    package var sendsLanguage: Bool
+    package var canPublish = true
     /// Whether the network is known to recognise a second attempt by ``Draft/key``, so that it makes nothing twice.
     ///
     /// Depends on the server, and is false before it said what it is.
@@ -227,25 +225,5 @@ package struct Capabilities: Sendable, Equatable {
     /// How long a call may take before its answer counts as lost.
     package var requestDeadline: Duration
     /// How many of the newest items of a feed can be read; of a feed that is not named here, all.
-    package var depths: [Feed: Int]
-
-    package init(
-        feeds: Set<Feed>, visibilities: Set<Visibility>, replies: ReplyPermission, replyNeedsMention: Bool,
-        automaticFavorites: FavoritePermission, canFavorite: Bool = true, canPublish: Bool = true,
-        sendsLanguage: Bool, supportsIdempotencyKey: Bool, resendWindow: Duration?, requestDeadline: Duration,
-        depths: [Feed: Int] = [:]
-    ) {
-        self.feeds = feeds
-        self.visibilities = visibilities
-        self.replies = replies
-        self.replyNeedsMention = replyNeedsMention
-        self.automaticFavorites = automaticFavorites
-        self.canFavorite = canFavorite
-        self.canPublish = canPublish
-        self.sendsLanguage = sendsLanguage
-        self.supportsIdempotencyKey = supportsIdempotencyKey
-        self.resendWindow = resendWindow
-        self.requestDeadline = requestDeadline
-        self.depths = depths
-    }
+    package var depths: [Feed: Int] = [:]
 }

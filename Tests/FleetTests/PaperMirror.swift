@@ -2,13 +2,13 @@ import Archive
 import Favorites
 import Foundation
 import Logging
-import Networks
 import Outbox
 import Posts
 import Testing
 
 @testable import Fleet
 @testable import Mirroring
+@testable import Networks
 
 /// A mirror between networks on paper.
 struct PaperMirror {

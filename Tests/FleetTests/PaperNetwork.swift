@@ -1,6 +1,7 @@
 import Foundation
-import Networks
 import Posts
+
+@testable import Networks
 
 /// A network on paper, for capabilities, prices and failures that no server here can be made to have on demand.
 ///
@@ -202,7 +203,7 @@ extension Capabilities {
                 ? [.public, .unlisted, .private, .direct] : [.public, .unlisted],
             replies: network == .x ? .summoned : .anyone, replyNeedsMention: network == .mastodon,
             automaticFavorites: network == .mastodon ? .anyone : network == .x ? .nobody : .consenting,
-            canFavorite: network != .x, sendsLanguage: network != .x, supportsIdempotencyKey: network != .x,
+            canFavorite: network != .x, supportsIdempotencyKey: network != .x,
             resendWindow: network == .x ? nil : .seconds(3_000), requestDeadline: .seconds(30),
             depths: network == .x ? [.ownPosts: 3_200, .mentions: 800] : [:])
     }

@@ -169,10 +169,6 @@ import Testing
         #expect(post.replyNeedsApproval == reply)
     }
 
-    @Test func noticesLockedAuthors() async throws {
-        #expect(try await post(["account": Wire.account("7", acct: "ann", ["locked": "true"])]).isAuthorLocked)
-    }
-
     @Test(arguments: [404, 410])
     func aPostThatIsGoneIsNil(status: Int) async throws {
         let loopback = try Loopback { request in

@@ -301,8 +301,8 @@ import Testing
         let book = MemoryBook()
         let network = try XLoopback(book: book) { _ in nil }.network
         let purse = network.purse
-        let reservation = try await purse.reserve(
-            dollars(0.015), for: .publish, NetworkCall(operation: .publish, path: []))
+        let (_, reservation) = try await purse.reserve(
+            [dollars(0.015)], for: .publish, NetworkCall(operation: .publish, path: []))
         let task = Task {
             while !Task.isCancelled { await Task.yield() }
             await purse.settle(reservation, cost: XPrices.current.postCreateWithURL)

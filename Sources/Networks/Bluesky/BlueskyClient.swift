@@ -66,6 +66,14 @@ struct BlueskyAnswer: Sendable {
         try client.decode(type, from: try response(), call)
     }
 
+    /// What a reader makes of the answer's fields.
+    ///
+    /// - Throws: As ``value(_:)``.
+    func read<Value>(_ reader: @escaping (WireObject) -> Value?) throws(NetworkError) -> Value {
+        if let value = JSONBody.read(try response().body, reader) { return value }
+        throw malformed(BlueskyClient.notExpected)
+    }
+
     /// An error that says what is wrong with an answer that could be read.
     func malformed(_ detail: String) -> NetworkError { client.malformed(call, all, detail: detail) }
 
@@ -168,9 +176,10 @@ extension BlueskyClient {
     /// Nothing else of a body is ever looked at: it may be a page of somebody's proxy.
     private static func problem(in response: HTTPResponse) -> (name: String?, message: String?) {
         guard let body = response.errorBody else { return (nil, nil) }
-        if let body = JSONBody.decoded(BlueskyErrorBody.self, body) {
-            return (body.name.flatMap { isName($0) ? $0 : nil }, body.message)
+        let problem = JSONBody.read(body) { wire in
+            (wire.text("error").flatMap { isName($0) ? $0 : nil }, wire.text("message"))
         }
+        if let problem { return problem }
         let beginning = String(decoding: body.prefix(maximumName), as: UTF8.self)
         let word = String(beginning.prefix { $0.isASCII && $0.isLetter })
         return (codes[word] == nil ? nil : word, nil)
@@ -184,17 +193,6 @@ extension BlueskyClient {
     private static func withoutTokens(_ words: String) -> String {
         words.split(separator: " ").map { $0.contains(tokenBeginning) ? "<redacted>" : String($0) }
             .joined(separator: " ")
-    }
-}
-
-private struct BlueskyErrorBody: Decodable {
-    let name: String?
-    let message: String?
-
-    init(from decoder: any Decoder) throws {
-        let wire = try WireObject(from: decoder)
-        name = wire.text("error")
-        message = wire.text("message")
     }
 }
 
@@ -220,6 +218,7 @@ extension NetworkCall {
     ///   - record: As it is to be.
     ///   - address: Where.
     ///   - replaced: The digest of the record that is replaced; nil for one that must not exist.
+    /// - Throws: Nothing that a record of ours can cause.
     init(
         _ operation: NetworkError.Operation, putting record: JSONValue, at address: RecordAddress,
         insteadOf replaced: String?

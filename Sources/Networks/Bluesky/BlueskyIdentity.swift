@@ -100,7 +100,7 @@ struct BlueskyResolver: Sendable {
             error.detail = "no account has this handle"
             throw error
         }
-        return try answer.value(BlueskyHandle.self).did
+        return try answer.read(\.did)
     }
 
     private func document(
@@ -138,17 +138,6 @@ struct BlueskyResolver: Sendable {
         NetworkError(
             code: .configuration, network: .bluesky, host: host, operation: .resolveIdentity, detail: cause,
             outcome: .refused)
-    }
-}
-
-private struct BlueskyHandle: Decodable {
-    let did: String
-
-    init(from decoder: any Decoder) throws {
-        guard let did = try WireObject(from: decoder).text("did"), BlueskyName.isDID(did) else {
-            throw ShapeError()
-        }
-        self.did = did
     }
 }
 
@@ -217,6 +206,11 @@ struct BlueskyHosts: Sendable {
     func login(for server: ServerAddress) -> ServerAddress {
         server.host.hasSuffix(".host.bsky.network") ? entryway : server
     }
+}
+
+extension WireObject {
+    /// The field `did`, if it is one.
+    var did: String? { text("did").flatMap { BlueskyName.isDID($0) ? $0 : nil } }
 }
 
 extension ServerAddress {

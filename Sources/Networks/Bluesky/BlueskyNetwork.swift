@@ -56,7 +56,7 @@ package struct BlueskyNetwork: SocialNetwork {
         return Capabilities(
             feeds: canWrite ? Set(Feed.allCases) : [.ownPosts, .favorites], visibilities: [.public, .unlisted],
             replies: .anyone, replyNeedsMention: false, automaticFavorites: .consenting, canFavorite: canWrite,
-            canPublish: canWrite, sendsLanguage: true, supportsIdempotencyKey: true,
+            canPublish: canWrite, supportsIdempotencyKey: true,
             // The record's key is good for ever; whoever waits longer than that writes to nobody.
             resendWindow: .seconds(24 * 3_600),
             // A write is preceded by a look at the post it is about, and perhaps by a new session.
@@ -110,12 +110,10 @@ package struct BlueskyNetwork: SocialNetwork {
     /// The session's account, freshly asked.
     private func confirmedHome() async throws -> String {
         let answer = try await answer(to: NetworkCall(.verifyAccount, "com.atproto.server.getSession"))
-        let account = try answer.value(BlueskyAccountState.self)
-        guard account.isActive else { throw answer.error(.accountDisabled, "the account is switched off") }
-        guard try await home() == account.did else {
-            throw answer.error(.configuration, "the session is another account's")
-        }
-        return account.did
+        let (did, isActive) = try answer.read { wire in wire.did.map { ($0, wire.flag("active") ?? true) } }
+        guard isActive else { throw answer.error(.accountDisabled, "the account is switched off") }
+        guard try await home() == did else { throw answer.error(.configuration, "the session is another account's") }
+        return did
     }
 
     /// What an address from outside stands for.
@@ -135,19 +133,6 @@ package struct BlueskyNetwork: SocialNetwork {
         outcome: NetworkError.Outcome = .refused
     ) -> NetworkError {
         client.error(operation, code, outcome: outcome, detail: detail)
-    }
-}
-
-/// What `getSession` answers.
-private struct BlueskyAccountState: Decodable {
-    let did: String
-    let isActive: Bool
-
-    init(from decoder: any Decoder) throws {
-        let wire = try WireObject(from: decoder)
-        guard let did = wire.text("did"), BlueskyName.isDID(did) else { throw ShapeError() }
-        self.did = did
-        isActive = wire.flag("active") ?? true
     }
 }
 
@@ -291,7 +276,10 @@ extension BlueskyNetwork {
             let call = NetworkCall(operation, "app.bsky.actor.getProfiles", batch.map { (name: "actors", value: $0) })
             let answer = try await answer(to: call)
             if answer.refusal?.error.code == .capability { return bios }
-            let named = try answer.value(BlueskyProfiles.self).profiles.map { ($0.did, $0.description ?? "") }
+            let profiles = try answer.read { wire in
+                wire.isPresent("profiles") ? wire.list(of: BlueskyProfile.self, "profiles") : nil
+            }
+            let named = profiles.map { ($0.did, $0.description ?? "") }
             // Accounts that are gone have no bio.
             let none = Dictionary(uniqueKeysWithValues: batch.map { ($0, "") })
             let fresh = none.merging(named.filter { batch.contains($0.0) }) { _, new in new }
@@ -321,17 +309,6 @@ extension BlueskyNetwork {
         stride(from: 0, to: items.count, by: Self.batchSize).map {
             Array(items[$0..<min($0 + Self.batchSize, items.count)])
         }
-    }
-}
-
-/// What `getProfiles` answers.
-private struct BlueskyProfiles: Decodable {
-    let profiles: [BlueskyProfile]
-
-    init(from decoder: any Decoder) throws {
-        let wire = try WireObject(from: decoder)
-        guard wire.isPresent("profiles") else { throw ShapeError() }
-        profiles = wire.list(of: BlueskyProfile.self, "profiles")
     }
 }
 

@@ -16,7 +16,6 @@ extension BlueskyNetwork {
         let translator = BlueskyTranslator(now: client.now())
         var page = FeedPage(
             items: [], received: slice.entries.count, rateLimit: slice.rateLimit)
-        var keys: Set<String> = []
         for entry in slice.entries {
             var post: ObservedPost?
             switch entry.content {
@@ -43,8 +42,9 @@ extension BlueskyNetwork {
             case .unreadable(let address, let cause):
                 page.unreadable.append(UnreadableItem(address: address, digest: entry.digest, cause: cause))
             }
-            if let post, keys.insert(post.repetitionKey).inserted { page.items.append(post) }
+            if let post { page.items.append(post) }
         }
+        page.items = page.items.distinct
         return page
     }
 

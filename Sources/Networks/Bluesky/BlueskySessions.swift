@@ -195,12 +195,12 @@ extension BlueskySession {
         let stored = StoredBlueskySession(
             identifier: identifier, entryway: entryway.base, did: did, handle: handle, pds: server.base,
             access: access.reveal(), refresh: refresh.reveal())
-        return Secret(String(decoding: try JSONBody.encoded(stored), as: UTF8.self))
+        return try JSONBody.sealed(stored)
     }
 
     /// What ``sealed(for:at:)`` made; nil for what is not about the same account at the same servers.
     init?(sealed: Secret, for identifier: String, at hosts: BlueskyHosts) {
-        guard let stored = JSONBody.decoded(StoredBlueskySession.self, Array(sealed.reveal().utf8)),
+        guard let stored = JSONBody.opened(StoredBlueskySession.self, sealed),
             stored.entryway == hosts.entryway.base, [stored.identifier, stored.did].contains(identifier),
             BlueskyName.isDID(stored.did),
             let server = stored.pds == hosts.entryway.base
@@ -235,7 +235,7 @@ struct BlueskyTokens: Decodable {
     init(from decoder: any Decoder) throws {
         let wire = try WireObject(from: decoder)
         guard let access = wire.text("accessJwt"), let refresh = wire.text("refreshJwt"),
-            let did = wire.text("did"), BlueskyName.isDID(did), !access.isEmpty, !refresh.isEmpty
+            let did = wire.did, !access.isEmpty, !refresh.isEmpty
         else { throw ShapeError() }
         self.access = Secret(access)
         self.refresh = Secret(refresh)
@@ -251,24 +251,24 @@ struct BlueskyTokens: Decodable {
 struct LoginBrake {
     /// Between two log-ins that succeed, in seconds; 288 a day.
     private static let pause: TimeInterval = 300
-    /// After a first log-in that got no clear answer, and at most, in seconds.
-    private static let waits: ClosedRange<TimeInterval> = 60...900
-
+    /// After log-ins that got no clear answer.
+    private static let backoff = Backoff(first: 60, longest: 900, spread: 0)
     /// How long nobody asks again after a no that a person has to mend, in seconds: it may have been a mistake.
     private static let verdictLasts: TimeInterval = 25
 
-    private var verdict: (error: NetworkError, since: Date)?
-    private var lastFailure: (error: NetworkError, since: Date, until: Date)?
+    private var verdict: (error: NetworkError, pause: Pause)?
+    private var lastFailure: (error: NetworkError, pause: Pause)?
     private var failures = 0
-    private var lastLogin: Date?
+    /// Begins with the last log-in that succeeded.
+    private var lastLogin: Pause?
     /// What the last log-in gave, until a server accepts it.
     private var unconfirmed: BlueskySession?
 
     /// - Throws: ``NetworkError`` where logging in is pointless, or must wait.
     func check(at time: Date) throws(NetworkError) {
-        // A clock that was set back ends every wait: how long it still is would be anybody's guess.
-        if let verdict, time >= verdict.since, time < verdict.since + Self.verdictLasts { throw verdict.error }
-        if let lastFailure, time >= lastFailure.since, time < lastFailure.until { throw lastFailure.error }
+        for known in [verdict, lastFailure] {
+            if let known, known.pause.end(at: time) != nil { throw known.error }
+        }
     }
 
     /// - Throws: ``NetworkError`` where a session must not be replaced by a new one, or not yet.
@@ -278,11 +278,11 @@ struct LoginBrake {
             error.detail = "the server refuses the session that it has just given"
             throw error
         }
-        guard !refusal.saysExpired, let lastLogin, time < lastLogin + Self.pause, time >= lastLogin else { return }
+        guard !refusal.saysExpired, let end = lastLogin.flatMap({ $0.end(at: time) }) else { return }
         var error = refusal.error
         error.code = .unavailable
         error.detail = "the session ended soon after logging in"
-        error.retryAfter = lastLogin + Self.pause
+        error.retryAfter = end
         throw error
     }
 
@@ -292,7 +292,7 @@ struct LoginBrake {
 
     mutating func note(_ session: BlueskySession, at time: Date) {
         (verdict, lastFailure, failures) = (nil, nil, 0)
-        (unconfirmed, lastLogin) = (session, time)
+        (unconfirmed, lastLogin) = (session, Pause(begun: time, until: time + Self.pause))
     }
 
     /// Remembers that logging in failed.
@@ -302,14 +302,14 @@ struct LoginBrake {
         // What failed after the server gave a session is no failure of logging in, and what did not leave did no harm.
         guard error.outcome != .notSent || error.stopsActor else { return error }
         if error.stopsActor {
-            verdict = (error, time)
+            verdict = (error, Pause(begun: time, until: time + Self.verdictLasts))
             return error
         }
         failures += 1
-        let wait = min(Self.waits.lowerBound * pow(2, Double(min(failures, 10) - 1)), Self.waits.upperBound)
+        let wait = Self.backoff.wait(after: failures, key: "")
         var error = error
         error.retryAfter = max(error.retryAfter ?? time, time + wait)
-        lastFailure = (error, time, error.retryAfter ?? time)
+        lastFailure = (error, Pause(begun: time, until: error.retryAfter ?? time))
         return error
     }
 }

@@ -32,7 +32,7 @@ struct BlueskyProfile: Decodable, Sendable {
 
     init(from decoder: any Decoder) throws {
         let wire = try WireObject(from: decoder)
-        guard let did = wire.text("did"), BlueskyName.isDID(did) else { throw ShapeError() }
+        guard let did = wire.did else { throw ShapeError() }
         self.did = did
         // A handle that does not lead back to the account is as good as none.
         let handle = wire.text("handle").flatMap { BlueskyName.handle($0) }

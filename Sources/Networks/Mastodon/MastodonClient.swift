@@ -102,15 +102,7 @@ extension MastodonClient {
     ///
     /// Nothing else of a body is ever kept, and no markup: it may be a page of somebody's proxy.
     func words(in response: HTTPResponse) -> String? {
-        response.errorBody.flatMap { JSONBody.decoded(ErrorBody.self, $0)?.error }
+        response.errorBody.flatMap { JSONBody.read($0) { $0.text("error") } }
             .flatMap { $0.contains("<") ? nil : printable($0) }
-    }
-}
-
-private struct ErrorBody: Decodable {
-    let error: String?
-
-    init(from decoder: any Decoder) throws {
-        error = try WireObject(from: decoder).text("error")
     }
 }

@@ -57,7 +57,8 @@ extension MastodonNetwork {
     /// cursor is asked for too: nothing on servers that keep the rules, what would be missed on the others. What is
     /// too much for one call is left to the next one, which the new cursor leads there.
     private func newer(_ feed: Feed, than text: String, _ size: Int) async throws -> MastodonList {
-        let place = MastodonArrivals(text)
+        // No cursor of a server holds a space.
+        let place = Arrivals(text, separator: " ", where: MastodonID.isUsable) ?? Arrivals(newest: text)
         let since = place.gap?.since ?? place.newest
         let bounds = [place.gap.map { ("max_id", $0.until) }, ("min_id", since)].compactMap(\.self)
         var result = try await list(feed, bounds, size)
@@ -71,7 +72,7 @@ extension MastodonNetwork {
         }
         if let rest = try await fill(&result, feed, since: since, size) {
             let newest = result.newerCursor ?? place.newest
-            result.newerCursor = MastodonArrivals(newest: newest, gap: (since, rest)).text
+            result.newerCursor = Arrivals(newest: newest, gap: .init(since: since, until: rest)).text(separator: " ")
         }
         return result
     }
@@ -174,29 +175,6 @@ extension MastodonNetwork {
                 query: [("types[]", "mention"), ("include_filtered", "true")])
         }
     }
-}
-
-/// Where a reader of what arrives stands.
-private struct MastodonArrivals {
-    /// The newest that was seen.
-    let newest: String
-    /// What was not read yet lies between these cursors.
-    let gap: (since: String, until: String)?
-
-    init(newest: String, gap: (since: String, until: String)) {
-        (self.newest, self.gap) = (newest, gap)
-    }
-
-    /// - Parameter text: From ``text``, or what a server calls a place.
-    init(_ text: String) {
-        // No cursor of a server holds a space.
-        let parts = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
-        let hasGap = parts.count == 3 && parts.allSatisfy(MastodonID.isUsable)
-        newest = hasGap ? parts[0] : text
-        gap = hasGap ? (parts[1], parts[2]) : nil
-    }
-
-    var text: String { [newest, gap?.since, gap?.until].compactMap(\.self).joined(separator: " ") }
 }
 
 /// A page as a server sent it: items in its order, and where it goes on.
@@ -302,14 +280,11 @@ struct MastodonList {
 
     /// The page in our own terms.
     func page(with translator: MastodonTranslator, _ position: FeedPosition) -> FeedPage {
-        var items: [ObservedPost] = []
-        var keys: Set<String> = []
-        for entry in entries {
-            guard let post = entry.status.flatMap({ translator.post($0, noticedAt: entry.noticedAt) }) else { continue }
-            if keys.insert(post.repetitionKey).inserted { items.append(post) }
+        let items = entries.compactMap { entry in
+            entry.status.flatMap { translator.post($0, noticedAt: entry.noticedAt) }
         }
         var page = FeedPage(
-            items: translator.connected(items), received: entries.count,
+            items: translator.connected(items.distinct), received: entries.count,
             unreadable: entries.compactMap(\.unreadable), rateLimit: rateLimit)
         switch position {
         case .newest:

@@ -88,7 +88,8 @@ package struct MastodonLogin: Sendable {
         client.knownSecrets.add(token)
         let call = NetworkCall(operation: .logIn, path: ["api", "v1", "apps", "verify_credentials"])
         do {
-            return try await client.value(MastodonApplicationScopes.self, call, token: token).scopes
+            let response = try await client.send(call, token: token)
+            return JSONBody.read(response.body) { $0.scopes("scopes") }
         } catch let error as NetworkError where Self.saysNothing(error) {
             return nil
         }
@@ -252,15 +253,6 @@ struct MastodonApplication: Decodable {
         clientID = id
         clientSecret = Secret(secret)
         scopes = wire.scopes("scopes")
-    }
-}
-
-/// What an application that a token was given to may ask for.
-struct MastodonApplicationScopes: Decodable {
-    let scopes: [String]?
-
-    init(from decoder: any Decoder) throws {
-        scopes = try WireObject(from: decoder).scopes("scopes")
     }
 }
 

@@ -10,7 +10,6 @@ struct MastodonAccount: Decodable {
     let note: String
     let fields: [Field]
     let isBot: Bool
-    let isLocked: Bool
     /// The hosts, with their ports, of the profile's address and of the name by which other servers know the account.
     let hosts: [String]
 
@@ -38,7 +37,6 @@ struct MastodonAccount: Decodable {
         fields = wire.list(of: Field.self, "fields")
         // What a group account publishes, it publishes by itself.
         isBot = wire.flag("bot") == true || wire.flag("group") == true
-        isLocked = wire.flag("locked") ?? false
         hosts = ["url", "uri"].compactMap { wire.text($0).flatMap(Self.host) }
     }
 

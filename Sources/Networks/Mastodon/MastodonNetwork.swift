@@ -64,7 +64,7 @@ package struct MastodonNetwork: SocialNetwork {
     package var capabilities: Capabilities {
         Capabilities(
             feeds: Set(Feed.allCases), visibilities: [.public, .unlisted, .private, .direct], replies: .anyone,
-            replyNeedsMention: true, automaticFavorites: .anyone, sendsLanguage: true,
+            replyNeedsMention: true, automaticFavorites: .anyone,
             supportsIdempotencyKey: memory.lastInstance?.software.keepsIdempotencyKeys == true,
             // Servers keep keys for an hour.
             resendWindow: .seconds(50 * 60), requestDeadline: NetworkCall.usualDeadline * requestsAtMost)

@@ -139,7 +139,9 @@ actor MastodonSession {
         }
         guard let renewed = unsaved else { return old }
         if let store {
-            try await storing { try await store.save(MastodonSavedSession(renewed, replacing: configured).secret()) }
+            try await storing {
+                try await store.save(JSONBody.sealed(MastodonSavedSession(renewed, replacing: configured)))
+            }
         }
         unsaved = nil
         return use(renewed)
@@ -204,17 +206,8 @@ struct MastodonSavedSession: Codable {
 
     /// Nil for what is not a saved session.
     init?(_ text: Secret) {
-        guard let saved = try? JSONDecoder().decode(Self.self, from: Data(text.reveal().utf8)),
-            !saved.accessToken.isEmpty
-        else { return nil }
+        guard let saved = JSONBody.opened(Self.self, text), !saved.accessToken.isEmpty else { return nil }
         self = saved
-    }
-
-    /// The text to keep.
-    func secret() throws -> Secret {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys]
-        return Secret(String(decoding: try encoder.encode(self), as: UTF8.self))
     }
 
     /// Nil unless these replace `configured`.

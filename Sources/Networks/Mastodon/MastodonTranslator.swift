@@ -45,8 +45,7 @@ struct MastodonTranslator {
             mentions: wire.mentions.map { person($0.acct) }, address: wire.id)
         return ObservedPost(
             post: post, author: author, address: wire.id, replyToAddress: wire.inReplyToID,
-            isFavorited: wire.isFavourited, isAuthorLocked: account.isLocked,
-            replyNeedsApproval: needsApproval(wire.interactionPolicy?.reply, wire),
+            isFavorited: wire.isFavourited, replyNeedsApproval: needsApproval(wire.interactionPolicy?.reply, wire),
             favoriteNeedsApproval: needsApproval(wire.interactionPolicy?.favourite, wire))
     }
 

@@ -6,10 +6,27 @@ import Posts
 enum JSONBody {
     /// Nil for what is not the JSON of such a value.
     static func decoded<Value: Decodable>(_ type: Value.Type, _ body: [UInt8]) -> Value? {
-        // One broken byte in somebody's post must not hide everybody else's: it is replaced by U+FFFD.
+        try? JSONDecoder().decode(type, from: whole(body))
+    }
+
+    /// One broken byte in somebody's post must not hide everybody else's: it is replaced by U+FFFD.
+    private static func whole(_ body: [UInt8]) -> Data {
         let isWhole = String(validating: body, as: UTF8.self) != nil
-        return try? JSONDecoder().decode(
-            type, from: isWhole ? Data(body) : Data(String(decoding: body, as: UTF8.self).utf8))
+        return isWhole ? Data(body) : Data(String(decoding: body, as: UTF8.self).utf8)
+    }
+
+    /// What a reader that is given with the body makes of it.
+    private struct Reading<Value>: DecodableWithConfiguration {
+        let value: Value?
+
+        init(from decoder: any Decoder, configuration reader: (WireObject) throws -> Value?) throws {
+            value = try reader(try WireObject(from: decoder))
+        }
+    }
+
+    /// What a reader makes of the fields of an object; nil for what is no object, or lacks what the reader needs.
+    static func read<Value>(_ body: [UInt8], _ reader: @escaping (WireObject) throws -> Value?) -> Value? {
+        try? JSONDecoder().decode(Reading<Value>.self, from: whole(body), configuration: reader).value
     }
 
     /// The JSON of a value, always the same for the same value.
@@ -17,6 +34,16 @@ enum JSONBody {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return Array(try encoder.encode(value))
+    }
+
+    /// A value as the text that a ``CredentialStore`` keeps.
+    static func sealed(_ value: some Encodable) throws -> Secret {
+        Secret(String(decoding: try encoded(value), as: UTF8.self))
+    }
+
+    /// The value of a text that ``sealed(_:)`` made; nil for every other.
+    static func opened<Value: Decodable>(_ type: Value.Type, _ text: Secret) -> Value? {
+        decoded(type, Array(text.reveal().utf8))
     }
 
     /// A digest for each element of a list, the same for elements whose JSON means the same.

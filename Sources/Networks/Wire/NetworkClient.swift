@@ -71,6 +71,8 @@ protocol NetworkClient: Sendable {
 }
 
 extension NetworkClient {
+    static var notExpected: String { "the answer is not the JSON that was expected" }
+
     func words(in response: HTTPResponse) -> String? { nil }
 
     /// The answer to a call, whatever its status; cut only if the call takes that, or if it is a refusal.
@@ -109,7 +111,7 @@ extension NetworkClient {
         _ type: Value.Type, from response: HTTPResponse, _ call: NetworkCall
     ) throws(NetworkError) -> Value {
         if let value = JSONBody.decoded(type, response.body) { return value }
-        throw malformed(call, response, detail: "the answer is not the JSON that was expected")
+        throw malformed(call, response, detail: Self.notExpected)
     }
 
     // MARK: Errors

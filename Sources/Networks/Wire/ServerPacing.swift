@@ -8,26 +8,31 @@ import Transport
 /// from the answer's `Date` and put on the local clock from when the answer
 /// came.
 struct ServerPacing {
-    /// However little a server asks for, and however much: seconds.
-    static let range: ClosedRange<TimeInterval> = 5...900
-    /// After a refusal for asking too often that does not say how long to wait: seconds.
-    static let defaultWait: TimeInterval = 60
-
     /// No announced reset is farther away than this: seconds.
     private static let longestPeriod: TimeInterval = 86_400
 
     private let headers: HTTPHeaders
     private let receivedAt: Date
     private let prefix: String
+    /// However little a server asks for, and however much: seconds.
+    let range: ClosedRange<TimeInterval>
+    private let defaultWait: TimeInterval
 
     /// - Parameters:
     ///   - headers: The answer's.
     ///   - receivedAt: When the answer came, on the local clock.
     ///   - prefix: What the names of the rate limit's headers begin with, before `Limit`, `Remaining` and `Reset`.
-    init(_ headers: HTTPHeaders, receivedAt: Date, prefix: String = "X-RateLimit-") {
+    ///   - range: However little a server asks for, and however much: seconds.
+    ///   - defaultWait: After a refusal for asking too often that does not say how long to wait: seconds.
+    init(
+        _ headers: HTTPHeaders, receivedAt: Date, prefix: String = "X-RateLimit-",
+        range: ClosedRange<TimeInterval> = 5...900, defaultWait: TimeInterval = 60
+    ) {
         self.headers = headers
         self.receivedAt = receivedAt
         self.prefix = prefix
+        self.range = range
+        self.defaultWait = defaultWait
     }
 
     /// What is left of the account's share; nil if the answer does not tell.
@@ -48,7 +53,7 @@ struct ServerPacing {
 
     /// When to ask again after a refusal for asking too often.
     var retryAfterRateLimit: Date {
-        retryAfter ?? date(after: Self.defaultWait)
+        retryAfter ?? date(after: defaultWait)
     }
 
     /// When to ask again after a refusal of this kind; nil if the server does not tell and nothing else does.
@@ -64,18 +69,26 @@ struct ServerPacing {
 
     /// `seconds` from now, within what is sensible.
     func date(after seconds: TimeInterval) -> Date {
-        receivedAt.addingTimeInterval(min(max(seconds, Self.range.lowerBound), Self.range.upperBound))
+        receivedAt.addingTimeInterval(min(max(seconds, range.lowerBound), range.upperBound))
     }
+
+    /// Whether nothing is left of the account's share.
+    var isExhausted: Bool { headers[prefix + "Remaining"].flatMap { Int($0) }.map { $0 <= 0 } ?? false }
+
+    /// By how many seconds the local clock is ahead of the server's; nil if the answer does not tell.
+    var clockLead: TimeInterval? { headers.clockLead(receivedAt: receivedAt) }
 
     private var serverNow: Date { headers.date ?? receivedAt }
 
-    private var retryDistance: TimeInterval? {
+    /// Seconds to wait by `Retry-After`; nil without it.
+    var retryDistance: TimeInterval? {
         guard let text = headers["Retry-After"] else { return nil }
         if let seconds = Self.number(text) { return seconds }
         return Date(httpDate: text).map { $0.timeIntervalSince(serverNow) }
     }
 
-    private var resetDistance: TimeInterval? {
+    /// Seconds until the account has its whole share again; nil if the answer does not tell.
+    var resetDistance: TimeInterval? {
         guard let text = headers[prefix + "Reset"] else { return nil }
         if let date = Date(rfc3339: text) { return date.timeIntervalSince(serverNow) }
         guard let number = Self.number(text) else { return nil }

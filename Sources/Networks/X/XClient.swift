@@ -176,7 +176,7 @@ final class XMemory: @unchecked Sendable {
     private let lock = NSLock()
     private var verified: (account: Account, isProtected: Bool?)?
     private var level: String?
-    private var pauses: [Scope: (error: NetworkError, since: Date)] = [:]
+    private var pauses: [Scope: (error: NetworkError, pause: Pause)] = [:]
     private var boughtDay = 0
     private var bought: [String: Money] = [:]
     private var lost: [String: XPurse.Reservation] = [:]
@@ -208,16 +208,13 @@ final class XMemory: @unchecked Sendable {
 
     /// Lets no call of a kind be made before the error's ``NetworkError/retryAfter``.
     func pause(_ scope: Scope, for error: NetworkError, at now: Date) {
-        lock.withLock { pauses[scope] = (error, now) }
+        lock.withLock { pauses[scope] = (error, Pause(begun: now, until: error.retryAfter ?? now)) }
     }
 
     /// Why no call may be made now; nil if one may.
     func pause(of endpoint: String, at now: Date) -> NetworkError? {
         lock.withLock {
-            // A clock that was set back ends every pause: how long it still is would be anybody's guess.
-            pauses = pauses.filter { _, pause in
-                now >= pause.since && pause.error.retryAfter.map { now < $0 } ?? false
-            }
+            pauses = pauses.filter { $0.value.pause.end(at: now) != nil }
             return (pauses[.everything] ?? pauses[.endpoint(endpoint)])?.error
         }
     }

@@ -38,7 +38,7 @@ extension XNetwork {
         let list = try await list(feed, XBounds(), size: size ?? Self.firstPage).list
         var page = try await page(of: list, in: feed)
         page.older = list.nextToken == nil ? nil : XID.oldest(of: list.ids)
-        page.newer = XID.newest(of: list.ids).map { XArrivals(newest: $0).text }
+        page.newer = XID.newest(of: list.ids).map { Arrivals(newest: $0).text(separator: ";") }
         return page
     }
 
@@ -51,17 +51,18 @@ extension XNetwork {
     }
 
     private func arrivals(in feed: Feed, since cursor: String, _ size: Int?) async throws -> FeedPage {
-        guard let arrivals = XArrivals(cursor) else { throw unknownCursor(feed) }
+        guard let arrivals = Arrivals(cursor, separator: ";", where: XID.isUsable) else { throw unknownCursor(feed) }
         let since = arrivals.gap?.since ?? overlapping(arrivals.newest)
         let (list, reachesSince) = try await list(
             feed, XBounds(since: since, until: arrivals.gap?.until),
             size: size ?? (arrivals.gap == nil ? Self.firstPage : Self.fullPage))
-        var next = XArrivals(newest: XID.newest(of: list.ids + [arrivals.newest]) ?? arrivals.newest)
+        var next = Arrivals(newest: XID.newest(of: list.ids + [arrivals.newest]) ?? arrivals.newest)
         if !reachesSince, list.nextToken != nil, let oldest = XID.oldest(of: list.ids) {
-            next.gap = XArrivals.Gap(since: since, until: oldest)
+            next.gap = Arrivals.Gap(since: since, until: oldest)
         }
         var page = try await page(of: list, in: feed)
-        page.newer = next.text == cursor ? nil : next.text
+        let text = next.text(separator: ";")
+        page.newer = text == cursor ? nil : text
         return page
     }
 
@@ -93,17 +94,12 @@ extension XNetwork {
             found += page.items.filter { !isPast($0) }
             guard let token = list.nextToken, !page.items.contains(where: isPast) else {
                 if list.isCutShort { break }
-                return Self.withoutRepetitions(found)
+                return found.distinct
             }
             guard tokens.insert(token).inserted else { break }
             bounds.token = token
         }
         throw incomplete("the pages do not reach back far enough")
-    }
-
-    private static func withoutRepetitions(_ posts: [ObservedPost]) -> [ObservedPost] {
-        var seen: Set<String> = []
-        return posts.filter { seen.insert($0.repetitionKey).inserted }
     }
 
     private func incomplete(_ cause: String) -> NetworkError {
@@ -211,12 +207,12 @@ extension XNetwork {
 
     /// One answer, paid for.
     private func answer(_ feed: Feed, _ bounds: XBounds, size: Int) async throws -> XList {
-        var call = try await call(for: feed)
+        let call = try await call(for: feed)
         let sizes = Self.sizes(from: feed == .home ? min(size, options.homePostsPerDay) : size, feed)
         let amounts = sizes.compactMap { price(ofReading: $0, from: feed) }
-        let (index, reservation) = try await purse.reserve(largest: amounts, for: .feed(feed), call)
-        call.query = postFields + [("max_results", String(sizes[index]))] + bounds.query
-        do {
+        return try await purse.pay(amounts, for: .feed(feed), call) { index, time in
+            var call = call
+            call.query = postFields + [("max_results", String(sizes[index]))] + bounds.query
             let (answer, response) = try await client.answer(of: XPost.self, call)
             // Posts that are withheld make a page empty; everything else that is wrong makes it none.
             if answer.items.isEmpty, !answer.problems.allSatisfy(\.isAboutPost) {
@@ -227,13 +223,8 @@ extension XNetwork {
                 throw client.malformed(call, response, detail: "the answer is not a list")
             }
             let bill = bill(of: answer, each: prices.post(in: feed, ownsApp: options.ownsApp))
-            await purse.settle(reservation, cost: memory.buy(bill, at: reservation.time), call)
-            return XList(
-                answer, body: response.body,
-                rateLimit: XPacing(response.headers, receivedAt: client.now()).rateLimit)
-        } catch {
-            await purse.settle(reservation, after: error, call)
-            throw error
+            let rateLimit = XPacing(response.headers, receivedAt: client.now()).short.rateLimit
+            return (XList(answer, body: response.body, rateLimit: rateLimit), memory.buy(bill, at: time))
         }
     }
 
@@ -267,43 +258,6 @@ extension XNetwork {
         client.error(
             feed.operation, .rejected, outcome: .notSent,
             detail: "the stored position is not one of X")
-    }
-}
-
-/// Where a reader of what arrives stands in a feed that is ordered by ids.
-///
-/// X gives the newest items first and has no way to ask for the oldest new ones. So after a page that does not reach
-/// down to what is known, the cursor names the gap between them, and the next page continues there: nothing is lost
-/// when the reader stops in between, and nothing is bought twice.
-struct XArrivals: Equatable {
-    /// What was not read yet lies between these ids.
-    struct Gap: Equatable {
-        var since: String
-        var until: String
-    }
-
-    /// The newest id that was seen.
-    var newest: String
-    var gap: Gap?
-
-    init(newest: String, gap: Gap? = nil) {
-        self.newest = newest
-        self.gap = gap
-    }
-
-    /// Nil for a text that is not from ``text``.
-    init?(_ text: String) {
-        let ids = text.split(separator: ";", omittingEmptySubsequences: false).map(String.init)
-        guard ids.allSatisfy(XID.isUsable) else { return nil }
-        switch ids.count {
-        case 1: self.init(newest: ids[0])
-        case 3: self.init(newest: ids[0], gap: Gap(since: ids[1], until: ids[2]))
-        default: return nil
-        }
-    }
-
-    var text: String {
-        [newest, gap?.since, gap?.until].compactMap(\.self).joined(separator: ";")
     }
 }
 
@@ -459,7 +413,6 @@ struct XList {
     /// The page in our own terms, without cursors.
     func page(of feed: Feed, with translator: XTranslator) -> FeedPage {
         var items: [ObservedPost] = []
-        var keys: Set<String> = []
         var unreadable = missing
         var digests: [Int: [String]] = [:]
         for entry in entries {
@@ -474,8 +427,8 @@ struct XList {
                         cause: entry.post == nil ? "it is not as posts are" : "it has no text or no author"))
                 continue
             }
-            if keys.insert(post.repetitionKey).inserted { items.append(post) }
+            items.append(post)
         }
-        return FeedPage(items: items, received: received, unreadable: unreadable, rateLimit: rateLimit)
+        return FeedPage(items: items.distinct, received: received, unreadable: unreadable, rateLimit: rateLimit)
     }
 }

@@ -11,7 +11,7 @@ struct XPost: Decodable {
 
         init(from decoder: any Decoder) throws {
             let wire = try WireObject(from: decoder)
-            guard let type = wire.text("type"), let id = wire.text("id"), XID.isUsable(id) else {
+            guard let type = wire.text("type"), let id = wire.idOfX("id") else {
                 throw ShapeError()
             }
             self.type = type
@@ -50,14 +50,13 @@ struct XPost: Decodable {
 
     init(from decoder: any Decoder) throws {
         let wire = try WireObject(from: decoder)
-        func id(_ name: String) -> String? { wire.text(name).flatMap { XID.isUsable($0) ? $0 : nil } }
-        guard let ownID = id("id") else { throw ShapeError() }
-        self.id = ownID
+        guard let id = wire.idOfX("id") else { throw ShapeError() }
+        self.id = id
         text = wire.text("text")
-        authorID = id("author_id")
+        authorID = wire.idOfX("author_id")
         createdAt = wire.date("created_at")
-        conversationID = id("conversation_id")
-        replyToAuthorID = id("in_reply_to_user_id")
+        conversationID = wire.idOfX("conversation_id")
+        replyToAuthorID = wire.idOfX("in_reply_to_user_id")
         references =
             wire.list(of: Reference.self, "referenced_tweets")
             + wire.list(of: Reference.self, "referenced_posts")
@@ -71,10 +70,7 @@ struct XPost: Decodable {
         isSensitive = wire.flag("possibly_sensitive") ?? false
         let attachments = wire.object("attachments")
         hasMedia = ["media_keys", "poll_ids"].contains { attachments?.value([String].self, $0)?.isEmpty == false }
-        let history = ["edit_history_tweet_ids", "edit_history_post_ids"].flatMap { key in
-            wire.value([String].self, key) ?? []
-        }
-        editHistory = history.filter(XID.isUsable)
+        editHistory = wire.editHistory
     }
 
     /// What the post is called everywhere: the id that it had before it was ever edited.
@@ -100,7 +96,7 @@ struct XUser: Decodable {
 
     init(from decoder: any Decoder) throws {
         let wire = try WireObject(from: decoder)
-        guard let id = wire.text("id"), XID.isUsable(id), let username = wire.text("username"),
+        guard let id = wire.idOfX("id"), let username = wire.text("username"),
             Self.isName(username)
         else { throw ShapeError() }
         self.id = id
@@ -160,7 +156,7 @@ struct XEntities: Decodable {
     init(from decoder: any Decoder) throws {
         let wire = try WireObject(from: decoder)
         links = wire.list(of: XWireLink.self, "urls")
-        mentionedIDs = wire.list(of: WireObject.self, "mentions").compactMap { $0.text("id") }.filter(XID.isUsable)
+        mentionedIDs = wire.list(of: WireObject.self, "mentions").compactMap { $0.idOfX("id") }
     }
 }
 
@@ -209,12 +205,9 @@ struct XWritten: Decodable {
 
     init(from decoder: any Decoder) throws {
         let wire = try WireObject(from: decoder)
-        id = wire.text("id").flatMap { XID.isUsable($0) ? $0 : nil }
+        id = wire.idOfX("id")
         text = wire.text("text")
-        let history = ["edit_history_tweet_ids", "edit_history_post_ids"].flatMap { key in
-            wire.value([String].self, key) ?? []
-        }
-        editHistory = history.filter(XID.isUsable)
+        editHistory = wire.editHistory
         isDeleted = wire.flag("deleted")
     }
 }
@@ -255,7 +248,7 @@ struct XProblem: Decodable, Equatable {
         code = wire.integer("code")
         reason = wire.text("reason")
         resourceType = wire.text("resource_type")
-        resourceID = ["resource_id", "value"].lazy.compactMap { wire.text($0) }.first(where: XID.isUsable)
+        resourceID = wire.idOfX("resource_id") ?? wire.idOfX("value")
         parameter = wire.text("parameter")
     }
 
@@ -314,5 +307,16 @@ enum XID {
         guard let number = number(id), number >= firstTimed, seconds >= 0, seconds < 1_000_000_000 else { return nil }
         let distance = UInt64(seconds) * 1_000 << timeShift
         return number > distance ? String(number - distance) : nil
+    }
+}
+
+extension WireObject {
+    /// A text that is an id of X.
+    func idOfX(_ name: String) -> String? { text(name).flatMap { XID.isUsable($0) ? $0 : nil } }
+
+    /// The ids that a post had before and after it was edited, its own included, in either spelling.
+    var editHistory: [String] {
+        ["edit_history_tweet_ids", "edit_history_post_ids"].flatMap { value([String].self, $0) ?? [] }
+            .filter(XID.isUsable)
     }
 }

@@ -46,7 +46,7 @@ package struct XNetwork: SocialNetwork {
             feeds: Set(Feed.allCases).subtracting(options.homePostsPerDay > 0 ? [] : [.home]),
             // There are no levels: whatever a draft wants to be, it becomes public.
             visibilities: [.public, .unlisted], replies: .summoned, replyNeedsMention: false,
-            automaticFavorites: .nobody, canFavorite: false, canPublish: options.mayPublish, sendsLanguage: false,
+            automaticFavorites: .nobody, canFavorite: false, canPublish: options.mayPublish,
             supportsIdempotencyKey: false, resendWindow: nil, requestDeadline: NetworkCall.usualDeadline,
             depths: [.ownPosts: 3_200, .mentions: 800])
     }
@@ -178,14 +178,9 @@ package struct XNetwork: SocialNetwork {
     private func paid<Item: Decodable>(
         _ type: Item.Type, _ call: NetworkCall, atMost price: Money, bill: (XAnswer<Item>) -> [String: Money]
     ) async throws -> (XAnswer<Item>, HTTPResponse) {
-        let reservation = try await purse.reserve(price, for: .lookUp, call)
-        do {
-            let (answer, response) = try await client.answer(of: type, call)
-            await purse.settle(reservation, cost: memory.buy(bill(answer), at: reservation.time), call)
-            return (answer, response)
-        } catch {
-            await purse.settle(reservation, after: error, call)
-            throw error
+        try await purse.pay([price], for: .lookUp, call) { _, time in
+            let answer = try await client.answer(of: type, call)
+            return (answer, memory.buy(bill(answer.answer), at: time))
         }
     }
 
@@ -304,18 +299,13 @@ extension XNetwork {
     private func paid(
         _ call: NetworkCall, atMost price: Money, cost: (XWritten) -> Money
     ) async throws -> (XWritten, HTTPResponse) {
-        let reservation = try await purse.reserve(price, for: .publish, call)
-        do {
+        try await purse.pay([price], for: .publish, call) { _, _ in
             let (answer, response) = try await client.answer(of: XWritten.self, call)
             guard let written = answer.items.first?.value else {
                 guard answer.problems.isEmpty else { throw client.refuse(call, response, problems: answer.problems) }
                 throw client.malformed(call, response, detail: "the answer does not say what happened")
             }
-            await purse.settle(reservation, cost: cost(written))
-            return (written, response)
-        } catch {
-            await purse.settle(reservation, after: error, call)
-            throw error
+            return ((written, response), cost(written))
         }
     }
 }

@@ -17,20 +17,42 @@ struct XPurse: Sendable {
     let memory: XMemory
     let client: XClient
 
-    /// Takes what a call costs at most.
+    /// Makes a call that costs something.
     ///
-    /// - Throws: ``NetworkError`` with code `.overBudget`, or `.unavailable` if the book cannot be written, or
-    ///   `CancellationError`; nothing is taken then.
-    func reserve(_ amount: Money, for purpose: SpendingPurpose, _ call: NetworkCall) async throws -> Reservation {
-        try await reserve(largest: [amount], for: purpose, call).reservation
+    /// - Parameters:
+    ///   - amounts: What it costs at most, largest first; the first is taken that the budget holds.
+    ///   - purpose: What for.
+    ///   - call: The call, as far as it is known before.
+    ///   - work: Makes the call with the amount at a place of `amounts`, and tells what it cost in the end if it was
+    ///     made at a time.
+    /// - Returns: What the work returns.
+    /// - Throws: What the work throws, and as ``reserve(_:for:_:)``.
+    func pay<Value>(
+        _ amounts: [Money], for purpose: SpendingPurpose, _ call: NetworkCall,
+        _ work: (_ index: Int, _ time: Date) async throws -> (value: Value, cost: Money)
+    ) async throws -> Value {
+        let (index, reservation) = try await reserve(amounts, for: purpose, call)
+        do {
+            let (value, cost) = try await work(index, reservation.time)
+            if call.operation.isWrite {
+                await settle(reservation, cost: cost)
+            } else {
+                await settle(reservation, cost: cost, call)
+            }
+            return value
+        } catch {
+            await settle(reservation, after: error, call)
+            throw error
+        }
     }
 
     /// Takes the first of some amounts that the budget holds, largest first.
     ///
     /// - Returns: Which of them it was, and what was taken.
-    /// - Throws: As ``reserve(_:for:_:)``.
+    /// - Throws: ``NetworkError`` with code `.overBudget`, or `.unavailable` if the book cannot be written, or
+    ///   `CancellationError`; nothing is taken then.
     func reserve(
-        largest amounts: [Money], for purpose: SpendingPurpose, _ call: NetworkCall
+        _ amounts: [Money], for purpose: SpendingPurpose, _ call: NetworkCall
     ) async throws -> (index: Int, reservation: Reservation) {
         for debt in memory.takeDebts() { await charge(debt) }
         guard !memory.hasDebts else {

@@ -1,4 +1,50 @@
 import Foundation
+import Transport
+
+/// What the headers of an answer by X say about when to ask again.
+///
+/// X counts requests in windows of fifteen minutes and, in headers of their own, in windows of a day for an account
+/// and for an application. A refusal may come from any of them.
+struct XPacing {
+    /// Counters were not seen to begin anew exactly at midnight: seconds.
+    private static let dayMargin: TimeInterval = 300
+
+    let short: ServerPacing
+    private let days: [ServerPacing]
+    private let receivedAt: Date
+
+    /// - Parameters:
+    ///   - headers: The answer's.
+    ///   - receivedAt: When the answer came, on the local clock.
+    init(_ headers: HTTPHeaders, receivedAt: Date) {
+        func pacing(_ window: String) -> ServerPacing {
+            ServerPacing(
+                headers, receivedAt: receivedAt, prefix: window + "-", range: 5...86_400, defaultWait: 900)
+        }
+        short = pacing("x-rate-limit")
+        days = ["x-app-limit-24hour", "x-user-limit-24hour"].map(pacing)
+        self.receivedAt = receivedAt
+    }
+
+    /// Whether a day's share is used up.
+    var isDayExhausted: Bool { days.contains(where: \.isExhausted) }
+
+    /// When to ask again after a refusal for asking too often: when the last of the exhausted windows ends.
+    var retryAfterRateLimit: Date {
+        let resets = (days + [short]).filter(\.isExhausted).compactMap(\.resetDistance)
+        return resets.max().map(short.date) ?? short.retryAfterRateLimit
+    }
+
+    /// The instant of `Retry-After`; nil without it.
+    var retryAfter: Date? { short.retryDistance.map(short.date) }
+
+    /// When the next day begins in UTC by the server's clock, on the local clock; some minutes later.
+    var nextDay: Date {
+        let serverTime = receivedAt.timeIntervalSince1970 - (short.clockLead ?? 0)
+        let rest = 86_400 - serverTime.truncatingRemainder(dividingBy: 86_400)
+        return receivedAt.addingTimeInterval(max(rest, 0) + Self.dayMargin)
+    }
+}
 
 /// What a refusal by X means: its status, its words and its headers together.
 struct XRefusal {
@@ -78,10 +124,10 @@ struct XRefusal {
         case .rateLimited: pacing.retryAfterRateLimit
         // When a cap ends is not told, so it is tried once a day: months too begin with a day.
         case .capReached: isPlanCap ? pacing.nextDay : pacing.retryAfterRateLimit
-        case .creditsDepleted: max(pacing.date(after: Self.creditsWait), pacing.retryAfter ?? .distantPast)
-        case .capability: pacing.date(after: Self.planWait)
-        case .configuration where isPlanProblem: pacing.date(after: Self.creditsWait)
-        case .conflict: pacing.retryAfter ?? pacing.date(after: 0)
+        case .creditsDepleted: max(pacing.short.date(after: Self.creditsWait), pacing.retryAfter ?? .distantPast)
+        case .capability: pacing.short.date(after: Self.planWait)
+        case .configuration where isPlanProblem: pacing.short.date(after: Self.creditsWait)
+        case .conflict: pacing.retryAfter ?? pacing.short.date(after: 0)
         case .unavailable: pacing.retryAfter
         default: nil
         }
@@ -160,7 +206,7 @@ struct XRefusal {
     private var isPlanCap: Bool { kinds.contains("usage-capped") || titles.contains("UsageCapExceeded") }
 
     private var clockDetail: String? {
-        guard let lead = pacing.clockLead, abs(lead) >= Self.clockTolerance else { return nil }
+        guard let lead = pacing.short.clockLead, abs(lead) >= Self.clockTolerance else { return nil }
         let seconds = Int(abs(lead).rounded())
         return "this machine's clock is \(seconds) seconds \(lead > 0 ? "ahead of" : "behind") the server's; "
             + "set it right before anything else"

@@ -51,7 +51,7 @@ struct XTranslator {
         return ObservedPost(
             post: post, author: author.account, address: wire.id, replyToAddress: wire.replyToID,
             isFavorited: feed == .favorites, conversation: wire.conversationID,
-            isAuthorLocked: author.isProtected != false, replyNeedsApproval: refusesReplies(wire))
+            replyNeedsApproval: refusesReplies(wire))
     }
 
     /// The author, and whether only followers see the author's posts.

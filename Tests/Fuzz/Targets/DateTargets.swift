@@ -64,7 +64,7 @@ extension FuzzTarget {
             let pacing = ServerPacing(headers, receivedAt: now, prefix: prefix)
             for code in [NetworkError.Code.rateLimited, .conflict, .unavailable, .forbidden] {
                 guard let date = pacing.retryAfter(of: code) else { continue }
-                try hold(ServerPacing.range.contains(date.timeIntervalSince(now)), "the wait is sensible")
+                try hold(pacing.range.contains(date.timeIntervalSince(now)), "the wait is sensible")
             }
             if let reset = pacing.rateLimit?.resetsAt {
                 try hold((0...86_400).contains(reset.timeIntervalSince(now)), "a limit begins anew within a day")
@@ -72,10 +72,10 @@ extension FuzzTarget {
         }
         let pacing = XPacing(headers, receivedAt: now)
         for date in [pacing.retryAfterRateLimit, pacing.retryAfter].compactMap(\.self) {
-            try hold(XPacing.range.contains(date.timeIntervalSince(now)), "the wait is sensible")
+            try hold(pacing.short.range.contains(date.timeIntervalSince(now)), "the wait is sensible")
         }
         try hold((0...90_000).contains(pacing.nextDay.timeIntervalSince(now)), "the next day begins within a day")
-        if let reset = pacing.rateLimit?.resetsAt {
+        if let reset = pacing.short.rateLimit?.resetsAt {
             try hold((0...86_400).contains(reset.timeIntervalSince(now)), "a window ends within a day")
         }
     }

@@ -249,8 +249,9 @@ extension FuzzTarget {
         for user in list.users { try holdPlain(XTranslator.account(user).bio, "a profile") }
         if let newest = XID.newest(of: list.ids), let oldest = XID.oldest(of: list.ids) {
             try hold(!XID.isNewer(oldest, than: newest), "the oldest is not newer than the newest")
-            let arrivals = XArrivals(newest: newest, gap: XArrivals.Gap(since: oldest, until: newest))
-            try hold(XArrivals(arrivals.text) == arrivals, "a cursor survives being stored")
+            let arrivals = Arrivals(newest: newest, gap: Arrivals.Gap(since: oldest, until: newest))
+            let again = Arrivals(arrivals.text(separator: ";"), separator: ";", where: XID.isUsable)
+            try hold(again == arrivals, "a cursor survives being stored")
             if let earlier = XID.id(60, secondsBefore: newest) {
                 try hold(XID.isNewer(newest, than: earlier), "what is earlier is not newer")
             }

@@ -28,7 +28,9 @@ extension FuzzTarget {
             try hold(BlueskyCursor(try cursor.text()) == cursor, "a cursor survives being stored")
             _ = cursor.window.isNew(BlueskyMark("x", order: "3k"))
         }
-        if let arrivals = XArrivals(text) { try hold(arrivals.text == text, "a cursor is written as it was read") }
+        if let arrivals = Arrivals(text, separator: ";", where: XID.isUsable) {
+            try hold(arrivals.text(separator: ";") == text, "a cursor is written as it was read")
+        }
         if let marks = XFavoriteMarks(text) {
             try hold(XFavoriteMarks(marks.text) == marks, "favorites survive being stored")
             try hold(marks.updated(with: ["9"]).count <= XFavoriteMarks.count, "few favorites are remembered")
@@ -75,7 +77,7 @@ extension FuzzTarget {
             try hold(!tokens.access.isEmpty && BlueskyName.isDID(tokens.did), "tokens are somebody's")
         }
         if let saved = MastodonSavedSession(Secret(text)) {
-            let again = MastodonSavedSession(try saved.secret())
+            let again = MastodonSavedSession(try JSONBody.sealed(saved))
             try hold(again?.accessToken == saved.accessToken && again?.expiresAt == saved.expiresAt, "a session stays")
         }
         if let record = try? JSONDecoder().decode(LoginRecord.self, from: Data(text.utf8)), let login = record.login {
