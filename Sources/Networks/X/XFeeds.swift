@@ -207,12 +207,14 @@ extension XNetwork {
 
     /// One answer, paid for.
     private func answer(_ feed: Feed, _ bounds: XBounds, size: Int) async throws -> XList {
-        let call = try await call(for: feed)
+        var call = try await call(for: feed)
+        // What part of the feed is read tells one lost read from another.
+        call.query = bounds.query
         let sizes = Self.sizes(from: feed == .home ? min(size, options.homePostsPerDay) : size, feed)
         let amounts = sizes.compactMap { price(ofReading: $0, from: feed) }
         return try await purse.pay(amounts, for: .feed(feed), call) { index, time in
             var call = call
-            call.query = postFields + [("max_results", String(sizes[index]))] + bounds.query
+            call.query = postFields + [("max_results", String(sizes[index]))] + call.query
             let (answer, response) = try await client.answer(of: XPost.self, call)
             // Posts that are withheld make a page empty; everything else that is wrong makes it none.
             if answer.items.isEmpty, !answer.problems.allSatisfy(\.isAboutPost) {

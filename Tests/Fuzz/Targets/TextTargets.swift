@@ -98,19 +98,17 @@ extension FuzzTarget {
         let facets = BlueskyFacets.facets(in: text)
         var end = 0
         for facet in facets {
-            let (start, stop) = (facet.index.byteStart, facet.index.byteEnd)
+            let (start, stop) = (facet.bytes.lowerBound, facet.bytes.upperBound)
             try hold(start >= end && start < stop && stop <= bytes.count, "parts stand in order and within the text")
             guard let part = String(validating: bytes[start..<stop], as: UTF8.self) else {
                 throw FuzzFinding("not true: a part is made of whole characters")
             }
-            let feature = facet.features.first
-            let isNamed = feature?.uri == part || feature?.tag == String(part.unicodeScalars.dropFirst())
+            let isNamed = facet.link == part || facet.tag == String(part.unicodeScalars.dropFirst())
             try hold(isNamed, "a part names what stands there")
             end = stop
         }
         let read = facets.map { facet in
-            BlueskyFacet(
-                byteStart: facet.index.byteStart, byteEnd: facet.index.byteEnd, link: facet.features.first?.uri)
+            BlueskyFacet(byteStart: facet.bytes.lowerBound, byteEnd: facet.bytes.upperBound, link: facet.link)
         }
         guard bytes.count <= 50_000 else { return }
         try hold(PlainText.fromBluesky(text, facets: read) == PlainText.cleaned(text), "reading undoes writing")
