@@ -156,16 +156,19 @@ let package = Package(
         target(
             "Evaluation",
             ["Blocking", "Favorites", "Import", "MeCab", "Mirroring", "Posts", "Schedule", "Storage"]),
-        target(
-            "Sandbox",
-            [
+        // Its sentences are embedded, so that the demo of a binary moved to another folder still has something to say.
+        .target(
+            name: "Sandbox",
+            dependencies: [
                 "Posts", logging,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-            ]
+            ],
+            resources: [.embedInCode("Resources")],
+            swiftSettings: settings
         ),
         .executableTarget(
             name: "MirrorBot",

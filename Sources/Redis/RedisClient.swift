@@ -1,4 +1,5 @@
 import Blocking
+import Transport
 
 /// A client of one Redis server.
 ///

@@ -105,22 +105,17 @@ import Testing
     }
 
     @Test(arguments: SampleLanguage.allCases)
-    func everySlotHasWordsAndEveryTopicHasSentences(language: SampleLanguage) {
-        for book in [
-            SampleTopics.book(language), SampleOwn.book(language), SampleReplies.book(language),
-            SampleMentions.book(language),
-        ] {
-            #expect(book.missingSlots == [])
-        }
-        #expect(Set(SampleTopics.book(language).themes) == Set(SampleTopic.allCases.map(\.rawValue)))
-        #expect(SampleTopic.allCases.allSatisfy { SampleTopics.book(language).count($0.rawValue) >= 10 })
+    func everyFileIsABookAndEveryTopicHasSentences(language: SampleLanguage) throws {
+        let topics = try SampleTexts.Books(language).topics
+        #expect(Set(topics.themes) == Set(SampleTopic.allCases.map(\.rawValue)))
+        #expect(SampleTopic.allCases.allSatisfy { topics.count($0.rawValue) >= 10 })
     }
 
     @Test(arguments: SampleLanguage.allCases)
     func postsAboutATopicRarelyRepeat(language: SampleLanguage) {
         var generator = SampleGenerator(seed: 5)
         for topic in SampleTopic.allCases {
-            let posts = (0..<60).map { _ in SampleTopics.post(topic: topic, language: language, generator: &generator) }
+            let posts = (0..<60).map { _ in SampleTexts.post(topic: topic, language: language, generator: &generator) }
             #expect(Set(posts).count >= 42)
             #expect(posts.allSatisfy { !$0.contains("{") && $0.count >= 5 && $0.count < 200 })
         }

@@ -26,7 +26,7 @@ extension SandboxScript {
 
     private mutating func writeArchivedReply(_ entry: Post, to index: Int) {
         let person = people[index]
-        let words = SampleTopics.mention(language: person.language, generator: &generator)
+        let words = SampleTexts.mention(language: person.language, generator: &generator)
         // Ten minutes is what the sample archive says of every answered post.
         let date = entry.createdAt.addingTimeInterval(-600)
         let id = localID(of: entry.replyTo?.post, by: index)
@@ -77,7 +77,7 @@ extension SandboxScript {
     private mutating func writeHumanPost(at date: Date) {
         let local = LocalTime(date, in: configuration.timeZone)
         let language = generator.chance(japaneseShare) ? SampleLanguage.japanese : .english
-        let text = SampleOwn.post(
+        let text = SampleTexts.ownPost(
             at: local.minute, isWeekend: local.day.weekday >= 6, language: language, generator: &generator)
         post(by: SandboxPopulation.human, at: date, text: text, language: language)
     }
@@ -89,7 +89,7 @@ extension SandboxScript {
         }
         for entry in candidates where generator.chance(0.15) {
             let friend = people[entry.post.author]
-            let words = SampleOwn.reply(language: friend.language, generator: &generator)
+            let words = SampleTexts.reply(language: friend.language, generator: &generator)
             let date = entry.date.addingTimeInterval(300 + generator.uniform() * 3_000)
             post(
                 by: SandboxPopulation.human, at: date, text: "@\(friend.localName) \(words)",

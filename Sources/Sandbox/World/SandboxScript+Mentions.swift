@@ -60,7 +60,7 @@ extension SandboxScript {
         besides: Int? = nil, words: String? = nil, visibility: Visibility = .public
     ) -> Int {
         let person = people[author]
-        let words = words ?? SampleTopics.mention(language: person.language, generator: &generator)
+        let words = words ?? SampleTexts.mention(language: person.language, generator: &generator)
         let names = [SandboxPopulation.botName] + (besides.map { [people[$0].localName] } ?? [])
         let thread = thread ?? self.thread()
         return post(by: author, at: date, text: names.map { "@\($0) " }.joined() + words) { post in
@@ -112,7 +112,7 @@ extension SandboxScript {
             let start = mention(by: weary, at: first.date(at: 0.15), kind: .friend, thread: thread)
             mention(
                 by: weary, at: first.date(at: 0.45), kind: .stop, thread: thread, answering: start,
-                words: SampleTopics.stop(language: people[weary].language))
+                words: SampleTexts.stop(language: people[weary].language))
             mention(by: weary, at: first.date(at: 0.85), kind: .afterStop)
             for window in windows.dropFirst() where generator.chance(0.5) {
                 mention(by: weary, at: window.date(at: generator.uniform()), kind: .afterStop)

@@ -73,7 +73,7 @@ extension SandboxScript {
 
     private mutating func writeReply(by author: Int, at date: Date, to parent: Int) -> Int {
         let other = people[written[parent].post.author]
-        let words = SampleTopics.mention(language: people[author].language, generator: &generator)
+        let words = SampleTexts.mention(language: people[author].language, generator: &generator)
         return post(by: author, at: date, text: "@\(other.localName) \(words)") {
             $0.target = .post(parent)
             $0.visibility = .unlisted
@@ -83,7 +83,7 @@ extension SandboxScript {
     private mutating func writeTopicPost(by author: Int, at date: Date) -> Int {
         let person = people[author]
         let topic = generator.element(of: person.topics) ?? .trains
-        var text = SampleTopics.post(topic: topic, language: person.language, generator: &generator)
+        var text = SampleTexts.post(topic: topic, language: person.language, generator: &generator)
         let ornament = generator.uniform()
         if ornament < 0.06 {
             text += "\n\nhttps://elsewhere.example/notes/\(generator.number(below: 9_000) + 1_000)?from=\(topic)&page=2"
@@ -92,7 +92,7 @@ extension SandboxScript {
         } else if ornament < 0.15 {
             text += " <3 & :-)"
         }
-        let isLoved = SampleTopics.wouldFavorite(topic: topic, by: person.sample, generator: &generator)
+        let isLoved = topic.wouldBeFavorited(by: person.sample, generator: &generator)
         let dress = generator.uniform()
         let lag = 120 - 3_600 * log(1 - generator.uniform())
         let number = post(by: author, at: date, text: text) { post in

@@ -128,7 +128,7 @@ private struct Voices {
         _ role: SandboxPerson.Role, change: (inout SandboxUtterance) -> Void = { _ in }
     ) -> SandboxUtterance {
         let person = people[generator.element(of: roles[role] ?? []) ?? people.count - 1]
-        let words = SampleTopics.mention(language: person.language, generator: &generator)
+        let words = SampleTexts.mention(language: person.language, generator: &generator)
         var utterance = SandboxUtterance(person.handle, words)
         change(&utterance)
         return utterance
@@ -138,7 +138,7 @@ private struct Voices {
     mutating func stop(amongLast count: Int) -> SandboxUtterance {
         let friends = Array((roles[.friend] ?? []).suffix(count))
         let person = people[generator.element(of: friends) ?? people.count - 1]
-        var utterance = SandboxUtterance(person.handle, SampleTopics.stop(language: person.language))
+        var utterance = SandboxUtterance(person.handle, SampleTexts.stop(language: person.language))
         utterance.asksToStop = true
         return utterance
     }

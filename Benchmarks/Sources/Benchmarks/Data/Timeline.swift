@@ -29,9 +29,9 @@ struct Timeline: Sendable {
         let language: SampleLanguage = generator.chance(japaneseShare) ? .japanese : .english
         let author = generator.element(of: SamplePeople.everyone) ?? SamplePeople.human
         let topic = generator.element(of: SampleTopic.allCases) ?? .cats
-        let isFavorite = SampleTopics.wouldFavorite(topic: topic, by: author, generator: &generator)
+        let isFavorite = topic.wouldBeFavorited(by: author, generator: &generator)
         var text = (0..<(1 + generator.number(below: 3))).map { _ in
-            SampleTopics.post(topic: topic, language: language, generator: &generator)
+            SampleTexts.post(topic: topic, language: language, generator: &generator)
         }.joined(separator: language == .japanese ? "" : " ")
         text += aside(names.draw(&generator), language, &generator)
         text = decorated(text, names, &generator)

@@ -22,7 +22,7 @@ enum PastPosts {
             }
             let language: SampleLanguage = generator.chance(0.6) ? .japanese : .english
             let topic = generator.element(of: SampleTopic.allCases) ?? .cats
-            var text = SampleTopics.post(topic: topic, language: language, generator: &generator)
+            var text = SampleTexts.post(topic: topic, language: language, generator: &generator)
             if generator.chance(0.1) { text += " https://example.com/\(generator.number(below: 1 << 30))" }
             return Post(
                 id: PostID(network: .x, value: id.text()), author: human, text: text,

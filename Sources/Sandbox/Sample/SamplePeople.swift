@@ -114,3 +114,95 @@ package enum SamplePeople {
     /// Everybody the human has answered, those who want no bot included.
     package static let answered: [SamplePerson] = everyone.filter(\.isFriend)
 }
+
+/// More people whom the human has answered, for a sandbox in which much is said to the bot.
+extension SamplePeople {
+    /// As many people as asked for, in an order that never changes; the same for every sample.
+    ///
+    /// - Parameter count: The first come from a list of names, further ones carry numbers.
+    /// - Returns: People without an objection to bots, each with topics that the human loves.
+    package static func acquaintances(_ count: Int) -> [SamplePerson] {
+        (0..<max(0, count)).map(acquaintance)
+    }
+
+    /// The answered people of the sample, and acquaintances until there are `count`.
+    package static func answered(_ count: Int) -> [SamplePerson] {
+        answered + acquaintances(count - answered.count)
+    }
+
+    /// The person of the sample or the acquaintance with the user name; nil for anybody else.
+    static func person(named name: String) -> SamplePerson? {
+        if let person = everyone.first(where: { $0.userName == name }) { return person }
+        let plain = name.prefix { !$0.isNumber }
+        guard let place = names.firstIndex(of: String(plain)) else { return nil }
+        let round = Int(name.dropFirst(plain.count)) ?? 1
+        guard (1...1_000).contains(round) else { return nil }
+        let person = acquaintance(place + (round - 1) * names.count)
+        return person.userName == name ? person : nil
+    }
+
+    private static func acquaintance(_ index: Int) -> SamplePerson {
+        let name = names[index % names.count]
+        let round = index / names.count + 1
+        let userName = round == 1 ? name : "\(name)\(round)"
+        let loved = SampleTopic.loved.count
+        let topics = [
+            SampleTopic.loved[index % loved], SampleTopic.loved[(index / loved + index + 1) % loved],
+            SampleTopic.others[index % SampleTopic.others.count],
+        ]
+        let isJapanese = index % 2 == 0
+        return SamplePerson(
+            userName: userName, displayName: userName.prefix(1).uppercased() + userName.dropFirst(),
+            bio: isJapanese ? "\(name)です。よく歩きます。" : "\(topics[0]), \(topics[1]), and long walks.",
+            language: isJapanese ? .japanese : .english, topics: topics, isFriend: true)
+    }
+
+    /// In turn Japanese and English.
+    private static let names = [
+        "akari", "alice", "chihiro", "ben", "eita", "clara", "fumi", "dylan", "ginji", "edith", "hina", "felix",
+        "itsuki", "grace", "jun", "henry", "kaede", "ivy", "kenta", "jonas", "mayu", "keira", "nagi", "leo", "riku",
+        "martha", "sakura", "noah", "shota", "olive", "takumi", "peter", "tsubasa", "quinn", "wakana", "rosa",
+        "yamato", "simon", "yuna", "tilda", "yoshio", "ursula", "kohei", "victor", "misaki", "wendy", "ryota",
+        "xander", "hotaru", "yvonne", "satoru", "zachary",
+    ]
+}
+
+/// What the people of the sandbox write about.
+package enum SampleTopic: String, CaseIterable, Sendable {
+    case trains, cats, bread, coffee, cycling
+    case finance, baseball, gadgets, games, fashion, celebrities
+
+    /// Whether the human tends to favorite posts about it.
+    package var isLoved: Bool {
+        switch self {
+        case .trains, .cats, .bread, .coffee, .cycling: true
+        case .finance, .baseball, .gadgets, .games, .fashion, .celebrities: false
+        }
+    }
+
+    package static let loved: [SampleTopic] = allCases.filter(\.isLoved)
+    package static let others: [SampleTopic] = allCases.filter { !$0.isLoved }
+
+    /// How likely the human is to favorite a post about it by `author`.
+    ///
+    /// The topic decides most, and a friend counts for more than a stranger.
+    private func favoriteProbability(by author: SamplePerson) -> Double {
+        switch (isLoved, author.isFriend) {
+        case (true, true): 0.95
+        case (true, false): 0.8
+        case (false, true): 0.06
+        case (false, false): 0.01
+        }
+    }
+
+    /// Whether the human favorites this one post about it by `author`; a draw.
+    package func wouldBeFavorited(by author: SamplePerson, generator: inout SampleGenerator) -> Bool {
+        generator.chance(favoriteProbability(by: author))
+    }
+}
+
+/// The two languages of the sample; the raw value is the BCP 47 tag.
+package enum SampleLanguage: String, CaseIterable, Sendable {
+    case japanese = "ja"
+    case english = "en"
+}

@@ -1,5 +1,5 @@
 package import Foundation
-import Posts
+package import Posts
 
 /// A year in the life of the sandbox's human, and what she liked and did not like of others.
 ///
@@ -83,9 +83,9 @@ package struct SampleArchive: Sendable {
         let language = friend?.language ?? (generator.chance(0.5) ? .japanese : .english)
         let text = texts.next {
             if let friend {
-                "@\(friend.handle) " + SampleOwn.reply(language: language, generator: &generator)
+                "@\(friend.handle) " + SampleTexts.reply(language: language, generator: &generator)
             } else {
-                SampleOwn.post(
+                SampleTexts.ownPost(
                     at: MinuteOfDay(hour: 0, minute: second / 60), isWeekend: day.weekday >= 6, language: language,
                     generator: &generator)
             }
@@ -114,7 +114,7 @@ package struct SampleArchive: Sendable {
         for person in people {
             for _ in 0..<repliesPerAcquaintance {
                 let words = texts.next {
-                    SampleOwn.longReply(language: person.language, generator: &generator)
+                    SampleTexts.longReply(language: person.language, generator: &generator)
                 }
                 let date = date(
                     today.advanced(by: -1 - generator.number(below: 365)),
@@ -143,10 +143,10 @@ package struct SampleArchive: Sendable {
         while favorites.count < exampleCount || normals.count < exampleCount {
             guard let author = generator.element(of: authors), let topic = generator.element(of: author.topics)
             else { break }
-            let isFavorite = SampleTopics.wouldFavorite(topic: topic, by: author, generator: &generator)
+            let isFavorite = topic.wouldBeFavorited(by: author, generator: &generator)
             guard (isFavorite ? favorites : normals).count < exampleCount else { continue }
             let text = texts.next {
-                SampleTopics.post(topic: topic, language: author.language, generator: &generator)
+                SampleTexts.post(topic: topic, language: author.language, generator: &generator)
             }
             let date = date(
                 today.advanced(by: -1 - generator.number(below: 150)), second: generator.number(below: 86_400),
@@ -170,5 +170,128 @@ private struct UniqueTexts {
         for _ in 0..<40 where seen.contains(text) { text = compose() }
         seen.insert(text)
         return text
+    }
+}
+
+/// When the human of the sandbox posts: early, at noon and in the evening, later on weekends, in bursts, or not at all.
+private enum SampleRhythm {
+    /// A time of day around which posts gather, in minutes.
+    struct Habit {
+        var center: Double
+        var spread: Double
+        var weight: Double
+    }
+
+    private static let weekday: [Habit] = [
+        Habit(center: 465, spread: 28, weight: 0.34),
+        Habit(center: 745, spread: 22, weight: 0.22),
+        Habit(center: 930, spread: 50, weight: 0.08),
+        Habit(center: 1_120, spread: 35, weight: 0.12),
+        Habit(center: 1_300, spread: 50, weight: 0.24),
+    ]
+
+    private static let weekend: [Habit] = [
+        Habit(center: 575, spread: 55, weight: 0.3),
+        Habit(center: 840, spread: 110, weight: 0.36),
+        Habit(center: 1_335, spread: 45, weight: 0.34),
+    ]
+
+    /// Seconds since local midnight of the posts of one day, in order.
+    static func seconds(on day: LocalDay, generator: inout SampleGenerator) -> [Int] {
+        let isWeekend = day.weekday >= 6
+        guard !generator.chance(isWeekend ? 0.18 : 0.1) else { return [] }
+        let count = 1 + generator.number(below: 6) + generator.number(below: isWeekend ? 5 : 7)
+        var seconds = (0..<count).map { _ in second(from: isWeekend ? weekend : weekday, generator: &generator) }
+        if generator.chance(0.25), let start = generator.element(of: seconds) {
+            seconds += burst(after: start, generator: &generator)
+        }
+        return Set(seconds.filter { (0..<86_400).contains($0) }).sorted()
+    }
+
+    private static func second(from habits: [Habit], generator: inout SampleGenerator) -> Int {
+        var draw = generator.uniform()
+        var chosen = habits[0]
+        for habit in habits {
+            chosen = habit
+            draw -= habit.weight
+            if draw < 0 { break }
+        }
+        let minute = chosen.center + chosen.spread * generator.normal()
+        return Int(minute * 60) + generator.number(below: 60)
+    }
+
+    private static func burst(after start: Int, generator: inout SampleGenerator) -> [Int] {
+        var second = start
+        return (0..<1 + generator.number(below: 4)).map { _ in
+            second += 90 + generator.number(below: 700)
+            return second
+        }
+    }
+}
+
+/// One post of the sample, by the human or by somebody else.
+package struct SamplePost: Equatable, Sendable {
+    /// The id on the sandbox's server, in decimal: milliseconds since 1970 times 65,536, plus a number that tells posts
+    /// of one millisecond apart.
+    package var id: String
+    package var author: SamplePerson
+    package var text: String
+    package var createdAt: Date
+    package var language: SampleLanguage
+    /// What a post by somebody else is about.
+    package var topic: SampleTopic?
+    package var replyTo: SamplePerson?
+    package var visibility: Visibility = .public
+
+    /// The worldwide id of the post.
+    package var uri: String { Self.uri(id: id, author: author) }
+
+    /// The worldwide id of a post that the sandbox's server keeps under `id`.
+    package static func uri(id: String, author: SamplePerson) -> String {
+        "https://\(SamplePeople.host)/users/\(author.userName)/statuses/\(id)"
+    }
+
+    /// The server id of a post made at `date`.
+    ///
+    /// - Parameters:
+    ///   - date: When the post was made.
+    ///   - sequence: Tells posts of the same millisecond apart, 0 through 65,535.
+    /// - Returns: The id in decimal.
+    package static func id(at date: Date, sequence: Int) -> String {
+        String(UInt64(max(0, date.milliseconds)) << 16 | UInt64(sequence & 0xFFFF))
+    }
+
+    /// The post as one line of JSON Lines, without the line break; `favorite` says whether the human favorited it, and
+    /// nil leaves that field out.
+    package func jsonLine(favorite: Bool? = nil) -> String {
+        var fields: [(String, String)] = [
+            ("id", Self.quoted(uri)),
+            ("author", Self.quoted(author.handle)),
+            ("text", Self.quoted(text)),
+            ("created_at", Self.quoted(createdAt.rfc3339)),
+            ("visibility", Self.quoted(visibility.rawValue)),
+            ("language", Self.quoted(language.rawValue)),
+        ]
+        if let favorite { fields.append(("favorite", favorite ? "true" : "false")) }
+        if let replyTo {
+            let answered = Self.id(at: createdAt.addingTimeInterval(-600), sequence: 0)
+            fields.append(("reply_to_author", Self.quoted(replyTo.handle)))
+            fields.append(("reply_to_post", Self.quoted(Self.uri(id: answered, author: replyTo))))
+        }
+        return "{" + fields.map { "\"\($0)\":\($1)" }.joined(separator: ",") + "}"
+    }
+
+    private static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            case "\n": result += "\\n"
+            case let control where control.value < 0x20: result += " "
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
     }
 }

@@ -1,0 +1,115 @@
+import Posts
+
+/// What the human and the people of the sandbox say.
+///
+/// The sentences are the files of `Resources`; ``PhraseBook`` says how they are written. Every function draws from the
+/// generator it is given, so that one seed makes one history.
+package enum SampleTexts {
+    // MARK: The people
+
+    /// A post about the topic, as one of the human's friends or a stranger would write it.
+    package static func post(
+        topic: SampleTopic, language: SampleLanguage, generator: inout SampleGenerator
+    ) -> String {
+        books(language).topics.phrase(topic.rawValue, generator: &generator)
+    }
+
+    /// A few words to somebody, as a mention holds after the handle; names nobody.
+    package static func mention(language: SampleLanguage, generator: inout SampleGenerator) -> String {
+        books(language).mentions.phrase("mention", generator: &generator)
+    }
+
+    /// A plain request to be left alone, as a mention holds after the handle.
+    package static func stop(language: SampleLanguage) -> String {
+        switch language {
+        case .japanese: "もう返信しないでください。"
+        case .english: "Please stop replying to me."
+        }
+    }
+
+    // MARK: The human
+
+    /// A post such as the human writes at this minute.
+    static func ownPost(
+        at minute: MinuteOfDay, isWeekend: Bool, language: SampleLanguage, generator: inout SampleGenerator
+    ) -> String {
+        let theme = theme(at: minute, isWeekend: isWeekend, generator: &generator)
+        return books(language).own.phrase(theme, generator: &generator)
+    }
+
+    /// An answer to a friend, without the leading mention.
+    static func reply(language: SampleLanguage, generator: inout SampleGenerator) -> String {
+        books(language).replies.phrase("reply", generator: &generator)
+    }
+
+    /// An answer to an acquaintance: of three parts, so that there are enough of them for everybody.
+    static func longReply(language: SampleLanguage, generator: inout SampleGenerator) -> String {
+        books(language).replies.phrase("longReply", generator: &generator)
+    }
+
+    private static func theme(
+        at minute: MinuteOfDay, isWeekend: Bool, generator: inout SampleGenerator
+    ) -> String {
+        let themes: [String]
+        switch minute.value {
+        case 300..<630: themes = ["morning", "morning", "coffee", "trains", "bread", "cycling", "cats"]
+        case 630..<690: themes = ["work", "coffee", "kyoto", "trains"]
+        case 690..<840: themes = ["lunch", "lunch", "work", "trains", "kyoto"]
+        case 840..<1_050: themes = ["work", "coffee", "cats", "kyoto", "trains"]
+        case 1_050..<1_290: themes = ["evening", "evening", "cats", "bread", "trains", "cycling"]
+        default: themes = ["night", "night", "cats", "trains", "work"]
+        }
+        let theme = generator.element(of: themes) ?? "kyoto"
+        guard isWeekend, theme == "work" else { return theme }
+        return generator.chance(0.5) ? "cycling" : "kyoto"
+    }
+
+    // MARK: Books
+
+    /// All sentences of one language.
+    struct Books: Sendable {
+        let topics: PhraseBook
+        let own: PhraseBook
+        let replies: PhraseBook
+        let mentions: PhraseBook
+
+        /// - Throws: ``PhraseBook/Flaw`` for a file that is no book.
+        init(_ language: SampleLanguage) throws(PhraseBook.Flaw) {
+            let files =
+                switch language {
+                case .japanese:
+                    [
+                        PackageResources.topics_ja_txt, PackageResources.own_ja_txt, PackageResources.replies_ja_txt,
+                        PackageResources.mentions_ja_txt,
+                    ]
+                case .english:
+                    [
+                        PackageResources.topics_en_txt, PackageResources.own_en_txt, PackageResources.replies_en_txt,
+                        PackageResources.mentions_en_txt,
+                    ]
+                }
+            let texts = files.map { String(decoding: $0, as: UTF8.self) }
+            let tag = language.rawValue
+            topics = try PhraseBook(texts[0], named: "topics.\(tag).txt")
+            own = try PhraseBook(texts[1], named: "own.\(tag).txt", besides: topics)
+            replies = try PhraseBook(texts[2], named: "replies.\(tag).txt")
+            mentions = try PhraseBook(texts[3], named: "mentions.\(tag).txt")
+        }
+
+        /// The files are part of the program and a test reads them all, so that nobody ever meets a flaw here.
+        fileprivate static func builtIn(_ language: SampleLanguage) -> Books {
+            do throws(PhraseBook.Flaw) {
+                return try Books(language)
+            } catch {
+                preconditionFailure(error.description)
+            }
+        }
+    }
+
+    private static let japanese = Books.builtIn(.japanese)
+    private static let english = Books.builtIn(.english)
+
+    private static func books(_ language: SampleLanguage) -> Books {
+        language == .japanese ? japanese : english
+    }
+}
