@@ -1,13 +1,14 @@
+import Posts
 import Testing
 
 @testable import Sandbox
 
 @Suite struct BlueskyTextTests {
     private static let population = SandboxFixture.standard.population
-    private static let people = BlueskyPeople(population)
+    private static let people = SandboxDirectory(population, on: .bluesky)
 
     private func text(_ source: String) -> BlueskyText {
-        BlueskyText(source, population: Self.population, people: Self.people)
+        BlueskyText(source, people: Self.people)
     }
 
     /// What the facets mark.
@@ -28,7 +29,7 @@ import Testing
         let ferry = try #require(Self.population.index(of: "ferry@elsewhere.example"))
         #expect(
             rendered.facets.map(\.feature) == [
-                .mention(did: Self.people.dids[aoi]), .mention(did: Self.people.dids[ferry]),
+                .mention(did: Self.people.ids[aoi]), .mention(did: Self.people.ids[ferry]),
                 .link(uri: "https://e.org/long/path?a=1"), .tag("猫"),
             ])
         #expect(rendered.facets.first?.start == 4)

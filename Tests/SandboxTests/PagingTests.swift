@@ -34,7 +34,7 @@ import Testing
     @Test func walksTheHomeAsFarAsItReaches() async throws {
         try await SandboxFixture.run { (fixture) async throws in
             let ids = try await walked("/api/v1/timelines/home?limit=40", as: .human, in: fixture)
-            #expect(ids.count == MastodonTimelines.homeLength)
+            #expect(ids.count == MastodonCall.homeLength)
             let usual = try await fixture.send("GET", "/api/v1/timelines/home")
             #expect(usual.list.count == 20)
         }

@@ -5,7 +5,7 @@ import Testing
 @testable import Sandbox
 
 @Suite struct XTextTests {
-    private static let directory = XDirectory(SandboxFixture.standard.population)
+    private static let directory = SandboxDirectory(SandboxFixture.standard.population, on: .x)
 
     private func text(_ text: String) -> XText { XText(text, directory: Self.directory) }
 

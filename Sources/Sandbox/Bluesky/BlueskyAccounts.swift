@@ -2,62 +2,61 @@ import Foundation
 import Posts
 
 /// Sessions, identities and profiles.
-enum BlueskyAccounts {
+extension BlueskyCall {
     /// When everybody joined.
     static let epoch = Date(timeIntervalSince1970: 1_688_137_381)
     static let maximumActors = 25
 
-    static let routes: [String: BlueskyRoute] = [
+    static let accountRoutes: [String: BlueskyRoute] = [
         "com.atproto.server.createSession": .procedure(
-            .open, ["identifier", "password", "authFactorToken", "allowTakendown"], answer: createSession),
-        "com.atproto.server.refreshSession": .procedure(.refresh, nil, answer: refreshSession),
-        "com.atproto.server.deleteSession": .procedure(.refresh, nil, answer: deleteSession),
-        "com.atproto.server.getSession": .query(.session, answer: getSession),
-        "com.atproto.identity.resolveHandle": .query(.open, ["handle"], answer: resolveHandle),
-        "app.bsky.actor.getProfile": .query(.anybody, ["actor"], answer: getProfile),
-        "app.bsky.actor.getProfiles": .query(.anybody, ["actors"], answer: getProfiles),
+            .open, ["identifier", "password", "authFactorToken", "allowTakendown"], answer: BlueskyCall.createSession),
+        "com.atproto.server.refreshSession": .procedure(.refresh, nil, answer: BlueskyCall.refreshSession),
+        "com.atproto.server.deleteSession": .procedure(.refresh, nil, answer: BlueskyCall.deleteSession),
+        "com.atproto.server.getSession": .query(.session, answer: BlueskyCall.getSession),
+        "com.atproto.identity.resolveHandle": .query(.open, ["handle"], answer: BlueskyCall.resolveHandle),
+        "app.bsky.actor.getProfile": .query(.anybody, ["actor"], answer: BlueskyCall.getProfile),
+        "app.bsky.actor.getProfiles": .query(.anybody, ["actors"], answer: BlueskyCall.getProfiles),
     ]
 
-    private static func createSession(
-        _ wire: inout BlueskyWire, _ state: inout SandboxState, _ call: BlueskyCall
-    ) throws(BlueskyRefusal) -> WireAnswer {
-        let identifier = try call.requiredText("identifier").lowercased()
-        let password = try call.requiredText("password")
+    private func createSession(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal)
+        -> WireAnswer
+    {
+        let identifier = try requiredText("identifier").lowercased()
+        let password = try requiredText("password")
         let person = wire.repository.people.index(of: identifier)
-        let account = person.map { wire.repository.people.dids[$0] } ?? identifier
-        wire.standing = wire.rates.countLogin(to: account, at: call.now)
+        let account = person.map { wire.repository.people.ids[$0] } ?? identifier
+        wire.standing = wire.rates.countLogin(to: account, at: now)
         if wire.standing?.isExceeded ?? false { throw .rateLimited }
         let role = SandboxRole.allCases.first { $0.person == person }
         guard let role, wire.access.bluesky(role).appPassword == password else {
             throw BlueskyRefusal(401, "AuthenticationRequired", "Invalid identifier or password")
         }
-        let pair = wire.sessions.open(for: role.person, at: call.now)
-        return session(of: role.person, pair, wire, call)
+        let pair = wire.sessions.open(for: role.person, at: now)
+        return session(of: role.person, pair, wire)
     }
 
-    private static func refreshSession(
-        _ wire: inout BlueskyWire, _ state: inout SandboxState, _ call: BlueskyCall
-    ) throws(BlueskyRefusal) -> WireAnswer {
-        let (person, pair) = try wire.sessions.refresh(call.token ?? "", at: call.now, habits: call.habits)
-        return session(of: person, pair, wire, call)
+    private func refreshSession(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal)
+        -> WireAnswer
+    {
+        let (person, pair) = try wire.sessions.refresh(token ?? "", at: now, habits: habits)
+        return session(of: person, pair, wire)
     }
 
-    private static func deleteSession(
-        _ wire: inout BlueskyWire, _ state: inout SandboxState, _ call: BlueskyCall
-    ) throws(BlueskyRefusal) -> WireAnswer {
-        try wire.sessions.close(call.token ?? "", at: call.now)
+    private func deleteSession(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal)
+        -> WireAnswer
+    {
+        try wire.sessions.close(token ?? "", at: now)
         return WireAnswer(status: 200)
     }
 
-    private static func getSession(
-        _ wire: inout BlueskyWire, _ state: inout SandboxState, _ call: BlueskyCall
-    ) throws(BlueskyRefusal) -> WireAnswer {
-        session(of: try call.account(), nil, wire, call)
+    private func getSession(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal) -> WireAnswer
+    {
+        session(of: try account(), nil, wire)
     }
 
     /// The account, with a pair of tokens if there is a new one.
-    private static func session(
-        of person: Int, _ pair: BlueskySessions.Pair?, _ wire: BlueskyWire, _ call: BlueskyCall
+    private func session(
+        of person: Int, _ pair: BlueskySessions.Pair?, _ wire: BlueskyWire
     ) -> WireAnswer {
         let people = wire.repository.people
         let tokens: [(String, WireJSON)] =
@@ -65,46 +64,150 @@ enum BlueskyAccounts {
         return .json(
             .object(
                 tokens + [
-                    ("handle", .string(people.handles[person])), ("did", .string(people.dids[person])),
-                    ("didDoc", people.document(of: person, at: call.url)), ("active", true),
+                    ("handle", .string(people.handles[person])), ("did", .string(people.ids[person])),
+                    ("didDoc", people.document(of: person, at: url)), ("active", true),
                 ]))
     }
 
-    private static func resolveHandle(
-        _ wire: inout BlueskyWire, _ state: inout SandboxState, _ call: BlueskyCall
-    ) throws(BlueskyRefusal) -> WireAnswer {
-        let handle = try call.required("handle")
+    private func resolveHandle(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal)
+        -> WireAnswer
+    {
+        let handle = try required("handle")
         guard RecordSyntax.isHandle(handle) else { throw .invalid("Error: handle must be a valid handle") }
         guard let person = wire.repository.people.index(of: handle) else { throw .invalid("Unable to resolve handle") }
-        return .json(["did": .string(wire.repository.people.dids[person])])
+        return .json(["did": .string(wire.repository.people.ids[person])])
     }
 
-    private static func getProfile(
-        _ wire: inout BlueskyWire, _ state: inout SandboxState, _ call: BlueskyCall
-    ) throws(BlueskyRefusal) -> WireAnswer {
-        let actor = try call.required("actor")
+    private func getProfile(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal) -> WireAnswer
+    {
+        let actor = try required("actor")
         guard let person = try index(of: actor, wire) else { throw .invalid("Profile not found") }
-        return .json(wire.repository.detailedProfile(of: person, for: call.caller, in: state))
+        return .json(wire.repository.detailedProfile(of: person, for: caller, in: state))
     }
 
-    private static func getProfiles(
-        _ wire: inout BlueskyWire, _ state: inout SandboxState, _ call: BlueskyCall
-    ) throws(BlueskyRefusal) -> WireAnswer {
-        let actors = call.parameters("actors")
-        guard (1...maximumActors).contains(actors.count) else {
-            throw .invalid("Error: actors must have between 1 and \(maximumActors) elements")
+    private func getProfiles(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal)
+        -> WireAnswer
+    {
+        let actors = parameters("actors")
+        guard (1...Self.maximumActors).contains(actors.count) else {
+            throw .invalid("Error: actors must have between 1 and \(Self.maximumActors) elements")
         }
         var profiles: [WireJSON] = []
         for actor in actors {
             guard let person = try index(of: actor, wire) else { continue }
-            profiles.append(wire.repository.detailedProfile(of: person, for: call.caller, in: state))
+            profiles.append(wire.repository.detailedProfile(of: person, for: caller, in: state))
         }
         return .json(["profiles": .array(profiles)])
     }
 
     /// The index of the actor; nil when nobody is called so.
-    static func index(of actor: String, _ wire: BlueskyWire) throws(BlueskyRefusal) -> Int? {
+    func index(of actor: String, _ wire: BlueskyWire) throws(BlueskyRefusal) -> Int? {
         guard RecordSyntax.isActor(actor) else { throw .invalid("Error: actor must be a valid did or a handle") }
         return wire.repository.people.index(of: actor)
+    }
+}
+
+/// Who is logged in: access tokens that end soon, refresh tokens that are exchanged for new pairs.
+struct BlueskySessions: Sendable {
+    /// What a client gets.
+    typealias Pair = (access: String, refresh: String)
+
+    private struct Access: Sendable {
+        var person: Int
+        var issued: Date
+        var isRevoked = false
+    }
+
+    private struct Refresh: Sendable {
+        var person: Int
+        var ends: Date
+        /// The access token of the same pair.
+        var access: String
+        /// The token that has taken its place.
+        var successor: String?
+        var isRevoked = false
+    }
+
+    static let refreshLifetime = 90 * 86_400.0
+    /// How long a refresh token goes on after it was exchanged.
+    static let grace = 2 * 3_600.0
+
+    private var generator: SampleGenerator
+    private var accesses: [String: Access] = [:]
+    private var refreshes: [String: Refresh] = [:]
+
+    init(seed: UInt64) { generator = SampleGenerator(seed: seed) }
+
+    /// Begins a session.
+    mutating func open(for person: Int, at now: Date) -> Pair {
+        let access = accessToken(for: person, at: now)
+        let refresh = word()
+        refreshes[refresh] = Refresh(person: person, ends: now + Self.refreshLifetime, access: access)
+        return (access, refresh)
+    }
+
+    /// Whose access token it is.
+    ///
+    /// - Throws: `ExpiredToken` for one that has ended, `InvalidToken` for anything else that is none.
+    func person(access token: String, at now: Date, habits: BlueskyHabits) throws(BlueskyRefusal) -> Int {
+        guard let access = accesses[token] else {
+            if refreshes[token] != nil { throw .invalidToken("Bad token scope") }
+            throw .invalidToken("Token could not be verified")
+        }
+        if access.isRevoked { throw .expired("Token has been revoked") }
+        guard now.timeIntervalSince(access.issued) < habits.accessTokenLifetime else {
+            throw .expired("Token has expired")
+        }
+        return access.person
+    }
+
+    /// Exchanges a refresh token for a new pair; one that was exchanged before gives its successor once more.
+    mutating func refresh(
+        _ token: String, at now: Date, habits: BlueskyHabits
+    ) throws(BlueskyRefusal) -> (person: Int, pair: Pair) {
+        let known = try refresh(named: token, at: now)
+        if let successor = known.successor {
+            guard var next = refreshes[successor], !next.isRevoked else { throw .expired("Token has been revoked") }
+            next.access = accessToken(for: known.person, at: now)
+            refreshes[successor] = next
+            return (known.person, (next.access, successor))
+        }
+        let pair = open(for: known.person, at: now)
+        if habits.revokesOldTokens {
+            refreshes[token]?.isRevoked = true
+            accesses[known.access]?.isRevoked = true
+        } else {
+            refreshes[token]?.successor = pair.refresh
+            refreshes[token]?.ends = min(known.ends, now + Self.grace)
+        }
+        return (known.person, pair)
+    }
+
+    /// Ends a session; its access token lives out its time, as nobody asks a database about it.
+    mutating func close(_ token: String, at now: Date) throws(BlueskyRefusal) {
+        let known = try refresh(named: token, at: now)
+        refreshes[token]?.isRevoked = true
+        if let successor = known.successor { refreshes[successor]?.isRevoked = true }
+    }
+
+    private func refresh(named token: String, at now: Date) throws(BlueskyRefusal) -> Refresh {
+        guard let known = refreshes[token] else {
+            if accesses[token] != nil { throw .invalidToken("Bad token scope") }
+            throw .invalidToken("Token could not be verified")
+        }
+        if known.isRevoked { throw .expired("Token has been revoked") }
+        guard now < known.ends else { throw .expired("Token has expired") }
+        return known
+    }
+
+    private mutating func accessToken(for person: Int, at now: Date) -> String {
+        let token = word()
+        accesses[token] = Access(person: person, issued: now)
+        return token
+    }
+
+    /// Nothing that a client could read anything from.
+    private mutating func word() -> String {
+        (0..<4).map { _ in String(generator.next(), radix: 36) }.joined(separator: ".")
     }
 }

@@ -106,7 +106,7 @@ struct BlueskyRoute: Sendable {
     }
 
     typealias Answer =
-        @Sendable (inout BlueskyWire, inout SandboxState, BlueskyCall) throws(BlueskyRefusal) -> WireAnswer
+        @Sendable (BlueskyCall) -> (inout BlueskyWire, inout SandboxState) throws(BlueskyRefusal) -> WireAnswer
 
     var isQuery: Bool
     var access: Access

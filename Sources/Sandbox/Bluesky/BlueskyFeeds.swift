@@ -2,7 +2,7 @@ import Foundation
 import Posts
 
 /// Timelines, single posts and conversations.
-enum BlueskyFeeds {
+extension BlueskyCall {
     /// How far back a timeline reaches.
     static let timelineLength = 800
     private static let maximumPosts = 25
@@ -12,44 +12,46 @@ enum BlueskyFeeds {
         "posts_with_replies", "posts_no_replies", "posts_with_media", "posts_and_author_threads", "posts_with_video",
     ]
 
-    static let routes: [String: BlueskyRoute] = [
-        "app.bsky.feed.getTimeline": .query(.session, ["algorithm", "limit", "cursor"], answer: getTimeline),
+    static let feedRoutes: [String: BlueskyRoute] = [
+        "app.bsky.feed.getTimeline": .query(
+            .session, ["algorithm", "limit", "cursor"], answer: BlueskyCall.getTimeline),
         "app.bsky.feed.getAuthorFeed": .query(
-            .anybody, ["actor", "limit", "cursor", "filter", "includePins"], answer: getAuthorFeed),
-        "app.bsky.feed.getPosts": .query(.anybody, ["uris"], answer: getPosts),
-        "app.bsky.feed.getPostThread": .query(.anybody, ["uri", "depth", "parentHeight"], answer: getPostThread),
+            .anybody, ["actor", "limit", "cursor", "filter", "includePins"], answer: BlueskyCall.getAuthorFeed),
+        "app.bsky.feed.getPosts": .query(.anybody, ["uris"], answer: BlueskyCall.getPosts),
+        "app.bsky.feed.getPostThread": .query(
+            .anybody, ["uri", "depth", "parentHeight"], answer: BlueskyCall.getPostThread),
     ]
 
-    private static func getTimeline(
-        _ wire: inout BlueskyWire, _ state: inout SandboxState, _ call: BlueskyCall
-    ) throws(BlueskyRefusal) -> WireAnswer {
-        let ids = (state.homes[try call.account()] ?? []).suffix(timelineLength)
-        return try call.page("feed") { cursor, limit throws(BlueskyRefusal) in
-            let wanted = call.habits.shortensTimeline ? max(1, limit / 3) : limit
-            var page = try feed(ids, cursor, wanted, &wire.repository, state, call)
-            if call.habits.repeatsTimelineItems { page.items += page.items }
+    private func getTimeline(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal)
+        -> WireAnswer
+    {
+        let ids = (state.homes[try account()] ?? []).suffix(Self.timelineLength)
+        return try page("feed") { cursor, limit throws(BlueskyRefusal) in
+            let wanted = habits.shortensTimeline ? max(1, limit / 3) : limit
+            var page = try feed(ids, cursor, wanted, &wire.repository, state)
+            if habits.repeatsTimelineItems { page.items += page.items }
             return page
         }
     }
 
-    private static func getAuthorFeed(
-        _ wire: inout BlueskyWire, _ state: inout SandboxState, _ call: BlueskyCall
-    ) throws(BlueskyRefusal) -> WireAnswer {
-        guard let person = try BlueskyAccounts.index(of: try call.required("actor"), wire) else {
+    private func getAuthorFeed(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal)
+        -> WireAnswer
+    {
+        guard let person = try index(of: try required("actor"), wire) else {
             throw .invalid("Profile not found")
         }
-        let filter = call.parameter("filter") ?? filters[0]
-        guard filters.contains(filter) else { throw .invalid("Error: filter must be one of \(filters)") }
+        let filter = parameter("filter") ?? Self.filters[0]
+        guard Self.filters.contains(filter) else { throw .invalid("Error: filter must be one of \(Self.filters)") }
         let ids = state.postsByAuthor[person].filter { state.posts[$0].map { isWanted($0, filter) } ?? false }
-        let pinned = try call.flag("includePins") ? pin(of: person, &wire.repository, state, call) : nil
-        return try call.page("feed") { cursor, limit throws(BlueskyRefusal) in
-            var page = try feed(ids[...], cursor, limit, &wire.repository, state, call)
+        let pinned = try flag("includePins") ? pin(of: person, &wire.repository, state) : nil
+        return try page("feed") { cursor, limit throws(BlueskyRefusal) in
+            var page = try feed(ids[...], cursor, limit, &wire.repository, state)
             if let pinned, cursor == nil { page.items.insert(pinned, at: 0) }
             return page
         }
     }
 
-    private static func isWanted(_ post: SandboxPost, _ filter: String) -> Bool {
+    private func isWanted(_ post: SandboxPost, _ filter: String) -> Bool {
         switch filter {
         case "posts_no_replies": post.replyTo == nil
         case "posts_with_media": post.attachment == .image && post.repostOf == nil
@@ -60,20 +62,20 @@ enum BlueskyFeeds {
     }
 
     /// The post on top of the person's feed, which is there again at its own time.
-    private static func pin(
-        of person: Int, _ repository: inout BlueskyRepository, _ state: SandboxState, _ call: BlueskyCall
+    private func pin(
+        of person: Int, _ repository: inout BlueskyRepository, _ state: SandboxState
     ) -> WireJSON? {
         guard let pinned = repository.profile(of: person, in: state).record.pinnedPost,
             let post = RecordAddress(pinned.uri).flatMap({ repository.post(at: $0, in: state) }),
-            post.author == person, let item = repository.feedItem(of: post, for: call.caller, in: state)
+            post.author == person, let item = repository.feedItem(of: post, for: caller, in: state)
         else { return nil }
         return item.adding(("reason", ["$type": "app.bsky.feed.defs#reasonPin"]))
     }
 
     /// One page of a feed, newest first by ``BlueskyRepository/feedTime(of:)``.
-    private static func feed(
+    private func feed(
         _ ids: ArraySlice<Int64>, _ cursor: String?, _ limit: Int, _ repository: inout BlueskyRepository,
-        _ state: SandboxState, _ call: BlueskyCall
+        _ state: SandboxState
     ) throws(BlueskyRefusal) -> (items: [WireJSON], next: String?) {
         let bound = try cursor.map { text throws(BlueskyRefusal) in try Place(text) }
         var places: [Place] = []
@@ -89,7 +91,7 @@ enum BlueskyFeeds {
             guard items.count < limit else { break }
             last = place
             if let post = state.posts[place.id],
-                let item = repository.feedItem(of: post, for: call.caller, in: state)
+                let item = repository.feedItem(of: post, for: caller, in: state)
             {
                 items.append(item)
             }
@@ -118,59 +120,56 @@ enum BlueskyFeeds {
         static func < (first: Place, second: Place) -> Bool { (first.time, first.id) < (second.time, second.id) }
     }
 
-    private static func getPosts(
-        _ wire: inout BlueskyWire, _ state: inout SandboxState, _ call: BlueskyCall
-    ) throws(BlueskyRefusal) -> WireAnswer {
-        let uris = call.parameters("uris")
+    private func getPosts(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal) -> WireAnswer {
+        let uris = parameters("uris")
         guard !uris.isEmpty else { throw .invalid("Error: Params must have the property \"uris\"") }
-        guard uris.count <= maximumPosts else {
-            throw .invalid("Error: uris must not have more than \(maximumPosts) elements")
+        guard uris.count <= Self.maximumPosts else {
+            throw .invalid("Error: uris must not have more than \(Self.maximumPosts) elements")
         }
         var posts: [WireJSON] = []
         for uri in uris {
             let address = try address(uri)
             guard let post = wire.repository.post(at: address, in: state) else { continue }
-            if call.habits.omitsPosts, SandboxIdentity.hash(address.key) % 2 == 0 { continue }
-            posts.append(wire.repository.view(of: post, for: call.caller, in: state))
+            if habits.omitsPosts, SandboxIdentity.hash(address.key) % 2 == 0 { continue }
+            posts.append(wire.repository.view(of: post, for: caller, in: state))
         }
         return .json(["posts": .array(posts)])
     }
 
-    private static func address(_ uri: String) throws(BlueskyRefusal) -> RecordAddress {
+    private func address(_ uri: String) throws(BlueskyRefusal) -> RecordAddress {
         guard let address = RecordAddress(uri) else { throw .invalid("Error: uri must be a valid at-uri") }
         return address
     }
 }
 
 /// Conversations.
-extension BlueskyFeeds {
-    private static func getPostThread(
-        _ wire: inout BlueskyWire, _ state: inout SandboxState, _ call: BlueskyCall
-    ) throws(BlueskyRefusal) -> WireAnswer {
-        let uri = try call.required("uri")
-        let depth = min(try call.number("depth", standard: 6, in: 0...1_000), maximumDepth)
-        let height = min(try call.number("parentHeight", standard: 80, in: 0...1_000), maximumDepth)
+extension BlueskyCall {
+    private func getPostThread(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal)
+        -> WireAnswer
+    {
+        let uri = try required("uri")
+        let depth = min(try number("depth", standard: 6, in: 0...1_000), Self.maximumDepth)
+        let height = min(try number("parentHeight", standard: 80, in: 0...1_000), Self.maximumDepth)
         guard let post = wire.repository.post(at: try address(uri), in: state) else {
             throw BlueskyRefusal(400, "NotFound", "Post not found: \(uri.prefix(160))", isExpected: true)
         }
-        var thread = branch(of: post, depth: depth, &wire.repository, state, call)
-        if let parent = parent(of: post, height: height, &wire.repository, state, call) {
+        var thread = branch(of: post, depth: depth, &wire.repository, state)
+        if let parent = parent(of: post, height: height, &wire.repository, state) {
             thread = thread.adding(("parent", parent))
         }
         return .json(["thread": thread])
     }
 
     /// The post and the answers to it.
-    private static func branch(
-        of post: SandboxPost, depth: Int, _ repository: inout BlueskyRepository, _ state: SandboxState,
-        _ call: BlueskyCall
+    private func branch(
+        of post: SandboxPost, depth: Int, _ repository: inout BlueskyRepository, _ state: SandboxState
     ) -> WireJSON {
-        let view = threadView(of: post, &repository, state, call)
+        let view = threadView(of: post, &repository, state)
         guard depth > 0 else { return view }
         var answers: [WireJSON] = []
         for id in state.answers[post.id] ?? [] {
             guard let answer = state.posts[id], repository.shows(answer) else { continue }
-            answers.append(branch(of: answer, depth: depth - 1, &repository, state, call))
+            answers.append(branch(of: answer, depth: depth - 1, &repository, state))
         }
         if post.crowd > 0 {
             let key = repository.key(of: post.id)
@@ -180,25 +179,24 @@ extension BlueskyFeeds {
         return view.adding(("replies", .array(answers)))
     }
 
-    private static func parent(
-        of post: SandboxPost, height: Int, _ repository: inout BlueskyRepository, _ state: SandboxState,
-        _ call: BlueskyCall
+    private func parent(
+        of post: SandboxPost, height: Int, _ repository: inout BlueskyRepository, _ state: SandboxState
     ) -> WireJSON? {
         guard height > 0, let reference = repository.entry(of: post, in: state).reply?.parent else { return nil }
         guard let parent = RecordAddress(reference.uri).flatMap({ repository.post(at: $0, in: state) }) else {
             return BlueskyRepository.notFound(reference.uri)
         }
-        let view = threadView(of: parent, &repository, state, call)
-        guard let above = self.parent(of: parent, height: height - 1, &repository, state, call) else { return view }
+        let view = threadView(of: parent, &repository, state)
+        guard let above = self.parent(of: parent, height: height - 1, &repository, state) else { return view }
         return view.adding(("parent", above))
     }
 
-    private static func threadView(
-        of post: SandboxPost, _ repository: inout BlueskyRepository, _ state: SandboxState, _ call: BlueskyCall
+    private func threadView(
+        of post: SandboxPost, _ repository: inout BlueskyRepository, _ state: SandboxState
     ) -> WireJSON {
         [
             "$type": "app.bsky.feed.defs#threadViewPost",
-            "post": repository.view(of: post, for: call.caller, in: state),
+            "post": repository.view(of: post, for: caller, in: state),
         ]
     }
 }

@@ -2,31 +2,31 @@ import Foundation
 import Posts
 
 /// What one is told about.
-enum BlueskyNotifications {
-    static let routes: [String: BlueskyRoute] = [
+extension BlueskyCall {
+    static let notificationRoutes: [String: BlueskyRoute] = [
         "app.bsky.notification.listNotifications": .query(
-            .session, ["reasons", "limit", "cursor", "priority", "seenAt"], answer: listNotifications),
-        "app.bsky.notification.updateSeen": .procedure(.session, ["seenAt"], answer: updateSeen),
+            .session, ["reasons", "limit", "cursor", "priority", "seenAt"], answer: BlueskyCall.listNotifications),
+        "app.bsky.notification.updateSeen": .procedure(.session, ["seenAt"], answer: BlueskyCall.updateSeen),
     ]
 
-    private static func listNotifications(
-        _ wire: inout BlueskyWire, _ state: inout SandboxState, _ call: BlueskyCall
-    ) throws(BlueskyRefusal) -> WireAnswer {
-        let reader = try call.account()
-        guard call.parameter("seenAt") == nil else { throw .invalid("The seenAt parameter is unsupported") }
-        let reasons = Set(call.parameters("reasons"))
-        let isPriority = try call.flag("priority")
+    private func listNotifications(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal)
+        -> WireAnswer
+    {
+        let reader = try account()
+        guard parameter("seenAt") == nil else { throw .invalid("The seenAt parameter is unsupported") }
+        let reasons = Set(parameters("reasons"))
+        let isPriority = try flag("priority")
         let seen = wire.seen[reader]
         let all = isPriority ? [] : state.notifications[reader] ?? []
         var members: [(String, WireJSON)] = [("priority", .bool(isPriority))]
         if let seen { members.append(("seenAt", .string(seen.rfc3339))) }
-        return try call.page("notifications", with: members) { cursor, limit throws(BlueskyRefusal) in
+        return try page("notifications", with: members) { cursor, limit throws(BlueskyRefusal) in
             let bound = try cursor.map { text throws(BlueskyRefusal) in try id(text) }
             var items: [WireJSON] = []
             var index = bound.map { all.firstIndex(above: $0 - 1, by: \.id) } ?? all.count
             while index > 0, items.count < limit {
                 index -= 1
-                guard all[index].visibleFrom <= call.now else { continue }
+                guard all[index].visibleFrom <= now else { continue }
                 let item = BlueskyNotification(all[index], to: reader, &wire.repository, state)
                 guard let item, reasons.isEmpty || reasons.contains(item.reason) else { continue }
                 items.append(
@@ -36,18 +36,17 @@ enum BlueskyNotifications {
         }
     }
 
-    private static func id(_ cursor: String) throws(BlueskyRefusal) -> Int64 {
+    private func id(_ cursor: String) throws(BlueskyRefusal) -> Int64 {
         guard let id = Int64(cursor), id > 0 else { throw .invalid("Malformed cursor") }
         return id
     }
 
-    private static func updateSeen(
-        _ wire: inout BlueskyWire, _ state: inout SandboxState, _ call: BlueskyCall
-    ) throws(BlueskyRefusal) -> WireAnswer {
-        guard let date = RecordSyntax.date(try call.requiredText("seenAt")) else {
+    private func updateSeen(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal) -> WireAnswer
+    {
+        guard let date = RecordSyntax.date(try requiredText("seenAt")) else {
             throw .invalid("Error: Input/seenAt must be a datetime with zone")
         }
-        wire.seen[try call.account()] = date
+        wire.seen[try account()] = date
         return WireAnswer(status: 200)
     }
 }
@@ -107,7 +106,7 @@ struct BlueskyNotification {
         return repository.entry(
             RecordAddress.follows, key, by: notification.cause,
             [
-                "$type": .text(RecordAddress.follows), "subject": .text(repository.people.dids[reader]),
+                "$type": .text(RecordAddress.follows), "subject": .text(repository.people.ids[reader]),
                 "createdAt": .text(notification.createdAt.rfc3339),
             ], createdAt: notification.createdAt)
     }

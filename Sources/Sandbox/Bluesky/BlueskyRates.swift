@@ -2,29 +2,13 @@ import Foundation
 
 /// The limits of a Bluesky server, counted in fixed windows of the sandbox's clock.
 struct BlueskyRates: Sendable {
-    /// How much of something is allowed in how many seconds.
-    struct Allowance: Hashable, Sendable {
-        var amount: Int
-        var period: Int
-    }
-
-    /// What the rate limit headers say.
-    struct Standing: Sendable {
-        var allowance: Allowance
-        var remaining: Int
-        var reset: Date
-        var isExceeded: Bool
-    }
-
-    private struct Key: Hashable {
-        var who: String
-        var allowance: Allowance
-    }
+    typealias Allowance = RateCounter.Allowance
+    typealias Standing = RateCounter.Standing
 
     private let requests: Allowance
     private let points: [Allowance]
     private let logins: [Allowance]
-    private var counts: [Key: (window: Int, used: Int)] = [:]
+    private var counter = RateCounter()
 
     /// - Parameter limits: Mastodon's stand for the usual ones, which here are Bluesky's own; anything else is meant as
     ///   said, a post for three points.
@@ -49,37 +33,27 @@ struct BlueskyRates: Sendable {
     }
 
     /// Counts a request; all of them come from one address.
-    mutating func countRequest(at now: Date) -> Standing { take(1, of: requests, by: "address", at: now) }
+    mutating func countRequest(at now: Date) -> Standing {
+        counter.count(by: "address", of: requests, at: now)
+    }
 
     /// Counts the points of a write.
     mutating func countPoints(_ points: Int, by did: String, at now: Date) -> Standing? {
-        Self.tightest(self.points.map { take(points, of: $0, by: "points " + did, at: now) })
+        Self.tightest(self.points.map { counter.count(points, by: "points " + did, of: $0, at: now) })
     }
 
     /// Counts an attempt to log in.
     mutating func countLogin(to account: String, at now: Date) -> Standing? {
-        Self.tightest(logins.map { take(1, of: $0, by: "login " + account, at: now) })
+        Self.tightest(logins.map { counter.count(by: "login " + account, of: $0, at: now) })
     }
 
     /// The one with the least left.
     static func tightest(_ standings: [Standing]) -> Standing? {
         standings.first(where: \.isExceeded) ?? standings.min { $0.remaining < $1.remaining }
     }
-
-    private mutating func take(_ amount: Int, of allowance: Allowance, by who: String, at now: Date) -> Standing {
-        let window = Int((now.timeIntervalSince1970 / Double(allowance.period)).rounded(.down))
-        let key = Key(who: who, allowance: allowance)
-        let before = counts[key].flatMap { $0.window == window ? $0.used : nil } ?? 0
-        let used = before + amount
-        counts[key] = (window, used)
-        return Standing(
-            allowance: allowance, remaining: max(0, allowance.amount - used),
-            reset: Date(timeIntervalSince1970: Double(window + 1) * Double(allowance.period)),
-            isExceeded: used > allowance.amount)
-    }
 }
 
-extension BlueskyRates.Standing {
+extension RateCounter.Standing {
     /// The headers, with how long to wait where too much was asked.
     func headers(at now: Date) -> [(name: String, value: String)] {
         let lines = [

@@ -1,52 +1,54 @@
 import Foundation
+import Posts
 
 /// Reading and writing records.
-enum BlueskyRecords {
+extension BlueskyCall {
     private static let kept: Set = [RecordAddress.posts, RecordAddress.likes, RecordAddress.profiles]
 
-    static let routes: [String: BlueskyRoute] = [
+    static let recordRoutes: [String: BlueskyRoute] = [
         "com.atproto.repo.listRecords": .query(
-            .open, ["repo", "collection", "limit", "cursor", "reverse"], answer: listRecords),
-        "com.atproto.repo.getRecord": .query(.open, ["repo", "collection", "rkey", "cid"], answer: getRecord),
+            .open, ["repo", "collection", "limit", "cursor", "reverse"], answer: BlueskyCall.listRecords),
+        "com.atproto.repo.getRecord": .query(
+            .open, ["repo", "collection", "rkey", "cid"], answer: BlueskyCall.getRecord),
         "com.atproto.repo.createRecord": .procedure(
-            .session, ["repo", "collection", "rkey", "validate", "record", "swapCommit"], answer: createRecord),
+            .session, ["repo", "collection", "rkey", "validate", "record", "swapCommit"],
+            answer: BlueskyCall.createRecord),
         "com.atproto.repo.putRecord": .procedure(
             .session, ["repo", "collection", "rkey", "validate", "record", "swapRecord", "swapCommit"],
-            answer: putRecord),
+            answer: BlueskyCall.putRecord),
         "com.atproto.repo.deleteRecord": .procedure(
-            .session, ["repo", "collection", "rkey", "swapRecord", "swapCommit"], answer: deleteRecord),
+            .session, ["repo", "collection", "rkey", "swapRecord", "swapCommit"], answer: BlueskyCall.deleteRecord),
     ]
 
-    private static func listRecords(
-        _ wire: inout BlueskyWire, _ state: inout SandboxState, _ call: BlueskyCall
-    ) throws(BlueskyRefusal) -> WireAnswer {
-        let (person, collection) = try place(wire, call)
-        let isReversed = try call.flag("reverse")
-        return try call.page("records") { cursor, limit throws(BlueskyRefusal) in
+    private func listRecords(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal)
+        -> WireAnswer
+    {
+        let (person, collection) = try place(wire)
+        let isReversed = try flag("reverse")
+        return try page("records") { cursor, limit throws(BlueskyRefusal) in
             let bounds = RecordBounds(limit: limit, cursor: cursor, isReversed: isReversed)
             let entries = wire.repository.list(collection, of: person, bounds, in: state)
             return (entries.map(\.json), entries.last?.key)
         }
     }
 
-    private static func getRecord(
-        _ wire: inout BlueskyWire, _ state: inout SandboxState, _ call: BlueskyCall
-    ) throws(BlueskyRefusal) -> WireAnswer {
-        let (person, collection) = try place(wire, call)
-        let key = try call.required("rkey")
-        let wanted = call.parameter("cid")
+    private func getRecord(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal) -> WireAnswer
+    {
+        let (person, collection) = try place(wire)
+        let key = try required("rkey")
+        let wanted = parameter("cid")
         let entry = wire.repository.entry(at: key, collection, of: person, in: state)
         guard let entry, wanted == nil || wanted == entry.cid else {
-            throw .recordNotFound(RecordAddress(wire.repository.people.dids[person], collection, key).uri)
+            throw .recordNotFound(RecordAddress(wire.repository.people.ids[person], collection, key).uri)
         }
         return .json(entry.json)
     }
 
     /// Whose collection the parameters name.
-    private static func place(
-        _ wire: BlueskyWire, _ call: BlueskyCall
+    private func place(
+        _ wire: BlueskyWire
     ) throws(BlueskyRefusal) -> (person: Int, collection: String) {
-        let (repo, collection) = (try call.required("repo"), try call.required("collection"))
+        let (repo, collection) = (try required("repo"), try required("collection"))
         guard RecordSyntax.isActor(repo) else { throw .invalid("Error: repo must be a valid did or a handle") }
         guard RecordSyntax.isName(collection) else { throw .invalid("Error: collection must be a valid nsid") }
         guard let person = wire.repository.people.index(of: repo) else {
@@ -55,88 +57,87 @@ enum BlueskyRecords {
         return (person, collection)
     }
 
-    private static func createRecord(
-        _ wire: inout BlueskyWire, _ state: inout SandboxState, _ call: BlueskyCall
-    ) throws(BlueskyRefusal) -> WireAnswer {
-        let target = try target(&wire, call, points: 3)
-        let key = try call.fields["rkey"].map { _ throws(BlueskyRefusal) in try call.requiredText("rkey") }
+    private func createRecord(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal)
+        -> WireAnswer
+    {
+        let target = try target(&wire, points: 3)
+        let key = try fields["rkey"].map { _ throws(BlueskyRefusal) in try requiredText("rkey") }
         var write = try RecordWrite(
-            collection: target.collection, key: key ?? wire.repository.freshKey(at: call.now),
-            record: try call.requiredField("record"), by: target.person)
+            collection: target.collection, key: key ?? wire.repository.freshKey(at: now),
+            record: try requiredField("record"), by: target.person)
         if wire.repository.entry(at: write.key, write.collection, of: write.person, in: state) != nil {
             // Who asks again because no answer came cannot know that the record is there.
-            throw call.habits.refusesUsedKeyAs400
+            throw habits.refusesUsedKeyAs400
                 ? .invalid("Record already exists", isExpected: true)
                 : BlueskyRefusal(500, "InternalServerError", "Internal Server Error", isExpected: true)
         }
         write.replacesLikes = true
-        return try commit(write, &wire, &state, call)
+        return try commit(write, &wire, &state)
     }
 
-    private static func putRecord(
-        _ wire: inout BlueskyWire, _ state: inout SandboxState, _ call: BlueskyCall
-    ) throws(BlueskyRefusal) -> WireAnswer {
-        let target = try target(&wire, call, points: 2)
+    private func putRecord(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal) -> WireAnswer
+    {
+        let target = try target(&wire, points: 2)
         let write = try RecordWrite(
-            collection: target.collection, key: try call.requiredText("rkey"),
-            record: try call.requiredField("record"), by: target.person)
+            collection: target.collection, key: try requiredText("rkey"),
+            record: try requiredField("record"), by: target.person)
         let current = wire.repository.entry(at: write.key, write.collection, of: write.person, in: state)
         if let current, current.cid == ContentID(of: write.record).text {
             // The same once more is no change, whatever the swap demands.
             state.made = wire.repository.post(of: write, in: state).map { (.repeated, $0) }
             return .json(answer(current))
         }
-        try checkSwap(call, current: current?.cid)
-        return try commit(write, &wire, &state, call)
+        try checkSwap(current: current?.cid)
+        return try commit(write, &wire, &state)
     }
 
-    private static func commit(
-        _ write: RecordWrite, _ wire: inout BlueskyWire, _ state: inout SandboxState, _ call: BlueskyCall
+    private func commit(
+        _ write: RecordWrite, _ wire: inout BlueskyWire, _ state: inout SandboxState
     ) throws(BlueskyRefusal) -> WireAnswer {
-        let entry = try wire.repository.apply(write, in: &state, at: call.now)
-        let commit = wire.repository.commit(.text(entry.uri + " " + entry.cid), by: write.person, at: call.now)
+        let entry = try wire.repository.apply(write, in: &state, at: now)
+        let commit = wire.repository.commit(.text(entry.uri + " " + entry.cid), by: write.person, at: now)
         return .json(answer(entry).adding(("commit", commit)))
     }
 
-    private static func answer(_ entry: BlueskyRepository.Entry) -> WireJSON {
+    private func answer(_ entry: BlueskyRepository.Entry) -> WireJSON {
         ["uri": .string(entry.uri), "cid": .string(entry.cid), "validationStatus": "valid"]
     }
 
-    private static func deleteRecord(
-        _ wire: inout BlueskyWire, _ state: inout SandboxState, _ call: BlueskyCall
-    ) throws(BlueskyRefusal) -> WireAnswer {
-        let (person, collection) = try target(&wire, call, points: 1)
-        let key = try call.requiredText("rkey")
+    private func deleteRecord(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal)
+        -> WireAnswer
+    {
+        let (person, collection) = try target(&wire, points: 1)
+        let key = try requiredText("rkey")
         guard let current = wire.repository.entry(at: key, collection, of: person, in: state) else {
             return .json([:])
         }
-        try checkSwap(call, current: current.cid)
+        try checkSwap(current: current.cid)
         switch collection {
         case RecordAddress.posts: wire.repository.deletePost(key, of: person, in: &state)
         case RecordAddress.likes: wire.repository.deleteLike(key, of: person, in: &state)
         default: throw .invalid("the sandbox keeps every profile")
         }
-        return .json(["commit": wire.repository.commit(.text("-" + current.uri), by: person, at: call.now)])
+        return .json(["commit": wire.repository.commit(.text("-" + current.uri), by: person, at: now)])
     }
 
     /// Where to write: the caller's own repository, within the limits.
-    private static func target(
-        _ wire: inout BlueskyWire, _ call: BlueskyCall, points: Int
+    private func target(
+        _ wire: inout BlueskyWire, points: Int
     ) throws(BlueskyRefusal) -> (person: Int, collection: String) {
-        let person = try call.account()
-        let (repo, collection) = (try call.requiredText("repo"), try call.requiredText("collection"))
+        let person = try account()
+        let (repo, collection) = (try requiredText("repo"), try requiredText("collection"))
         guard wire.repository.people.index(of: repo) == person else {
             throw BlueskyRefusal(401, "AuthenticationRequired", "Authentication Required")
         }
-        wire.standing = wire.rates.countPoints(points, by: wire.repository.people.dids[person], at: call.now)
+        wire.standing = wire.rates.countPoints(points, by: wire.repository.people.ids[person], at: now)
         if wire.standing?.isExceeded ?? false { throw .rateLimited }
-        guard kept.contains(collection) else {
+        guard Self.kept.contains(collection) else {
             throw .invalid("the sandbox keeps no records of \(collection.prefix(80))")
         }
-        if let validate = call.fields["validate"] {
+        if let validate = fields["validate"] {
             guard case .bool = validate else { throw .invalid("Error: Input/validate must be a boolean") }
         }
-        if let wanted = call.fields["swapCommit"], wanted != .null {
+        if let wanted = fields["swapCommit"], wanted != .null {
             let head = wire.repository.commits[person]?.cid
             guard wanted.text == head else {
                 throw BlueskyRefusal(400, "InvalidSwap", "Commit was at \(head ?? "null")")
@@ -146,8 +147,8 @@ enum BlueskyRecords {
     }
 
     /// Null demands that there is no record, an identifier demands that one, and without either nothing is demanded.
-    private static func checkSwap(_ call: BlueskyCall, current: String?) throws(BlueskyRefusal) {
-        switch call.fields["swapRecord"] {
+    private func checkSwap(current: String?) throws(BlueskyRefusal) {
+        switch fields["swapRecord"] {
         case nil: return
         case .null: if current != nil { throw .invalidSwap(was: current, isExpected: true) }
         case .text(let cid): if cid != current { throw .invalidSwap(was: current) }
@@ -159,5 +160,197 @@ enum BlueskyRecords {
 extension BlueskyRepository.Entry {
     fileprivate var json: WireJSON {
         ["uri": .string(uri), "cid": .string(cid), "value": record.json]
+    }
+}
+
+/// A record on its way into a repository, its form checked.
+struct RecordWrite {
+    enum Content {
+        case post(PostRecord)
+        case like(LikeRecord)
+        case profile(ProfileRecord)
+    }
+
+    var collection: String
+    var key: String
+    var record: RecordValue
+    var person: Int
+    var content: Content
+    /// A like takes the place of earlier ones of the same post.
+    var replacesLikes = false
+
+    /// The collection must be one of those that are kept.
+    ///
+    /// - Throws: `InvalidRequest` for a key or a record that the collection does not allow.
+    init(collection: String, key: String, record: RecordValue, by person: Int) throws(BlueskyRefusal) {
+        self.collection = collection
+        self.key = key
+        self.record = record
+        self.person = person
+        if collection == RecordAddress.profiles {
+            guard key == BlueskyRepository.profileKey else {
+                throw .invalid("Invalid record key for \(collection): expected self")
+            }
+            content = .profile(try ProfileRecord(record))
+            return
+        }
+        guard RecordSyntax.isTimestampKey(key) else {
+            throw .invalid("Invalid record key for \(collection): expected a tid")
+        }
+        content =
+            collection == RecordAddress.posts ? .post(try PostRecord(record)) : .like(try LikeRecord(record))
+    }
+}
+
+extension BlueskyRepository {
+    /// The number of the post that is at the place, or of which there is a like; nil where neither is.
+    mutating func post(of write: RecordWrite, in state: SandboxState) -> Int64? {
+        switch write.content {
+        case .post: number(of: RecordAddress(people.ids[write.person], write.collection, write.key))
+        case .like: like(named: write.key, of: write.person, in: state)?.post
+        case .profile: nil
+        }
+    }
+
+    /// The record at a place.
+    mutating func entry(at key: String, _ collection: String, of person: Int, in state: SandboxState) -> Entry? {
+        switch collection {
+        case RecordAddress.posts:
+            let address = RecordAddress(people.ids[person], collection, key)
+            return post(at: address, in: state).map { entry(of: $0, in: state) }
+        case RecordAddress.likes: return like(named: key, of: person, in: state)?.entry
+        case RecordAddress.profiles: return key == Self.profileKey ? profile(of: person, in: state).entry : nil
+        default: return nil
+        }
+    }
+
+    /// Writes the record at its place, whatever was there.
+    ///
+    /// - Throws: `InvalidRequest` where it refers to what is not there.
+    mutating func apply(_ write: RecordWrite, in state: inout SandboxState, at now: Date) throws(BlueskyRefusal)
+        -> Entry
+    {
+        switch write.content {
+        case .post(let post):
+            let address = RecordAddress(people.ids[write.person], write.collection, write.key)
+            if let old = self.post(at: address, in: state) {
+                return rewrite(old, post, of: write.record, in: &state)
+            }
+            return try self.write(post, of: write.record, key: write.key, by: write.person, in: &state, at: now)
+        case .like(let like):
+            return try self.write(like, as: write, in: &state, at: now)
+        case .profile(let profile):
+            return self.write(profile, of: write.record, by: write.person)
+        }
+    }
+}
+
+/// Which part of a collection is asked for.
+struct RecordBounds: Sendable {
+    var limit: Int
+    /// The key of the last record of the page before.
+    var cursor: String?
+    /// The smallest key first.
+    var isReversed: Bool
+
+    /// The first records beyond the cursor, in the order asked for.
+    ///
+    /// - Parameters:
+    ///   - items: In the order of their keys.
+    ///   - key: The key of an item.
+    ///   - read: Gives the record; nil leaves the item out.
+    /// - Returns: As many records as the limit allows.
+    func page<Item>(
+        of items: [Item], by key: (Item) -> String, read: (Item) -> BlueskyRepository.Entry?
+    ) -> [BlueskyRepository.Entry] {
+        var page: [BlueskyRepository.Entry] = []
+        if isReversed {
+            var index = cursor.map { items.index(below: $0, by: key, orEqual: true) } ?? 0
+            while index < items.count, page.count < limit {
+                if let entry = read(items[index]) { page.append(entry) }
+                index += 1
+            }
+        } else {
+            var index = cursor.map { items.index(below: $0, by: key, orEqual: false) } ?? items.count
+            while index > 0, page.count < limit {
+                index -= 1
+                if let entry = read(items[index]) { page.append(entry) }
+            }
+        }
+        return page
+    }
+}
+
+/// Somebody's posts in the order of their keys, kept so while new ones come.
+struct OrderedPosts: Sendable {
+    private(set) var items: [(key: String, id: Int64)] = []
+    private var deletions = 0
+
+    /// Takes in what is new.
+    ///
+    /// - Parameters:
+    ///   - ids: All posts of the person in the order of their coming.
+    ///   - deletions: How many posts were ever deleted; with another number everything is put in order anew.
+    ///   - key: The key of a post.
+    mutating func update(to ids: [Int64], deletions: Int, key: (Int64) -> String) {
+        if deletions != self.deletions {
+            self.deletions = deletions
+            items = []
+        }
+        guard items.count < ids.count else { return }
+        let new = ids[items.count...].map { (key: key($0), id: $0) }.sorted { $0.key < $1.key }
+        guard let first = new.first else { return }
+        // Nearly always everything new belongs at the end.
+        let place = items.index(below: first.key, by: \.key, orEqual: true)
+        let tail = items[place...] + new
+        items.replaceSubrange(place..., with: tail.sorted { $0.key < $1.key })
+    }
+}
+
+extension Array {
+    /// The number of elements whose key is smaller than `bound`, or not greater; the keys ascend.
+    fileprivate func index(below bound: String, by key: (Element) -> String, orEqual: Bool) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            let candidate = key(self[middle])
+            if candidate < bound || (orEqual && candidate == bound) { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
+
+/// Collections in the order of their keys.
+extension BlueskyRepository {
+    /// The records of a collection; none where the collection is not kept.
+    mutating func list(
+        _ collection: String, of person: Int, _ bounds: RecordBounds, in state: SandboxState
+    ) -> [Entry] {
+        switch collection {
+        case RecordAddress.posts: return listPosts(of: person, bounds, in: state)
+        case RecordAddress.likes: return listLikes(of: person, bounds, in: state)
+        case RecordAddress.profiles:
+            return bounds.page(of: [profile(of: person, in: state).entry], by: \.key) { $0 }
+        default: return []
+        }
+    }
+
+    private mutating func listPosts(of person: Int, _ bounds: RecordBounds, in state: SandboxState) -> [Entry] {
+        guard written[person] != nil else {
+            return bounds.page(of: state.postsByAuthor[person], by: { key(of: $0) }, read: { entry(of: $0, in: state) })
+        }
+        // Keys that clients chose need not follow the order of arrival; all others do.
+        var ordered = orderedPosts.removeValue(forKey: person) ?? OrderedPosts()
+        ordered.update(to: state.postsByAuthor[person], deletions: state.deleted.count) { key(of: $0) }
+        orderedPosts[person] = ordered
+        return bounds.page(of: ordered.items, by: \.key, read: { entry(of: $0.id, in: state) })
+    }
+
+    private mutating func listLikes(of person: Int, _ bounds: RecordBounds, in state: SandboxState) -> [Entry] {
+        var entries = (likes[person] ?? [:]).values.map(\.entry)
+        for favorite in state.favorites[person] ?? [] where !hasLike(of: favorite.post, by: person) {
+            if let entry = like(for: favorite, of: person, in: state) { entries.append(entry) }
+        }
+        return bounds.page(of: entries.sorted { $0.key < $1.key }, by: \.key) { $0 }
     }
 }

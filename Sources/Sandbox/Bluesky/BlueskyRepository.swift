@@ -19,24 +19,13 @@ struct BlueskyRepository: Sendable {
         var reference: StrongReference { StrongReference(uri: uri, cid: cid) }
     }
 
-    struct Reply: Sendable {
-        var root: StrongReference
-        var parent: StrongReference
-    }
-
-    /// A like that was written here.
-    struct Like: Sendable {
-        var post: Int64
-        var entry: Entry
-    }
-
+    typealias Reply = (root: StrongReference, parent: StrongReference)
+    /// A like, and what it is of.
+    typealias Like = (post: Int64, entry: Entry)
     /// A profile as a record and as others see it.
-    struct Profile: Sendable {
-        var entry: Entry
-        var record: ProfileRecord
-    }
+    typealias Profile = (entry: Entry, record: ProfileRecord)
 
-    var people = BlueskyPeople()
+    let people: SandboxDirectory
     var habits = BlueskyHabits()
     /// What was written here or shown, by the sandbox's number of the post; stays when the post goes.
     var entries: [Int64: Entry] = [:]
@@ -54,6 +43,8 @@ struct BlueskyRepository: Sendable {
     /// The newest commit of each repository.
     var commits: [Int: (cid: String, rev: String)] = [:]
     private var lastMicroseconds: UInt64 = 0
+
+    init(people: SandboxDirectory) { self.people = people }
 
     /// Whether the post is one on Bluesky: it has no levels of visibility, and reposts are no posts.
     func shows(_ post: SandboxPost) -> Bool { post.visibility.isOpen && post.repostOf == nil }
@@ -73,7 +64,7 @@ struct BlueskyRepository: Sendable {
         let before = commits[person]?.cid
         let cid = ContentID(
             of: [
-                "did": .text(people.dids[person]), "version": 3, "rev": .text(rev), "data": change,
+                "did": .text(people.ids[person]), "version": 3, "rev": .text(rev), "data": change,
                 "prev": before.map(RecordValue.text) ?? .null,
             ]
         ).text
@@ -102,7 +93,7 @@ extension BlueskyRepository {
     }
 
     private func rendered(_ post: SandboxPost, in state: SandboxState) -> Entry {
-        let text = BlueskyText(post.text, population: state.population, people: people)
+        let text = BlueskyText(post.text, people: people)
         let createdAt = claimedDate(of: post)
         var members: [String: RecordValue] = [
             "$type": .text(RecordAddress.posts), "text": .text(text.text), "createdAt": .text(createdAt.rfc3339),
@@ -124,7 +115,7 @@ extension BlueskyRepository {
         reply: Reply? = nil
     ) -> Entry {
         Entry(
-            key: key, uri: RecordAddress(people.dids[person], collection, key).uri, cid: ContentID(of: record).text,
+            key: key, uri: RecordAddress(people.ids[person], collection, key).uri, cid: ContentID(of: record).text,
             record: record, createdAt: createdAt, reply: reply)
     }
 
@@ -132,12 +123,12 @@ extension BlueskyRepository {
     private func reply(of post: SandboxPost, in state: SandboxState) -> Reply? {
         guard let parent = post.replyTo, let author = post.replyToAuthor else { return nil }
         if let known = entries[parent] {
-            return Reply(root: known.reply?.root ?? known.reference, parent: known.reference)
+            return (known.reply?.root ?? known.reference, known.reference)
         }
         // The parent went before anybody saw it; the reference leads nowhere, as such references do.
-        let uri = RecordAddress(people.dids[author], RecordAddress.posts, key(of: parent)).uri
+        let uri = RecordAddress(people.ids[author], RecordAddress.posts, key(of: parent)).uri
         let gone = StrongReference(uri: uri, cid: ContentID(of: .text(uri)).text)
-        return Reply(root: gone, parent: gone)
+        return (gone, gone)
     }
 
     /// The time that the record claims; see ``BlueskyHabits/backdatesRecords``.
@@ -170,5 +161,245 @@ extension BlueskyRepository {
             "$type": "com.atproto.label.defs#selfLabels",
             "values": .list(labels.map { ["val": .text($0)] }),
         ]
+    }
+}
+
+/// Finding, writing and deleting posts.
+extension BlueskyRepository {
+    /// The number that stands behind an address, whether or not the post is still there.
+    func number(of address: RecordAddress) -> Int64? {
+        guard address.collection == RecordAddress.posts, let author = people.index(of: address.authority) else {
+            return nil
+        }
+        return written[author]?[address.key] ?? Self.number(ofKey: address.key)
+    }
+
+    /// The number whose key the sandbox made.
+    private static func number(ofKey key: String) -> Int64? {
+        guard RecordSyntax.isTimestampKey(key) else { return nil }
+        let letters = Array("234567abcdefghijklmnopqrstuvwxyz".utf8)
+        let value = key.utf8.reduce(UInt64(0)) { $0 << 5 | UInt64(letters.firstIndex(of: $1) ?? 0) }
+        let (microseconds, clock) = (value >> 10, value & 1_023)
+        let id = Int64(microseconds / 1_000) << 16 | Int64(microseconds % 1_000) << 10 | Int64(clock)
+        return SandboxIdentity.recordKey(id) == key ? id : nil
+    }
+
+    /// The post at an address; nil unless Bluesky has it.
+    func post(at address: RecordAddress, in state: SandboxState) -> SandboxPost? {
+        guard let id = number(of: address), let post = state.posts[id], shows(post),
+            people.index(of: address.authority) == post.author, key(of: id) == address.key
+        else { return nil }
+        return post
+    }
+
+    /// The post that a record refers to.
+    ///
+    /// - Throws: `InvalidRequest` unless there is one with just this content.
+    mutating func post(
+        of reference: StrongReference, called name: String, in state: SandboxState
+    ) throws(BlueskyRefusal) -> SandboxPost {
+        guard let address = RecordAddress(reference.uri), address.collection == RecordAddress.posts,
+            RecordSyntax.isDID(address.authority)
+        else { throw .invalid("Record/\(name)/uri must be the at-uri of a post, with a did") }
+        guard let post = post(at: address, in: state) else {
+            let isGone = number(of: address).map(state.deleted.contains) ?? false
+            throw .invalid("Record/\(name) does not exist", isExpected: isGone)
+        }
+        guard entry(of: post, in: state).cid == reference.cid else {
+            throw .invalid("Record/\(name)/cid is not that of the post")
+        }
+        return post
+    }
+
+    /// Publishes a post.
+    ///
+    /// Who answers a post tells its author; who else is told follows from the facets alone. An answer to somebody who
+    /// gates the conversation is kept all the same, and judged as if it were heard.
+    ///
+    /// - Throws: `InvalidRequest` for an answer that misplaces itself.
+    mutating func write(
+        _ post: PostRecord, of value: RecordValue, key: String, by person: Int, in state: inout SandboxState,
+        at now: Date
+    ) throws(BlueskyRefusal) -> Entry {
+        let parent = try post.reply.map { reply throws(BlueskyRefusal) in try self.parent(of: reply, in: state) }
+        let draft = SandboxState.Draft(
+            text: post.text, warning: "", isSensitive: !post.labels.isEmpty,
+            // Nothing here is less public than the rest; an answer therefore counts as its parent does.
+            visibility: parent?.visibility ?? .public, language: post.language, replyTo: parent?.id,
+            idempotencyKey: key, network: .bluesky, mentions: post.mentions.compactMap { people.index(of: $0) },
+            tellsParent: true)
+        let id = state.publish(draft, by: person, at: now).id
+        let entry = entry(
+            RecordAddress.posts, key, by: person, value, createdAt: post.createdAt,
+            reply: post.reply)
+        entries[id] = entry
+        written[person, default: [:]][key] = id
+        return entry
+    }
+
+    private mutating func parent(
+        of reply: Reply, in state: SandboxState
+    ) throws(BlueskyRefusal) -> SandboxPost {
+        let parent = try post(of: reply.parent, called: "reply/parent", in: state)
+        let entry = entry(of: parent, in: state)
+        guard reply.root == entry.reply?.root ?? entry.reference else {
+            throw .invalid("Record/reply/root is not the root of the parent's conversation")
+        }
+        return parent
+    }
+
+    /// Writes another record over a post; what it told people stays told.
+    mutating func rewrite(
+        _ old: SandboxPost, _ post: PostRecord, of value: RecordValue, in state: inout SandboxState
+    ) -> Entry {
+        var entry = entry(of: old, in: state)
+        entry.record = value
+        entry.cid = ContentID(of: value).text
+        entry.createdAt = post.createdAt
+        entries[old.id] = entry
+        state.rewrite(old.id, text: post.text, language: post.language)
+        state.made = (.repeated, old.id)
+        return entry
+    }
+
+    mutating func deletePost(_ key: String, of person: Int, in state: inout SandboxState) {
+        let address = RecordAddress(people.ids[person], RecordAddress.posts, key)
+        guard let post = post(at: address, in: state) else { return }
+        // The key stays known, so that an answer to it is told from one to a post that never was.
+        state.delete(post.id)
+    }
+}
+
+/// Favorites as like records.
+extension BlueskyRepository {
+    /// The like of a favorite that was not made here; nil where Bluesky does not have the post.
+    mutating func like(for favorite: SandboxFavorite, of person: Int, in state: SandboxState) -> Entry? {
+        if let known = derivedLikes[favorite.id] { return known }
+        guard let subject = entry(of: favorite.post, in: state) else { return nil }
+        let serial = UInt64(max(0, favorite.id))
+        let key = SandboxIdentity.recordKey(
+            microseconds: UInt64(max(0, favorite.createdAt.milliseconds)) * 1_000 + serial % 1_000,
+            clock: serial / 1_000 & 1_023)
+        let like = entry(
+            RecordAddress.likes, key, by: person,
+            Self.likeRecord(of: subject.reference, at: favorite.createdAt), createdAt: favorite.createdAt)
+        derivedLikes[favorite.id] = like
+        return like
+    }
+
+    private static func likeRecord(of subject: StrongReference, at date: Date) -> RecordValue {
+        [
+            "$type": .text(RecordAddress.likes), "subject": subject.value, "createdAt": .text(date.rfc3339),
+        ]
+    }
+
+    /// The like of a post by a person: one written here before one made elsewhere.
+    mutating func like(of post: Int64, by person: Int, in state: SandboxState) -> Entry? {
+        guard state.isFavorited(post, by: person) else { return nil }
+        if let own = likeKeys[person]?[post]?.min() { return likes[person]?[own]?.entry }
+        guard let favorite = state.favorites[person]?.last(where: { $0.post == post }) else { return nil }
+        return like(for: favorite, of: person, in: state)
+    }
+
+    /// The like with the key, and which post it is of.
+    mutating func like(named key: String, of person: Int, in state: SandboxState) -> Like? {
+        if let own = likes[person]?[key] { return own }
+        for favorite in state.favorites[person] ?? [] where !hasLike(of: favorite.post, by: person) {
+            if let entry = like(for: favorite, of: person, in: state), entry.key == key {
+                return (favorite.post, entry)
+            }
+        }
+        return nil
+    }
+
+    /// Writes a like, and favorites the post if this is the first of it.
+    ///
+    /// - Throws: `InvalidRequest` unless the subject is a post as it is now.
+    mutating func write(
+        _ like: LikeRecord, as write: RecordWrite, in state: inout SandboxState, at now: Date
+    ) throws(BlueskyRefusal) -> Entry {
+        let person = write.person
+        let subject = try post(of: like.subject, called: "subject", in: state)
+        let isRewritten = likes[person]?[write.key] != nil
+        deleteLike(write.key, of: person, in: &state)
+        let isNew = state.addFavorite(by: person, of: subject.id, at: now)
+        state.recordFavorite(
+            of: subject, by: person, isNew: isNew, from: .bluesky, recordKey: key(of: subject.id), at: now)
+        // A second record of the same post is a record more, unlike one at the same place.
+        state.made = (isRewritten ? .repeated : .created, subject.id)
+        if write.replacesLikes {
+            for key in likeKeys[person]?.removeValue(forKey: subject.id) ?? [] { likes[person]?[key] = nil }
+        }
+        let entry = entry(
+            RecordAddress.likes, write.key, by: person, write.record, createdAt: like.createdAt)
+        likes[person, default: [:]][write.key] = (subject.id, entry)
+        likeKeys[person, default: [:]][subject.id, default: []].insert(write.key)
+        return entry
+    }
+
+    /// Removes a like, and the favorite with the last of a post.
+    mutating func deleteLike(_ key: String, of person: Int, in state: inout SandboxState) {
+        guard let like = like(named: key, of: person, in: state) else { return }
+        likes[person]?[key] = nil
+        likeKeys[person]?[like.post]?.remove(key)
+        if !hasLike(of: like.post, by: person) { state.removeFavorite(by: person, of: like.post) }
+    }
+
+    /// Whether the person has written a like of the post here.
+    func hasLike(of post: Int64, by person: Int) -> Bool {
+        !(likeKeys[person]?[post]?.isEmpty ?? true)
+    }
+}
+
+/// Profiles as records.
+extension BlueskyRepository {
+    static let profileKey = "self"
+
+    /// The person's profile: the script's until they write their own.
+    ///
+    /// The bot does not say yet that it is one: to say so is its own business.
+    mutating func profile(of person: Int, in state: SandboxState) -> Profile {
+        if let known = profiles[person] { return known }
+        let somebody = state.people[person]
+        let labels =
+            (somebody.role == .automated ? ["bot"] : [])
+            + (isHidden(person) ? ["!no-unauthenticated"] : [])
+        let pinned = person == SandboxPopulation.human ? firstPost(of: person, in: state)?.reference : nil
+        let profile = ProfileRecord(
+            displayName: String(somebody.displayName.prefix(64)), description: String(somebody.bio.prefix(256)),
+            labels: labels, pinnedPost: pinned)
+        var members: [String: RecordValue] = [
+            "$type": .text(RecordAddress.profiles), "createdAt": .text(BlueskyCall.epoch.rfc3339),
+            "displayName": .text(profile.displayName ?? ""), "description": .text(profile.description ?? ""),
+        ]
+        if !labels.isEmpty { members["labels"] = Self.selfLabels(labels) }
+        if let pinned { members["pinnedPost"] = pinned.value }
+        let made = (entry: profileEntry(.map(members), of: person), record: profile)
+        profiles[person] = made
+        return made
+    }
+
+    /// Who asks not to be shown to those who are not logged in: who keeps bots away, and the last of the strangers.
+    private func isHidden(_ person: Int) -> Bool {
+        people.population.people[person].role == .optedOut
+            || people.population.indices(of: .stranger).last == person
+    }
+
+    private func profileEntry(_ record: RecordValue, of person: Int) -> Entry {
+        entry(
+            RecordAddress.profiles, Self.profileKey, by: person, record, createdAt: BlueskyCall.epoch)
+    }
+
+    mutating func write(_ profile: ProfileRecord, of value: RecordValue, by person: Int) -> Entry {
+        let entry = profileEntry(value, of: person)
+        profiles[person] = (entry, profile)
+        return entry
+    }
+
+    private mutating func firstPost(of person: Int, in state: SandboxState) -> Entry? {
+        for id in state.postsByAuthor[person] {
+            if let post = state.posts[id], post.replyTo == nil, let entry = entry(of: id, in: state) { return entry }
+        }
+        return nil
     }
 }

@@ -22,9 +22,8 @@ struct BlueskyText: Equatable, Sendable {
 
     /// - Parameters:
     ///   - source: As written for Mastodon: `@user`, `@user@host`, `#tag` and addresses have a meaning.
-    ///   - population: Whom the names mean.
-    ///   - people: What these are called here.
-    init(_ source: String, population: SandboxPopulation, people: BlueskyPeople) {
+    ///   - people: Whom the names mean, and what these are called here.
+    init(_ source: String, people: SandboxDirectory) {
         for piece in StatusText.pieces(of: source) {
             switch piece {
             case .plain(let plain): text += plain
@@ -32,8 +31,8 @@ struct BlueskyText: Equatable, Sendable {
             case .hashtag(let tag): append("#" + tag, .tag(tag))
             case .mention(let user, let host):
                 let name = host.map { "\(user)@\($0)" } ?? user
-                if let index = population.index(of: name) {
-                    append("@" + people.handles[index], .mention(did: people.dids[index]))
+                if let index = people.population.index(of: name) {
+                    append("@" + people.handles[index], .mention(did: people.ids[index]))
                 } else {
                     text += "@" + name
                 }

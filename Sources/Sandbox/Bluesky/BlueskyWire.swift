@@ -4,8 +4,8 @@ import Posts
 /// The AT Protocol, as a personal data server and its AppView speak it.
 struct BlueskyWire: SandboxWire {
     private static let prefix = "/xrpc/"
-    private static let routes = BlueskyAccounts.routes.merging(BlueskyRecords.routes) { $1 }
-        .merging(BlueskyFeeds.routes) { $1 }.merging(BlueskyNotifications.routes) { $1 }
+    private static let routes = BlueskyCall.accountRoutes.merging(BlueskyCall.recordRoutes) { $1 }
+        .merging(BlueskyCall.feedRoutes) { $1 }.merging(BlueskyCall.notificationRoutes) { $1 }
 
     let access: SandboxAccess
     private let faults: SandboxFaults
@@ -14,10 +14,11 @@ struct BlueskyWire: SandboxWire {
     /// Up to when each has seen the notifications.
     var seen: [Int: Date] = [:]
     /// What an endpoint has to say about limits besides the one of all requests.
-    var standing: BlueskyRates.Standing?
-    var repository = BlueskyRepository()
+    var standing: RateCounter.Standing?
+    var repository: BlueskyRepository
 
-    init(access: SandboxAccess, limits: SandboxRateLimits, faults: SandboxFaults) {
+    init(_ people: SandboxPopulation, access: SandboxAccess, limits: SandboxRateLimits, faults: SandboxFaults) {
+        self.repository = BlueskyRepository(people: SandboxDirectory(people, on: .bluesky))
         self.access = access
         self.faults = faults
         self.rates = BlueskyRates(limits)
@@ -29,13 +30,7 @@ struct BlueskyWire: SandboxWire {
         return path.hasPrefix(prefix) || path.hasPrefix("/did:") || path == "/.well-known/did.json"
     }
 
-    /// Learns once what everybody is called.
-    mutating func meet(_ population: SandboxPopulation) {
-        if repository.people.isEmpty { repository.people = BlueskyPeople(population) }
-    }
-
     mutating func answer(_ request: WireRequest, in state: inout SandboxState, at now: Date) -> WireAnswer {
-        meet(state.population)
         let habits = faults.bluesky
         repository.habits = habits
         guard request.path.hasPrefix(Self.prefix) else { return document(request, in: &state, at: now) }
@@ -69,7 +64,7 @@ struct BlueskyWire: SandboxWire {
         let call = BlueskyCall(
             request: request, query: query, fields: try Self.fields(of: request, for: route), caller: caller,
             token: token, now: now, habits: habits)
-        return try route.answer(&self, &state, call)
+        return try route.answer(call)(&self, &state)
     }
 
     private static func route(of request: WireRequest) throws(BlueskyRefusal) -> BlueskyRoute {
@@ -136,7 +131,7 @@ extension BlueskyWire {
             return .json(["message": "Method Not Allowed"], status: 405)
         }
         if request.path == "/.well-known/did.json" {
-            return .json(BlueskyPeople.serverDocument(host: host, at: url))
+            return .json(SandboxDirectory.serverDocument(host: host, at: url))
         }
         guard let person = repository.people.index(of: name) else {
             state.note(request, status: 404, reason: "DID not registered", isExpected: false, at: now)
@@ -145,5 +140,119 @@ extension BlueskyWire {
         var answer = WireAnswer.json(repository.people.document(of: person, at: url))
         answer.headers = [("content-type", "application/did+ld+json; charset=utf-8")]
         return answer
+    }
+}
+
+/// What requests want, before they are judged.
+extension BlueskyWire {
+    private static let writes: Set = ["/xrpc/com.atproto.repo.createRecord", "/xrpc/com.atproto.repo.putRecord"]
+
+    func draft(of request: WireRequest, at now: Date) -> SandboxLedger.Write? {
+        guard Self.writes.contains(request.path) else { return nil }
+        let members = request.members
+        let (record, key) = (members["record"], members["rkey"]?.text)
+        switch members["collection"]?.text {
+        case RecordAddress.posts:
+            let parent = record?["reply"]?["parent"]
+            return SandboxLedger.Write(
+                at: now, kind: parent == nil ? .post : .reply, key: key, text: record?["text"]?.text,
+                target: number(parent))
+        case RecordAddress.likes:
+            return SandboxLedger.Write(at: now, kind: .favorite, key: key, target: number(record?["subject"]))
+        default:
+            return nil
+        }
+    }
+
+    private func number(_ reference: RecordValue?) -> String? {
+        let address = reference?["uri"]?.text.flatMap { RecordAddress($0) }
+        return address.flatMap { repository.number(of: $0) }.map { String($0) }
+    }
+}
+
+/// Why a request is refused, in the words of the protocol.
+struct BlueskyRefusal: Error, Equatable {
+    var status: Int
+    /// The name that clients go by.
+    var error: String
+    var message: String
+    /// Not the client's fault.
+    var isExpected: Bool
+
+    init(_ status: Int, _ error: String, _ message: String, isExpected: Bool = false) {
+        self.status = status
+        self.error = error
+        self.message = message
+        self.isExpected = isExpected
+    }
+
+    static func invalid(_ message: String, isExpected: Bool = false) -> BlueskyRefusal {
+        BlueskyRefusal(400, "InvalidRequest", message, isExpected: isExpected)
+    }
+
+    /// A client cannot know when a token ends: it is told so by this.
+    static func expired(_ message: String) -> BlueskyRefusal {
+        BlueskyRefusal(400, "ExpiredToken", message, isExpected: true)
+    }
+
+    static func invalidToken(_ message: String) -> BlueskyRefusal { BlueskyRefusal(400, "InvalidToken", message) }
+
+    static let rateLimited = BlueskyRefusal(429, "RateLimitExceeded", "Rate Limit Exceeded")
+
+    static let missingAuthentication = BlueskyRefusal(401, "AuthMissing", "Authentication Required")
+
+    /// Asking is how a client learns whether a record is there.
+    static func recordNotFound(_ uri: String) -> BlueskyRefusal {
+        BlueskyRefusal(400, "RecordNotFound", "Could not locate record: \(uri)", isExpected: true)
+    }
+
+    /// `isExpected` where the client demanded that there be no record: who asks again cannot know that there is one.
+    static func invalidSwap(was cid: String?, isExpected: Bool = false) -> BlueskyRefusal {
+        BlueskyRefusal(400, "InvalidSwap", "Record was at \(cid ?? "null")", isExpected: isExpected)
+    }
+
+    var body: WireJSON { ["error": .string(error), "message": .string(message)] }
+
+    func answer(as form: BlueskyHabits.ErrorForm) -> WireAnswer {
+        switch form {
+        case .xrpc: return .json(body, status: status)
+        case .plainText: return text("text/plain; charset=utf-8", "\(error): \(message)")
+        case .html: return text("text/html", "<html><body><h1>\(status)</h1></body></html>")
+        case .empty: return WireAnswer(status: status)
+        }
+    }
+
+    private func text(_ type: String, _ body: String) -> WireAnswer {
+        WireAnswer(status: status, headers: [("content-type", type)], body: Array(body.utf8))
+    }
+}
+
+extension SandboxDirectory {
+    /// The index of the person with the DID or the handle.
+    func index(of actor: String) -> Int? { person(id: actor.lowercased()) ?? person(handle: actor) }
+
+    /// The person's DID document, on a server at `url`.
+    func document(of person: Int, at url: String) -> WireJSON {
+        let did = ids[person]
+        return [
+            "@context": ["https://www.w3.org/ns/did/v1", "https://w3id.org/security/multikey/v1"],
+            "id": .string(did), "alsoKnownAs": [.string("at://\(handles[person])")],
+            // Nothing is signed here, so there is no key.
+            "verificationMethod": [],
+            "service": Self.service(at: url),
+        ]
+    }
+
+    /// The DID document of the server itself.
+    static func serverDocument(host: String, at url: String) -> WireJSON {
+        [
+            "@context": ["https://www.w3.org/ns/did/v1"],
+            "id": .string("did:web:" + host.split(separator: ":").joined(separator: "%3A")),
+            "service": service(at: url),
+        ]
+    }
+
+    private static func service(at url: String) -> WireJSON {
+        [["id": "#atproto_pds", "type": "AtprotoPersonalDataServer", "serviceEndpoint": .string(url)]]
     }
 }

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 
 /// A value of the protocol's data model; what is null stays apart from what is absent.
@@ -77,5 +78,105 @@ extension RecordValue: Decodable {
     /// - Returns: The members of a JSON object; nil for anything else.
     static func members(ofJSON bytes: [UInt8]) -> [String: RecordValue]? {
         try? JSONDecoder().decode([String: RecordValue].self, from: Data(bytes))
+    }
+}
+
+/// What a record is identified by: a CIDv1 of its DAG-CBOR form with SHA-256.
+struct ContentID: Equatable, Sendable {
+    /// Version 1, DAG-CBOR, SHA-256, 32 bytes.
+    private static let prefix: [UInt8] = [0x01, 0x71, 0x12, 0x20]
+    private static let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
+
+    /// In base 32, which has the mark `b`.
+    let text: String
+
+    init(of record: RecordValue) {
+        var encoded: [UInt8] = []
+        record.appendCBOR(to: &encoded)
+        text = "b" + Self.base32(Self.prefix + SHA256.hash(data: encoded))
+    }
+
+    /// The bytes of any CIDv1 in base 32; nil where it is none.
+    static func bytes(of text: some StringProtocol) -> [UInt8]? {
+        guard text.utf8.first == UInt8(ascii: "b"), text.utf8.count == 59 else { return nil }
+        var (bytes, buffer, bits): ([UInt8], UInt32, Int) = ([], 0, 0)
+        for character in text.utf8.dropFirst() {
+            guard let value = alphabet.firstIndex(of: character) else { return nil }
+            buffer = buffer << 5 & 0xFFFF | UInt32(value)
+            bits += 5
+            if bits >= 8 {
+                bits -= 8
+                bytes.append(UInt8(truncatingIfNeeded: buffer >> UInt32(bits)))
+            }
+        }
+        return bytes.starts(with: [0x01]) && bytes.count == 36 ? bytes : nil
+    }
+
+    private static func base32(_ bytes: [UInt8]) -> String {
+        var (letters, buffer, bits): ([UInt8], UInt32, Int) = ([], 0, 0)
+        for byte in bytes {
+            buffer = buffer << 8 & 0xFFFF | UInt32(byte)
+            bits += 8
+            while bits >= 5 {
+                bits -= 5
+                letters.append(alphabet[Int(buffer >> UInt32(bits) & 31)])
+            }
+        }
+        if bits > 0 { letters.append(alphabet[Int(buffer << UInt32(5 - bits) & 31)]) }
+        return String(decoding: letters, as: UTF8.self)
+    }
+}
+
+extension RecordValue {
+    /// The one binary form of the value: short lengths, members ordered by the length of their names, then by bytes.
+    func appendCBOR(to bytes: inout [UInt8]) {
+        switch self {
+        case .null: bytes.append(0xF6)
+        case .bool(let value): bytes.append(value ? 0xF5 : 0xF4)
+        case .integer(let value):
+            // -1 is 0 of the negative kind, and so on.
+            Self.append(value < 0 ? 1 : 0, UInt64(bitPattern: value < 0 ? ~value : value), to: &bytes)
+        case .text(let text):
+            Self.append(3, UInt64(text.utf8.count), to: &bytes)
+            bytes += text.utf8
+        case .list(let items):
+            Self.append(4, UInt64(items.count), to: &bytes)
+            for item in items { item.appendCBOR(to: &bytes) }
+        case .map(let members):
+            if members.count == 1, let link = members["$link"]?.text, let linked = ContentID.bytes(of: link) {
+                // A link is tag 42 around the identifier after a zero byte.
+                bytes += [0xD8, 0x2A]
+                Self.append(2, UInt64(linked.count + 1), to: &bytes)
+                bytes += [0] + linked
+                return
+            }
+            Self.append(5, UInt64(members.count), to: &bytes)
+            for (name, value) in members.sorted(by: { Self.isBefore($0.key, $1.key) }) {
+                RecordValue.text(name).appendCBOR(to: &bytes)
+                value.appendCBOR(to: &bytes)
+            }
+        }
+    }
+
+    private static func isBefore(_ first: String, _ second: String) -> Bool {
+        let (left, right) = (first.utf8, second.utf8)
+        return left.count == right.count ? left.lexicographicallyPrecedes(right) : left.count < right.count
+    }
+
+    private static func append(_ kind: UInt8, _ argument: UInt64, to bytes: inout [UInt8]) {
+        let width: Int
+        switch argument {
+        case ..<24:
+            bytes.append(kind << 5 | UInt8(argument))
+            return
+        case ...0xFF: width = 0
+        case ...0xFFFF: width = 1
+        case ...0xFFFF_FFFF: width = 2
+        default: width = 3
+        }
+        bytes.append(kind << 5 | UInt8(24 + width))
+        for shift in (0..<(1 << width)).reversed() {
+            bytes.append(UInt8(truncatingIfNeeded: argument >> UInt64(8 * shift)))
+        }
     }
 }

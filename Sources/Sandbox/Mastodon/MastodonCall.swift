@@ -22,6 +22,11 @@ struct MastodonCall: Sendable {
 
     func flag(_ name: String) -> Bool { ["true", "1"].contains(parameter(name) ?? "") }
 
+    /// What the answer is written with.
+    func entities(_ state: SandboxState) -> MastodonEntities {
+        MastodonEntities(state: state, viewer: caller, habits: habits)
+    }
+
     /// The account of the token.
     ///
     /// - Throws: 401 without one.
@@ -73,17 +78,20 @@ struct MastodonRoute: Sendable {
         case scope([String])
     }
 
+    /// A method of the call.
+    typealias Answer = @Sendable (MastodonCall) -> (inout SandboxState) throws(WireRefusal) -> WireAnswer
+
     var method: String
     /// Segments beginning with `:` stand for any value.
     var pattern: [Substring]
     var access: Access
     var parameters: Set<String>
     var fields: Set<String>
-    var answer: @Sendable (inout SandboxState, MastodonCall) throws(WireRefusal) -> WireAnswer
+    var answer: Answer
 
     init(
         _ method: String, _ path: String, _ access: Access, parameters: Set<String> = [], fields: Set<String> = [],
-        answer: @escaping @Sendable (inout SandboxState, MastodonCall) throws(WireRefusal) -> WireAnswer
+        answer: @escaping Answer
     ) {
         self.method = method
         self.pattern = Substring(path).split(separator: "/")

@@ -8,16 +8,6 @@ struct MastodonEntities {
     let viewer: Int?
     let habits: MastodonHabits
 
-    init(state: SandboxState, _ call: MastodonCall) {
-        self.init(state: state, viewer: call.caller, habits: call.habits)
-    }
-
-    init(state: SandboxState, viewer: Int?, habits: MastodonHabits) {
-        self.state = state
-        self.viewer = viewer
-        self.habits = habits
-    }
-
     private static let epoch = Date(timeIntervalSince1970: 1_577_836_800)
 
     /// The server's id of a person.
@@ -183,5 +173,78 @@ struct MastodonEntities {
 extension SandboxPost {
     fileprivate func pageAddress(by author: SandboxPerson) -> String {
         author.profileAddress + "/\(repostOf ?? id)"
+    }
+}
+
+/// Refusals as the different servers write them.
+extension WireRefusal {
+    /// What goes back for a refusal.
+    func answer(_ habits: MastodonHabits) -> WireAnswer {
+        var answer: WireAnswer
+        if let details {
+            // Errors of logins have a form of their own everywhere (RFC 6749, section 5.2).
+            answer = .json(
+                ["error": .string(message), "error_description": .string(details)], status: status)
+        } else {
+            let form = status == 401 ? habits.badTokenForm ?? habits.errorForm : habits.errorForm
+            answer = Self.written(text(habits.software), as: form, status: status(habits))
+        }
+        answer.headers += headers
+        return answer
+    }
+
+    /// The status with which the server refuses.
+    private func status(_ habits: MastodonHabits) -> Int {
+        switch status {
+        case 401: return habits.badTokenStatus
+        case 422: return habits.validationStatus
+        default: return status
+        }
+    }
+
+    private static func written(_ text: String, as form: MastodonHabits.ErrorForm, status: Int) -> WireAnswer {
+        switch form {
+        case .json: .json(["error": .string(text)], status: status)
+        case .plainText:
+            WireAnswer(
+                status: status, headers: [("content-type", "text/plain; charset=utf-8")], body: Array(text.utf8))
+        case .html: .page(title: "Error \(status)", paragraph: text, status: status)
+        case .empty: WireAnswer(status: status)
+        }
+    }
+
+    /// The server's own words.
+    private func text(_ software: MastodonHabits.Software) -> String {
+        switch (software, status) {
+        case (.gotosocial, 401): "Unauthorized: token not supplied"
+        case (.gotosocial, 403): "Forbidden: token has insufficient scope permission"
+        case (.gotosocial, 404): "Not Found: target status not found"
+        case (.gotosocial, 422):
+            "Bad Request: " + message.replacing("Validation failed: ", with: "").lowercased()
+        case (.gotosocial, 429) where headers.isEmpty: "rate limit reached"
+        case (.pleroma, 401): "Invalid credentials."
+        case (.pleroma, 403): "Insufficient permissions: \(message)."
+        case (.pleroma, 429) where headers.isEmpty: "Throttled"
+        case (.takahe, 401): "Invalid Bearer token"
+        case (.takahe, 403): "Scope check failed"
+        default: message
+        }
+    }
+}
+
+/// Pages for a person's browser.
+extension WireAnswer {
+    static func page(title: String, paragraph: String, status: Int = 200) -> WireAnswer {
+        page(title: title, body: "<p>\(StatusHTML.escaped(paragraph))</p>", status: status)
+    }
+
+    /// A page whose `body` is HTML already.
+    static func page(title: String, body: String, status: Int) -> WireAnswer {
+        let page = """
+            <!DOCTYPE html><html lang="en"><head><title>\(StatusHTML.escaped(title))</title></head>
+            <body><h1>\(StatusHTML.escaped(title))</h1>\(body)</body></html>
+            """
+        return WireAnswer(
+            status: status, headers: [("content-type", "text/html; charset=utf-8")], body: Array(page.utf8))
     }
 }

@@ -1,107 +1,208 @@
 import Posts
 
 /// The lists of the API: an account's posts, the home, the favorites, the notifications.
-enum MastodonTimelines {
+extension MastodonCall {
     /// How far back a home reaches.
     static let homeLength = 800
 
-    static let routes: [MastodonRoute] = [
+    static let timelineRoutes: [MastodonRoute] = [
         MastodonRoute(
             "GET", "/api/v1/accounts/:id/statuses", .anybody,
             parameters: WirePage.Bounds.parameters.union([
                 "exclude_replies", "exclude_reblogs", "only_media", "pinned", "tagged",
-            ]), answer: accountStatuses),
+            ]), answer: MastodonCall.accountStatuses),
         MastodonRoute(
             "GET", "/api/v1/timelines/home", .scope(["read:statuses"]), parameters: WirePage.Bounds.parameters,
-            answer: home),
+            answer: MastodonCall.home),
         MastodonRoute(
             "GET", "/api/v1/favourites", .scope(["read:favourites"]), parameters: WirePage.Bounds.parameters,
-            answer: favourites),
+            answer: MastodonCall.favourites),
         MastodonRoute(
             "GET", "/api/v1/notifications", .scope(["read:notifications"]),
             parameters: WirePage.Bounds.parameters.union([
                 "types[]", "exclude_types[]", "account_id", "include_filtered",
-            ]), answer: notifications),
+            ]), answer: MastodonCall.notifications),
     ]
 
-    private static func accountStatuses(
-        _ state: inout SandboxState, _ call: MastodonCall
-    ) throws(WireRefusal) -> WireAnswer {
-        guard let index = MastodonEntities.index(ofAccount: call.segments[0], in: state.population, call.habits) else {
+    private func accountStatuses(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
+        guard let index = MastodonEntities.index(ofAccount: segments[0], in: state.population, habits) else {
             throw .notFound
         }
         let current = state
-        let bounds = try WirePage.Bounds(call, of: .ownPosts)
+        let bounds = try WirePage.Bounds(self, of: .ownPosts)
         let page = WirePage(current.postsByAuthor[index], bounds: bounds) { id in
-            guard let post = current.posts[id], current.canSee(post, as: call.caller) else { return false }
-            return isWanted(post, call)
+            guard let post = current.posts[id], current.canSee(post, as: caller) else { return false }
+            return isWanted(post)
         }
-        return statuses(page, .ownPosts, of: state, call)
+        return statuses(page, .ownPosts, of: state)
     }
 
-    private static func isWanted(_ post: SandboxPost, _ call: MastodonCall) -> Bool {
-        if call.flag("pinned") { return false }
-        if call.flag("exclude_reblogs"), post.repostOf != nil { return false }
-        if call.flag("exclude_replies"), post.replyTo != nil, post.replyToAuthor != post.author { return false }
-        if call.flag("only_media"), post.attachment != .image { return false }
-        if let tag = call.parameter("tagged") { return post.html.tags.contains(tag.lowercased()) }
+    private func isWanted(_ post: SandboxPost) -> Bool {
+        if flag("pinned") { return false }
+        if flag("exclude_reblogs"), post.repostOf != nil { return false }
+        if flag("exclude_replies"), post.replyTo != nil, post.replyToAuthor != post.author { return false }
+        if flag("only_media"), post.attachment != .image { return false }
+        if let tag = parameter("tagged") { return post.html.tags.contains(tag.lowercased()) }
         return true
     }
 
-    private static func home(_ state: inout SandboxState, _ call: MastodonCall) throws(WireRefusal) -> WireAnswer {
-        let reader = try call.account()
-        let kept = Array((state.homes[reader] ?? []).suffix(homeLength))
-        return statuses(WirePage(kept, bounds: try WirePage.Bounds(call, of: .home)), .home, of: state, call)
+    private func home(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
+        let reader = try account()
+        let kept = Array((state.homes[reader] ?? []).suffix(Self.homeLength))
+        return statuses(WirePage(kept, bounds: try WirePage.Bounds(self, of: .home)), .home, of: state)
     }
 
-    private static func statuses(
-        _ page: WirePage, _ list: MastodonHabits.List, of state: SandboxState, _ call: MastodonCall
+    private func statuses(
+        _ page: WirePage, _ list: MastodonHabits.List, of state: SandboxState
     ) -> WireAnswer {
-        let entities = MastodonEntities(state: state, call)
-        return answer(page.ids.compactMap(entities.status), page, list, call)
+        let entities = entities(state)
+        return answer(page.ids.compactMap(entities.status), page, list)
     }
 
-    private static func favourites(
-        _ state: inout SandboxState, _ call: MastodonCall
-    ) throws(WireRefusal) -> WireAnswer {
-        let favorites = state.favorites[try call.account()] ?? []
-        let page = WirePage(favorites, by: \.id, bounds: try WirePage.Bounds(call, of: .favorites))
-        let entities = MastodonEntities(state: state, call)
+    private func favourites(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
+        let favorites = state.favorites[try self.account()] ?? []
+        let page = WirePage(favorites, by: \.id, bounds: try WirePage.Bounds(self, of: .favorites))
+        let entities = entities(state)
         let statuses = page.ids.compactMap { favorites.element(withID: $0, by: \.id) }
             .compactMap { entities.status($0.post) }
-        return answer(statuses, page, .favorites, call)
+        return answer(statuses, page, .favorites)
     }
 
-    private static func notifications(
-        _ state: inout SandboxState, _ call: MastodonCall
-    ) throws(WireRefusal) -> WireAnswer {
-        let isFiltered = !call.habits.ignoresNotificationTypes
-        let wanted = Set(isFiltered ? call.parameters("types[]") : [])
-        let unwanted = Set(isFiltered ? call.parameters("exclude_types[]") : [])
-        let account = call.parameter("account_id")
-        let all = state.notifications[try call.account()] ?? []
-        let bounds = try WirePage.Bounds(call, of: .notifications)
+    private func notifications(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
+        let isFiltered = !habits.ignoresNotificationTypes
+        let wanted = Set(isFiltered ? parameters("types[]") : [])
+        let unwanted = Set(isFiltered ? parameters("exclude_types[]") : [])
+        let account = parameter("account_id")
+        let all = state.notifications[try self.account()] ?? []
+        let bounds = try WirePage.Bounds(self, of: .notifications)
         let page = WirePage(all, by: \.id, bounds: bounds) { item in
-            item.visibleFrom <= call.now
+            item.visibleFrom <= now
                 && (wanted.isEmpty || wanted.contains(item.kind.rawValue)) && !unwanted.contains(item.kind.rawValue)
-                && (account == nil || account == call.habits.ids.text(of: MastodonEntities.accountID(item.cause)))
+                && (account == nil || account == habits.ids.text(of: MastodonEntities.accountID(item.cause)))
         }
-        let entities = MastodonEntities(state: state, call)
+        let entities = entities(state)
         return answer(
             page.ids.compactMap { all.element(withID: $0, by: \.id) }.map(entities.notification), page,
-            .notifications, call)
+            .notifications)
     }
 
     /// A page with what leads to its neighbours.
-    private static func answer(
-        _ items: [WireJSON], _ page: WirePage, _ list: MastodonHabits.List, _ call: MastodonCall
+    private func answer(
+        _ items: [WireJSON], _ page: WirePage, _ list: MastodonHabits.List
     ) -> WireAnswer {
-        let habits = call.habits
         let isRepeated = habits.repeatsItems || (habits.repeatsShortHome && list == .home && !page.isFull)
         var answer = WireAnswer.json(.array(isRepeated ? items + items : items))
         // As on the real server, the home offers an older page as long as this one is not empty.
         let hasNext = page.isFull || list == .home || habits.links == .untilEmpty
-        answer.headers += call.links(older: hasNext ? page.ids.last : nil, newer: page.ids.first)
+        answer.headers += links(older: hasNext ? page.ids.last : nil, newer: page.ids.first)
         return answer
+    }
+}
+
+/// One page of a list that is kept in ascending order of its ids, cut as Mastodon cuts it.
+struct WirePage: Sendable {
+    /// The asked-for part of a list.
+    struct Bounds: Sendable {
+        var older: Int64?
+        var since: Int64?
+        var newer: Int64?
+        var limit: Int
+
+        static let parameters: Set<String> = ["max_id", "since_id", "min_id", "limit"]
+
+        /// - Throws: 400 for a limit or an id that is none.
+        init(_ call: MastodonCall, of list: MastodonHabits.List) throws(WireRefusal) {
+            let habits = call.habits
+            older = try Self.id("max_id", call)
+            since = try Self.id("since_id", call)
+            newer = try Self.id("min_id", call)
+            if habits.ignoresSinceID.contains(list) { since = nil }
+            if habits.ignoresMinID.contains(list) { newer = nil }
+            if habits.takesMinIDForSinceID.contains(list), let bound = newer {
+                since = max(since ?? bound, bound)
+                newer = nil
+            }
+            let size = habits.pageSizes[list] ?? Self.usual(list)
+            let asked = try Self.limit(call)
+            limit = habits.fixedPageSize ?? min(asked ?? size.standard, size.maximum)
+        }
+
+        private static func usual(_ list: MastodonHabits.List) -> MastodonHabits.PageSize {
+            list == .notifications ? .init(standard: 40, maximum: 80) : .init(standard: 20, maximum: 40)
+        }
+
+        private static func id(_ name: String, _ call: MastodonCall) throws(WireRefusal) -> Int64? {
+            guard let text = call.parameter(name) else { return nil }
+            guard let number = call.habits.ids.number(of: text) else {
+                throw WireRefusal(status: 400, message: "Bad Request: \(name) must be an id")
+            }
+            return number
+        }
+
+        private static func limit(_ call: MastodonCall) throws(WireRefusal) -> Int? {
+            guard let text = call.parameter("limit") else { return nil }
+            guard let number = Int(text), number > 0 else {
+                throw WireRefusal(status: 400, message: "Bad Request: limit must be a positive number")
+            }
+            return number
+        }
+    }
+
+    /// The ids on the page, newest first.
+    var ids: [Int64]
+    /// Whether as many were found as were asked for.
+    var isFull: Bool
+
+    /// - Parameters:
+    ///   - ascending: All ids of the list.
+    ///   - bounds: `max_id` and `since_id` give the newest ones between them; `min_id` gives those right above it.
+    ///   - isVisible: Leaves ids out as if they were not in the list.
+    init(_ ascending: [Int64], bounds: Bounds, isVisible: (Int64) -> Bool = { _ in true }) {
+        self.init(ascending, by: \.self, bounds: bounds, isVisible: isVisible)
+    }
+
+    /// The same for a list of things that have ids.
+    init<Item>(
+        _ ascending: [Item], by id: (Item) -> Int64, bounds: Bounds, isVisible: (Item) -> Bool = { _ in true }
+    ) {
+        let first = ascending.firstIndex(above: max(bounds.since ?? 0, bounds.newer ?? 0), by: id)
+        let last = bounds.older.map { ascending.firstIndex(above: $0 - 1, by: id) } ?? ascending.count
+        let range = first < last ? ascending[first..<last] : []
+        if bounds.newer != nil {
+            ids = Self.take(range, bounds.limit, isVisible).reversed().map(id)
+        } else {
+            ids = Self.take(range.reversed(), bounds.limit, isVisible).map(id)
+        }
+        isFull = ids.count >= bounds.limit
+    }
+
+    private static func take<Item>(
+        _ items: some Sequence<Item>, _ limit: Int, _ isVisible: (Item) -> Bool
+    ) -> [Item] {
+        var taken: [Item] = []
+        for item in items {
+            guard taken.count < limit else { break }
+            if isVisible(item) { taken.append(item) }
+        }
+        return taken
+    }
+}
+
+extension Array {
+    /// The index of the first element whose id is greater than `bound`; the ids ascend.
+    func firstIndex(above bound: Int64, by id: (Element) -> Int64) -> Int {
+        var low = 0
+        var high = count
+        while low < high {
+            let middle = (low + high) / 2
+            if id(self[middle]) > bound { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+
+    /// The element with the id; the ids ascend.
+    func element(withID wanted: Int64, by id: (Element) -> Int64) -> Element? {
+        let index = firstIndex(above: wanted, by: id) - 1
+        return index >= 0 && id(self[index]) == wanted ? self[index] : nil
     }
 }

@@ -5,9 +5,11 @@ import Posts
 struct MastodonWire: SandboxWire {
     private static let keyLifetime = 3_600.0
     static let routes =
-        MastodonAccounts.routes + MastodonServer.routes + MastodonTimelines.routes + MastodonStatuses.routes
+        MastodonCall.accountRoutes + MastodonCall.serverRoutes + MastodonCall.timelineRoutes
+        + MastodonCall.statusRoutes
 
-    private var rates: SandboxRateCounter
+    private let limits: SandboxRateLimits
+    private var rates = RateCounter()
     /// When a key was used and for which post.
     private var keys: [String: (post: Int64, date: Date)] = [:]
     private var requests = 0
@@ -17,9 +19,9 @@ struct MastodonWire: SandboxWire {
     let faults: SandboxFaults
 
     init(access: SandboxAccess, seed: UInt64, limits: SandboxRateLimits, faults: SandboxFaults) {
-        self.rates = SandboxRateCounter(limits: limits)
+        self.limits = limits
         self.logins = MastodonLogins(
-            tokens: MastodonTokens(logins: access.mastodonLogins, seed: seed ^ 0x6F_61_75_74_68))
+            tokens: MastodonTokens(access: access, seed: seed ^ 0x6F_61_75_74_68))
         self.faults = faults
     }
 
@@ -33,14 +35,14 @@ struct MastodonWire: SandboxWire {
         let isPost = request.method == "POST" && request.path == "/api/v1/statuses"
         requests += 1
         let isOverloaded = habits.overloadEvery.map { $0 > 0 && requests % $0 == 0 } ?? false
-        let rate = rates.count(habits.limitsByAddress ? "" : token ?? "", isPost: isPost, at: now)
+        let rate = count(habits.limitsByAddress ? "" : token ?? "", isPost: isPost, at: now)
         var answer: WireAnswer
         do throws(WireRefusal) {
             if isOverloaded { throw .overload }
             if rate.isExceeded { throw WireRefusal(status: 429, message: "Too many requests") }
             answer = try admit(request, token: token, habits, in: &state, at: now)
         } catch {
-            answer = MastodonErrors.answer(error, habits)
+            answer = error.answer(habits)
             state.note(
                 request, status: answer.status, reason: error.message, isExpected: error.isExpected, at: now)
         }
@@ -49,12 +51,19 @@ struct MastodonWire: SandboxWire {
         return answer
     }
 
-    private func headers(_ rate: SandboxRateCounter.State, _ habits: MastodonHabits) -> [(name: String, value: String)]
-    {
+    /// Counts a request; a new post counts against its own limit too, which is then the one reported.
+    private mutating func count(_ who: String, isPost: Bool, at now: Date) -> RateCounter.Standing {
+        let general = rates.count(
+            by: "requests " + who, of: .init(amount: limits.requests, period: limits.period), at: now)
+        guard isPost, !general.isExceeded else { return general }
+        return rates.count(by: "posts " + who, of: .init(amount: limits.posts, period: limits.postPeriod), at: now)
+    }
+
+    private func headers(_ rate: RateCounter.Standing, _ habits: MastodonHabits) -> [(name: String, value: String)] {
         // By the server's own clock, as all its times.
         let reset = rate.reset + faults.clockSkew
         return [
-            ("x-ratelimit-limit", String(rate.limit)), ("x-ratelimit-remaining", String(rate.remaining)),
+            ("x-ratelimit-limit", String(rate.allowance.amount)), ("x-ratelimit-remaining", String(rate.remaining)),
             (
                 "x-ratelimit-reset",
                 habits.tellsResetAsNumber ? String(Int(reset.timeIntervalSince1970)) : reset.rfc3339
@@ -69,7 +78,7 @@ struct MastodonWire: SandboxWire {
         } catch {
             state.note(
                 request, status: error.status, reason: error.message, isExpected: error.isExpected, at: now)
-            return MastodonPages.page(title: "An error has occurred", paragraph: error.message, status: error.status)
+            return .page(title: "An error has occurred", paragraph: error.message, status: error.status)
         }
     }
 
@@ -103,10 +112,10 @@ struct MastodonWire: SandboxWire {
         _ call: MastodonCall, on route: MastodonRoute, in state: inout SandboxState
     ) throws(WireRefusal) -> WireAnswer {
         guard route.isPublishing, let key = call.request.header("idempotency-key"), call.habits.keys != .ignored
-        else { return try route.answer(&state, call) }
+        else { return try route.answer(call)(&state) }
         let name = "\(call.caller ?? -1) \(key)"
         if let known = keys[name], call.now.timeIntervalSince(known.date) < Self.keyLifetime,
-            let status = MastodonEntities(state: state, call).status(known.post)
+            let status = call.entities(state).status(known.post)
         {
             let isBusy = call.now.timeIntervalSince(known.date) < call.habits.keyIsBusyFor
             switch call.habits.keys {
@@ -118,7 +127,7 @@ struct MastodonWire: SandboxWire {
             }
         }
         if call.habits.keys == .busy, isHeld(call.request, at: call.now) { throw .keyConflict }
-        let answer = try route.answer(&state, call)
+        let answer = try route.answer(call)(&state)
         if let author = call.caller, let post = state.postsByAuthor[author].last {
             keys[name] = (post, call.now)
         }
@@ -133,4 +142,94 @@ extension WireRefusal {
     fileprivate static let keyFailure = WireRefusal(status: 500, message: "Internal Server Error", isExpected: true)
     fileprivate static let keyConflict = WireRefusal(
         status: 409, message: "The first request with this key has not ended", isExpected: true)
+}
+
+/// What a request must bring before any endpoint sees it.
+extension MastodonWire {
+    /// The token of the `Authorization` header; the scheme is case-sensitive, as it is on strict servers.
+    static func token(of request: WireRequest) -> String? {
+        guard let value = request.header("authorization"), value.hasPrefix("Bearer ") else { return nil }
+        return String(value.dropFirst("Bearer ".count))
+    }
+
+    mutating func admit(
+        _ token: String?, _ request: WireRequest, to route: MastodonRoute, _ habits: MastodonHabits, at now: Date
+    ) throws(WireRefusal) -> MastodonTokens.Grant? {
+        if case .open = route.access { return nil }
+        var grant: MastodonTokens.Grant?
+        if request.header("authorization") != nil {
+            grant = try logins.tokens.find(token, lifetime: habits.tokenLifetime, at: now)
+        }
+        guard case .scope(let scopes) = route.access else {
+            guard grant != nil || !habits.needsTokenToRead else { throw .userNeeded }
+            return grant
+        }
+        guard let grant else { throw .userNeeded }
+        let isAllowed = scopes.contains { MastodonScopes.include(grant.scopes, $0) }
+        guard scopes.isEmpty || isAllowed || habits.ignoresScopes else {
+            throw WireRefusal(status: 403, message: "This action is outside the authorized scopes")
+        }
+        return grant
+    }
+
+    static func route(
+        _ method: String, _ segments: [Substring]
+    ) throws(WireRefusal) -> (MastodonRoute, [String]) {
+        var isKnownPath = false
+        for route in routes {
+            guard let values = route.match(segments) else { continue }
+            if route.method == method { return (route, values) }
+            isKnownPath = true
+        }
+        throw isKnownPath ? WireRefusal(status: 405, message: "Method Not Allowed") : .notFound
+    }
+
+    static func acceptsJSON(_ request: WireRequest) -> Bool {
+        guard let accept = request.header("accept") else { return true }
+        return accept.split(separator: ",").contains { part in
+            let type = part.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
+            return ["*/*", "application/*", "application/json"].contains(type)
+        }
+    }
+}
+
+extension WireRefusal {
+    fileprivate static let userNeeded = WireRefusal(
+        status: 401, message: "This method requires an authenticated user")
+}
+
+/// What requests want, before they are judged, and keys that are in use.
+extension MastodonWire {
+    func draft(of request: WireRequest, at now: Date) -> SandboxLedger.Write? {
+        let ids = faults.mastodon.ids
+        let segments = request.path.split(separator: "/").map(String.init)
+        guard segments.starts(with: ["api", "v1", "statuses"]) else { return nil }
+        if segments.count == 5, segments[4] == "favourite" {
+            return SandboxLedger.Write(at: now, kind: .favorite, target: ids.number(of: segments[3]).map { String($0) })
+        }
+        guard segments.count == 3 else { return nil }
+        let members = request.members
+        let parent = members["in_reply_to_id"]?.text
+        return SandboxLedger.Write(
+            at: now, kind: parent == nil ? .post : .reply, key: request.header("idempotency-key"),
+            text: members["status"]?.text, target: parent.flatMap(ids.number).map { String($0) })
+    }
+
+    /// Remembers that a request with a key is under way until it is acted on.
+    ///
+    /// Pleroma and its kin refuse the same key with a conflict meanwhile. Mastodon remembers a key only once its post
+    /// exists, so that whichever of two requests is acted on first makes the post.
+    mutating func hold(_ request: WireRequest, until date: Date) {
+        guard let name = Self.heldName(request) else { return }
+        heldKeys[name] = max(date, heldKeys[name] ?? date)
+    }
+
+    /// Whether another request with the key is under way.
+    func isHeld(_ request: WireRequest, at now: Date) -> Bool {
+        Self.heldName(request).flatMap { heldKeys[$0] }.map { $0 > now } ?? false
+    }
+
+    private static func heldName(_ request: WireRequest) -> String? {
+        request.header("idempotency-key").map { "\(token(of: request) ?? "") \($0)" }
+    }
 }

@@ -105,3 +105,181 @@ enum StatusText {
         byte == 0x2D || byte == 0x2E || (isUserByte(byte) && byte != 0x5F)
     }
 }
+
+/// The HTML that Mastodon makes of a plain text.
+///
+/// Paragraphs, line breaks, links with their invisible parts, mentions as
+/// h-cards without the host, and hashtags as anchors; all else is escaped.
+struct StatusHTML {
+    private(set) var html = ""
+    /// The indices of the people mentioned, each once, in order.
+    private(set) var mentions: [Int] = []
+    /// The hashtags in lower case, each once, in order.
+    private(set) var tags: [String] = []
+
+    private static let visibleLinkCharacters = 30
+
+    init(_ text: String, population: SandboxPopulation) {
+        for piece in StatusText.pieces(of: text) {
+            switch piece {
+            case .plain(let text): html += Self.escaped(text)
+            case .link(let link): html += Self.anchor(link)
+            case .hashtag(let tag): append(tag: tag)
+            case .mention(let user, let host): append(user: user, host: host, population: population)
+            }
+        }
+        html = html.isEmpty ? "" : "<p>" + Self.broken(html) + "</p>"
+    }
+
+    private mutating func append(tag: String) {
+        let lower = tag.lowercased()
+        if !tags.contains(lower) { tags.append(lower) }
+        let address = "https://\(SamplePeople.host)/tags/\(Self.escaped(lower))"
+        html += "<a href=\"\(address)\" class=\"mention hashtag\" rel=\"tag\">#<span>\(Self.escaped(tag))</span></a>"
+    }
+
+    private mutating func append(user: String, host: String?, population: SandboxPopulation) {
+        let name = host.map { "\(user)@\($0)" } ?? user
+        guard let index = population.index(of: name) else {
+            html += Self.escaped("@" + name)
+            return
+        }
+        if !mentions.contains(index) { mentions.append(index) }
+        let person = population.people[index]
+        html += "<span class=\"h-card\" translate=\"no\"><a href=\"\(person.profileAddress)\""
+        html += " class=\"u-url mention\">@<span>\(person.userName)</span></a></span>"
+    }
+
+    private static func anchor(_ link: String) -> String {
+        let scheme = link.hasPrefix("https://") ? "https://" : "http://"
+        let rest = link.dropFirst(scheme.count)
+        let shown = rest.prefix(visibleLinkCharacters)
+        let hidden = rest.dropFirst(visibleLinkCharacters)
+        return "<a href=\"\(escaped(link))\" target=\"_blank\" rel=\"nofollow noopener noreferrer\" translate=\"no\">"
+            + "<span class=\"invisible\">\(scheme)</span>"
+            + "<span class=\"\(hidden.isEmpty ? "" : "ellipsis")\">\(escaped(String(shown)))</span>"
+            + "<span class=\"invisible\">\(escaped(String(hidden)))</span></a>"
+    }
+
+    /// Empty lines end a paragraph, other line ends are breaks.
+    private static func broken(_ html: String) -> String {
+        let lines = html.split(separator: "\n", omittingEmptySubsequences: false)
+        var result = ""
+        var isFirst = true
+        for paragraph in lines.split(whereSeparator: \.isEmpty) {
+            if !isFirst { result += "</p><p>" }
+            result += paragraph.joined(separator: "<br />")
+            isFirst = false
+        }
+        return result
+    }
+
+    static func escaped(_ text: String) -> String {
+        var result = ""
+        for character in text.unicodeScalars {
+            switch character {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            case "'": result += "&#39;"
+            default: result.unicodeScalars.append(character)
+            }
+        }
+        return result
+    }
+}
+
+extension SandboxPerson {
+    /// The address of the profile page.
+    var profileAddress: String { "https://\(host)/@\(userName)" }
+
+    /// The ActivityPub identity.
+    var uri: String { "https://\(host)/users/\(userName)" }
+}
+
+/// The HTML that snac makes of a plain text, as does whoever lets GoToSocial read Markdown.
+///
+/// `*word*`, `_word_`, backticks and their like become markup, smileys pictures, addresses links as they stand, and
+/// lines end in `<br>`. What makes the markup is gone from the text for good.
+struct RewrittenHTML {
+    private(set) var html = ""
+
+    /// What stands around a piece of markup, longer signs first, and the element that it becomes.
+    private static let marks: [(sign: String, element: String)] = [
+        ("**", "b"), ("*", "i"), ("__", "u"), ("_", "i"), ("~~", "s"), ("`", "code"),
+    ]
+    private static let smileys: [(sign: String, picture: String)] = [
+        (">:-(", "😠"), (":-)", "🙂"), (":-D", "😀"), ("X-D", "😆"), (";-)", "😉"), ("B-)", "😎"), (":-(", "😞"),
+        (":-*", "😘"), (":-/", "😕"), ("8-o", "😲"), (":-|", "😐"), ("<3", "💓"), (":shrug:", "🤷"), (":beer:", "🍺"),
+    ]
+    private static let pictures = [".png", ".jpg", ".jpeg", ".gif", ".webp"]
+
+    private let population: SandboxPopulation
+
+    init(_ text: String, population: SandboxPopulation) {
+        self.population = population
+        var isPreformatted = false
+        var lines: [String] = []
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            if line == "```" {
+                isPreformatted.toggle()
+                lines.append(isPreformatted ? "<pre>" : "</pre>")
+            } else if isPreformatted {
+                lines.append(StatusHTML.escaped(String(line)))
+            } else if line.hasPrefix(">") {
+                lines.append("<blockquote>\(rewritten(line.dropFirst().drop { $0 == " " }))</blockquote>")
+            } else if line.hasPrefix("# ") {
+                lines.append("<h2>\(rewritten(line.dropFirst(2)))</h2>")
+            } else {
+                lines.append(rewritten(line))
+            }
+        }
+        if isPreformatted { lines.append("</pre>") }
+        html = "<p>" + lines.joined(separator: "<br>") + "</p>"
+    }
+
+    private func rewritten(_ line: Substring) -> String {
+        var html = ""
+        var plain = ""
+        var rest = line
+        while let first = rest.first {
+            if let (markup, end) = markup(at: rest) {
+                html += inline(plain) + markup
+                plain = ""
+                rest = rest[end...]
+            } else {
+                plain.append(first)
+                rest = rest.dropFirst()
+            }
+        }
+        return html + inline(plain)
+    }
+
+    private func markup(at rest: Substring) -> (html: String, end: Substring.Index)? {
+        if rest.hasPrefix("http://") || rest.hasPrefix("https://") { return link(at: rest) }
+        for (sign, element) in Self.marks where rest.hasPrefix(sign) {
+            let inside = rest.dropFirst(sign.count).prefix { $0 != sign.last }
+            guard !inside.isEmpty, rest[inside.endIndex...].hasPrefix(sign) else { continue }
+            let end = rest.index(inside.endIndex, offsetBy: sign.count)
+            return ("<\(element)>\(inline(String(inside)))</\(element)>", end)
+        }
+        return nil
+    }
+
+    /// A link to a picture becomes an attachment, which the text no longer shows.
+    private func link(at rest: Substring) -> (html: String, end: Substring.Index) {
+        var link = rest.prefix { $0 != " " }
+        while let last = link.last, ".,)?".contains(last) { link = link.dropLast() }
+        if Self.pictures.contains(where: link.lowercased().hasSuffix) { return ("", link.endIndex) }
+        let address = StatusHTML.escaped(String(link))
+        return ("<a href=\"\(address)\" target=\"_blank\">\(address)</a>", link.endIndex)
+    }
+
+    /// Mentions and hashtags as Mastodon has them, and pictures for smileys.
+    private func inline(_ text: String) -> String {
+        var pictured = text
+        for (sign, picture) in Self.smileys { pictured = pictured.replacing(sign, with: picture) }
+        return String(StatusHTML(pictured, population: population).html.dropFirst("<p>".count).dropLast("</p>".count))
+    }
+}

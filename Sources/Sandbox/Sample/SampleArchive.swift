@@ -63,7 +63,7 @@ package struct SampleArchive: Sendable {
             // Away twice a year, without the phone.
             guard !travels.contains(where: { $0 - distance >= 0 && $0 - distance < 5 }) else { continue }
             let day = today.advanced(by: -distance)
-            for second in SampleRhythm.seconds(on: day, generator: &generator) {
+            for second in seconds(on: day, generator: &generator) {
                 let date = date(day, second: second, millisecond: generator.number(below: 1_000))
                 let isReply = generator.chance(0.18)
                 if isReply, friends.isEmpty { friends = shuffledFriends(&generator) }
@@ -174,26 +174,22 @@ private struct UniqueTexts {
 }
 
 /// When the human of the sandbox posts: early, at noon and in the evening, later on weekends, in bursts, or not at all.
-private enum SampleRhythm {
+extension SampleArchive {
     /// A time of day around which posts gather, in minutes.
-    struct Habit {
-        var center: Double
-        var spread: Double
-        var weight: Double
-    }
+    private typealias Habit = (center: Double, spread: Double, weight: Double)
 
     private static let weekday: [Habit] = [
-        Habit(center: 465, spread: 28, weight: 0.34),
-        Habit(center: 745, spread: 22, weight: 0.22),
-        Habit(center: 930, spread: 50, weight: 0.08),
-        Habit(center: 1_120, spread: 35, weight: 0.12),
-        Habit(center: 1_300, spread: 50, weight: 0.24),
+        (center: 465, spread: 28, weight: 0.34),
+        (center: 745, spread: 22, weight: 0.22),
+        (center: 930, spread: 50, weight: 0.08),
+        (center: 1_120, spread: 35, weight: 0.12),
+        (center: 1_300, spread: 50, weight: 0.24),
     ]
 
     private static let weekend: [Habit] = [
-        Habit(center: 575, spread: 55, weight: 0.3),
-        Habit(center: 840, spread: 110, weight: 0.36),
-        Habit(center: 1_335, spread: 45, weight: 0.34),
+        (center: 575, spread: 55, weight: 0.3),
+        (center: 840, spread: 110, weight: 0.36),
+        (center: 1_335, spread: 45, weight: 0.34),
     ]
 
     /// Seconds since local midnight of the posts of one day, in order.

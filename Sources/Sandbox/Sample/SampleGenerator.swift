@@ -15,6 +15,9 @@ package struct SampleGenerator: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
+    /// Letters and digits, for what servers call tokens and secrets.
+    mutating func word() -> String { String(next(), radix: 36) + String(next(), radix: 36) }
+
     /// A number of at least 0 and below 1.
     package mutating func uniform() -> Double { Double(next() >> 11) * 0x1p-53 }
 

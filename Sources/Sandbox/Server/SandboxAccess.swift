@@ -33,51 +33,40 @@ package struct SandboxMastodonLogin: Equatable, Sendable {
 
 /// Everything that opens the two accounts, on each network; drawn anew for every sandbox.
 struct SandboxAccess: Sendable {
-    let mastodonLogins: [SandboxRole: SandboxMastodonLogin]
-    private let xKeys: [SandboxRole: SandboxXKeys]
-    private let blueskyLogins: [SandboxRole: SandboxBlueskyLogin]
+    // Each in the order of the roles, which is that of the people.
+    private var mastodonLogins: [SandboxMastodonLogin] = []
+    private var xKeys: [SandboxXKeys] = []
+    private var blueskyLogins: [SandboxBlueskyLogin] = []
 
     init(world: SandboxWorld) {
         var generator = SampleGenerator(seed: world.configuration.seed ^ 0x70_6B_65_6E)
-        func word() -> String { String(generator.next(), radix: 36) + String(generator.next(), radix: 36) }
-        var tokens: [SandboxRole: String] = [:]
-        for role in SandboxRole.allCases { tokens[role] = word() }
-        let (consumerKey, consumerSecret) = (word(), word())
-        var keys: [SandboxRole: SandboxXKeys] = [:]
-        var logins: [SandboxRole: SandboxBlueskyLogin] = [:]
-        for role in SandboxRole.allCases {
-            let person = world.population.people[role.person]
-            keys[role] = SandboxXKeys(
-                consumerKey: consumerKey, consumerSecret: consumerSecret,
-                accessToken: "\(person.id(on: .x).value)-\(word())", accessTokenSecret: word())
+        let people = SandboxRole.allCases.map { world.population.people[$0.person] }
+        let tokens = people.map { _ in generator.word() }
+        let (consumerKey, consumerSecret) = (generator.word(), generator.word())
+        for person in people {
+            xKeys.append(
+                SandboxXKeys(
+                    consumerKey: consumerKey, consumerSecret: consumerSecret,
+                    accessToken: "\(person.id(on: .x).value)-\(generator.word())",
+                    accessTokenSecret: generator.word()))
             let letters = (0..<4).map { _ in
                 String((0..<4).map { _ in "abcdefghijklmnopqrstuvwxyz234567".randomElement(using: &generator) ?? "a" })
             }
-            logins[role] = SandboxBlueskyLogin(
-                handle: person.handle(on: .bluesky), appPassword: letters.joined(separator: "-"))
+            blueskyLogins.append(
+                SandboxBlueskyLogin(
+                    handle: person.handle(on: .bluesky), appPassword: letters.joined(separator: "-")))
         }
-        var mastodon: [SandboxRole: SandboxMastodonLogin] = [:]
-        for role in SandboxRole.allCases {
-            mastodon[role] = SandboxMastodonLogin(
-                clientID: word(), clientSecret: word(), accessToken: tokens[role] ?? "", refreshToken: word())
+        for token in tokens {
+            mastodonLogins.append(
+                SandboxMastodonLogin(
+                    clientID: generator.word(), clientSecret: generator.word(), accessToken: token,
+                    refreshToken: generator.word()))
         }
-        mastodonLogins = mastodon
-        xKeys = keys
-        blueskyLogins = logins
     }
 
-    func mastodonToken(_ role: SandboxRole) -> String { mastodon(role).accessToken }
+    func mastodon(_ role: SandboxRole) -> SandboxMastodonLogin { mastodonLogins[role.person] }
 
-    func mastodon(_ role: SandboxRole) -> SandboxMastodonLogin {
-        mastodonLogins[role]
-            ?? SandboxMastodonLogin(clientID: "", clientSecret: "", accessToken: "", refreshToken: "")
-    }
+    func x(_ role: SandboxRole) -> SandboxXKeys { xKeys[role.person] }
 
-    func x(_ role: SandboxRole) -> SandboxXKeys {
-        xKeys[role] ?? SandboxXKeys(consumerKey: "", consumerSecret: "", accessToken: "", accessTokenSecret: "")
-    }
-
-    func bluesky(_ role: SandboxRole) -> SandboxBlueskyLogin {
-        blueskyLogins[role] ?? SandboxBlueskyLogin(handle: "", appPassword: "")
-    }
+    func bluesky(_ role: SandboxRole) -> SandboxBlueskyLogin { blueskyLogins[role.person] }
 }

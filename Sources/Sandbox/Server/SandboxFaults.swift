@@ -1,9 +1,73 @@
 package import Foundation
 
-/// The fault switchboard of a sandbox.
+/// What goes wrong with a request on purpose.
+package enum SandboxFault: Equatable, Sendable {
+    /// The connection ends before the server has done anything.
+    case dropRequest
+    /// The server acts, and the connection ends before an answer.
+    case dropAnswer
+    /// An answer instead of acting.
+    case answer(status: Int, contentType: String, body: String, headers: [String: String])
+    /// The server takes the request and hangs up at once; it acts when its clock has gone on by so many seconds.
+    ///
+    /// Whether the client may come in is decided as of the arrival, everything else as of the moment of acting: a post
+    /// that was made with the same key in between is then recognised, a text that X has got in between is refused.
+    case actLate(after: TimeInterval)
+    /// As ``dropRequest``, but with a reset of the connection.
+    case resetRequest
+    /// As ``dropAnswer``, but with a reset of the connection.
+    case resetAnswer
+    /// The server acts, announces its whole answer, sends half of it and hangs up.
+    case truncateAnswer
+    /// The server acts and sends the body of its answer so slowly; in real time, whatever the sandbox's clock does.
+    case drip(bytesPerSecond: Int)
+    /// The server acts, and behind its answer comes white space until the client leaves.
+    case endlessAnswer
+    /// The server takes the request, does nothing, and says nothing until the client leaves.
+    case hang
+
+    /// An error page as a proxy in front of the server sends it.
+    package static func html(status: Int) -> SandboxFault {
+        .answer(
+            status: status, contentType: "text/html", body: "<html><body><h1>\(status)</h1></body></html>",
+            headers: [:])
+    }
+
+    /// An error as the server itself reports it.
+    package static func error(status: Int, message: String, headers: [String: String] = [:]) -> SandboxFault {
+        .answer(
+            status: status, contentType: "application/json; charset=utf-8",
+            body: String(decoding: (["error": .string(message)] as WireJSON).bytes, as: UTF8.self), headers: headers)
+    }
+
+    /// Whether the server acts, at once or later, and the client cannot get the whole answer.
+    var cutsAnswer: Bool {
+        switch self {
+        case .dropAnswer, .actLate, .resetAnswer, .truncateAnswer, .endlessAnswer: true
+        case .dropRequest, .resetRequest, .answer, .drip, .hang: false
+        }
+    }
+}
+
+/// What is not as usual until it is switched back.
+package struct SandboxHabits: Equatable, Sendable {
+    /// How the Mastodon-compatible server differs from Mastodon.
+    package var mastodon = MastodonHabits()
+    /// How X's interface differs from its documentation.
+    package var x = XHabits()
+    /// How the Bluesky server differs from the reference implementation.
+    package var bluesky = BlueskyHabits()
+    /// Which objects are refused alone.
+    package var refusals = SandboxRefusals()
+    /// How far the server's own clock is ahead of the world's, in seconds; its answers are dated by it.
+    package var clockSkew: TimeInterval = 0
+}
+
+/// The fault switchboard of a sandbox: faults of single requests, and the ``SandboxHabits``, each by its own name.
 ///
 /// Everything can be switched while requests run. Faults apply to the next
 /// requests that match, in the order they were planned.
+@dynamicMemberLookup
 package final class SandboxFaults: @unchecked Sendable {
     // Sendable: every access to a variable holds the lock.
     private struct Planned {
@@ -17,43 +81,14 @@ package final class SandboxFaults: @unchecked Sendable {
 
     private let lock = NSLock()
     private var planned: [Planned] = []
-    private var currentMastodon = MastodonHabits()
-    private var currentX = XHabits()
-    private var currentBluesky = BlueskyHabits()
-    private var currentRefusals = SandboxRefusals()
-    private var skew: TimeInterval = 0
+    private var habits = SandboxHabits()
     private var taken = 0
 
     package init() {}
 
-    /// How the Mastodon-compatible server differs from Mastodon.
-    package var mastodon: MastodonHabits {
-        get { lock.withLock { currentMastodon } }
-        set { lock.withLock { currentMastodon = newValue } }
-    }
-
-    /// How X's interface differs from its documentation.
-    package var x: XHabits {
-        get { lock.withLock { currentX } }
-        set { lock.withLock { currentX = newValue } }
-    }
-
-    /// How the Bluesky server differs from the reference implementation.
-    package var bluesky: BlueskyHabits {
-        get { lock.withLock { currentBluesky } }
-        set { lock.withLock { currentBluesky = newValue } }
-    }
-
-    /// Which objects are refused alone.
-    package var refusals: SandboxRefusals {
-        get { lock.withLock { currentRefusals } }
-        set { lock.withLock { currentRefusals = newValue } }
-    }
-
-    /// How far the server's own clock is ahead of the world's, in seconds; its answers are dated by it.
-    package var clockSkew: TimeInterval {
-        get { lock.withLock { skew } }
-        set { lock.withLock { skew = newValue } }
+    package subscript<Habit>(dynamicMember habit: WritableKeyPath<SandboxHabits, Habit>) -> Habit {
+        get { lock.withLock { habits[keyPath: habit] } }
+        set { lock.withLock { habits[keyPath: habit] = newValue } }
     }
 
     /// How many planned faults have happened.
@@ -88,11 +123,7 @@ package final class SandboxFaults: @unchecked Sendable {
     package func clear() {
         lock.withLock {
             planned = []
-            currentMastodon = MastodonHabits()
-            currentX = XHabits()
-            currentBluesky = BlueskyHabits()
-            currentRefusals = SandboxRefusals()
-            skew = 0
+            habits = SandboxHabits()
         }
     }
 

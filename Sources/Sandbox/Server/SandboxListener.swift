@@ -1,3 +1,4 @@
+import Foundation
 import HummingbirdCore
 import Logging
 import NIOCore
@@ -8,16 +9,11 @@ import NIOPosix
 /// Every connection gets its task the moment it is set up. A server that first lines connections up for somebody to take
 /// would lose those in the line when it closes, and a connection that nobody has taken must not be lost.
 actor SandboxListener {
-    private struct Opening {
-        var server: any Channel
-        var connections: SandboxConnections
-    }
-
     let port: Int
     private let network: SandboxNetwork
     /// Nil once the port is given back for good.
     private var reserved: SandboxPort?
-    private var opening: Opening?
+    private var opening: (server: any Channel, connections: SandboxConnections)?
 
     /// Nobody listens yet.
     ///
@@ -45,7 +41,7 @@ actor SandboxListener {
         let connections = SandboxConnections()
         do {
             let server = try await Self.bootstrap(network, connections).bind(host: "127.0.0.1", port: port).get()
-            opening = Opening(server: server, connections: connections)
+            opening = (server, connections)
         } catch {
             throw SandboxError(description: "could not open port \(port) on 127.0.0.1: \(error)")
         }
@@ -83,5 +79,102 @@ actor SandboxListener {
                 .flatMap { http.setup(channel: channel, logger: logger) }
                 .map { value in connections.serve(channel) { await http.handle(value: value, logger: logger) } }
             }
+    }
+}
+
+/// The open connections of a listener, each with the task that serves it.
+final class SandboxConnections: @unchecked Sendable {
+    // Sendable: every access to a variable holds the lock.
+    private struct Connection {
+        var channel: any Channel
+        var task: Task<Void, Never>
+
+        /// Closes the channel, with which the task ends.
+        ///
+        /// To cancel the task would close one side of the channel, which NIO cannot do before it has quite begun.
+        func end() { channel.close(promise: nil) }
+    }
+
+    private let lock = NSLock()
+    private var open: [ObjectIdentifier: Connection] = [:]
+    private var isClosed = false
+
+    /// Serves a connection; after ``close()`` only to its immediate end.
+    func serve(_ channel: any Channel, work: @escaping @Sendable () async -> Void) {
+        let id = ObjectIdentifier(channel)
+        lock.withLock {
+            // The task cannot end before it is noted: to be forgotten it needs the lock.
+            let task = Task {
+                await work()
+                forget(id)
+            }
+            let connection = Connection(channel: channel, task: task)
+            open[id] = connection
+            if isClosed { connection.end() }
+        }
+    }
+
+    /// Ends all connections, now and from now on.
+    func end() { closed().forEach { $0.end() } }
+
+    /// Ends all connections and waits until none is served any longer.
+    func close() async {
+        end()
+        for connection in closed() { await connection.task.value }
+    }
+
+    /// What is open while nothing new is served any longer.
+    private func closed() -> [Connection] {
+        lock.withLock {
+            isClosed = true
+            return Array(open.values)
+        }
+    }
+
+    private func forget(_ id: ObjectIdentifier) {
+        lock.withLock { open[id] = nil }
+    }
+}
+
+/// A port of 127.0.0.1 that stays reserved while nobody listens on it.
+///
+/// A socket that is bound and does not listen refuses connections, keeps others from getting the port, and lets those
+/// listen on it who allow the address to be used again.
+final class SandboxPort: Sendable {
+    let number: Int
+    private let descriptor: Int32
+
+    /// Takes a free port.
+    ///
+    /// - Throws: ``SandboxError`` when there is none.
+    init() throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        guard descriptor >= 0 else { throw Self.failure() }
+        var enabled: Int32 = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &enabled, socklen_t(MemoryLayout<Int32>.size))
+        // A child process of a test must not keep the port.
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let status = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, length) == 0 ? getsockname(descriptor, $0, &length) : -1
+            }
+        }
+        guard status == 0 else {
+            let failure = Self.failure()
+            close(descriptor)
+            throw failure
+        }
+        self.descriptor = descriptor
+        self.number = Int(UInt16(bigEndian: address.sin_port))
+    }
+
+    deinit { close(descriptor) }
+
+    private static func failure() -> SandboxError {
+        SandboxError(description: "could not open a port on 127.0.0.1: \(String(cString: strerror(errno)))")
     }
 }

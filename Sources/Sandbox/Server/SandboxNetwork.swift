@@ -47,8 +47,8 @@ actor SandboxNetwork {
         now: @escaping @Sendable () -> Date
     ) {
         self.state = SandboxState(world: world)
-        self.x = XWire(access: access, limits: limits, faults: faults)
-        self.bluesky = BlueskyWire(access: access, limits: limits, faults: faults)
+        self.x = XWire(world.population, access: access, limits: limits, faults: faults)
+        self.bluesky = BlueskyWire(world.population, access: access, limits: limits, faults: faults)
         self.mastodon = MastodonWire(access: access, seed: world.configuration.seed, limits: limits, faults: faults)
         self.faults = faults
         self.now = now
@@ -159,19 +159,9 @@ extension SandboxNetwork {
     /// What a request wants to write; nil if it is no write.
     private func write(of request: WireRequest, at now: Date) -> SandboxLedger.Write? {
         guard request.method == "POST" else { return nil }
-        let draft =
-            if XWire.owns(request) {
-                x.draft(of: request, in: state)
-            } else if BlueskyWire.owns(request) {
-                bluesky.draft(of: request, in: state)
-            } else {
-                mastodon.draft(of: request, in: state)
-            }
-        return draft.map { draft in
-            SandboxLedger.Write(
-                arrived: now, date: now, kind: draft.kind, key: draft.key, text: draft.text, target: draft.target,
-                effect: .notActed, isAnswered: false)
-        }
+        if XWire.owns(request) { return x.draft(of: request, at: now) }
+        if BlueskyWire.owns(request) { return bluesky.draft(of: request, at: now) }
+        return mastodon.draft(of: request, at: now)
     }
 
     /// Puts a write into the ledger with what the server just made of it, and gives its place.

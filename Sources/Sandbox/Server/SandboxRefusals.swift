@@ -67,28 +67,21 @@ package struct SandboxRefusals: Equatable, Sendable {
         var isNewest = false
     }
 
-    /// What happens to a request for something.
-    struct Verdict: Equatable, Sendable {
-        var answer: Answer
-        /// For how many seconds from when it was first asked for; nil for good.
-        var lasting: TimeInterval?
-    }
-
     /// What is answered to a request for a thing; nil if it is given out.
     ///
     /// - Parameters:
     ///   - target: What is asked for.
     ///   - now: The sandbox's clock.
-    /// - Returns: The same for the same thing, and the same stretch of time where that matters.
-    func verdict(on target: Target, at now: Date) -> Verdict? {
+    /// - Returns: The same for the same thing, and the same stretch of time where that matters; `lasting` is for how many
+    ///   seconds from when it was first asked for, nil for good.
+    func verdict(on target: Target, at now: Date) -> (answer: Answer, lasting: TimeInterval?)? {
         guard let rule = rules[target.object] else { return nil }
         var name = "\(seed) \(target.object.rawValue) \(target.name)"
         if target.isNewest { name += " \(Int(now.timeIntervalSince1970 / max(1, rule.lasting)))" }
         let draw = SandboxIdentity.hash(name + " drawn")
         guard Double(draw >> 11) / Double(1 << 53) < rule.share else { return nil }
         let forGood = target.isNewest ? [] : rule.forGood
-        let choices =
-            forGood.map { Verdict(answer: $0) } + rule.passing.map { Verdict(answer: $0, lasting: rule.lasting) }
+        let choices: [(Answer, TimeInterval?)] = forGood.map { ($0, nil) } + rule.passing.map { ($0, rule.lasting) }
         return choices.isEmpty ? nil : choices[Int(SandboxIdentity.hash(name + " answered") % UInt64(choices.count))]
     }
 }

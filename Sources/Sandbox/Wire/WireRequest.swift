@@ -1,4 +1,5 @@
 import Foundation
+import Posts
 
 /// A request as it came over the wire.
 struct WireRequest: Sendable {
@@ -96,4 +97,96 @@ struct WireRefusal: Error {
     static let notFound = WireRefusal(status: 404, message: "Record not found")
     /// An endpoint that only some servers have.
     static let notThere = WireRefusal(status: 404, message: "Not Found", isExpected: true)
+}
+
+/// The interface of one kind of network, in front of the one state.
+///
+/// Every interface lives on the same port and sees the same people and posts, each under the names of its network. It
+/// answers as a strict server of its kind would, refusals included, and notes those in the ledger.
+protocol SandboxWire: Sendable {
+    /// Whether the request is meant for this interface; the path decides, and where two share one the query.
+    static func owns(_ request: WireRequest) -> Bool
+
+    /// What a `POST` is to publish or favorite, as far as it can be read without judging it; nil if it is neither.
+    func draft(of request: WireRequest, at now: Date) -> SandboxLedger.Write?
+
+    /// Acts on a request and says what to send back.
+    ///
+    /// - Parameters:
+    ///   - request: As it came over the wire.
+    ///   - state: The network; everything up to `now` has happened in it.
+    ///   - now: The sandbox's clock.
+    /// - Returns: An answer, be it a refusal.
+    mutating func answer(_ request: WireRequest, in state: inout SandboxState, at now: Date) -> WireAnswer
+}
+
+extension SandboxState {
+    /// Notes in the ledger that a request was refused.
+    ///
+    /// `isExpected` says that it was not the client's fault.
+    mutating func note(
+        _ request: WireRequest, status: Int, reason: String, isExpected: Bool, at now: Date
+    ) {
+        record(
+            .init(
+                date: now, method: request.method, path: request.path, status: status, reason: reason,
+                isExpected: isExpected))
+    }
+}
+
+extension Date {
+    /// The instant in the form of HTTP headers: `Fri, 20 Nov 2026 08:15:30 GMT`.
+    var httpDate: String {
+        let weekdays = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+        let day = LocalDay(ordinal: Int((timeIntervalSince1970 / 86_400).rounded(.down)))
+        let (year, month, date) = day.components
+        let digits = date < 10 ? "0\(date)" : String(date)
+        let clock = rfc3339.dropFirst(11).prefix(8)
+        return "\(weekdays[day.weekday - 1]), \(digits) \(months[month - 1]) \(year) \(clock) GMT"
+    }
+}
+
+/// The fields of a request body, from JSON or from a form.
+///
+/// Strict where real servers are lax, so that a misspelt field is noticed:
+/// every name must be known and every value must have the right type.
+struct WireFields: Sendable {
+    private let values: [String: RecordValue]
+
+    /// - Throws: 406 for a body that is neither JSON nor a form, 400 for one that cannot be read, 422 for an unknown
+    ///   field.
+    init(_ request: WireRequest, allowed: Set<String>) throws(WireRefusal) {
+        switch request.mediaType {
+        case _ where request.body.isEmpty: values = [:]
+        case "application/x-www-form-urlencoded": values = request.members
+        case "application/json":
+            guard let members = RecordValue.members(ofJSON: request.body) else {
+                throw WireRefusal(status: 400, message: "Bad Request: could not read the JSON body")
+            }
+            values = members
+        default: throw WireRefusal(status: 406, message: "Not Acceptable: expected JSON or a form")
+        }
+        if let unknown = values.keys.sorted().first(where: { !allowed.contains($0) }) {
+            throw .invalid("unknown field \(unknown.prefix(40))")
+        }
+    }
+
+    func text(_ name: String) throws(WireRefusal) -> String? {
+        switch values[name] {
+        case .text(let text): return text
+        case nil: return nil
+        default: throw .invalid("\(name) must be a text")
+        }
+    }
+
+    func flag(_ name: String) throws(WireRefusal) -> Bool? {
+        switch values[name] {
+        case .bool(let flag): return flag
+        case .text("true"), .text("1"): return true
+        case .text("false"), .text("0"): return false
+        case nil: return nil
+        default: throw .invalid("\(name) must be true or false")
+        }
+    }
 }

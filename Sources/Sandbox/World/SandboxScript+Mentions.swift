@@ -3,16 +3,6 @@ import Posts
 
 /// Who mentions the bot, when, and which of these mentions deserve an answer.
 extension SandboxScript {
-    /// A stretch of daytime in which people mention the bot: never near midnight, nor near either end of the run.
-    struct Window: Equatable {
-        var start: Date
-        var end: Date
-
-        func date(at fraction: Double) -> Date {
-            start.addingTimeInterval(end.timeIntervalSince(start) * fraction)
-        }
-    }
-
     private var firstMinute: Double { configuration.isAwakeAtNight ? 0 : 9 * 60 }
     private var lastMinute: Double { configuration.isAwakeAtNight ? 24 * 60 - 1 : 21 * 60 + 30 }
     private static let leadIn = 3_600.0
@@ -41,17 +31,17 @@ extension SandboxScript {
         markDeserved()
     }
 
-    /// The daytime of every local day, as far as it lies well within the run.
-    private func windows() -> [Window] {
+    /// When people mention the bot: the daytime of every local day, as far as it lies well within the run.
+    private func windows() -> [DateInterval] {
         let earliest = origin.addingTimeInterval(Self.leadIn)
         let latest = end.addingTimeInterval(-Self.leadOut)
-        let daytimes = days(from: origin, to: end).compactMap { day -> Window? in
+        let daytimes = days(from: origin, to: end).compactMap { day -> DateInterval? in
             guard let morning = date(day, minute: firstMinute), let evening = date(day, minute: lastMinute)
             else { return nil }
-            let window = Window(start: max(morning, earliest), end: min(evening, latest))
-            return window.end.timeIntervalSince(window.start) >= 4 * 3_600 ? window : nil
+            let (start, end) = (max(morning, earliest), min(evening, latest))
+            return end.timeIntervalSince(start) >= 4 * 3_600 ? DateInterval(start: start, end: end) : nil
         }
-        return daytimes.isEmpty ? [Window(start: earliest, end: latest)] : daytimes
+        return daytimes.isEmpty ? [DateInterval(start: earliest, end: latest)] : daytimes
     }
 
     @discardableResult
@@ -78,7 +68,7 @@ extension SandboxScript {
     }
 
     /// One friend mentions the bot four times in a day: once too often.
-    private mutating func writeBurst(in window: Window) {
+    private mutating func writeBurst(in window: DateInterval) {
         guard let friend = population.indices(of: .friend).first else { return }
         // Where a network has no levels, a mention for few eyes would never arrive.
         let hasLevels = configuration.botNetwork == .mastodon
@@ -92,7 +82,7 @@ extension SandboxScript {
     private var groupSpeakers: [Int] { Array(population.indices(of: .friend).dropFirst().prefix(2)) }
 
     /// Two friends take turns in one conversation; their sixth mention is usually one too many.
-    private mutating func writeGroupThread(in window: Window) {
+    private mutating func writeGroupThread(in window: DateInterval) {
         guard groupSpeakers.count == 2 else { return }
         let thread = thread()
         var last: Int?
@@ -105,7 +95,7 @@ extension SandboxScript {
     }
 
     /// The weary friend gets an answer, asks for silence at once, and mentions the bot again all the same.
-    private mutating func writeStop(in windows: [Window]) {
+    private mutating func writeStop(in windows: [DateInterval]) {
         guard let first = windows.first else { return }
         for weary in population.indices(of: .weary) {
             let thread = thread()
@@ -121,7 +111,7 @@ extension SandboxScript {
     }
 
     /// What friends say to the bot on an ordinary day; some of it goes on for a few rounds.
-    private mutating func writeChatter(by friends: [Int], in window: Window) {
+    private mutating func writeChatter(by friends: [Int], in window: DateInterval) {
         for friend in friends {
             for _ in 0..<poisson(0.6) {
                 writeConversation(by: friend, rounds: nil, in: window)
@@ -130,7 +120,7 @@ extension SandboxScript {
     }
 
     /// What friends say to the bot where much is said: as often on every full day, one after the other.
-    private mutating func writeTurns(_ count: Double, by friends: [Int], in window: Window) {
+    private mutating func writeTurns(_ count: Double, by friends: [Int], in window: DateInterval) {
         let length = window.end.timeIntervalSince(window.start) / ((lastMinute - firstMinute) * 60)
         // Nobody can say anything where nobody is, and more than this nobody could hear.
         var left = friends.isEmpty ? 0 : Int(min(max(0, count * length), 10_000).rounded())
@@ -144,7 +134,7 @@ extension SandboxScript {
 
     /// One friend talks to the bot, once or twice, and at most as often as said; gives how often.
     @discardableResult
-    private mutating func writeConversation(by friend: Int, rounds most: Int?, in window: Window) -> Int {
+    private mutating func writeConversation(by friend: Int, rounds most: Int?, in window: DateInterval) -> Int {
         let start = generator.uniform() * 0.9
         let thread = thread()
         let rounds = min(most ?? .max, generator.chance(0.3) ? 2 : 1)
@@ -164,7 +154,7 @@ extension SandboxScript {
     }
 
     /// Mentions by those whom the bot must not answer; at least one of each kind.
-    private mutating func writeQuietMentions(in windows: [Window]) {
+    private mutating func writeQuietMentions(in windows: [DateInterval]) {
         let kinds: [(SandboxPerson.Role, SandboxMention.Kind, Double)] = [
             (.stranger, .stranger, 0.1), (.automated, .automated, 1), (.optedOut, .optedOut, 0.5),
         ]
@@ -199,6 +189,12 @@ extension SandboxScript {
             byThread[mention.thread, default: 0] += 1
             setReplyDeserved(entry.post.number)
         }
+    }
+}
+
+extension DateInterval {
+    fileprivate func date(at fraction: Double) -> Date {
+        start.addingTimeInterval(end.timeIntervalSince(start) * fraction)
     }
 }
 

@@ -111,3 +111,246 @@ struct SandboxScript {
         return date(day, minute: 7 * 60 + middle * 16.5 * 60)
     }
 }
+
+/// What people post, before and during the run, and what the human makes of it.
+extension SandboxScript {
+    /// How long before the run the posts of the others begin.
+    static let pastDays = 21
+
+    /// Posts a day by role.
+    private static func rate(_ role: SandboxPerson.Role) -> Double {
+        switch role {
+        case .friend: 3
+        case .stranger: 2.5
+        case .automated: 4
+        case .optedOut, .weary: 1
+        case .human, .bot: 0
+        }
+    }
+
+    /// The human's archive, the others' posts of the last weeks, the human's favorites among them, and old mentions.
+    mutating func writePast() {
+        generator = SampleGenerator(seed: configuration.seed &+ 1)
+        writeArchive()
+        writePosts(from: origin.addingTimeInterval(-Double(Self.pastDays) * 86_400), to: origin)
+        for index in population.indices(of: .stranger).prefix(3) {
+            happen(.follow(index), at: origin.addingTimeInterval(-generator.uniform() * 5 * 86_400 - 60))
+        }
+    }
+
+    /// The others' posts during the run, and the human's own.
+    mutating func writeRun() {
+        generator = SampleGenerator(seed: configuration.seed &+ 2)
+        writePosts(from: origin, to: end)
+        writeHumanPosts()
+        for index in population.indices(of: .stranger).dropFirst(3).prefix(4) {
+            happen(.follow(index), at: origin.addingTimeInterval(generator.uniform() * end.timeIntervalSince(origin)))
+        }
+    }
+
+    private mutating func writePosts(from start: Date, to end: Date) {
+        var recent: [Int] = []
+        for day in days(from: start, to: end) {
+            var drafts: [(date: Date, author: Int)] = []
+            for index in people.indices.dropFirst(2) {
+                for _ in 0..<poisson(Self.rate(people[index].role)) {
+                    guard let date = wakingInstant(on: day), date >= start, date < end else { continue }
+                    drafts.append((date, index))
+                }
+            }
+            drafts.sort { ($0.date, $0.author) < ($1.date, $1.author) }
+            for draft in drafts {
+                let number = writePost(by: draft.author, at: draft.date, recent: recent)
+                recent.append(number)
+                if recent.count > 40 { recent.removeFirst() }
+            }
+        }
+    }
+
+    private mutating func writePost(by author: Int, at date: Date, recent: [Int]) -> Int {
+        let shape = generator.uniform()
+        let originals = recent.filter {
+            let post = written[$0].post
+            return post.author != author && post.repostOf == nil && post.visibility == .public
+        }
+        if shape < 0.05, let original = generator.element(of: originals) {
+            return post(by: author, at: date, text: "") { $0.repostOf = original }
+        }
+        if shape < 0.13, let parent = generator.element(of: originals) {
+            return writeReply(by: author, at: date, to: parent)
+        }
+        return writeTopicPost(by: author, at: date)
+    }
+
+    private mutating func writeReply(by author: Int, at date: Date, to parent: Int) -> Int {
+        let other = people[written[parent].post.author]
+        let words = SampleTexts.mention(language: people[author].language, generator: &generator)
+        return post(by: author, at: date, text: "@\(other.localName) \(words)") {
+            $0.target = .post(parent)
+            $0.visibility = .unlisted
+        }
+    }
+
+    private mutating func writeTopicPost(by author: Int, at date: Date) -> Int {
+        let person = people[author]
+        let topic = generator.element(of: person.topics) ?? .trains
+        var text = SampleTexts.post(topic: topic, language: person.language, generator: &generator)
+        let ornament = generator.uniform()
+        if ornament < 0.06 {
+            text += "\n\nhttps://elsewhere.example/notes/\(generator.number(below: 9_000) + 1_000)?from=\(topic)&page=2"
+        } else if ornament < 0.12 {
+            text += "\n#\(topic)"
+        } else if ornament < 0.15 {
+            text += " <3 & :-)"
+        }
+        let isLoved = topic.wouldBeFavorited(by: person.sample, generator: &generator)
+        let dress = generator.uniform()
+        let lag = 120 - 3_600 * log(1 - generator.uniform())
+        let number = post(by: author, at: date, text: text) { post in
+            post.isLoved = isLoved
+            Self.dress(&post, draw: dress)
+        }
+        if isLoved, population.followedByHuman.contains(author) {
+            happen(.favorite(number), at: date.addingTimeInterval(lag))
+        }
+        return number
+    }
+
+    /// Gives some posts a picture, a poll, a warning, or a smaller circle of readers.
+    private static func dress(_ post: inout ScriptedPost, draw: Double) {
+        switch draw {
+        case ..<0.08: post.attachment = .image
+        case ..<0.10: post.attachment = .poll
+        case ..<0.13: post.warning = "spoiler"
+        case ..<0.17: post.visibility = .private
+        case ..<0.30: post.visibility = .unlisted
+        default: break
+        }
+    }
+}
+
+/// The human: the archive as the network remembers it, and a life that goes on in the same rhythm.
+extension SandboxScript {
+    /// Replays the archive, each reply under a post of the person it answers.
+    mutating func writeArchive() {
+        for entry in archive {
+            guard let replyTo = entry.replyTo else {
+                writeArchived(entry, text: entry.text, target: nil)
+                continue
+            }
+            guard let author = replyTo.author, author.network == .mastodon,
+                let index = population.index(of: author.value)
+            else {
+                // Nobody here was answered; the post would be no reply to anyone.
+                continue
+            }
+            if index == SandboxPopulation.human {
+                writeArchived(entry, text: entry.text, target: lastNumber(by: index))
+            } else {
+                writeArchivedReply(entry, to: index)
+            }
+        }
+    }
+
+    private mutating func writeArchivedReply(_ entry: Post, to index: Int) {
+        let person = people[index]
+        let words = SampleTexts.mention(language: person.language, generator: &generator)
+        // Ten minutes is what the sample archive says of every answered post.
+        let date = entry.createdAt.addingTimeInterval(-600)
+        let id = localID(of: entry.replyTo?.post, by: index)
+        let parent = post(by: index, at: date, text: "@\(people[SandboxPopulation.human].userName) \(words)") {
+            $0.id = id
+        }
+        let text = entry.text.hasPrefix("@") ? entry.text : "@\(person.localName) \(entry.text)"
+        writeArchived(entry, text: text, target: parent)
+    }
+
+    private mutating func writeArchived(_ entry: Post, text: String, target: Int?) {
+        let language: SampleLanguage = entry.language?.hasPrefix("ja") ?? false ? .japanese : .english
+        let id = localID(of: entry.id, by: SandboxPopulation.human)
+        post(by: SandboxPopulation.human, at: entry.createdAt, text: text, language: language) { post in
+            post.visibility = entry.visibility
+            post.warning = entry.isSensitive ? "sensitive" : ""
+            post.attachment = entry.hasMedia ? .image : nil
+            post.target = target.map { .post($0) }
+            post.id = id
+        }
+    }
+
+    private func lastNumber(by index: Int) -> Int? { written.last { $0.post.author == index }?.post.number }
+
+    /// The id that an archive of the sandbox itself gives the post.
+    private func localID(of id: PostID?, by author: Int) -> Int64? {
+        let prefix = people[author].uri + "/statuses/"
+        guard let id, id.network == .mastodon, id.value.hasPrefix(prefix) else { return nil }
+        return Int64(id.value.dropFirst(prefix.count))
+    }
+
+    /// New posts of the human at the archive's minutes, as many a day as there, and a few replies to friends.
+    mutating func writeHumanPosts() {
+        let zone = configuration.timeZone
+        let past = archive.filter { !$0.isReply && $0.isTimeTrusted }.map { LocalTime($0.createdAt, in: zone) }
+        let counts = Self.recentCounts(past.map(\.day), before: LocalTime(origin, in: zone).day)
+        for day in days(from: origin, to: end) {
+            for _ in 0..<(generator.element(of: counts) ?? 0) {
+                guard let minute = generator.element(of: past)?.minute.value,
+                    let date = date(day, minute: Double(minute) + generator.uniform()), date >= origin
+                else { continue }
+                writeHumanPost(at: date)
+            }
+        }
+        writeHumanReplies()
+    }
+
+    private mutating func writeHumanPost(at date: Date) {
+        let local = LocalTime(date, in: configuration.timeZone)
+        let language = generator.chance(japaneseShare) ? SampleLanguage.japanese : .english
+        let text = SampleTexts.ownPost(
+            at: local.minute, isWeekend: local.day.weekday >= 6, language: language, generator: &generator)
+        post(by: SandboxPopulation.human, at: date, text: text, language: language)
+    }
+
+    private mutating func writeHumanReplies() {
+        let candidates = written.filter { entry in
+            entry.date >= origin && entry.post.visibility.isOpen && entry.post.repostOf == nil
+                && entry.post.target == nil && people[entry.post.author].role == .friend
+        }
+        for entry in candidates where generator.chance(0.15) {
+            let friend = people[entry.post.author]
+            let words = SampleTexts.reply(language: friend.language, generator: &generator)
+            let date = entry.date.addingTimeInterval(300 + generator.uniform() * 3_000)
+            post(
+                by: SandboxPopulation.human, at: date, text: "@\(friend.localName) \(words)",
+                language: friend.language
+            ) {
+                $0.target = .post(entry.post.number)
+            }
+        }
+    }
+
+    /// The numbers of posts on each of the last 60 days before `day`, days without any included.
+    private static func recentCounts(_ days: [LocalDay], before day: LocalDay) -> [Int] {
+        guard let oldest = days.min(), let newest = days.max() else { return [] }
+        let last = min(newest, day.advanced(by: -1))
+        let first = max(oldest, last.advanced(by: -59))
+        guard first <= last else { return [] }
+        let counts = Dictionary(days.map { ($0, 1) }, uniquingKeysWith: +)
+        return (first.ordinal...last.ordinal).map { counts[LocalDay(ordinal: $0)] ?? 0 }
+    }
+}
+
+extension SandboxScript {
+    /// The human's posts of the sample archive, as if an importer had read them.
+    static func samplePosts(before origin: Date, people: Int = SamplePeople.answered.count) -> [Post] {
+        SampleArchive(endingAt: origin, people: people).posts.map { sample in
+            Post(
+                id: PostID(network: .mastodon, value: sample.uri),
+                author: AccountID(network: .mastodon, value: sample.author.handle), text: sample.text,
+                createdAt: sample.createdAt,
+                replyTo: sample.replyTo.map { person in
+                    ReplyTarget(author: AccountID(network: .mastodon, value: person.handle))
+                },
+                visibility: sample.visibility, language: sample.language.rawValue)
+        }
+    }
+}

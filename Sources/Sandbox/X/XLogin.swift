@@ -25,7 +25,7 @@ struct XLogin: Sendable {
     }
 
     mutating func answer(
-        _ request: WireRequest, gate: inout XGate, directory: XDirectory, clock: Date, skew: TimeInterval
+        _ request: WireRequest, gate: inout XGate, directory: SandboxDirectory, clock: Date, skew: TimeInterval
     ) throws(XRefusal) -> WireAnswer {
         switch (request.method, request.path) {
         case ("POST", "/oauth/request_token"): try begin(request, gate: &gate, clock: clock, skew: skew)
@@ -50,9 +50,9 @@ struct XLogin: Sendable {
         guard level == nil || level == "read" || level == "write" else {
             throw Self.old(400, 214, "x_auth_access_type is neither read nor write.")
         }
-        let token = word()
+        let token = generator.word()
         let new = Pending(
-            secret: word(), canWrite: level != "read", pin: String(1_000_000 + generator.next() % 9_000_000))
+            secret: generator.word(), canWrite: level != "read", pin: String(1_000_000 + generator.next() % 9_000_000))
         pending[token] = new
         return Self.form([
             ("oauth_token", token), ("oauth_token_secret", new.secret), ("oauth_callback_confirmed", "true"),
@@ -60,7 +60,7 @@ struct XLogin: Sendable {
     }
 
     /// The page on which the person says yes; here everybody does, at once.
-    private mutating func page(_ request: WireRequest, _ directory: XDirectory) throws(XRefusal) -> WireAnswer {
+    private mutating func page(_ request: WireRequest, _ directory: SandboxDirectory) throws(XRefusal) -> WireAnswer {
         func value(_ name: String) -> String? { request.query.first { $0.name == name }?.value }
         let token = value("oauth_token") ?? ""
         let name = value("screen_name") ?? directory.handles[SandboxPopulation.bot]
@@ -82,7 +82,7 @@ struct XLogin: Sendable {
     }
 
     private mutating func finish(
-        _ request: WireRequest, gate: inout XGate, directory: XDirectory, clock: Date, skew: TimeInterval
+        _ request: WireRequest, gate: inout XGate, directory: SandboxDirectory, clock: Date, skew: TimeInterval
     ) throws(XRefusal) -> WireAnswer {
         let known = pending
         let caller = try gate.verify(request, clock: clock, skew: skew) { known[$0]?.secret }
@@ -91,8 +91,8 @@ struct XLogin: Sendable {
             parameters.first(where: { $0.name == "oauth_verifier" })?.value == login.pin
         else { throw Self.old(401, 32, "Could not authenticate you.") }
         pending[token] = nil
-        let granted = "\(directory.ids[person])-\(word())"
-        let secret = word()
+        let granted = "\(directory.ids[person])-\(generator.word())"
+        let secret = generator.word()
         gate.add(XGate.Grant(person: person, secret: secret, canWrite: login.canWrite), as: granted)
         return Self.form([
             ("oauth_token", granted), ("oauth_token_secret", secret), ("user_id", directory.ids[person]),
@@ -106,10 +106,6 @@ struct XLogin: Sendable {
         let (_, token) = try gate.admit(request, clock: clock, skew: skew)
         gate.revoke(token)
         return .json(["access_token": .string(token)])
-    }
-
-    private mutating func word() -> String {
-        String(generator.next(), radix: 36) + String(generator.next(), radix: 36)
     }
 
     /// A form, labelled as a page: that is how X sends it.

@@ -4,9 +4,14 @@ import Posts
 /// Posts and people as X writes them, with the fields that a request asks for.
 struct XObjects {
     let state: SandboxState
-    let directory: XDirectory
+    let directory: SandboxDirectory
     let fields: XFields
     let habits: XHabits
+
+    init(_ state: SandboxState, _ call: XCall) {
+        self.state = state
+        (directory, fields, habits) = (call.directory, call.fields, call.habits)
+    }
 
     private static let epoch = Date(timeIntervalSince1970: 1_230_768_000)
 
@@ -137,4 +142,172 @@ struct XObjects {
         if post.text.unicodeScalars.contains(where: { (0x3040...0x30FF).contains($0.value) }) { return "ja" }
         return post.text.contains { $0.isLetter && $0.isASCII } ? "en" : "und"
     }
+}
+
+/// What comes along with posts because a request expands them.
+struct XIncludes {
+    private(set) var users: [Int] = []
+    private(set) var posts: [SandboxPost] = []
+    /// Referenced posts that do not exist.
+    private(set) var errors: [WireJSON] = []
+    private var media: [WireJSON] = []
+    private var polls: [WireJSON] = []
+
+    init(_ shown: [SandboxPost], _ objects: XObjects) {
+        let fields = objects.fields
+        for post in shown {
+            if fields.expands("author_id") { add(post.author) }
+            if fields.expands("in_reply_to_user_id"), let answered = post.replyToAuthor { add(answered) }
+            if fields.expands("entities.mentions.username") { objects.words(of: post).mentions.forEach { add($0) } }
+            if fields.expands("attachments.media_keys"), post.attachment == .image, post.repostOf == nil {
+                media.append(["media_key": .string("3_\(post.id)"), "type": "photo"])
+            }
+            if fields.expands("attachments.poll_ids"), post.attachment == .poll, post.repostOf == nil {
+                polls.append(Self.poll(post))
+            }
+            if fields.shows("referenced_tweets"), let id = post.repostOf ?? post.replyTo {
+                addReferenced(id, objects)
+            }
+        }
+    }
+
+    /// The object of the answer; nil when nothing comes along.
+    func object(_ objects: XObjects) -> WireJSON? {
+        let members = [
+            ("users", users.map(objects.user)), (objects.name("tweets"), posts.map(objects.post)), ("media", media),
+            ("polls", polls),
+        ]
+        let filled = members.filter { !$0.1.isEmpty }.map { ($0.0, WireJSON.array($0.1)) }
+        return filled.isEmpty ? nil : .object(filled)
+    }
+
+    private mutating func add(_ person: Int) {
+        if !users.contains(person) { users.append(person) }
+    }
+
+    private mutating func addReferenced(_ id: Int64, _ objects: XObjects) {
+        let wantsPost = objects.fields.expands("referenced_tweets.id")
+        let wantsAuthor = objects.fields.expands("referenced_tweets.id.author_id")
+        guard wantsPost || wantsAuthor else { return }
+        guard let post = objects.visible(id) else {
+            errors.append(Self.missing("tweet", String(id), parameter: "\(objects.name("referenced_tweets")).id"))
+            return
+        }
+        if wantsPost, !posts.contains(where: { $0.id == id }) { posts.append(post) }
+        if wantsAuthor { add(post.author) }
+    }
+
+    private static func poll(_ post: SandboxPost) -> WireJSON {
+        [
+            "id": .string(String(post.id)),
+            "options": [
+                ["position": 1, "label": "yes", "votes": 3], ["position": 2, "label": "no", "votes": 2],
+            ],
+        ]
+    }
+
+    /// What X says of one thing that does not exist, beside those that do.
+    static func missing(_ kind: String, _ id: String, parameter: String) -> WireJSON {
+        [
+            "resource_id": .string(id), "resource_type": .string(kind), "parameter": .string(parameter),
+            "value": .string(id), "title": "Not Found Error",
+            "detail": .string("Could not find \(kind) with \(parameter): [\(id)]."),
+            "type": .string(XRefusal.address("resource-not-found")),
+        ]
+    }
+}
+
+/// Which parts of posts and people a request asks for, under their names of before 2026.
+struct XFields: Sendable {
+    private(set) var post: Set<String> = []
+    private(set) var user: Set<String> = []
+    private(set) var expansions: Set<String> = []
+
+    /// The parameters that choose fields.
+    static func parameters(_ habits: XHabits) -> Set<String> {
+        [postParameter(habits), "expansions", "user.fields", "media.fields", "poll.fields", "place.fields"]
+    }
+
+    /// - Throws: 400 for a value that is not known.
+    init(_ parameters: [String: String], habits: XHabits) throws(XRefusal) {
+        let usesNewNames = habits.parameterSpelling == .post
+        let postName = Self.postParameter(habits)
+        var known = Self.postFields
+        if habits.referencesOnlyByExpansion {
+            known.subtract(["author_id", "in_reply_to_user_id", "referenced_tweets"])
+        }
+        post = try Self.values(postName, parameters, known: known, newNames: usesNewNames)
+        user = try Self.values("user.fields", parameters, known: Self.userFields, newNames: usesNewNames)
+        expansions = try Self.values("expansions", parameters, known: Self.allExpansions, newNames: usesNewNames)
+        _ = try Self.values("media.fields", parameters, known: Self.mediaFields, newNames: false)
+        _ = try Self.values("poll.fields", parameters, known: Self.pollFields, newNames: false)
+        _ = try Self.values("place.fields", parameters, known: Self.placeFields, newNames: false)
+    }
+
+    /// Whether a post shows the field: it was asked for, or what it leads to was.
+    func shows(_ field: String) -> Bool {
+        post.contains(field) || expansions.contains { $0 == field || $0.hasPrefix(field + ".") }
+    }
+
+    func expands(_ name: String) -> Bool { expansions.contains(name) }
+
+    /// The name of a field in answers.
+    static func name(_ field: String, _ spelling: XHabits.Spelling) -> String {
+        spelling == .post ? newNames[field] ?? field : field
+    }
+
+    private static func postParameter(_ habits: XHabits) -> String {
+        habits.parameterSpelling == .tweet ? "tweet.fields" : "post.fields"
+    }
+
+    private static func values(
+        _ name: String, _ parameters: [String: String], known: Set<String>, newNames usesNew: Bool
+    ) throws(XRefusal) -> Set<String> {
+        guard let text = parameters[name] else { return [] }
+        var values: Set<String> = []
+        for part in text.split(separator: ",", omittingEmptySubsequences: false).map(String.init) {
+            let field = usesNew ? oldNames[part] ?? (newNames[part] == nil ? part : "") : part
+            guard known.contains(field) else {
+                throw .invalid(name, text, "The `\(name)` query parameter value [\(part.prefix(40))] is not known")
+            }
+            values.insert(field)
+        }
+        return values
+    }
+
+    private static let newNames = [
+        "referenced_tweets": "referenced_posts", "note_tweet": "note_post",
+        "edit_history_tweet_ids": "edit_history_post_ids", "referenced_tweets.id": "referenced_posts.id",
+        "referenced_tweets.id.author_id": "referenced_posts.id.author_id", "pinned_tweet_id": "pinned_post_id",
+        "most_recent_tweet_id": "most_recent_post_id", "retweet_count": "repost_count", "tweets": "posts",
+    ]
+    private static let oldNames = Dictionary(uniqueKeysWithValues: newNames.map { ($1, $0) })
+
+    private static let postFields: Set = [
+        "article", "attachments", "author_id", "card_uri", "community_id", "context_annotations", "conversation_id",
+        "created_at", "display_text_range", "edit_controls", "edit_history_tweet_ids", "entities", "geo", "id",
+        "in_reply_to_user_id", "lang", "media_metadata", "note_tweet", "possibly_sensitive", "public_metrics",
+        "referenced_tweets", "reply_settings", "scopes", "source", "suggested_source_links", "text", "withheld",
+    ]
+    private static let userFields: Set = [
+        "affiliation", "connection_status", "created_at", "description", "entities", "id", "is_identity_verified",
+        "location", "most_recent_tweet_id", "name", "parody", "pinned_tweet_id", "profile_banner_url",
+        "profile_image_url", "protected", "public_metrics", "receives_your_dm", "subscription_type", "url",
+        "username", "verified", "verified_followers_count", "verified_type", "withheld",
+    ]
+    private static let allExpansions: Set = [
+        "article.cover_media", "article.media_entities", "attachments.media_keys", "attachments.media_source_tweet",
+        "attachments.poll_ids", "author_id", "edit_history_tweet_ids", "entities.mentions.username", "geo.place_id",
+        "in_reply_to_user_id", "entities.note.mentions.username", "referenced_tweets.id",
+        "referenced_tweets.id.attachments.media_keys", "referenced_tweets.id.author_id", "affiliation.user_id",
+        "most_recent_tweet_id", "pinned_tweet_id",
+    ]
+    private static let mediaFields: Set = [
+        "alt_text", "duration_ms", "height", "media_key", "preview_image_url", "public_metrics", "type", "url",
+        "variants", "width",
+    ]
+    private static let pollFields: Set = ["duration_minutes", "end_datetime", "id", "options", "voting_status"]
+    private static let placeFields: Set = [
+        "contained_within", "country", "country_code", "full_name", "geo", "id", "name", "place_type",
+    ]
 }

@@ -18,17 +18,6 @@ struct XPage: Sendable {
         case pause(Int64)
     }
 
-    /// The ids of a list in ascending order, with the posts behind them.
-    struct List {
-        var cursors: [Int64]
-        /// How many posts the list reaches back.
-        var depth: Int
-        /// Older posts are not in the list.
-        var oldest: Date?
-        /// Nil where X shows no such post.
-        var post: (Int64) -> SandboxPost?
-    }
-
     private struct Bounds {
         var since: Int64?
         var until: Int64?
@@ -55,8 +44,18 @@ struct XPage: Sendable {
         }
     }
 
+    /// - Parameters:
+    ///   - cursors: The ids of the list in ascending order.
+    ///   - depth: How many posts the list reaches back.
+    ///   - oldest: Older posts are not in the list.
+    ///   - call: What part of it is asked for.
+    ///   - isLeftOut: Leaves posts out of the page once it is cut.
+    ///   - post: The post behind an id; nil where X shows no such post.
     /// - Throws: 400 for parameters that are not as they should be.
-    init(_ list: List, for call: XCall, isLeftOut: (SandboxPost) -> Bool = { _ in false }) throws(XRefusal) {
+    init(
+        of cursors: [Int64], depth: Int, oldest: Date? = nil, for call: XCall,
+        isLeftOut: (SandboxPost) -> Bool = { _ in false }, post: (Int64) -> SandboxPost?
+    ) throws(XRefusal) {
         let bounds = try Bounds(call)
         let size = try call.pageSize()
         let start = try Self.start(of: call)
@@ -65,7 +64,8 @@ struct XPage: Sendable {
             return
         }
         let room = call.habits.shortPages ? max(1, size / 3) : size
-        let items = Self.items(list, from: start, bounds: bounds, room: room, call: call)
+        let items = Self.items(
+            of: cursors, depth: depth, oldest: oldest, from: start, bounds: bounds, room: room, call: call, post: post)
         let taken: ArraySlice<(cursor: Int64, post: SandboxPost)>
         let isFromBelow: Bool
         if case .newer = start {
@@ -86,15 +86,16 @@ struct XPage: Sendable {
 
     /// What lies between the bounds and on the wanted side of the start, newest first, and one more than has room.
     private static func items(
-        _ list: List, from start: Start, bounds: Bounds, room: Int, call: XCall
+        of cursors: [Int64], depth: Int, oldest: Date?, from start: Start, bounds: Bounds, room: Int, call: XCall,
+        post: (Int64) -> SandboxPost?
     ) -> [(cursor: Int64, post: SandboxPost)] {
         var items: [(Int64, SandboxPost)] = []
         var seen = 0
-        for cursor in list.cursors.reversed() {
+        for cursor in cursors.reversed() {
             if case .newer(let lowest) = start, cursor <= lowest { break }
-            guard let post = list.post(cursor) else { continue }
+            guard let post = post(cursor) else { continue }
             seen += 1
-            if seen > list.depth || list.oldest.map({ post.createdAt < $0 }) ?? false { break }
+            if seen > depth || oldest.map({ post.createdAt < $0 }) ?? false { break }
             if bounds.isBelow(cursor, post) { break }
             if bounds.isAbove(cursor, post) || isHidden(post, call) { continue }
             if case .older(let highest) = start, cursor >= highest { continue }

@@ -50,3 +50,104 @@ enum XWeight {
         }
     }
 }
+
+/// What X takes for a link in a text: an address with its scheme, or a bare domain of a top level that it knows.
+enum XLinks {
+    /// The places of the links, in order.
+    static func ranges(in text: String) -> [Range<String.Index>] {
+        let scalars = text.unicodeScalars
+        // Without a full stop there is no domain; most texts are done here.
+        guard scalars.contains(".") else { return [] }
+        var ranges: [Range<String.Index>] = []
+        var index = scalars.startIndex
+        var previous: Unicode.Scalar?
+        while index < scalars.endIndex {
+            if isHost(scalars[index]), previous.map(mayPrecede) ?? true, let end = end(of: scalars[index...]) {
+                ranges.append(index..<end)
+                index = end
+                previous = scalars[scalars.index(before: end)]
+            } else {
+                previous = scalars[index]
+                index = scalars.index(after: index)
+            }
+        }
+        return ranges
+    }
+
+    /// The end of the link that begins with `rest`; nil where none does.
+    private static func end(of rest: Substring.UnicodeScalarView) -> String.Index? {
+        let start = String(String.UnicodeScalarView(rest.prefix(8))).lowercased()
+        let scheme = start.hasPrefix("https://") ? 8 : start.hasPrefix("http://") ? 7 : 0
+        let tail = rest.dropFirst(scheme)
+        guard let host = hostEnd(of: tail, isBare: scheme == 0) else { return nil }
+        var end = host
+        let port = rest[end...].dropFirst().prefix { isDigit($0) }
+        if rest[end...].first == ":", (1...5).contains(port.count) { end = port.endIndex }
+        if let mark = rest[end...].first, mark == "/" || mark == "?" {
+            var path = rest[end...].prefix(while: isPath)
+            while let last = path.last, endsNoPath(last) { path = path.dropLast() }
+            end = path.endIndex
+        }
+        let hasPath = end > host
+        if scheme == 0, !hasPath, isShortDomain(tail[..<host]) { return nil }
+        return end
+    }
+
+    /// The end of the longest domain at the beginning; labels have at most 63 characters.
+    private static func hostEnd(of rest: Substring.UnicodeScalarView, isBare: Bool) -> String.Index? {
+        let run = rest.prefix { isHost($0) || $0 == "." || $0 == "-" }
+        var labels = run.split(separator: ".", omittingEmptySubsequences: false)
+        if let empty = labels.firstIndex(where: \.isEmpty) { labels = Array(labels[..<empty]) }
+        while labels.count >= 2, let last = labels.last {
+            let level = String(last).lowercased()
+            let isLevel = isBare ? topLevels.contains(level) || countries.contains(level) : isWord(level)
+            if isLevel, labels.allSatisfy({ $0.count <= 63 && $0.first != "-" && $0.last != "-" }) {
+                return last.endIndex
+            }
+            labels.removeLast()
+        }
+        return nil
+    }
+
+    /// `foo.jp` alone is no link, `foo.jp/bar` and `www.foo.jp` are.
+    private static func isShortDomain(_ host: Substring.UnicodeScalarView) -> Bool {
+        let labels = host.split(separator: ".")
+        guard labels.count == 2, let last = labels.last else { return false }
+        let level = String(last).lowercased()
+        return countries.contains(level) && level != "co" && level != "tv"
+    }
+
+    private static func isWord(_ level: String) -> Bool {
+        level.utf8.count >= 2 && level.utf8.allSatisfy { (0x61...0x7A).contains($0) }
+    }
+
+    private static func isDigit(_ scalar: Unicode.Scalar) -> Bool { ("0"..."9").contains(scalar) }
+
+    private static func isHost(_ scalar: Unicode.Scalar) -> Bool {
+        isDigit(scalar) || ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar) || scalar == "_"
+    }
+
+    private static func isPath(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.value > 0x20 && scalar.value < 0x7F && !"<>\"{}|\\^`".unicodeScalars.contains(scalar)
+    }
+
+    private static func endsNoPath(_ scalar: Unicode.Scalar) -> Bool {
+        ".,!?;:)'".unicodeScalars.contains(scalar)
+    }
+
+    private static func mayPrecede(_ scalar: Unicode.Scalar) -> Bool {
+        !isHost(scalar) && !"@＠$#＃-./".unicodeScalars.contains(scalar)
+    }
+
+    private static let topLevels: Set = [
+        "com", "net", "org", "edu", "gov", "mil", "int", "info", "biz", "name", "app", "dev", "blog", "shop", "online",
+        "site", "xyz", "club", "news", "live", "tech", "store", "cloud", "page", "art", "wiki", "link", "social",
+        "world", "today", "life", "space", "website", "moe",
+    ]
+
+    private static let countries: Set = [
+        "jp", "uk", "de", "fr", "us", "ca", "au", "nz", "it", "es", "nl", "se", "no", "fi", "dk", "pl", "cz", "at",
+        "ch", "be", "ru", "cn", "tw", "kr", "hk", "in", "id", "br", "mx", "ar", "cl", "za", "io", "me", "tv", "co",
+        "ai", "eu", "gg", "fm", "to", "so", "ly", "ie", "pt", "gr", "tr", "il",
+    ]
+}

@@ -6,19 +6,20 @@ struct XWire: SandboxWire {
     private let faults: SandboxFaults
     var gate: XGate
     var login: XLogin
-    var rates: XRates
+    private let limits: SandboxRateLimits
+    var rates = RateCounter()
     var billing = XBilling()
     /// The rate limit headers of the answer that is being made.
     var headers: [(name: String, value: String)] = []
     private var requests = 0
-    /// Made at the first request, which brings the people.
-    private var directory: XDirectory?
+    private let directory: SandboxDirectory
 
-    init(access: SandboxAccess, limits: SandboxRateLimits, faults: SandboxFaults) {
+    init(_ people: SandboxPopulation, access: SandboxAccess, limits: SandboxRateLimits, faults: SandboxFaults) {
+        self.directory = SandboxDirectory(people, on: .x)
+        self.limits = limits
         self.faults = faults
         self.gate = XGate(access: access)
         self.login = XLogin(seed: SandboxIdentity.hash(access.x(.bot).consumerSecret))
-        self.rates = XRates(limits: limits)
     }
 
     static func owns(_ request: WireRequest) -> Bool {
@@ -48,8 +49,6 @@ struct XWire: SandboxWire {
     private mutating func perform(
         _ request: WireRequest, in state: inout SandboxState, habits: XHabits, now: Date
     ) throws(XRefusal) -> WireAnswer {
-        let directory = directory ?? XDirectory(state.population)
-        self.directory = directory
         let skew = faults.clockSkew
         let clock = now + skew
         gate.window = habits.timestampWindow
@@ -58,36 +57,53 @@ struct XWire: SandboxWire {
         }
         let (endpoint, segments) = try XEndpoint.of(request)
         let (grant, _) = try gate.admit(request, clock: (request.arrival ?? now) + skew, skew: skew)
-        let rate = rates.count(endpoint, by: grant.person, at: clock)
-        headers = (habits.misstatesLimits ? rate.untold(at: clock) : rate).headers("x-rate-limit")
+        let rate = count(endpoint, by: grant.person, at: clock)
+        headers = Self.headers(rate, "x-rate-limit", isTrue: !habits.misstatesLimits, at: clock)
         headers.append(("x-access-level", grant.canWrite ? "read-write" : "read"))
         if rate.isExceeded { throw .tooMany }
         billing.begin(clock)
         try checkFunds(endpoint, of: grant.person, spent: state.ledger.spentMicrodollars, habits, clock)
         if endpoint.isWrite, !grant.canWrite { throw .readOnly }
         let call = try XCall(
-            request, endpoint: endpoint, segments: segments, caller: grant.person, habits: habits, now: now,
-            clock: clock)
-        return try perform(call, in: &state, directory)
+            request, endpoint: endpoint, segments: segments, caller: grant.person, directory: directory,
+            habits: habits, now: now, clock: clock)
+        return try perform(call, in: &state)
     }
 
     private mutating func perform(
-        _ call: XCall, in state: inout SandboxState, _ directory: XDirectory
+        _ call: XCall, in state: inout SandboxState
     ) throws(XRefusal) -> WireAnswer {
         switch call.endpoint {
-        case .me: user(call.caller, &state, call, directory)
-        case .userByName: try userByName(&state, call, directory)
-        case .userPosts: try userPosts(&state, call, directory)
-        case .mentions: try mentions(&state, call, directory)
-        case .home: try home(&state, call, directory)
-        case .favorites: try favorites(&state, call, directory)
-        case .posts: try posts(&state, call, directory)
-        case .post: try post(&state, call, directory)
-        case .publish: try publish(&state, call, directory)
+        case .me: user(call.caller, &state, call)
+        case .userByName: try userByName(&state, call)
+        case .userPosts: try userPosts(&state, call)
+        case .mentions: try mentions(&state, call)
+        case .home: try home(&state, call)
+        case .favorites: try favorites(&state, call)
+        case .posts: try posts(&state, call)
+        case .post: try post(&state, call)
+        case .publish: try publish(&state, call)
         case .delete: try delete(&state, call)
-        case .favorite: try favorite(&state, call, directory)
-        case .unfavorite: try unfavorite(&state, call, directory)
+        case .favorite: try favorite(&state, call)
+        case .unfavorite: try unfavorite(&state, call)
         }
+    }
+
+    /// Counts a request in its quarter of an hour.
+    private mutating func count(_ endpoint: XEndpoint, by person: Int, at clock: Date) -> RateCounter.Standing {
+        let limit = limits == .unlimited ? limits.requests : endpoint.limit
+        return rates.count(by: "\(endpoint) \(person)", of: .init(amount: limit, period: 900), at: clock)
+    }
+
+    /// The headers of a limit, or those of a full allowance and of a reset that is over.
+    static func headers(
+        _ rate: RateCounter.Standing, _ prefix: String, isTrue: Bool = true, at clock: Date
+    ) -> [(name: String, value: String)] {
+        let (remaining, reset) = isTrue ? (rate.remaining, rate.reset) : (rate.allowance.amount, clock - 1)
+        return [
+            ("\(prefix)-limit", String(rate.allowance.amount)), ("\(prefix)-remaining", String(remaining)),
+            ("\(prefix)-reset", String(Int64(reset.timeIntervalSince1970))),
+        ]
     }
 
     /// - Throws: 402 when the credits are used up, 429 when the reads of the month are.
@@ -114,4 +130,86 @@ struct XWire: SandboxWire {
     private static let edgePage = WireAnswer(
         status: 503, headers: [("content-type", "text/html; charset=utf-8")],
         body: Array("<html><head><title>X / Over capacity</title></head><body><h1>503</h1></body></html>".utf8))
+}
+
+/// What requests want, before they are judged.
+extension XWire {
+    func draft(of request: WireRequest, at now: Date) -> SandboxLedger.Write? {
+        guard let (endpoint, _) = try? XEndpoint.of(request) else { return nil }
+        switch endpoint {
+        case .publish:
+            let members = request.members
+            let reply = members["reply"]
+            return SandboxLedger.Write(
+                at: now, kind: reply == nil ? .post : .reply, text: members["text"]?.text,
+                target: reply?["in_reply_to_tweet_id"]?.text)
+        case .favorite:
+            return SandboxLedger.Write(at: now, kind: .favorite, target: request.members["tweet_id"]?.text)
+        default:
+            return nil
+        }
+    }
+}
+
+/// What the requests cost by X's price list of April 2026.
+struct XBilling: Sendable {
+    /// In millionths of a US dollar.
+    enum Price {
+        static let postRead = 5_000
+        static let userRead = 10_000
+        static let favoriteRead = 1_000
+        static let ownedRead = 1_000
+        static let post = 15_000
+        static let postWithLink = 200_000
+        static let summonedReply = 10_000
+        static let interaction = 15_000
+        static let removal = 10_000
+    }
+
+    /// What has been paid for on the present day; the same thing is billed once a day.
+    private var billed: Set<String> = []
+    private var day = 0
+    private var month = ""
+    private(set) var postReadsThisMonth = 0
+    /// When a person was last told that credits or the month's reads are used up.
+    private var told: [Int: Date] = [:]
+
+    /// How long somebody who was told must not ask again, in seconds.
+    private static let patience = 3_600.0
+    /// Requests that were on their way already, in seconds.
+    private static let grace = 60.0
+
+    /// Begins a new day or month of the server's clock, in UTC.
+    mutating func begin(_ clock: Date) {
+        let today = Int((clock.timeIntervalSince1970 / 86_400).rounded(.down))
+        if today != day {
+            day = today
+            billed = []
+        }
+        let thisMonth = String(clock.rfc3339.prefix(7))
+        if thisMonth != month {
+            month = thisMonth
+            postReadsThisMonth = 0
+        }
+    }
+
+    /// The price of things that were read, without those already paid for today.
+    mutating func read(posts: [SandboxPost], users: [Int], price: Int) -> Int {
+        var sum = 0
+        for post in posts where billed.insert("post \(post.id)").inserted {
+            sum += price
+            postReadsThisMonth += 1
+        }
+        for user in users where billed.insert("user \(user)").inserted { sum += Price.userRead }
+        return sum
+    }
+
+    /// Whether somebody who is told that there is no more could not know it yet.
+    mutating func tell(_ person: Int, at clock: Date) -> Bool {
+        guard let first = told[person], clock.timeIntervalSince(first) < Self.patience else {
+            told[person] = clock
+            return true
+        }
+        return clock.timeIntervalSince(first) <= Self.grace
+    }
 }

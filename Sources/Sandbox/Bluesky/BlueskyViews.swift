@@ -9,9 +9,9 @@ extension BlueskyRepository {
     mutating func author(_ person: Int, for viewer: Int?, in state: SandboxState) -> WireJSON {
         let profile = profile(of: person, in: state)
         let view: WireJSON = [
-            "did": .string(people.dids[person]), "handle": .string(people.handles[person]),
+            "did": .string(people.ids[person]), "handle": .string(people.handles[person]),
             "displayName": .string(profile.record.displayName ?? ""), "labels": labels(of: person, profile),
-            "createdAt": .string(BlueskyAccounts.epoch.rfc3339),
+            "createdAt": .string(BlueskyCall.epoch.rfc3339),
         ]
         return viewer == nil ? view : view.adding(("viewer", ["muted": false, "blockedBy": false]))
     }
@@ -22,7 +22,7 @@ extension BlueskyRepository {
         let posts = state.postsByAuthor[person].count { state.posts[$0].map(shows) ?? false }
         let view = author(person, for: viewer, in: state).adding(
             ("description", .string(profile.description ?? "")), ("followersCount", 12), ("followsCount", 34),
-            ("postsCount", .integer(posts)), ("indexedAt", .string(BlueskyAccounts.epoch.rfc3339)))
+            ("postsCount", .integer(posts)), ("indexedAt", .string(BlueskyCall.epoch.rfc3339)))
         guard let pinned = profile.pinnedPost else { return view }
         return view.adding(("pinnedPost", pinned.value.json))
     }
@@ -33,7 +33,7 @@ extension BlueskyRepository {
 
     private func label(_ label: String, of person: Int, on entry: Entry) -> WireJSON {
         [
-            "src": .string(people.dids[person]), "uri": .string(entry.uri), "cid": .string(entry.cid),
+            "src": .string(people.ids[person]), "uri": .string(entry.uri), "cid": .string(entry.cid),
             "val": .string(label), "cts": .string(entry.createdAt.rfc3339),
         ]
     }

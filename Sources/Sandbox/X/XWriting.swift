@@ -3,29 +3,27 @@ import Posts
 
 /// Publishing, deleting, favoriting.
 extension XWire {
-    mutating func publish(
-        _ state: inout SandboxState, _ call: XCall, _ directory: XDirectory
-    ) throws(XRefusal) -> WireAnswer {
+    mutating func publish(_ state: inout SandboxState, _ call: XCall) throws(XRefusal) -> WireAnswer {
         let request = try XPostRequest(call.request)
         var parent: SandboxPost?
-        if let id = request.replyTo { parent = try answerable(id, state, call, directory) }
+        if let id = request.replyTo { parent = try answerable(id, state, call) }
         if !call.habits.publishesRepeats { try refuseRepetition(of: request, in: state, by: call.caller) }
         try countPost(by: call)
-        let words = XText(request.text, directory: directory)
+        let words = XText(request.text, directory: call.directory)
         let named = StatusText.pieces(of: request.text).compactMap { piece -> Int? in
             guard case .mention(let user, _) = piece else { return nil }
-            return directory.person(handle: user)
+            return call.directory.person(handle: user)
         }
         let draft = SandboxState.Draft(
             text: request.text, warning: "", isSensitive: false,
             // X has no levels: an answer is as open as what it answers.
             visibility: parent?.visibility ?? .public, replyTo: parent?.id, network: .x,
             mentions: named.reduce(into: []) { if !$0.contains($1) { $0.append($1) } },
-            tellsParent: parent.map { !request.excluded.contains(directory.ids[$0.author]) } ?? false)
+            tellsParent: parent.map { !request.excluded.contains(call.directory.ids[$0.author]) } ?? false)
         let post = state.publish(draft, by: call.caller, at: call.now)
         let price = parent == nil ? XBilling.Price.post : XBilling.Price.summonedReply
         state.ledger.spentMicrodollars += words.hasLink ? XBilling.Price.postWithLink : price
-        let shown = XObjects(state: state, directory: directory, fields: call.fields, habits: call.habits)
+        let shown = XObjects(state, call)
         return .json(
             ["data": ["id": .string(String(post.id)), "text": .string(shown.words(of: post).delivered)]], status: 201)
     }
@@ -45,15 +43,13 @@ extension XWire {
         return .json(["data": ["deleted": true]])
     }
 
-    mutating func favorite(
-        _ state: inout SandboxState, _ call: XCall, _ directory: XDirectory
-    ) throws(XRefusal) -> WireAnswer {
-        try admitFavorite(call, directory)
+    mutating func favorite(_ state: inout SandboxState, _ call: XCall) throws(XRefusal) -> WireAnswer {
+        try admitFavorite(call)
         guard let text = try XBody(call.request, known: ["tweet_id"]).text("tweet_id"), let id = Int64(text) else {
             throw .invalidBody("$.tweet_id: must be the id of a post")
         }
         // Nothing may keep a copy of the state while it changes: all of it would be copied.
-        let asked = XObjects(state: state, directory: directory, fields: call.fields, habits: call.habits).visible(id)
+        let asked = XObjects(state, call).visible(id)
         guard let asked else {
             throw .problem(
                 404, "Not Found Error", "Could not find tweet with id: [\(id)].", type: "resource-not-found",
@@ -65,10 +61,8 @@ extension XWire {
         return .json(["data": ["liked": true]])
     }
 
-    mutating func unfavorite(
-        _ state: inout SandboxState, _ call: XCall, _ directory: XDirectory
-    ) throws(XRefusal) -> WireAnswer {
-        try admitFavorite(call, directory)
+    mutating func unfavorite(_ state: inout SandboxState, _ call: XCall) throws(XRefusal) -> WireAnswer {
+        try admitFavorite(call)
         let id = try call.id(at: 1)
         state.removeFavorite(by: call.caller, of: state.posts[id]?.repostOf ?? id)
         state.ledger.spentMicrodollars += XBilling.Price.removal
@@ -76,9 +70,9 @@ extension XWire {
     }
 
     /// - Throws: 403, as since April 2026 for every app that serves itself.
-    private func admitFavorite(_ call: XCall, _ directory: XDirectory) throws(XRefusal) {
+    private func admitFavorite(_ call: XCall) throws(XRefusal) {
         guard call.habits.allowsFavorites else { throw .clientForbidden }
-        guard directory.person(id: String(try call.id())) == call.caller else {
+        guard call.directory.person(id: String(try call.id())) == call.caller else {
             throw .problem(
                 403, "Forbidden", "The id must be that of the authenticating user.", type: "not-authorized-for-resource"
             )
@@ -89,9 +83,9 @@ extension XWire {
     ///
     /// - Throws: 403 if it is gone, or if its author did not call on the caller in it.
     private func answerable(
-        _ id: Int64, _ state: SandboxState, _ call: XCall, _ directory: XDirectory
+        _ id: Int64, _ state: SandboxState, _ call: XCall
     ) throws(XRefusal) -> SandboxPost {
-        let objects = XObjects(state: state, directory: directory, fields: call.fields, habits: call.habits)
+        let objects = XObjects(state, call)
         guard let post = objects.visible(id) else {
             var refusal = XRefusal.forbidden(
                 "You attempted to reply to a Tweet that is deleted or not visible to you.", code: 385)
@@ -124,10 +118,13 @@ extension XWire {
     /// - Throws: 429 although the limit of the quarter of an hour is not reached.
     private mutating func countPost(by call: XCall) throws(XRefusal) {
         guard let limit = call.habits.postsPerDay else { return }
-        let own = rates.posts(by: call.caller, limit: limit, adding: 1, at: call.clock)
-        headers += own.headers("x-user-limit-24hour")
-        headers += rates.posts(by: -1, limit: 10_000, adding: own.isExceeded ? 0 : 1, at: call.clock)
-            .headers("x-app-limit-24hour")
+        let day = 86_400
+        let own = rates.count(
+            by: "posts \(call.caller)", of: .init(amount: limit, period: day), at: call.clock)
+        let everybody = rates.count(
+            own.isExceeded ? 0 : 1, by: "posts", of: .init(amount: 10_000, period: day), at: call.clock)
+        headers += Self.headers(own, "x-user-limit-24hour", at: call.clock)
+        headers += Self.headers(everybody, "x-app-limit-24hour", at: call.clock)
         guard own.isExceeded else { return }
         var refusal = XRefusal.tooMany
         // Whoever asks again before the day is over was told.
@@ -185,5 +182,67 @@ struct XPostRequest: Sendable {
             let next = word[letters.endIndex...].first
             return (1...6).contains(letters.count) && !(next?.isLetter ?? false) && !(next?.isNumber ?? false)
         }
+    }
+}
+
+/// The JSON body of a request.
+struct XBody: Sendable {
+    private let members: [String: RecordValue]
+    private let place: String
+
+    /// - Throws: 400 for what is no JSON object, and for members that are not known.
+    init(_ request: WireRequest, known: Set<String>) throws(XRefusal) {
+        guard request.mediaType == "application/json" else {
+            throw .invalidBody("The content type must be application/json")
+        }
+        guard let members = RecordValue.members(ofJSON: request.body) else {
+            throw .invalidBody("The body is not a JSON object")
+        }
+        try self.init(members, known: known, place: "$")
+    }
+
+    private init(_ members: [String: RecordValue], known: Set<String>, place: String) throws(XRefusal) {
+        if let unknown = members.keys.sorted().first(where: { !known.contains($0) }) {
+            throw .invalidBody(
+                "\(place).\(unknown.prefix(40)): is not defined in the schema and the schema does not allow more")
+        }
+        self.members = members
+        self.place = place
+    }
+
+    func has(_ name: String) -> Bool { members[name] != nil }
+
+    func text(_ name: String) throws(XRefusal) -> String? {
+        switch members[name] {
+        case .text(let text): return text
+        case nil: return nil
+        default: throw .invalidBody("\(place).\(name): must be a text")
+        }
+    }
+
+    func flag(_ name: String) throws(XRefusal) -> Bool? {
+        switch members[name] {
+        case .bool(let flag): return flag
+        case nil: return nil
+        default: throw .invalidBody("\(place).\(name): must be true or false")
+        }
+    }
+
+    /// The texts of a list; empty without it.
+    func texts(_ name: String) throws(XRefusal) -> [String] {
+        guard let value = members[name] else { return [] }
+        guard case .list(let values) = value else { throw .invalidBody("\(place).\(name): must be a list") }
+        var texts: [String] = []
+        for value in values {
+            guard case .text(let text) = value else { throw .invalidBody("\(place).\(name): must hold texts") }
+            texts.append(text)
+        }
+        return texts
+    }
+
+    func object(_ name: String, known: Set<String>) throws(XRefusal) -> XBody? {
+        guard let value = members[name] else { return nil }
+        guard case .map(let members) = value else { throw .invalidBody("\(place).\(name): must be an object") }
+        return try XBody(members, known: known, place: "\(place).\(name)")
     }
 }

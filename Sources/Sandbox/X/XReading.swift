@@ -13,90 +13,76 @@ extension XWire {
     }
 
     mutating func user(
-        _ person: Int, _ state: inout SandboxState, _ call: XCall, _ directory: XDirectory
+        _ person: Int, _ state: inout SandboxState, _ call: XCall
     ) -> WireAnswer {
         state.ledger.spentMicrodollars += billing.read(posts: [], users: [person], price: 0)
-        let objects = XObjects(state: state, directory: directory, fields: call.fields, habits: call.habits)
+        let objects = XObjects(state, call)
         return .json(["data": objects.user(person)])
     }
 
-    mutating func userByName(
-        _ state: inout SandboxState, _ call: XCall, _ directory: XDirectory
-    ) throws(XRefusal) -> WireAnswer {
+    mutating func userByName(_ state: inout SandboxState, _ call: XCall) throws(XRefusal) -> WireAnswer {
         let name = call.segments[0]
         guard name.utf8.count <= 15, StatusText.isUserName(name) else {
             throw .invalid("username", name, "The `username` query parameter value is not a user name")
         }
-        guard let person = directory.person(handle: name) else {
+        guard let person = call.directory.person(handle: name) else {
             return try missing("user", name, parameter: "username", call, isExpected: false)
         }
-        return user(person, &state, call, directory)
+        return user(person, &state, call)
     }
 
-    mutating func userPosts(
-        _ state: inout SandboxState, _ call: XCall, _ directory: XDirectory
-    ) throws(XRefusal) -> WireAnswer {
+    mutating func userPosts(_ state: inout SandboxState, _ call: XCall) throws(XRefusal) -> WireAnswer {
         let excluded = try call.exclusions()
-        guard let person = directory.person(id: String(try call.id())) else {
+        guard let person = call.directory.person(id: String(try call.id())) else {
             return try missing("user", call.segments[0], parameter: "id", call, isExpected: false)
         }
         let depth = excluded.contains("replies") ? Depth.postsWithoutReplies : Depth.posts
-        let page = try page(of: state.postsByAuthor[person], depth: depth, state, call, directory) {
+        let page = try page(of: state.postsByAuthor[person], depth: depth, state, call) {
             Self.isLeftOut($0, excluded)
         }
-        return list(page, &state, call, directory, owner: person)
+        return list(page, &state, call, owner: person)
     }
 
-    mutating func mentions(
-        _ state: inout SandboxState, _ call: XCall, _ directory: XDirectory
-    ) throws(XRefusal) -> WireAnswer {
-        guard let person = directory.person(id: String(try call.id())) else {
+    mutating func mentions(_ state: inout SandboxState, _ call: XCall) throws(XRefusal) -> WireAnswer {
+        guard let person = call.directory.person(id: String(try call.id())) else {
             return try missing("user", call.segments[0], parameter: "id", call, isExpected: false)
         }
-        let page = try page(of: state.mentions(of: person), depth: Depth.mentions, state, call, directory)
-        return list(page, &state, call, directory, owner: person)
+        let page = try page(of: state.mentions(of: person), depth: Depth.mentions, state, call)
+        return list(page, &state, call, owner: person)
     }
 
-    mutating func home(
-        _ state: inout SandboxState, _ call: XCall, _ directory: XDirectory
-    ) throws(XRefusal) -> WireAnswer {
+    mutating func home(_ state: inout SandboxState, _ call: XCall) throws(XRefusal) -> WireAnswer {
         let excluded = try call.exclusions()
-        guard directory.person(id: String(try call.id())) == call.caller else {
+        guard call.directory.person(id: String(try call.id())) == call.caller else {
             throw .problem(
                 403, "Forbidden", "The id must be that of the authenticating user.", type: "not-authorized-for-resource"
             )
         }
         let page = try page(
-            of: state.homes[call.caller] ?? [], depth: Depth.home, oldest: call.now - Depth.homeAge, state, call,
-            directory
+            of: state.homes[call.caller] ?? [], depth: Depth.home, oldest: call.now - Depth.homeAge, state, call
         ) { Self.isLeftOut($0, excluded) }
-        return list(page, &state, call, directory, owner: nil)
+        return list(page, &state, call, owner: nil)
     }
 
-    mutating func favorites(
-        _ state: inout SandboxState, _ call: XCall, _ directory: XDirectory
-    ) throws(XRefusal) -> WireAnswer {
-        guard let person = directory.person(id: String(try call.id())) else {
+    mutating func favorites(_ state: inout SandboxState, _ call: XCall) throws(XRefusal) -> WireAnswer {
+        guard let person = call.directory.person(id: String(try call.id())) else {
             return try missing("user", call.segments[0], parameter: "id", call, isExpected: false)
         }
         let favorites = state.favorites[person] ?? []
-        let objects = XObjects(state: state, directory: directory, fields: call.fields, habits: call.habits)
+        let objects = XObjects(state, call)
         let page = try XPage(
-            XPage.List(cursors: favorites.map(\.id), depth: .max) { cursor in
-                favorites.element(withID: cursor, by: \.id).flatMap { objects.visible($0.post) }
-            }, for: call)
-        return list(page, &state, call, directory, owner: person)
+            of: favorites.map(\.id), depth: .max, for: call
+        ) { cursor in favorites.element(withID: cursor, by: \.id).flatMap { objects.visible($0.post) } }
+        return list(page, &state, call, owner: person)
     }
 
-    mutating func posts(
-        _ state: inout SandboxState, _ call: XCall, _ directory: XDirectory
-    ) throws(XRefusal) -> WireAnswer {
+    mutating func posts(_ state: inout SandboxState, _ call: XCall) throws(XRefusal) -> WireAnswer {
         let text = call.parameters["ids"] ?? ""
         let names = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         guard (1...100).contains(names.count) else {
             throw .invalid("ids", text, "The number of values in the `ids` query parameter is not between 1 and 100")
         }
-        let objects = XObjects(state: state, directory: directory, fields: call.fields, habits: call.habits)
+        let objects = XObjects(state, call)
         var (found, errors): ([SandboxPost], [WireJSON]) = ([], [])
         for name in names {
             let id = try XCall.id(name, as: "ids")
@@ -109,11 +95,9 @@ extension XWire {
         return answer(objects, found, errors: errors, meta: nil, price: XBilling.Price.postRead, &state)
     }
 
-    mutating func post(
-        _ state: inout SandboxState, _ call: XCall, _ directory: XDirectory
-    ) throws(XRefusal) -> WireAnswer {
+    mutating func post(_ state: inout SandboxState, _ call: XCall) throws(XRefusal) -> WireAnswer {
         let id = try call.id()
-        let objects = XObjects(state: state, directory: directory, fields: call.fields, habits: call.habits)
+        let objects = XObjects(state, call)
         guard let post = objects.visible(id) else {
             return try missing(
                 "tweet", call.segments[0], parameter: "id", call, isExpected: state.deleted.contains(id))
@@ -129,12 +113,10 @@ extension XWire {
 extension XWire {
     private func page(
         of ids: [Int64], depth: Int, oldest: Date? = nil, _ state: SandboxState, _ call: XCall,
-        _ directory: XDirectory, isLeftOut: (SandboxPost) -> Bool = { _ in false }
+        isLeftOut: (SandboxPost) -> Bool = { _ in false }
     ) throws(XRefusal) -> XPage {
-        let objects = XObjects(state: state, directory: directory, fields: call.fields, habits: call.habits)
         return try XPage(
-            XPage.List(cursors: ids, depth: depth, oldest: oldest, post: objects.visible), for: call,
-            isLeftOut: isLeftOut)
+            of: ids, depth: depth, oldest: oldest, for: call, isLeftOut: isLeftOut, post: XObjects(state, call).visible)
     }
 
     private static func isLeftOut(_ post: SandboxPost, _ excluded: Set<String>) -> Bool {
@@ -144,9 +126,9 @@ extension XWire {
 
     /// The answer with a page of the list of `owner`, who is nil where the price of owned reads never applies.
     private mutating func list(
-        _ page: XPage, _ state: inout SandboxState, _ call: XCall, _ directory: XDirectory, owner: Int?
+        _ page: XPage, _ state: inout SandboxState, _ call: XCall, owner: Int?
     ) -> WireAnswer {
-        let objects = XObjects(state: state, directory: directory, fields: call.fields, habits: call.habits)
+        let objects = XObjects(state, call)
         var meta: [(String, WireJSON)] = [("result_count", .integer(page.posts.count))]
         if call.endpoint != .favorites, let newest = page.posts.first, let oldest = page.posts.last {
             meta += [("newest_id", .string(String(newest.id))), ("oldest_id", .string(String(oldest.id)))]

@@ -122,6 +122,37 @@ extension SandboxPerson {
     package func handle(on network: NetworkName) -> String { SandboxIdentity.handle(handle, on: network) }
 }
 
+/// Everybody under the names of one network.
+///
+/// Kept, since every item of every answer names its author.
+struct SandboxDirectory: Sendable {
+    let population: SandboxPopulation
+    /// By index, as `handles` are.
+    let ids: [String]
+    let handles: [String]
+    private let byID: [String: Int]
+    private let byHandle: [String: Int]
+
+    init(_ population: SandboxPopulation, on network: NetworkName) {
+        self.population = population
+        ids = population.people.map { $0.id(on: network).value }
+        handles = population.people.map { $0.handle(on: network) }
+        byID = Dictionary(ids.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+        byHandle = Dictionary(
+            handles.enumerated().map { ($1.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    func person(id: String) -> Int? { byID[id] }
+
+    func person(handle: String) -> Int? { byHandle[handle.lowercased()] }
+
+    /// Who is meant by `@user` or `@user@host` in a text of the sandbox.
+    func person(named user: String, at host: String?) -> Int? {
+        if let host { return population.index(of: "\(user)@\(host)") }
+        return person(handle: user) ?? population.index(of: user)
+    }
+}
+
 extension String {
     fileprivate func trimmed(of character: Character) -> String {
         String(drop { $0 == character }.reversed().drop { $0 == character }.reversed())

@@ -1,0 +1,265 @@
+import Posts
+
+/// Accounts, and what belongs to the account of a token.
+extension MastodonCall {
+    static let accountRoutes: [MastodonRoute] = [
+        MastodonRoute(
+            "GET", "/api/v1/accounts/verify_credentials", .scope(["profile", "read:accounts"]),
+            answer: MastodonCall.verifyCredentials),
+        MastodonRoute("GET", "/api/v1/accounts/lookup", .anybody, parameters: ["acct"], answer: MastodonCall.lookUp),
+        MastodonRoute("GET", "/api/v1/accounts/:id", .anybody, answer: MastodonCall.readAccount),
+        MastodonRoute("GET", "/api/v1/apps/verify_credentials", .scope([]), answer: MastodonCall.application),
+        MastodonRoute(
+            "PATCH", "/api/v1/accounts/update_credentials", .scope(["write:accounts"]), fields: ["bot", "actor_type"],
+            answer: MastodonCall.update),
+    ]
+
+    private func verifyCredentials(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
+        .json(entities(state).ownAccount(try account()))
+    }
+
+    private func lookUp(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
+        guard let name = parameter("acct"), !name.isEmpty else {
+            throw WireRefusal(status: 400, message: "Bad Request: acct is missing")
+        }
+        guard let index = state.population.index(of: name.drop { $0 == "@" }) else { throw .notFound }
+        return .json(entities(state).account(index))
+    }
+
+    private func readAccount(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
+        guard let index = MastodonEntities.index(ofAccount: segments[0], in: state.population, habits) else {
+            throw .notFound
+        }
+        return .json(entities(state).account(index))
+    }
+
+    private func application(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
+        guard !habits.lacksApplications else { throw .notThere }
+        return .json([
+            "id": "1", "name": .string(application ?? ""), "website": nil,
+            "scopes": .array(scopes.sorted().map(WireJSON.string)), "redirect_uri": "urn:ietf:wg:oauth:2.0:oob",
+            "redirect_uris": ["urn:ietf:wg:oauth:2.0:oob"],
+        ])
+    }
+
+    /// Whether the account is automated: Pleroma asks for it in its own way.
+    private func update(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
+        let person = try account()
+        if let flag = try fields.flag("bot") { state.botFlags[person] = flag }
+        if habits.software == .pleroma, let type = try fields.text("actor_type") {
+            guard ["Person", "Service"].contains(type) else { throw .invalid("actor_type is not known") }
+            state.botFlags[person] = type == "Service"
+        }
+        return .json(entities(state).ownAccount(person))
+    }
+}
+
+/// What the server says about itself.
+extension MastodonCall {
+    static let serverRoutes: [MastodonRoute] = [
+        MastodonRoute("GET", "/api/v1/instance", .open, answer: MastodonCall.first),
+        MastodonRoute("GET", "/api/v2/instance", .open, answer: MastodonCall.second),
+    ]
+
+    private static let rules: WireJSON = [["id": "1", "text": "Automated accounts carry the bot flag."]]
+
+    /// The version as each program writes it; some claim to be a Mastodon, so that apps work.
+    static func version(_ software: MastodonHabits.Software) -> String {
+        switch software {
+        case .mastodon: "4.4.0"
+        case .gotosocial: "0.20.0+git-57cb4fe"
+        case .pleroma: "2.7.2 (compatible; Pleroma 2.9.1)"
+        case .takahe: "takahe/0.11.0"
+        case .snac: "4.0.0 (not true; really snac/2.84)"
+        }
+    }
+
+    private func source(_ software: MastodonHabits.Software) -> String {
+        switch software {
+        case .mastodon: "https://sandbox.example/source"
+        case .gotosocial: "https://sandbox.example/superseriousbusiness/gotosocial"
+        case .pleroma: "https://sandbox.example/pleroma/pleroma"
+        case .takahe: "https://sandbox.example/jointakahe/takahe"
+        case .snac: "https://sandbox.example/grunfink/snac2"
+        }
+    }
+
+    private func limits(_ habits: MastodonHabits) -> WireJSON {
+        var statuses: WireJSON = [
+            "max_characters": .integer(habits.maximumCharacters), "max_media_attachments": 4,
+        ]
+        if let count = habits.advertisedCharactersPerLink {
+            statuses = statuses.adding(("characters_reserved_per_url", .integer(count)))
+        }
+        return [
+            "statuses": statuses, "accounts": ["max_featured_tags": 10, "max_pinned_statuses": 5],
+            "polls": [
+                "max_options": 4, "max_characters_per_option": 50, "min_expiration": 300,
+                "max_expiration": 2_629_746,
+            ],
+        ]
+    }
+
+    private func first(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
+        let entity: WireJSON = [
+            "uri": .string(SamplePeople.host), "title": "Sandbox", "short_description": "A small network.",
+            "description": "", "email": "admin@sandbox.example", "version": .string(Self.version(habits.software)),
+            "urls": ["streaming_api": .string("wss://\(SamplePeople.host)")],
+            "stats": [
+                "user_count": .integer(state.people.count), "status_count": .integer(state.posts.count),
+                "domain_count": 2,
+            ],
+            "thumbnail": nil, "languages": ["ja", "en"], "registrations": false, "approval_required": false,
+            "invites_enabled": false, "contact_account": nil, "rules": Self.rules,
+        ]
+        guard habits.software == .pleroma else { return .json(entity.adding(("configuration", limits(habits)))) }
+        return .json(
+            entity.adding(
+                ("max_toot_chars", .integer(habits.maximumCharacters)),
+                ("pleroma", ["metadata": ["features": ["pleroma_api", "mastodon_api"]]])))
+    }
+
+    private func second(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
+        guard !habits.lacksInstanceV2 else { throw .notThere }
+        let entity: WireJSON = [
+            "domain": .string(SamplePeople.host), "title": "Sandbox", "version": .string(Self.version(habits.software)),
+            "source_url": .string(source(habits.software)), "description": "A small network.",
+            "usage": ["users": ["active_month": .integer(state.people.count)]],
+            "thumbnail": ["url": "https://sandbox.example/thumbnail.png"], "languages": ["ja", "en"],
+            "configuration": limits(habits).adding(("urls", ["streaming": .string("wss://\(SamplePeople.host)")])),
+            "registrations": ["enabled": false, "approval_required": false, "message": nil],
+            "contact": ["email": "admin@sandbox.example", "account": nil], "rules": Self.rules,
+        ]
+        switch habits.software {
+        case .mastodon: return .json(entity.adding(("api_versions", ["mastodon": 6])))
+        case .gotosocial: return .json(entity.adding(("account_domain", .string(SamplePeople.host))))
+        case .pleroma, .takahe, .snac: return .json(entity)
+        }
+    }
+}
+
+/// Single posts: reading, publishing, deleting, favoriting.
+extension MastodonCall {
+    static let statusRoutes: [MastodonRoute] = [
+        MastodonRoute(
+            "POST", "/api/v1/statuses", .scope(["write:statuses"]),
+            fields: ["status", "in_reply_to_id", "visibility", "language", "spoiler_text", "sensitive"],
+            answer: MastodonCall.publish),
+        MastodonRoute("GET", "/api/v1/statuses/:id", .anybody, answer: MastodonCall.read),
+        MastodonRoute("GET", "/api/v1/statuses/:id/context", .anybody, answer: MastodonCall.context),
+        MastodonRoute("DELETE", "/api/v1/statuses/:id", .scope(["write:statuses"]), answer: MastodonCall.delete),
+        MastodonRoute(
+            "POST", "/api/v1/statuses/:id/favourite", .scope(["write:favourites"]), answer: MastodonCall.favorite),
+        MastodonRoute(
+            "POST", "/api/v1/statuses/:id/unfavourite", .scope(["write:favourites"]), answer: MastodonCall.unfavorite),
+    ]
+
+    private func read(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
+        status(try post(state), of: state)
+    }
+
+    private func context(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
+        let found = try post(state)
+        let current = state
+        let entities = entities(current)
+        func visible(_ posts: [SandboxPost]) -> [WireJSON] {
+            posts.filter { current.canSee($0, as: caller) }.map(entities.status)
+        }
+        let answers = visible(current.descendants(of: found)) + [entities.crowd(below: found)].compactMap(\.self)
+        return .json(["ancestors": .array(visible(current.ancestors(of: found))), "descendants": .array(answers)])
+    }
+
+    private func publish(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
+        let author = try account()
+        let draft = try draft(state)
+        return status(state.publish(draft, by: author, at: now), of: state)
+    }
+
+    private func delete(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
+        let found = try post(state)
+        guard found.author == (try account()) else { throw .notFound }
+        let entity = entities(state).status(found)
+        state.delete(found.id)
+        return .json(entity.adding(("text", .string(found.text))))
+    }
+
+    private func favorite(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
+        let person = try account()
+        let asked = try post(state)
+        // A repost stands for what it repeats.
+        let target = asked.repostOf ?? asked.id
+        let isNew = state.addFavorite(by: person, of: target, at: now)
+        state.recordFavorite(of: asked, by: person, isNew: isNew, from: .mastodon, at: now)
+        return status(state.posts[target] ?? asked, of: state)
+    }
+
+    private func unfavorite(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
+        let asked = try post(state)
+        let target = asked.repostOf ?? asked.id
+        state.removeFavorite(by: try account(), of: target)
+        return status(state.posts[target] ?? asked, of: state)
+    }
+
+    private func status(_ post: SandboxPost, of state: SandboxState) -> WireAnswer {
+        .json(entities(state).status(post))
+    }
+
+    /// The post that the path names, if the caller may see it.
+    private func post(_ state: SandboxState) throws(WireRefusal) -> SandboxPost {
+        try post(try id(), state)
+    }
+
+    private func post(
+        _ id: Int64, _ state: SandboxState
+    ) throws(WireRefusal) -> SandboxPost {
+        guard let post = state.posts[id], state.canSee(post, as: caller) else {
+            var refusal = WireRefusal.notFound
+            refusal.isExpected = state.deleted.contains(id)
+            throw refusal
+        }
+        return post
+    }
+
+    private func draft(_ state: SandboxState) throws(WireRefusal) -> SandboxState.Draft {
+        let text = try fields.text("status") ?? ""
+        let warning = try fields.text("spoiler_text") ?? ""
+        guard text.contains(where: { !$0.isWhitespace }) else { throw .invalid("Text can't be blank") }
+        let maximum = habits.maximumCharacters
+        guard StatusText.length(of: text, perLink: habits.charactersPerLink) + warning.count <= maximum else {
+            throw .invalid("Text character limit of \(maximum) exceeded")
+        }
+        return SandboxState.Draft(
+            text: text, warning: warning, isSensitive: try fields.flag("sensitive") ?? false,
+            visibility: try visibility(), language: try language(), replyTo: try replyTarget(state),
+            idempotencyKey: request.header("idempotency-key"))
+    }
+
+    private func visibility() throws(WireRefusal) -> Visibility {
+        guard let text = try fields.text("visibility") else { return habits.defaultVisibility }
+        guard let visibility = Visibility(rawValue: text) else {
+            throw .invalid("Visibility is not included in the list")
+        }
+        return visibility
+    }
+
+    /// Two or three letters, with subtags perhaps.
+    private func language() throws(WireRefusal) -> String? {
+        guard let text = try fields.text("language") else { return nil }
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        let isCode = (2...3).contains(parts[0].utf8.count) && parts[0].utf8.allSatisfy { (0x61...0x7A).contains($0) }
+        guard isCode, parts.dropFirst().allSatisfy({ !$0.isEmpty && $0.utf8.count <= 8 && StatusText.isUserName($0) })
+        else { throw .invalid("Language is not a language code") }
+        return text
+    }
+
+    private func replyTarget(_ state: SandboxState) throws(WireRefusal) -> Int64? {
+        guard let text = try fields.text("in_reply_to_id") else { return nil }
+        do throws(WireRefusal) {
+            guard let id = habits.ids.number(of: text) else { throw .notFound }
+            return try post(id, state).id
+        } catch {
+            guard habits.publishesLostReplies else { throw error }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import Foundation
+
+/// How many requests a token may make.
+package struct SandboxRateLimits: Equatable, Sendable {
+    package var requests: Int
+    /// Seconds after which the count begins again.
+    package var period: Int
+    /// New posts.
+    package var posts: Int
+    package var postPeriod: Int
+
+    /// Mastodon's: 300 requests in 5 minutes, 300 posts in 3 hours.
+    package static let mastodon = SandboxRateLimits(requests: 300, period: 300, posts: 300, postPeriod: 10_800)
+
+    /// So many that no test reaches them.
+    package static let unlimited = SandboxRateLimits(
+        requests: 1_000_000_000, period: 300, posts: 1_000_000_000, postPeriod: 10_800)
+
+    package init(requests: Int, period: Int, posts: Int, postPeriod: Int) {
+        self.requests = requests
+        self.period = max(1, period)
+        self.posts = posts
+        self.postPeriod = max(1, postPeriod)
+    }
+}
+
+/// Counts in fixed windows of a server's clock, as all three networks do.
+struct RateCounter: Sendable {
+    /// How much of something is allowed in how many seconds.
+    struct Allowance: Sendable {
+        var amount: Int
+        var period: Int
+    }
+
+    /// What the rate limit headers say.
+    struct Standing: Sendable {
+        var allowance: Allowance
+        var used: Int
+        var reset: Date
+
+        var remaining: Int { max(0, allowance.amount - used) }
+        var isExceeded: Bool { used > allowance.amount }
+    }
+
+    private struct Key: Hashable {
+        var who: String
+        var period: Int
+    }
+
+    private var counts: [Key: (window: Int, used: Int)] = [:]
+
+    /// Counts something, once or as often as said.
+    ///
+    /// - Parameters:
+    ///   - amount: How often.
+    ///   - who: Whose count, and of what; counts of different periods are kept apart.
+    ///   - allowance: What may be; must not change its period for the same count.
+    ///   - now: The server's clock.
+    /// - Returns: Where that leaves them.
+    mutating func count(_ amount: Int = 1, by who: String, of allowance: Allowance, at now: Date) -> Standing {
+        let window = Int((now.timeIntervalSince1970 / Double(allowance.period)).rounded(.down))
+        let key = Key(who: who, period: allowance.period)
+        let before = counts[key].flatMap { $0.window == window ? $0.used : nil } ?? 0
+        counts[key] = (window, before + amount)
+        return Standing(
+            allowance: allowance, used: before + amount,
+            reset: Date(timeIntervalSince1970: Double(window + 1) * Double(allowance.period)))
+    }
+}
