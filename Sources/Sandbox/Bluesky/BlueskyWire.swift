@@ -55,7 +55,7 @@ struct BlueskyWire: SandboxWire {
         _ request: WireRequest, in state: inout SandboxState, at now: Date, habits: BlueskyHabits
     ) throws(BlueskyRefusal) -> WireAnswer {
         let route = try Self.route(of: request)
-        let token = Self.token(of: request)
+        let token = request.bearerToken
         let caller = try caller(token, for: route, at: request.arrival ?? now, habits: habits)
         let query = request.query
         if let unknown = query.first(where: { !route.parameters.contains($0.name) }) {
@@ -78,11 +78,6 @@ struct BlueskyWire: SandboxWire {
             throw .invalid("Incorrect HTTP method (\(request.method)) expected \(method)")
         }
         return route
-    }
-
-    private static func token(of request: WireRequest) -> String? {
-        guard let value = request.header("authorization"), value.hasPrefix("Bearer ") else { return nil }
-        return String(value.dropFirst("Bearer ".count))
     }
 
     private func caller(
@@ -216,14 +211,10 @@ struct BlueskyRefusal: Error, Equatable {
     func answer(as form: BlueskyHabits.ErrorForm) -> WireAnswer {
         switch form {
         case .xrpc: return .json(body, status: status)
-        case .plainText: return text("text/plain; charset=utf-8", "\(error): \(message)")
-        case .html: return text("text/html", "<html><body><h1>\(status)</h1></body></html>")
+        case .plainText: return .text("\(error): \(message)", type: "text/plain; charset=utf-8", status: status)
+        case .html: return .text("<html><body><h1>\(status)</h1></body></html>", type: "text/html", status: status)
         case .empty: return WireAnswer(status: status)
         }
-    }
-
-    private func text(_ type: String, _ body: String) -> WireAnswer {
-        WireAnswer(status: status, headers: [("content-type", type)], body: Array(body.utf8))
     }
 }
 

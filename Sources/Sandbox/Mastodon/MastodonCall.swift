@@ -103,18 +103,4 @@ struct MastodonRoute: Sendable {
 
     /// Whether a key keeps it from being done twice.
     var isPublishing: Bool { method == "POST" && !fields.isEmpty }
-
-    /// The values of the variable segments; nil if the path is another one.
-    func match(_ path: [Substring]) -> [String]? {
-        guard path.count == pattern.count else { return nil }
-        var values: [String] = []
-        for (expected, actual) in zip(pattern, path) {
-            if expected.first == ":" {
-                values.append(String(actual))
-            } else if expected != actual {
-                return nil
-            }
-        }
-        return values
-    }
 }

@@ -206,8 +206,7 @@ extension WireRefusal {
         switch form {
         case .json: .json(["error": .string(text)], status: status)
         case .plainText:
-            WireAnswer(
-                status: status, headers: [("content-type", "text/plain; charset=utf-8")], body: Array(text.utf8))
+            .text(text, type: "text/plain; charset=utf-8", status: status)
         case .html: .page(title: "Error \(status)", paragraph: text, status: status)
         case .empty: WireAnswer(status: status)
         }
@@ -244,7 +243,6 @@ extension WireAnswer {
             <!DOCTYPE html><html lang="en"><head><title>\(StatusHTML.escaped(title))</title></head>
             <body><h1>\(StatusHTML.escaped(title))</h1>\(body)</body></html>
             """
-        return WireAnswer(
-            status: status, headers: [("content-type", "text/html; charset=utf-8")], body: Array(page.utf8))
+        return .text(page, status: status)
     }
 }

@@ -31,7 +31,7 @@ struct MastodonWire: SandboxWire {
     mutating func answer(_ request: WireRequest, in state: inout SandboxState, at now: Date) -> WireAnswer {
         let habits = faults.mastodon
         if MastodonLogins.isPage(request) { return page(request, in: &state, at: now) }
-        let token = Self.token(of: request)
+        let token = request.bearerToken
         let isPost = request.method == "POST" && request.path == "/api/v1/statuses"
         requests += 1
         let isOverloaded = habits.overloadEvery.map { $0 > 0 && requests % $0 == 0 } ?? false
@@ -93,7 +93,7 @@ struct MastodonWire: SandboxWire {
             throw WireRefusal(status: 406, message: "Not Acceptable: this API answers in JSON")
         }
         if let answer = try logins.answer(request, habits, at: now) { return answer }
-        let (route, values) = try Self.route(request.method, Substring(request.path).split(separator: "/"))
+        let (route, values) = try Self.route(of: request)
         let grant = try admit(token, request, to: route, habits, at: request.arrival ?? now)
         let query = request.query
         if let unknown = query.first(where: { !route.parameters.contains($0.name) }) {
@@ -146,12 +146,6 @@ extension WireRefusal {
 
 /// What a request must bring before any endpoint sees it.
 extension MastodonWire {
-    /// The token of the `Authorization` header; the scheme is case-sensitive, as it is on strict servers.
-    static func token(of request: WireRequest) -> String? {
-        guard let value = request.header("authorization"), value.hasPrefix("Bearer ") else { return nil }
-        return String(value.dropFirst("Bearer ".count))
-    }
-
     mutating func admit(
         _ token: String?, _ request: WireRequest, to route: MastodonRoute, _ habits: MastodonHabits, at now: Date
     ) throws(WireRefusal) -> MastodonTokens.Grant? {
@@ -172,13 +166,11 @@ extension MastodonWire {
         return grant
     }
 
-    static func route(
-        _ method: String, _ segments: [Substring]
-    ) throws(WireRefusal) -> (MastodonRoute, [String]) {
+    static func route(of request: WireRequest) throws(WireRefusal) -> (MastodonRoute, [String]) {
         var isKnownPath = false
         for route in routes {
-            guard let values = route.match(segments) else { continue }
-            if route.method == method { return (route, values) }
+            guard let values = request.values(in: route.pattern) else { continue }
+            if route.method == request.method { return (route, values) }
             isKnownPath = true
         }
         throw isKnownPath ? WireRefusal(status: 405, message: "Method Not Allowed") : .notFound
@@ -230,6 +222,6 @@ extension MastodonWire {
     }
 
     private static func heldName(_ request: WireRequest) -> String? {
-        request.header("idempotency-key").map { "\(token(of: request) ?? "") \($0)" }
+        request.header("idempotency-key").map { "\(request.bearerToken ?? "") \($0)" }
     }
 }

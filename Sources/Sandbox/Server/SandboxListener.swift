@@ -85,18 +85,8 @@ actor SandboxListener {
 /// The open connections of a listener, each with the task that serves it.
 final class SandboxConnections: @unchecked Sendable {
     // Sendable: every access to a variable holds the lock.
-    private struct Connection {
-        var channel: any Channel
-        var task: Task<Void, Never>
-
-        /// Closes the channel, with which the task ends.
-        ///
-        /// To cancel the task would close one side of the channel, which NIO cannot do before it has quite begun.
-        func end() { channel.close(promise: nil) }
-    }
-
     private let lock = NSLock()
-    private var open: [ObjectIdentifier: Connection] = [:]
+    private var open: [ObjectIdentifier: (channel: any Channel, task: Task<Void, Never>)] = [:]
     private var isClosed = false
 
     /// Serves a connection; after ``close()`` only to its immediate end.
@@ -108,14 +98,15 @@ final class SandboxConnections: @unchecked Sendable {
                 await work()
                 forget(id)
             }
-            let connection = Connection(channel: channel, task: task)
-            open[id] = connection
-            if isClosed { connection.end() }
+            open[id] = (channel, task)
+            if isClosed { channel.close(promise: nil) }
         }
     }
 
-    /// Ends all connections, now and from now on.
-    func end() { closed().forEach { $0.end() } }
+    /// Closes all channels, now and from now on, with which their tasks end.
+    ///
+    /// To cancel a task would close one side of the channel, which NIO cannot do before it has quite begun.
+    func end() { closed().forEach { $0.channel.close(promise: nil) } }
 
     /// Ends all connections and waits until none is served any longer.
     func close() async {
@@ -124,7 +115,7 @@ final class SandboxConnections: @unchecked Sendable {
     }
 
     /// What is open while nothing new is served any longer.
-    private func closed() -> [Connection] {
+    private func closed() -> [(channel: any Channel, task: Task<Void, Never>)] {
         lock.withLock {
             isClosed = true
             return Array(open.values)

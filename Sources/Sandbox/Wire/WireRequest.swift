@@ -24,6 +24,27 @@ struct WireRequest: Sendable {
     /// The first header of the name, which must be in lower case.
     func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 
+    /// The token of the `Authorization` header; the scheme is case-sensitive, as it is on strict servers.
+    var bearerToken: String? {
+        guard let value = header("authorization"), value.hasPrefix("Bearer ") else { return nil }
+        return String(value.dropFirst("Bearer ".count))
+    }
+
+    /// What stands in the path where `pattern` has segments that begin with `:`; nil if the path is another one.
+    func values(in pattern: [Substring]) -> [String]? {
+        let segments = Substring(path).split(separator: "/")
+        guard segments.count == pattern.count else { return nil }
+        var values: [String] = []
+        for (expected, actual) in zip(pattern, segments) {
+            if expected.first == ":" {
+                values.append(String(actual))
+            } else if expected != actual {
+                return nil
+            }
+        }
+        return values
+    }
+
     /// `application/json` of `application/json; charset=utf-8`.
     var mediaType: String? {
         header("content-type")?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
@@ -77,6 +98,10 @@ struct WireAnswer: Sendable {
     static func json(_ value: WireJSON, status: Int = 200) -> WireAnswer {
         WireAnswer(
             status: status, headers: [("content-type", "application/json; charset=utf-8")], body: value.bytes)
+    }
+
+    static func text(_ text: String, type: String = "text/html; charset=utf-8", status: Int = 200) -> WireAnswer {
+        WireAnswer(status: status, headers: [("content-type", type)], body: Array(text.utf8))
     }
 }
 

@@ -171,29 +171,13 @@ enum XEndpoint: CaseIterable, Sendable {
     /// Whether the price of owned reads may apply.
     var mayBeOwned: Bool { self == .userPosts || self == .mentions || self == .favorites }
 
-    /// The values of the variable segments; nil if the path is another one.
-    func match(_ segments: [Substring]) -> [String]? {
-        let pattern = path.split(separator: "/")
-        guard pattern.count == segments.count else { return nil }
-        var values: [String] = []
-        for (expected, actual) in zip(pattern, segments) {
-            if expected == ":" {
-                values.append(String(actual))
-            } else if expected != actual {
-                return nil
-            }
-        }
-        return values
-    }
-
     /// The endpoint of a request and the values in its path.
     ///
     /// - Throws: 404 for a path that is not known, 405 for a method that it does not have.
     static func of(_ request: WireRequest) throws(XRefusal) -> (XEndpoint, [String]) {
-        let segments = Substring(request.path).split(separator: "/")
         var isKnownPath = false
         for endpoint in allCases {
-            guard let values = endpoint.match(segments) else { continue }
+            guard let values = request.values(in: endpoint.path.split(separator: "/")) else { continue }
             if endpoint.method == request.method { return (endpoint, values) }
             isKnownPath = true
         }

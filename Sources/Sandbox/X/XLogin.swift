@@ -77,8 +77,7 @@ struct XLogin: Sendable {
             <p>You let mirror-bot \(login.canWrite ? "read and write" : "read") as @\(directory.handles[person]).</p>
             <p>Go back and enter this PIN: <code>\(login.pin)</code></p></body></html>
             """
-        return WireAnswer(
-            status: 200, headers: [("content-type", "text/html; charset=utf-8")], body: Array(page.utf8))
+        return .text(page)
     }
 
     private mutating func finish(
@@ -110,9 +109,7 @@ struct XLogin: Sendable {
 
     /// A form, labelled as a page: that is how X sends it.
     private static func form(_ pairs: [(String, String)]) -> WireAnswer {
-        let text = pairs.map { "\($0.0)=\(XSignature.escaped($0.1))" }.joined(separator: "&")
-        return WireAnswer(
-            status: 200, headers: [("content-type", "text/html; charset=utf-8")], body: Array(text.utf8))
+        .text(pairs.map { "\($0.0)=\(XSignature.escaped($0.1))" }.joined(separator: "&"))
     }
 
     /// An error in the form of version 1.1, which these endpoints belong to.

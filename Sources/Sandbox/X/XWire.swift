@@ -127,9 +127,8 @@ struct XWire: SandboxWire {
         }
     }
 
-    private static let edgePage = WireAnswer(
-        status: 503, headers: [("content-type", "text/html; charset=utf-8")],
-        body: Array("<html><head><title>X / Over capacity</title></head><body><h1>503</h1></body></html>".utf8))
+    private static let edgePage = WireAnswer.text(
+        "<html><head><title>X / Over capacity</title></head><body><h1>503</h1></body></html>", status: 503)
 }
 
 /// What requests want, before they are judged.
