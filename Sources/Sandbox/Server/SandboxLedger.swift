@@ -240,12 +240,6 @@ extension SandboxLedger {
         package var status: Int?
         /// What was planned to go wrong with this request.
         package var fault: SandboxFault?
-
-        /// A request as it comes, before anybody has looked at whether it may.
-        init(at date: Date, kind: Kind, key: String? = nil, text: String? = nil, target: String?) {
-            (arrived, self.date, self.kind, self.key, self.text) = (date, date, kind, key, text)
-            (self.target, effect, isAnswered) = (target, .notActed, false)
-        }
     }
 
     /// Notes that a write's answer is over and done with; what was cut by plan is counted already.
@@ -255,5 +249,14 @@ extension SandboxLedger {
         } else if writes[index].effect != .notActed, !(writes[index].fault?.cutsAnswer ?? false) {
             cutAnswers += 1
         }
+    }
+}
+
+extension SandboxLedger.Write {
+    /// A request as it comes, before anybody has looked at whether it may.
+    init(at date: Date, kind: Kind, key: String? = nil, text: String? = nil, target: String?) {
+        self.init(
+            arrived: date, date: date, kind: kind, key: key, text: text, target: target, effect: .notActed,
+            isAnswered: false)
     }
 }
