@@ -126,13 +126,13 @@ let package = Package(
         ),
 
         // The domain: none of these imports another.
-        target("Posts"),
+        target("Posts", [.product(name: "Crypto", package: "swift-crypto")]),
         target("Archive", ["Posts", "Storage"]),
         target("Import", ["CArchive", "Posts"]),
-        target("Schedule", ["Posts", .product(name: "Crypto", package: "swift-crypto")]),
+        target("Schedule", ["Posts"]),
         target("Favorites", ["Blocking", "MeCab", "Posts", "Redis", "Storage"]),
-        target("Conduct", ["Posts", .product(name: "Crypto", package: "swift-crypto")]),
-        target("Outbox", ["Posts", "Storage", .product(name: "Crypto", package: "swift-crypto")]),
+        target("Conduct", ["Posts"]),
+        target("Outbox", ["Posts", "Storage"]),
         target(
             "Networks", ["Posts", "Transport", lifecycle, logging, .product(name: "Crypto", package: "swift-crypto")]),
 

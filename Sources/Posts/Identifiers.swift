@@ -41,3 +41,48 @@ package struct AccountID: Hashable, Codable, Sendable {
         return AccountID(network: .mastodon, value: full)
     }
 }
+
+/// A kind of social network that mirror-bot can read from and publish to.
+///
+/// The raw value is what the `NETWORK` variables and the database use.
+package enum NetworkName: String, CaseIterable, Codable, Sendable {
+    /// Any server that speaks Mastodon's client API.
+    case mastodon
+    case x
+    case bluesky
+
+    /// What people call the network.
+    package var displayName: String {
+        switch self {
+        case .mastodon: "Mastodon"
+        case .x: "X"
+        case .bluesky: "Bluesky"
+        }
+    }
+}
+
+/// What a network says about a person or bot.
+package struct Account: Equatable, Sendable {
+    package var id: AccountID
+    /// The name people type after `@`, without it: `user@host` (also for local accounts), or a screen name or handle.
+    package var handle: String
+    package var displayName: String
+    /// The account says of itself that it is automated.
+    package var isBot: Bool
+    /// The profile text as plain text, in which people opt out of bots.
+    package var bio: String
+    /// What the network calls this account in its own paths.
+    package var address: String
+
+    package init(
+        id: AccountID, handle: String, displayName: String = "", isBot: Bool = false, bio: String = "",
+        address: String = ""
+    ) {
+        self.id = id
+        self.handle = handle
+        self.displayName = displayName
+        self.isBot = isBot
+        self.bio = bio
+        self.address = address
+    }
+}

@@ -7,10 +7,9 @@ package enum LanguageTag {
     package static func isWellFormed(_ text: String) -> Bool {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard let first = parts.first, (2...3).contains(first.utf8.count), parts.count <= 5 else { return false }
-        return first.utf8.allSatisfy(isLetter)
+        return first.utf8.allSatisfy(\.isASCIILetter)
             && parts.dropFirst().allSatisfy { part in
-                (1...8).contains(part.utf8.count)
-                    && part.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) }
+                (1...8).contains(part.utf8.count) && part.utf8.allSatisfy(\.isASCIIAlphanumeric)
             }
     }
 
@@ -25,8 +24,4 @@ package enum LanguageTag {
 
     /// The tag if it names a language, else nil.
     package static func naming(_ text: String) -> String? { namesLanguage(text) ? text : nil }
-
-    private static func isLetter(_ byte: UInt8) -> Bool {
-        (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-    }
 }

@@ -90,7 +90,7 @@ package struct Post: Equatable, Sendable, Identifiable {
         return linkBeginnings.contains { beginning in
             bytes.count >= beginning.count
                 && zip(bytes, beginning).allSatisfy { byte, expected in
-                    ((0x41...0x5A).contains(byte) ? byte | 0x20 : byte) == expected
+                    byte.lowercaseASCII == expected
                 }
         }
     }

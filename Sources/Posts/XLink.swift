@@ -44,13 +44,13 @@ package enum XLink {
         }
         if position < scalars.count, scalars[position] == "/" {
             position = end(
-                position, { $0.isLinkLetter || "/!*';:=+,.$%#[]-_~@|&".unicodeScalars.contains($0) },
-                { $0.isLinkLetter || "+-=_#/".unicodeScalars.contains($0) })
+                position, { $0.isASCIIAlphanumeric || "/!*';:=+,.$%#[]-_~@|&".unicodeScalars.contains($0) },
+                { $0.isASCIIAlphanumeric || "+-=_#/".unicodeScalars.contains($0) })
         }
         if position < scalars.count, scalars[position] == "?" {
             let query = end(
-                position + 1, { $0.isLinkLetter || "!?*'@();:&=+$/%#[]-_.,~|".unicodeScalars.contains($0) },
-                { $0.isLinkLetter || "_&=#/-".unicodeScalars.contains($0) })
+                position + 1, { $0.isASCIIAlphanumeric || "!?*'@();:&=+$/%#[]-_.,~|".unicodeScalars.contains($0) },
+                { $0.isASCIIAlphanumeric || "_&=#/-".unicodeScalars.contains($0) })
             if query > position + 1 { position = query }
         }
         return position
@@ -91,7 +91,9 @@ package enum XLink {
             var end = start
             while end < scalars.count, scalars[end].isHostScalar {
                 // A scheme begins a link of its own, unless it is the end of a word.
-                if end > start, !scalars[end - 1].isLinkLetter, schemeEnd(at: end, in: scalars) != nil { return end }
+                if end > start, !scalars[end - 1].isASCIIAlphanumeric, schemeEnd(at: end, in: scalars) != nil {
+                    return end
+                }
                 end += 1
             }
             // The digit of a key is an emoji.
@@ -111,7 +113,7 @@ package enum XLink {
         /// Whether a link may begin after `scalar`.
         private static func mayPrecede(_ scalar: Unicode.Scalar?, hasScheme: Bool) -> Bool {
             guard let scalar else { return true }
-            if scalar.isLinkLetter || "@＠$#＃".unicodeScalars.contains(scalar) { return false }
+            if scalar.isASCIIAlphanumeric || "@＠$#＃".unicodeScalars.contains(scalar) { return false }
             return hasScheme || !"-_./".unicodeScalars.contains(scalar)
         }
 
@@ -133,7 +135,9 @@ package enum XLink {
                 if isEncoded(top) { return scalars[start..<top.endIndex] }
                 let letters = top.prefix { $0.isASCII && $0.properties.isAlphabetic }
                 let follower = top.dropFirst(letters.count).first
-                if letters.count > 1, !(follower?.isLinkLetter ?? false) { return scalars[start..<letters.endIndex] }
+                if letters.count > 1, !(follower?.isASCIIAlphanumeric ?? false) {
+                    return scalars[start..<letters.endIndex]
+                }
                 if top.isEmpty, let end = TopLevelDomains.foreignEnd(at: top.endIndex, in: scalars) {
                     return scalars[start..<end]
                 }
@@ -148,22 +152,64 @@ package enum XLink {
 }
 
 extension Unicode.Scalar {
-    /// A letter or digit of ASCII.
-    fileprivate var isLinkLetter: Bool {
-        switch self {
-        case "a"..."z", "A"..."Z", "0"..."9": true
-        default: false
-        }
-    }
-
     /// May stand in a host as X reads one: ASCII, or a Latin letter with an accent.
     fileprivate var isHostScalar: Bool {
-        if isLinkLetter || self == "-" || self == "_" || self == "." { return true }
+        if isASCIIAlphanumeric || self == "-" || self == "_" || self == "." { return true }
         return switch value {
         case 0xC0...0xD6, 0xD8...0xF6, 0xF8...0x24F, 0x253...0x254, 0x256...0x257, 0x259, 0x25B, 0x263, 0x268, 0x26F,
             0x272, 0x289, 0x28B, 0x2BB, 0x300...0x36F, 0x1E00...0x1EFF:
             true
         default: false
         }
+    }
+}
+
+/// Ends of host names that X knows: those that people write most, not all 1,500.
+enum TopLevelDomains {
+    private static let generic: Set<String> = [
+        "aero", "app", "art", "asia", "biz", "blog", "cat", "cloud", "com", "coop", "dev", "edu", "gov", "info", "int",
+        "jobs", "mil", "mobi", "museum", "name", "net", "news", "online", "org", "page", "post", "pro", "shop", "site",
+        "social", "space", "store", "tel", "tokyo", "travel", "wiki", "world", "xyz",
+    ]
+
+    private static let countries: Set<String> = [
+        "ac", "ad", "ae", "af", "ag", "ai", "al", "am", "ar", "at", "au", "az", "ba", "bd", "be", "bg", "br", "by",
+        "ca", "cc", "cd", "ch", "ci", "cl", "cn", "co", "cr", "cu", "cy", "cz", "de", "dk", "do", "dz", "ec", "ee",
+        "eg", "es", "eu", "fi", "fm", "fr", "gb", "ge", "gg", "gh", "gl", "gr", "gt", "hk", "hr", "hu", "id", "ie",
+        "il", "im", "in", "io", "iq", "ir", "is", "it", "jo", "jp", "ke", "kg", "kr", "kw", "kz", "la", "lb", "li",
+        "lk", "lt", "lu", "lv", "ly", "ma", "md", "me", "mg", "mk", "mn", "mt", "mx", "my", "ng", "nl", "no", "np",
+        "nu", "nz", "pa", "pe", "ph", "pk", "pl", "pt", "py", "qa", "ro", "rs", "ru", "sa", "se", "sg", "sh", "si",
+        "sk", "so", "st", "su", "th", "tk", "tn", "to", "tr", "tv", "tw", "ua", "uk", "us", "uy", "uz", "ve", "vn",
+        "ws", "za",
+    ]
+
+    /// In other scripts, where no space need follow: `Vol.みんなで` has one in it.
+    private static let foreign: Set<String> = [
+        "みんな", "アマゾン", "クラウド", "グーグル", "コム", "ストア", "セール", "ファッション", "ポイント", "家電", "食品", "通販",
+        "世界", "中国", "中國", "中文网", "中信", "企业", "佛山", "信息", "健康", "八卦", "公司", "公益", "台湾", "台灣", "商城",
+        "商店", "商标", "嘉里", "在线", "大众汽车", "大拿", "天主教", "娱乐", "工行", "广东", "微博", "慈善", "我爱你", "手机", "手表",
+        "拍卖", "招聘", "政务", "政府", "新加坡", "新闻", "时尚", "書籍", "机构", "淡马锡", "游戏", "澳門", "点看", "珠宝", "移动",
+        "组织机构", "网址", "网店", "网站", "网络", "臺灣", "诺基亚", "谷歌", "购物", "集团", "電訊盈科", "飞利浦", "餐厅", "香格里拉",
+        "香港", "닷넷", "닷컴", "삼성", "한국", "бг", "бел", "дети", "ею", "католик", "ком", "мкд", "мон", "москва", "онлайн",
+        "орг",
+        "рус", "рф", "сайт", "срб", "укр", "қаз", "ελ", "ευ",
+    ]
+
+    private static let foreignLengths = 2...7
+
+    /// Whether a label that ends a host is surely known.
+    static func contains(_ label: String) -> Bool {
+        let name = label.lowercased()
+        return generic.contains(name) || countries.contains(name)
+    }
+
+    /// The end of the shortest known one in another script that begins at `position`.
+    static func foreignEnd(at position: Int, in scalars: [Unicode.Scalar]) -> Int? {
+        guard position < scalars.count, !scalars[position].isASCII else { return nil }
+        let rest = scalars[position...].prefix(foreignLengths.upperBound)
+        return foreignLengths.first { length in
+            length <= rest.count
+                && foreign.contains(String(String.UnicodeScalarView(rest.prefix(length))).lowercased())
+        }.map { position + $0 }
     }
 }
