@@ -63,18 +63,18 @@ private final class BlueskyRun {
         ListSink(
             file: request.path, splitter: DocumentSplitter(lists: [BlueskyRecords.list], limits: request.limits),
             report: { [self] in summary.report($0, limit: request.limits.problems) },
-            body: { [self] (wire: BlueskyWireRecord) in try take(wire) })
+            body: { [self] wire in try take(try wire.object()) })
     }
 
-    private func take(_ wire: BlueskyWireRecord) throws {
-        guard let uri = wire.uri else { throw ItemFault("uri is missing") }
+    private func take(_ record: JSON) throws {
+        guard let uri = record["uri"]?.name else { throw ItemFault("uri is missing") }
         guard let address = RecordAddress(uri) else { throw ItemFault("uri is not the address of a record") }
         let owner = AccountID(network: .bluesky, value: address.repository)
         if summary.owner == nil { summary.owner = owner }
         guard summary.owner == owner else { throw ItemFault("it is from another repository than the first") }
         switch (address.collection, request.purpose) {
         case (Self.posts, .scheduler):
-            let post = try Self.post(wire, uri: uri, owner: owner)
+            let post = try Self.post(record, uri: uri, owner: owner)
             seen += 1
             summary.posts += 1
             try body(.post(post))
@@ -86,29 +86,69 @@ private final class BlueskyRun {
         }
     }
 
-    private static func post(_ wire: BlueskyWireRecord, uri: String, owner: AccountID) throws(ItemFault) -> Post {
-        guard let value = wire.value else { throw ItemFault("value is missing") }
-        guard let text = value.text else { throw ItemFault("text is missing") }
-        guard let createdAt = value.createdAt.flatMap({ Date(rfc3339: $0) }) else {
+    private static func post(_ record: JSON, uri: String, owner: AccountID) throws(ItemFault) -> Post {
+        guard let value = record["value"], value.isObject else { throw ItemFault("value is missing") }
+        guard let text = value["text"]?.text else { throw ItemFault("text is missing") }
+        guard let createdAt = value["createdAt"]?.name.flatMap({ Date(rfc3339: $0) }) else {
             throw ItemFault("createdAt is missing or not a time")
         }
+        let facets = (value["facets"]?.list ?? []).compactMap(facet)
+        let embed = value["embed"]?["$type"]?.name
+        let labels = value["labels"]?["values"]?.list.compactMap { $0["val"]?.text } ?? []
         return Post(
             id: PostID(network: .bluesky, value: uri), author: owner,
-            text: PlainText.fromBluesky(text, facets: value.facets.map(\.facet)), createdAt: createdAt,
-            replyTo: replyTarget(value), language: value.languages.lazy.compactMap(LanguageTag.naming).first,
+            text: PlainText.fromBluesky(text, facets: facets.map(\.facet)), createdAt: createdAt,
+            replyTo: replyTarget(value["reply"]),
+            language: value["langs"]?.list.lazy.compactMap(\.text).compactMap(LanguageTag.naming).first,
             // What we do not know is taken for media: the text may make no sense without it.
-            hasMedia: value.embed.map { !plainEmbeds.contains($0) } ?? false,
-            isSensitive: !value.labels.allSatisfy(harmlessLabels.contains),
-            mentions: value.facets.flatMap(\.mentions).filter(RecordAddress.isDID).map {
+            hasMedia: embed.map { !plainEmbeds.contains($0) } ?? false,
+            isSensitive: !labels.allSatisfy(harmlessLabels.contains),
+            mentions: facets.flatMap(\.mentions).filter(RecordAddress.isDID).map {
                 AccountID(network: .bluesky, value: $0)
             })
     }
 
-    private static func replyTarget(_ value: BlueskyWirePost) -> ReplyTarget? {
-        guard value.isReply else { return nil }
-        guard let parent = value.parent, let address = RecordAddress(parent) else { return ReplyTarget(author: nil) }
+    /// A part of the text that is more than text, and the people it names; nil where it does not tell its place.
+    private static func facet(_ wire: JSON) -> (facet: BlueskyFacet, mentions: [String])? {
+        guard let start = wire["index"]?["byteStart"]?.integer, let end = wire["index"]?["byteEnd"]?.integer else {
+            return nil
+        }
+        let features = wire["features"]?.list ?? []
+        let link = features.compactMap { $0["uri"]?.text }.first
+        return (BlueskyFacet(byteStart: start, byteEnd: end, link: link), features.compactMap { $0["did"]?.text })
+    }
+
+    private static func replyTarget(_ reply: JSON?) -> ReplyTarget? {
+        guard let reply, reply.isObject else { return nil }
+        guard let parent = reply["parent"]?["uri"]?.name, let address = RecordAddress(parent) else {
+            return ReplyTarget(author: nil)
+        }
         return ReplyTarget(
             author: AccountID(network: .bluesky, value: address.repository),
             post: PostID(network: .bluesky, value: parent))
+    }
+}
+
+/// The address of a record, `at://did:plc:…/app.bsky.feed.post/3k…`.
+struct RecordAddress: Equatable {
+    var repository: String
+    var collection: String
+    var key: String
+
+    /// Nil for what is no address of a record in a repository that is named by its DID.
+    init?(_ text: String) {
+        guard ActorAddress.isOneWord(text), text.hasPrefix("at://") else { return nil }
+        let parts = text.dropFirst(5).split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 3, parts.allSatisfy({ !$0.isEmpty }), Self.isDID(parts[0]) else { return nil }
+        repository = parts[0]
+        collection = parts[1]
+        key = parts[2]
+    }
+
+    /// Whether `text` has the form of a DID: `did:plc:…`, `did:web:example.org`.
+    static func isDID(_ text: String) -> Bool {
+        let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+        return parts.count == 3 && parts[0] == "did" && !parts[1].isEmpty && !parts[2].isEmpty
+            && ActorAddress.isOneWord(text) && !text.contains("/")
     }
 }

@@ -1,22 +1,3 @@
-/// One item of a JSON list, or the reason why there is none.
-struct SplitElement {
-    var index: Int
-    /// Where the item begins, in bytes from the start of the file.
-    var offset: Int
-    var content: Result<[UInt8], ItemFault>
-}
-
-/// Cuts a file into its items, chunk by chunk.
-protocol ItemSplitter {
-    /// Takes the next bytes of the file and hands over the items that end in them.
-    mutating func feed(_ chunk: UnsafeRawBufferPointer, _ body: (SplitElement) throws -> Void) throws
-
-    /// Tells that the file has ended; an item that it ended in goes to `body` as a fault.
-    ///
-    /// What is returned is wrong with the file as a whole.
-    mutating func finish(_ body: (SplitElement) throws -> Void) throws -> ItemFault?
-}
-
 /// Cuts a list such as `window.YTD.tweets.part0 = [ {…}, {…} ]` into its items, chunk by chunk.
 ///
 /// Holds one item at a time, so that the size of the file does not matter. What
@@ -206,25 +187,5 @@ struct ElementSplitter: ItemSplitter {
     private mutating func emit(_ body: (SplitElement) throws -> Void) throws {
         state = .between
         try body(item.take())
-    }
-}
-
-/// The bytes that JSON is made of.
-enum Byte {
-    static let tab = UInt8(ascii: "\t")
-    static let lineFeed = UInt8(ascii: "\n")
-    static let carriageReturn = UInt8(ascii: "\r")
-    static let space = UInt8(ascii: " ")
-    static let quote = UInt8(ascii: "\"")
-    static let comma = UInt8(ascii: ",")
-    static let colon = UInt8(ascii: ":")
-    static let backslash = UInt8(ascii: "\\")
-    static let openBracket = UInt8(ascii: "[")
-    static let closeBracket = UInt8(ascii: "]")
-    static let openBrace = UInt8(ascii: "{")
-    static let closeBrace = UInt8(ascii: "}")
-
-    static func isWhitespace(_ byte: UInt8) -> Bool {
-        byte == space || byte == tab || byte == lineFeed || byte == carriageReturn
     }
 }

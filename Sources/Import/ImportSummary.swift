@@ -60,3 +60,41 @@ package struct ImportSummary: Equatable, Sendable {
         if problems.count < limit { problems.append(problem) }
     }
 }
+
+/// An item that could not be read; everything else was.
+package struct ImportProblem: Equatable, Sendable, CustomStringConvertible {
+    /// Where in its file a problem is.
+    package enum Position: Equatable, Sendable {
+        case wholeFile
+        /// The line of a file of JSON Lines, from 1.
+        case line(Int)
+        /// The item of a list, from 0, and the byte of the file at which it begins.
+        case element(Int, byte: Int)
+    }
+
+    /// The file inside the archive, or the path that was given.
+    package var file: String
+    package var position: Position
+    /// What is wrong; never any of the item's own text.
+    package var reason: String
+
+    package init(file: String, position: Position, reason: String) {
+        self.file = file
+        self.position = position
+        self.reason = reason
+    }
+
+    package var description: String {
+        switch position {
+        case .wholeFile: "\(file): \(reason)"
+        case .line(let number): "\(file), line \(number): \(reason)"
+        case .element(let index, let byte): "\(file), element \(index) at byte \(byte): \(reason)"
+        }
+    }
+}
+
+/// Says why one item was not read.
+struct ItemFault: Error {
+    var reason: String
+    init(_ reason: String) { self.reason = reason }
+}

@@ -39,11 +39,10 @@ package struct JSONLinesReader: Sendable {
         var summary = ImportSummary(format: "JSON Lines")
         var splitter = LineSplitter(maximumBytes: limits.lineBytes)
         var lines = 0
-        let decoder = JSONDecoder()
         func take(_ line: SplitLine) throws {
             do {
                 guard let bytes = try Self.json(of: line) else { return }
-                try hand(over: try Self.decoded(bytes, decoder), to: body, &summary)
+                try hand(over: try JSONLine(try JSON(bytes)), to: body, &summary)
                 lines += 1
             } catch let fault as ItemFault {
                 let problem = ImportProblem(file: path, position: .line(line.number), reason: fault.reason)
@@ -69,19 +68,6 @@ package struct JSONLinesReader: Sendable {
         var bytes = try line.content.get()
         if line.number == 1, bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
         return bytes.allSatisfy(Byte.isWhitespace) ? nil : bytes
-    }
-
-    private static func decoded(_ bytes: [UInt8], _ decoder: JSONDecoder) throws(ItemFault) -> JSONLine {
-        guard String(validating: bytes, as: UTF8.self) != nil else { throw ItemFault("not valid UTF-8") }
-        do {
-            let line = try decoder.decode(JSONLine.self, from: Data(bytes))
-            if let key = JSONKeys.duplicate(in: bytes) {
-                throw ItemFault("\(MemberName.shown(key)) is there twice")
-            }
-            return line
-        } catch {
-            throw ItemFault(error)
-        }
     }
 
     private func hand(
@@ -132,5 +118,129 @@ package struct JSONLinesReader: Sendable {
         // Without a host a name stays as it is. It equals nobody's on a server, so nobody is answered by mistake.
         guard network == .mastodon, let localHost else { return AccountID(network: network, value: bare) }
         return .mastodon(bare, localHost: localHost)
+    }
+}
+
+/// One line of JSON Lines, checked.
+private struct JSONLine {
+    /// Longer texts are no posts.
+    private static let maximumTextBytes = 100_000
+
+    let id: String
+    let author: String?
+    /// As it is in the file, control characters included.
+    private let original: String
+    let createdAt: Date?
+    let favorite: Bool?
+    let replyToAuthor: String?
+    let replyToPost: String?
+    let visibility: Visibility
+    let language: String?
+
+    init(_ line: JSON) throws(ItemFault) {
+        let fields = try line.object()
+        id = try Self.checked(try fields.required("id"), "id")
+        author = try Self.name(fields, "author")
+        original = try fields.required("text")
+        guard original.utf8.count <= Self.maximumTextBytes else {
+            throw ItemFault("text is longer than \(Self.maximumTextBytes) bytes")
+        }
+        let time = try fields.optional("created_at", \.text)
+        createdAt = time.flatMap { Date(rfc3339: $0) }
+        guard time == nil || createdAt != nil else {
+            throw ItemFault("created_at is not a time such as 2026-11-20T08:15:30+09:00")
+        }
+        favorite = try fields.optional("favorite", \.truth)
+        replyToAuthor = try Self.name(fields, "reply_to_author")
+        replyToPost = try Self.name(fields, "reply_to_post")
+        let visibility = try fields.optional("visibility", \.text)
+        // A value that we do not know may mean "for few".
+        self.visibility = visibility.map { Visibility(rawValue: $0) ?? .private } ?? .public
+        language = try fields.optional("language", \.text).flatMap(LanguageTag.naming)
+        var keys: Set<String> = []
+        for (key, _) in fields.members where !keys.insert(key).inserted {
+            throw ItemFault("\(MemberName.shown(key)) is there twice")
+        }
+    }
+
+    /// The text as it may be posted: control characters are left out.
+    var text: String { PlainText.cleaned(original) }
+
+    /// The text as the classifier reads it: control characters part words, as spaces do.
+    ///
+    /// Texts that went through a wrong conversion have some in place of
+    /// apostrophes; without them `it` and `s` would be one word.
+    var spacedText: String {
+        var scalars = String.UnicodeScalarView()
+        for scalar in original.unicodeScalars {
+            let isKept = scalar == "\n" || scalar == "\t" || scalar.properties.generalCategory != .control
+            scalars.append(isKept ? scalar : " ")
+        }
+        return PlainText.cleaned(String(scalars))
+    }
+
+    private static func name(_ fields: JSON, _ key: StaticString) throws(ItemFault) -> String? {
+        guard let text = try fields.optional(key, \.text) else { return nil }
+        return try checked(text, key)
+    }
+
+    /// An id, an address or the name of a person: one word.
+    private static func checked(_ text: String, _ field: StaticString) throws(ItemFault) -> String {
+        guard ActorAddress.isOneWord(text) else {
+            throw ItemFault("\(field) is empty, too long or not one word")
+        }
+        return text
+    }
+}
+
+/// One line of a file without its line break, or the reason why it is not given.
+struct SplitLine {
+    /// From 1.
+    var number: Int
+    var content: Result<[UInt8], ItemFault>
+}
+
+/// Cuts a stream of bytes into lines that end in LF or CR LF; holds one line at a time.
+struct LineSplitter {
+    private let maximumBytes: Int
+    private var line: [UInt8] = []
+    private var number = 1
+    private var isTooLong = false
+
+    init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
+
+    /// Takes the next bytes and hands over the lines that end in them.
+    mutating func feed(_ chunk: UnsafeRawBufferPointer, _ body: (SplitLine) throws -> Void) rethrows {
+        var start = 0
+        while let end = chunk[start...].firstIndex(of: Byte.lineFeed) {
+            append(chunk[start..<end])
+            try emit(body)
+            start = end + 1
+        }
+        append(chunk[start...])
+    }
+
+    /// Hands over what follows the last line break.
+    mutating func finish(_ body: (SplitLine) throws -> Void) rethrows {
+        if !line.isEmpty || isTooLong { try emit(body) }
+    }
+
+    private mutating func append(_ bytes: Slice<UnsafeRawBufferPointer>) {
+        // One byte more for a CR that does not count.
+        if line.count + bytes.count > maximumBytes + 1 { isTooLong = true }
+        if isTooLong { line.removeAll(keepingCapacity: true) } else { line.append(contentsOf: bytes) }
+    }
+
+    private mutating func emit(_ body: (SplitLine) throws -> Void) rethrows {
+        if line.last == Byte.carriageReturn { line.removeLast() }
+        let isTooLong = isTooLong || line.count > maximumBytes
+        let content: Result<[UInt8], ItemFault> =
+            isTooLong ? .failure(ItemFault("is longer than \(maximumBytes) bytes")) : .success(line)
+        defer {
+            line.removeAll(keepingCapacity: true)
+            self.isTooLong = false
+            number += 1
+        }
+        try body(SplitLine(number: number, content: content))
     }
 }

@@ -81,17 +81,20 @@ private final class MastodonArchiveRun {
     }
 
     func actorSink() -> any MemberSink {
-        ObjectSink(limit: request.limits.elementBytes) { [self] (wire: WireActor) in
+        ObjectSink(limit: request.limits.elementBytes) { [self] wire in
             converter.owner = converter.owner ?? MastodonOwner(wire, localHost: request.localHost)
         }
     }
 
     func postSink(_ name: String) -> any MemberSink {
-        list(name) { [self] (wire: WireActivity) in try take(wire) }
+        list(name) { [self] wire in try take(try WireActivity(wire)) }
     }
 
     func likeSink(_ name: String) -> any MemberSink {
-        list(name) { [self] (_: WireLike) in
+        list(name) { [self] wire in
+            guard let address = wire.text, ActorAddress.isOneWord(address) else {
+                throw ItemFault("not the address of a post")
+            }
             seen += 1
             summary.likesWithoutPost += 1
         }
@@ -125,7 +128,7 @@ private final class MastodonArchiveRun {
         try body(.post(post))
     }
 
-    private func list<Item: Decodable>(_ name: String, _ body: @escaping (Item) throws -> Void) -> any MemberSink {
+    private func list(_ name: String, _ body: @escaping (JSON) throws -> Void) -> any MemberSink {
         ListSink(
             file: name, splitter: DocumentSplitter(lists: MastodonArchive.lists, limits: request.limits),
             report: { [self] in summary.report($0, limit: request.limits.problems) }, body: body)

@@ -147,3 +147,118 @@ struct MastodonPostConverter {
         return (neighbour ?? mentions.first).flatMap(owner.person)
     }
 }
+
+/// One thing that somebody did, as the outbox of a server of the Mastodon family lists it.
+///
+/// Nearly every field may be missing; a field of another kind counts as missing.
+struct WireActivity {
+    let type: String?
+    let actor: String?
+    let published: String?
+    let audience: WireAudience
+    /// What was done it to; nil where only its address is given.
+    let note: WireNote?
+
+    init(_ wire: JSON) throws(ItemFault) {
+        let fields = try wire.object()
+        type = fields["type"]?.name
+        actor = fields.address("actor")
+        published = fields["published"]?.name
+        audience = WireAudience(fields)
+        // Some servers list the post itself and not that it was made.
+        let isBare = fields["object"] == nil && WireNote.isPost(type)
+        note = isBare ? WireNote(fields) : fields["object"].flatMap(WireNote.init)
+    }
+}
+
+/// Whom something was sent to.
+struct WireAudience {
+    let to: [String]
+    let cc: [String]
+
+    var isEmpty: Bool { to.isEmpty && cc.isEmpty }
+
+    init(_ fields: JSON) {
+        to = fields.addresses("to")
+        cc = fields.addresses("cc")
+    }
+}
+
+/// A post as ActivityPub writes it.
+struct WireNote {
+    let id: String?
+    let url: String?
+    let type: String?
+    let attributedTo: [String]
+    let published: String?
+    let audience: WireAudience
+    let inReplyTo: String?
+    /// Whether it answers something, even if that has no address.
+    let isReply: Bool
+    let content: String?
+    let contentMap: [String: String]
+    /// The content warning.
+    let summary: String?
+    let isSensitive: Bool
+    let hasAttachments: Bool
+    let isPoll: Bool
+    let mentions: [WireMention]
+
+    /// Nil for what is no object.
+    init?(_ fields: JSON) {
+        guard fields.isObject else { return nil }
+        id = fields["id"]?.name
+        url = fields["url"]?.name
+        type = fields["type"]?.name
+        attributedTo = fields.addresses("attributedTo")
+        published = fields["published"]?.name
+        audience = WireAudience(fields)
+        inReplyTo = fields.address("inReplyTo")
+        isReply = fields["inReplyTo"]?.isNull == false
+        content = fields["content"]?.name
+        let versions = fields["contentMap"]?.members.compactMap { key, value in value.text.map { (key, $0) } }
+        contentMap = Dictionary(versions ?? []) { first, _ in first }
+        summary = fields["summary"]?.name
+        isSensitive = fields["sensitive"]?.truth ?? false
+        hasAttachments = fields.entries("attachment").contains { !$0.isNull }
+        isPoll = type == "Question" || fields["oneOf"] != nil || fields["anyOf"] != nil
+        mentions = fields.entries("tag").compactMap(WireMention.init)
+    }
+
+    /// Whether a thing of this type is a post.
+    static func isPost(_ type: String?) -> Bool {
+        ["Note", "Question", "Article", "Page"].contains { $0 == type }
+    }
+}
+
+/// Somebody named in a post.
+struct WireMention {
+    /// The address of the person's actor.
+    let href: String?
+    /// `@user@host`, or `@user` for somebody on the author's own server.
+    let name: String?
+
+    /// Nil for a tag of another kind.
+    init?(_ fields: JSON) {
+        guard fields["type"]?.text == "Mention" else { return nil }
+        href = fields["href"]?.name
+        name = fields["name"]?.name
+    }
+}
+
+extension JSON {
+    /// The entries of a list, or the one value that stands in place of a list of one.
+    fileprivate func entries(_ key: StaticString) -> [JSON] {
+        guard let value = self[key], !value.isNull else { return [] }
+        return value.isList ? value.list : [value]
+    }
+
+    /// Addresses, each written alone or as the `id` of an object.
+    fileprivate func addresses(_ key: StaticString) -> [String] {
+        entries(key).compactMap { $0.text ?? $0["id"]?.text }
+    }
+
+    fileprivate func address(_ key: StaticString) -> String? {
+        self[key].flatMap { $0.name ?? $0["id"]?.name }
+    }
+}

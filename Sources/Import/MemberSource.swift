@@ -48,3 +48,91 @@ enum MemberName {
         return String(String.UnicodeScalarView(visible.prefix(80)))
     }
 }
+
+/// Files that stand alone, taken for those of an archive.
+struct FileSource: MemberSource {
+    /// From the name in an archive to the path, in the order in which they are read.
+    let files: [(name: String, path: String)]
+
+    func names(where isWanted: (String) -> Bool) throws -> [String] { files.map(\.name).filter(isWanted) }
+
+    func read(_ open: (String) throws -> (any MemberSink)?) throws {
+        for file in files {
+            guard let sink = try open(file.name) else { continue }
+            try FileReader(path: file.path).forEachChunk { chunk in
+                try sink.feed(chunk)
+                return true
+            }
+            try sink.finish()
+        }
+    }
+}
+
+/// Reads the items of a list one by one, and counts those that cannot be.
+final class ListSink: MemberSink {
+    private let file: String
+    private let report: (ImportProblem) -> Void
+    private let body: (JSON) throws -> Void
+    private var splitter: any ItemSplitter
+
+    /// - Parameters:
+    ///   - file: The name for problems.
+    ///   - splitter: Cuts the file into items.
+    ///   - report: Gets what cannot be read.
+    ///   - body: Gets each item. An ``ItemFault`` that it throws becomes a problem, any other error ends the reading.
+    init(
+        file: String, splitter: any ItemSplitter, report: @escaping (ImportProblem) -> Void,
+        body: @escaping (JSON) throws -> Void
+    ) {
+        self.file = file
+        self.report = report
+        self.body = body
+        self.splitter = splitter
+    }
+
+    func feed(_ chunk: UnsafeRawBufferPointer) throws {
+        try splitter.feed(chunk) { try take($0) }
+    }
+
+    func finish() throws {
+        if let fault = try splitter.finish({ try take($0) }) {
+            report(ImportProblem(file: file, position: .wholeFile, reason: fault.reason))
+        }
+    }
+
+    private func take(_ element: SplitElement) throws {
+        do {
+            try body(try JSON(try element.content.get()))
+        } catch let fault as ItemFault {
+            let position = ImportProblem.Position.element(element.index, byte: element.offset)
+            report(ImportProblem(file: file, position: position, reason: fault.reason))
+        }
+    }
+}
+
+/// Reads the one object of a small file, such as `window.__THAR_CONFIG = {…}`.
+final class ObjectSink: MemberSink {
+    private let limit: Int
+    private let body: (JSON) -> Void
+    private var bytes: [UInt8] = []
+
+    /// - Parameters:
+    ///   - limit: A larger file is passed over.
+    ///   - body: Gets the object if there is one; such files only help, so that a broken one is no problem.
+    init(limit: Int, body: @escaping (JSON) -> Void) {
+        self.limit = limit
+        self.body = body
+    }
+
+    func feed(_ chunk: UnsafeRawBufferPointer) {
+        if bytes.count <= limit { bytes.append(contentsOf: chunk) }
+    }
+
+    func finish() {
+        guard bytes.count <= limit, let start = bytes.firstIndex(of: Byte.openBrace),
+            let end = bytes.lastIndex(of: Byte.closeBrace), start < end,
+            let object = try? JSON(Array(bytes[start...end]))
+        else { return }
+        body(object)
+    }
+}

@@ -1,3 +1,15 @@
+internal import CArchive
+
+/// How the files of an archive are packed into one.
+enum Packing {
+    case zip
+    /// A tar, packed with gzip or not.
+    case tar
+
+    /// What a person calls it.
+    var noun: String { self == .zip ? "zip" : "tar" }
+}
+
 /// The files of a zip or a tar.
 ///
 /// Only the list at the end of a zip is trusted to say what is in it, so that a
@@ -95,5 +107,114 @@ struct PackedSource: MemberSource {
         }
         try check()
         try reader.skipData(of: name, checkingWith: check)
+    }
+}
+
+/// The one owner of a `struct archive` that is read.
+final class PackedReader {
+    private static let typeMask: UInt32 = 0o170000
+    private static let typeRegular: UInt32 = 0o100000
+    private static let typeFolder: UInt32 = 0o040000
+
+    private let path: String
+    private let packing: Packing
+    private let handle: OpaquePointer
+    private var entry: OpaquePointer?
+    private var hasBegun = false
+
+    init(path: String, packing: Packing) throws {
+        guard let handle = archive_read_new() else {
+            throw ImportError(.unreadable, path: path, "out of memory")
+        }
+        self.handle = handle
+        self.path = path
+        self.packing = packing
+        switch packing {
+        case .zip: archive_read_support_format_zip_seekable(handle)
+        case .tar:
+            archive_read_support_format_tar(handle)
+            archive_read_support_filter_gzip(handle)
+        }
+        guard archive_read_open_filename(handle, path, 1 << 18) == ARCHIVE_OK else { throw incomplete }
+    }
+
+    deinit { archive_read_free(handle) }
+
+    /// Moves to the next entry; false at the end.
+    ///
+    /// In a zip the data of the entry before is skipped without being unpacked.
+    func next() throws -> Bool {
+        let status = archive_read_next_header(handle, &entry)
+        defer { hasBegun = true }
+        switch status {
+        // A warning is about a name in another character set.
+        case ARCHIVE_OK, ARCHIVE_WARN: return true
+        case ARCHIVE_EOF: return false
+        default: throw incomplete
+        }
+    }
+
+    private var incomplete: ImportError {
+        if packing == .tar, !hasBegun, archive_format(handle) & ARCHIVE_FORMAT_BASE_MASK == 0 {
+            return ImportError(
+                .notAnArchive, path: path,
+                "what is packed in it is no archive, or was cut off; "
+                    + "unpack it and give what comes out, or download it again")
+        }
+        return ImportError(
+            .damaged, path: path,
+            "the \(packing.noun) is incomplete or damaged: its list of files cannot be read; download it again")
+    }
+
+    var name: String? {
+        entry.flatMap { archive_entry_pathname($0) ?? archive_entry_pathname_utf8($0) }.map { String(cString: $0) }
+    }
+
+    var isEncrypted: Bool { entry.map { archive_entry_is_encrypted($0) != 0 } ?? false }
+    var isFolder: Bool { type == Self.typeFolder }
+    /// Whether the entry has contents of its own, which a link of either kind has not.
+    var isRegularFile: Bool {
+        type == Self.typeRegular && entry.map { archive_entry_hardlink($0) == nil } ?? false
+    }
+    /// What the archive says; the truth is counted while reading.
+    var declaredSize: Int { entry.map { Int(max(0, archive_entry_size($0))) } ?? 0 }
+    /// How many bytes were unpacked up to here; of use for a tar, which is unpacked from the start to the end.
+    var unpackedBytes: Int { Int(max(0, archive_filter_bytes(handle, 0))) }
+
+    private var type: UInt32 { entry.map { UInt32(archive_entry_filetype($0)) & Self.typeMask } ?? 0 }
+
+    /// Reads the next bytes of the entry; 0 at its end.
+    func readData(into buffer: inout [UInt8], of name: String) throws -> Int {
+        while true {
+            let count = buffer.withUnsafeMutableBytes { archive_read_data(handle, $0.baseAddress, $0.count) }
+            if count >= 0 { return count }
+            if count == Int(ARCHIVE_RETRY) { continue }
+            throw damaged(name)
+        }
+    }
+
+    /// Passes over the rest of the entry.
+    ///
+    /// - Parameters:
+    ///   - name: The entry's name, for the error.
+    ///   - check: Called after each block.
+    /// - Throws: ``ImportError`` for damaged data, or what `check` throws.
+    func skipData(of name: String, checkingWith check: () throws -> Void) throws {
+        var block: UnsafeRawPointer?
+        var count = 0
+        var offset: Int64 = 0
+        while true {
+            switch archive_read_data_block(handle, &block, &count, &offset) {
+            case ARCHIVE_EOF: return
+            case ARCHIVE_OK, ARCHIVE_WARN, ARCHIVE_RETRY: try check()
+            default: throw damaged(name)
+            }
+        }
+    }
+
+    private func damaged(_ name: String) -> ImportError {
+        ImportError(
+            .damaged, path: path,
+            "the \(packing.noun) is damaged: \(MemberName.shown(name)) cannot be unpacked; download it again")
     }
 }

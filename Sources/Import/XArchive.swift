@@ -66,29 +66,36 @@ private final class XArchiveRun {
         guard let member = XMember(name: name) else { return nil }
         switch (member, purpose) {
         case (.account, _):
-            return list(name, wrapper: "account") { [self] (wire: XWireAccount) in
-                setOwner(id: wire.account.accountId, name: wire.account.username)
+            // The e-mail address that stands there too is not read.
+            return list(name, wrapper: "account") { [self] wire in
+                let account = try wire.object("account")
+                setOwner(
+                    id: try account.optional("accountId", in: "account.", \.text),
+                    name: try account.optional("username", in: "account.", \.text))
             }
         case (.timeZone, _):
-            return list(name, wrapper: "accountTimezone") { [self] (wire: XWireTimeZone) in
-                summary.timeZone = wire.accountTimezone.timeZone.flatMap(RailsTimeZone.identifier)
+            return list(name, wrapper: "accountTimezone") { [self] wire in
+                let zone = try wire.object("accountTimezone").optional("timeZone", in: "accountTimezone.", \.text)
+                summary.timeZone = zone.flatMap(RailsTimeZone.identifier)
             }
         case (.manifest, _):
-            return ObjectSink(limit: limits.elementBytes) { [self] (wire: XWireManifest) in
-                setOwner(id: wire.userInfo?.value?.accountId, name: wire.userInfo?.value?.userName)
-                listed = wire.fileNames
+            return ObjectSink(limit: limits.elementBytes) { [self] wire in
+                let user = wire["userInfo"]
+                setOwner(id: user?["accountId"]?.text, name: user?["userName"]?.text)
+                let files = wire["dataTypes"]?.members.flatMap { $0.value["files"]?.list ?? [] } ?? []
+                listed = files.compactMap { $0["fileName"]?.text }.sorted()
             }
         case (.monthlyAccount, _):
-            return ObjectSink(limit: limits.elementBytes) { [self] (wire: XWireMonthlyAccount) in
-                setOwner(id: wire.id, name: wire.name)
+            return ObjectSink(limit: limits.elementBytes) { [self] wire in
+                setOwner(id: wire["id"]?.text, name: wire["screen_name"]?.text)
             }
         case (.deletedPosts, .scheduler):
-            return list(name, wrapper: "tweet") { [self] (wire: XWirePost) in
-                let id = try XPostConverter.id(wire.id, field: "id_str")
+            return list(name, wrapper: "tweet") { [self] wire in
+                let id = try XPostConverter.id(ofPost: wire)
                 if deleted.count < limits.deletedPosts { deleted.insert(id) }
             }
         case (.longTexts, .scheduler):
-            return list(name, wrapper: "noteTweet") { [self] (wire: XWireNote) in try converter.notes.insert(wire) }
+            return list(name, wrapper: "noteTweet") { [self] wire in try converter.notes.insert(wire) }
         default: return nil
         }
     }
@@ -118,16 +125,16 @@ private final class XArchiveRun {
     func itemSink(_ name: String) -> (any MemberSink)? {
         switch (XMember(name: name), purpose) {
         case (.posts, .scheduler):
-            list(name, wrapper: "tweet", shortcut: XWirePost.init(plain:)) { [self] wire in try take(wire) }
+            list(name, wrapper: "tweet") { [self] wire in try takePost(wire) }
         case (.monthlyPosts, .scheduler):
-            list(name, wrapper: "") { [self] (wire: XWirePost) in try take(wire) }
+            list(name, wrapper: "") { [self] wire in try takePost(wire) }
         case (.likes, .classifier):
-            list(name, wrapper: "like") { [self] (wire: XWireLike) in try take(wire.like) }
+            list(name, wrapper: "like") { [self] wire in try takeLike(wire) }
         default: nil
         }
     }
 
-    private func take(_ wire: XWirePost) throws {
+    private func takePost(_ wire: JSON) throws {
         let (post, isCompleted) = try converter.post(wire)
         seen += 1
         if let id = UInt64(post.id.value), deleted.contains(id) {
@@ -139,10 +146,12 @@ private final class XArchiveRun {
         try body(.post(post))
     }
 
-    private func take(_ like: XWireLike.Like) throws {
-        let id = try XPostConverter.id(like.tweetId, field: "tweetId")
+    /// Takes `{"like":{"tweetId":…,"fullText":…}}`.
+    private func takeLike(_ wire: JSON) throws {
+        let like = try wire.object("like")
+        let id = try XPostConverter.id(try like.optional("tweetId", in: "like.", \.text), field: "tweetId")
         seen += 1
-        let text = PlainText.fromX(like.fullText?.value ?? "")
+        let text = PlainText.fromX(like["fullText"]?.text ?? "")
         guard !text.isEmpty, !Self.isNotice(text) else {
             summary.withoutText += 1
             return
@@ -160,14 +169,57 @@ private final class XArchiveRun {
         ["You’re unable to view this ", "You're unable to view this "].contains { text.hasPrefix($0) }
     }
 
-    private func list<Item: Decodable>(
-        _ name: String, wrapper: String, shortcut: @escaping ([UInt8]) -> Item? = { _ in nil },
-        _ body: @escaping (Item) throws -> Void
-    ) -> any MemberSink {
+    private func list(_ name: String, wrapper: String, _ body: @escaping (JSON) throws -> Void) -> any MemberSink {
         ListSink(
             file: MemberName.shown(name), splitter: ElementSplitter(wrapper: wrapper, limits: limits),
-            report: { [self] in report($0) }, shortcut: shortcut, body: body)
+            report: { [self] in report($0) }, body: body)
     }
 
     private func report(_ problem: ImportProblem) { summary.report(problem, limit: limits.problems) }
+}
+
+/// The files of an X archive that are read; there is no case for any other file.
+enum XMember: Equatable {
+    case account, manifest, timeZone, deletedPosts, longTexts, posts, likes
+    /// The archives before 2014: one file a month, and who the account is.
+    case monthlyPosts, monthlyAccount
+
+    init?(name: String) {
+        let parts = name.split(separator: "/")
+        guard parts.first == "data", let file = parts.last, file.hasSuffix(".js") else { return nil }
+        let stem = String(file.dropLast(3))
+        switch parts.count {
+        case 2: self.init(stem: Self.withoutPart(stem))
+        case 3 where parts[1] == "js" && stem == "user_details": self = .monthlyAccount
+        case 4 where parts[1] == "js" && parts[2] == "tweets" && Self.isMonth(stem): self = .monthlyPosts
+        default: return nil
+        }
+    }
+
+    private init?(stem: String) {
+        switch stem {
+        case "account": self = .account
+        case "manifest": self = .manifest
+        case "account-timezone": self = .timeZone
+        case "deleted-tweets", "deleted-tweet": self = .deletedPosts
+        case "note-tweet", "note-tweets": self = .longTexts
+        case "tweets", "tweet": self = .posts
+        case "like", "likes": self = .likes
+        default: return nil
+        }
+    }
+
+    /// `tweets` of `tweets-part12`.
+    private static func withoutPart(_ stem: String) -> String {
+        guard let range = stem.range(of: "-part") else { return stem }
+        let number = stem[range.upperBound...]
+        let isNumber = (1...6).contains(number.count) && number.utf8.allSatisfy(\.isASCIIDigit)
+        return isNumber ? String(stem[..<range.lowerBound]) : stem
+    }
+
+    /// Whether `stem` looks like `2013_05`.
+    private static func isMonth(_ stem: String) -> Bool {
+        let parts = stem.utf8.split(separator: UInt8(ascii: "_"), omittingEmptySubsequences: false)
+        return parts.map(\.count) == [4, 2] && parts.joined().allSatisfy(\.isASCIIDigit)
+    }
 }

@@ -2,34 +2,58 @@ import Foundation
 import Posts
 
 /// Makes posts of what an archive of X holds.
+///
+/// Nearly every field may be missing; one of another kind counts as missing.
 struct XPostConverter {
     /// The account that the archive belongs to.
     var owner: AccountID
     var notes: XNoteTexts
 
-    /// The post, and whether its text was completed from the long texts.
-    func post(_ wire: XWirePost) throws(ItemFault) -> (post: Post, isCompleted: Bool) {
-        let id = try Self.id(wire.id, field: "id_str")
-        guard let text = wire.text else { throw ItemFault("full_text is missing") }
-        let time = try Self.time(id: id, written: wire.createdAt)
+    /// Makes a post, and tells whether its text was completed from the long texts.
+    ///
+    /// - Parameter wire: `{"tweet":{…}}`, or the bare object.
+    /// - Returns: The post.
+    /// - Throws: ``ItemFault`` for what is no post.
+    func post(_ wire: JSON) throws(ItemFault) -> (post: Post, isCompleted: Bool) {
+        let fields = try Self.fields(wire)
+        let id = try Self.id(fields)
+        guard let text = fields["full_text"]?.text ?? fields["text"]?.text else {
+            throw ItemFault("full_text is missing")
+        }
+        let time = try Self.time(id: id, written: fields["created_at"]?.name)
         let note = notes.text(of: text, createdAt: time.date)
-        let isRepost = wire.isRepost || Self.isRepost(text)
+        let isRepost = fields["retweeted_status"] != nil || Self.isRepost(text)
+        let entities = fields["entities"]
+        let mentions = entities?["user_mentions"]?.list ?? []
+        let media = [entities, fields["extended_entities"]].flatMap { $0?["media"]?.list ?? [] }.filter(\.isObject)
         let post = Post(
             id: PostID(network: .x, value: String(id)), author: owner,
-            text: note ?? PlainText.fromX(text, links: Self.links(wire)),
+            text: note ?? PlainText.fromX(text, links: Self.links(entities?["urls"], media: media)),
             createdAt: time.date, isTimeTrusted: time.isTrusted,
-            replyTo: isRepost ? nil : Self.replyTarget(wire, text: text), isRepost: isRepost, visibility: .public,
-            language: Self.language(wire.language), hasMedia: !wire.media.isEmpty, isSensitive: wire.isSensitive,
-            mentions: wire.mentions.compactMap(\.id).map { AccountID(network: .x, value: $0) },
+            replyTo: isRepost ? nil : Self.replyTarget(fields, text: text, mentions), isRepost: isRepost,
+            visibility: .public, language: Self.language(fields["lang"]?.name), hasMedia: !media.isEmpty,
+            isSensitive: fields["possibly_sensitive"]?.truth ?? false,
+            mentions: mentions.compactMap(Self.idText).map { AccountID(network: .x, value: $0) },
             // X calls a post by its identity, so one from an archive can be asked for too.
             address: String(id))
         return (post, note != nil)
     }
 
+    private static func fields(_ wire: JSON) throws(ItemFault) -> JSON {
+        wire["tweet"] == nil ? try wire.object() : try wire.object("tweet")
+    }
+
+    /// The id of a post, which may be one of the list of deleted posts.
+    static func id(ofPost wire: JSON) throws(ItemFault) -> UInt64 { try id(try fields(wire)) }
+
+    private static func id(_ fields: JSON) throws(ItemFault) -> UInt64 { try id(idText(fields), field: "id_str") }
+
+    private static func idText(_ fields: JSON) -> String? { fields["id_str"]?.name ?? fields["id"]?.name }
+
     /// A decimal id as a number, so that one post has one spelling.
     static func id(_ text: String?, field: String) throws(ItemFault) -> UInt64 {
         guard let text else { throw ItemFault("\(field) is missing") }
-        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let id = UInt64(text) else {
+        guard text.utf8.allSatisfy(\.isASCIIDigit), let id = UInt64(text) else {
             throw ItemFault("\(field) is not a number")
         }
         return id
@@ -60,41 +84,43 @@ struct XPostConverter {
     /// The archive marks reposts in no other way: its field `retweeted` is always false.
     static func isRepost(_ text: String) -> Bool {
         guard text.hasPrefix("RT @") else { return false }
-        let name = text.utf8.dropFirst(4).prefix { $0 == UInt8(ascii: "_") || isAlphanumeric($0) }
+        let name = text.utf8.dropFirst(4).prefix { $0 == UInt8(ascii: "_") || $0.isASCIIAlphanumeric }
         return !name.isEmpty && text.utf8[name.endIndex...].first == Byte.colon
     }
 
     /// What stands for each shortened address: nothing for those that only point to the post's own pictures.
-    private static func links(_ wire: XWirePost) -> [String: String] {
-        var links = self.links(wire.links)
-        for medium in wire.media {
-            if let short = medium.short { links[short] = "" }
-        }
-        return links
-    }
-
-    static func links(_ wire: [XWireLink]) -> [String: String] {
+    static func links(_ wire: JSON?, media: [JSON] = []) -> [String: String] {
         var links: [String: String] = [:]
-        for link in wire {
-            if let short = link.short, let expanded = link.expanded { links[short] = expanded }
+        for link in wire?.list ?? [] {
+            guard let short = link["url"]?.name ?? link["shortUrl"]?.name,
+                let expanded = link["expanded_url"]?.name ?? link["expandedUrl"]?.name
+            else { continue }
+            links[short] = expanded
+        }
+        for medium in media {
+            if let short = medium["url"]?.name ?? medium["shortUrl"]?.name { links[short] = "" }
         }
         return links
     }
 
     // MARK: Fields
 
-    private static func replyTarget(_ wire: XWirePost, text: String) -> ReplyTarget? {
-        let post = wire.replyToPost.map { PostID(network: .x, value: $0) }
-        if let user = wire.replyToUser {
+    private static func replyTarget(_ fields: JSON, text: String, _ mentions: [JSON]) -> ReplyTarget? {
+        let post = fields["in_reply_to_status_id_str"]?.name.map { PostID(network: .x, value: $0) }
+        if let user = fields["in_reply_to_user_id_str"]?.name {
             return ReplyTarget(author: AccountID(network: .x, value: user), post: post)
         }
-        if post != nil || wire.replyToName != nil { return ReplyTarget(author: nil, post: post) }
+        if post != nil || fields["in_reply_to_screen_name"]?.name != nil { return ReplyTarget(author: nil, post: post) }
         // The fields are gone when the answered post or account is; the leading name tells it all the same.
-        guard text.hasPrefix("@"), let next = text.utf8.dropFirst().first, isAlphanumeric(next) || next == 0x5F else {
+        guard text.hasPrefix("@"), let next = text.utf8.dropFirst().first, next.isASCIIAlphanumeric || next == 0x5F
+        else {
             return nil
         }
-        let first = wire.mentions.first { $0.start == "0" }?.id
-        return ReplyTarget(author: first.map { AccountID(network: .x, value: $0) })
+        // The archive writes places as strings, others as numbers.
+        let first = mentions.first { mention in
+            mention["indices"]?.list.first.map { $0.text == "0" || $0.integer == 0 } ?? false
+        }
+        return ReplyTarget(author: first.flatMap(idText).map { AccountID(network: .x, value: $0) })
     }
 
     /// The language, unless X did not know it.
@@ -103,8 +129,84 @@ struct XPostConverter {
         guard let tag, !(tag.count == 3 && tag.hasPrefix("q")) else { return nil }
         return LanguageTag.naming(tag == "in" ? "id" : tag == "iw" ? "he" : tag)
     }
+}
 
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-        (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+/// The full texts of long posts.
+///
+/// An archive cuts a long post in its list of posts and keeps the text elsewhere
+/// without saying which post it belongs to. Text and post are made in the same
+/// second, and one begins like the other.
+struct XNoteTexts {
+    private struct Note {
+        /// As the archive writes it.
+        var raw: String
+        var plain: String
+    }
+
+    /// Shorter beginnings agree by chance.
+    private static let minimumPrefix = 12
+    /// Each post is compared with all texts of its second.
+    private static let maximumPerSecond = 16
+
+    private var notes: [Int64: [Note]] = [:]
+    private var bytes = 0
+    private let maximumBytes: Int
+
+    init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
+
+    /// Remembers a text.
+    ///
+    /// - Parameter wire: `{"noteTweet":{"createdAt":…,"core":{"text":…}}}`.
+    /// - Throws: ``ItemFault`` for what is no such text, and for more than fit.
+    mutating func insert(_ wire: JSON) throws(ItemFault) {
+        let core = try wire.object("noteTweet", "core")
+        guard let raw = core["text"]?.name else { throw ItemFault("text is missing") }
+        guard let written = wire["noteTweet"]?["createdAt"]?.name,
+            let date = Date(rfc3339: written) ?? Date(xTimestamp: written)
+        else { throw ItemFault("createdAt is not a date") }
+        let note = Note(raw: raw, plain: PlainText.fromX(raw, links: XPostConverter.links(core["urls"])))
+        bytes += note.raw.utf8.count + note.plain.utf8.count
+        guard bytes <= maximumBytes else { throw ItemFault("there are more long texts than fit into memory") }
+        let second = Self.second(date)
+        guard notes[second, default: []].count < Self.maximumPerSecond else {
+            throw ItemFault("there are too many long texts of one second")
+        }
+        notes[second, default: []].append(note)
+    }
+
+    /// The full text of a post, or nil if the post is whole.
+    ///
+    /// - Parameters:
+    ///   - cut: The post's text as the archive writes it.
+    ///   - createdAt: When the post was made, to the second or exactly.
+    /// - Returns: Plain text.
+    func text(of cut: String, createdAt: Date) -> String? {
+        guard !notes.isEmpty else { return nil }
+        let second = Self.second(createdAt)
+        let candidates = [second, second - 1, second + 1].flatMap { notes[$0] ?? [] }
+        guard !candidates.isEmpty else { return nil }
+        let beginnings = [Self.beginning(of: cut), Self.beginning(of: Self.withoutNames(cut))]
+        return candidates.first { note in
+            beginnings.contains { $0.count >= Self.minimumPrefix && note.raw.hasPrefix($0) }
+        }?.plain
+    }
+
+    private static func second(_ date: Date) -> Int64 { Int64(date.timeIntervalSince1970.rounded(.down)) }
+
+    /// The part of a cut text that also stands in the full one: up to the ellipsis and the first address.
+    private static func beginning(of cut: String) -> String {
+        var text = Substring(cut)
+        if let address = text.range(of: "http") { text = text[..<address.lowerBound] }
+        while let last = text.last, last.isWhitespace || last == "…" { text.removeLast() }
+        return String(text)
+    }
+
+    /// Without the names at the start of a reply, which the full text may lack.
+    private static func withoutNames(_ cut: String) -> String {
+        var text = Substring(cut)
+        while text.first == "@", let space = text.firstIndex(of: " ") {
+            text = text[text.index(after: space)...]
+        }
+        return String(text)
     }
 }

@@ -2,7 +2,7 @@
 
 /// Cutting files into items, whatever pieces they arrive in.
 extension FuzzTarget {
-    static let splitters = [elementSplitter, documentSplitter, lineSplitter, jsonKeys]
+    static let splitters = [elementSplitter, documentSplitter, lineSplitter, json]
 
     /// Small, so that short inputs come to the limits.
     static let smallLimits: ImportLimits = {
@@ -66,14 +66,25 @@ extension FuzzTarget {
         try hold(whole.count <= text.utf8.count { $0 == 0x0A } + 1, "a line ends at a line break")
     }
 
-    private static let jsonKeys = FuzzTarget(
-        "json-keys",
-        texts: [#"{"a":1,"b":{"a":2},"a":3}"#, #"{"a":1,"\u0061":2}"#, #"{"a\"#, #"[{"x":1,"x":2}]"#, "{\"\\"],
-        words: ["{\"", "\":", ",\"", "\\u0061", "\\\"", "}", "["]
+    private static let json = FuzzTarget(
+        "json",
+        texts: [
+            #"{"a":1,"b":{"a":2},"a":3}"#, #"{"a":1,"\u0061":2}"#, #"{"a\"#, #"[{"x":1,"x":[true,null]}]"#, "{\"\\",
+            #"{"e":"\ud83d\ude83 \n\"","n":-1.5e3,}"#,
+        ],
+        words: ["{\"", "\":", ",\"", "\\u0061", "\\\"", "}", "[", "null", "-0"]
     ) { text in
-        let bytes = Array(text.utf8)
-        guard let key = JSONKeys.duplicate(in: bytes) else { return }
-        try hold(key.utf8.count <= bytes.count, "a key is part of the object")
+        guard let whole = try? JSON(Array(text.utf8)) else { return }
+        var rest = [whole]
+        var count = 0
+        while let value = rest.popLast() {
+            count += 1
+            let kinds = [value.isNull, value.isObject, value.isList, value.truth != nil, value.text != nil]
+            try hold(kinds.count { $0 } <= 1, "a value is of one kind")
+            try hold((value.text ?? "").utf8.count <= text.utf8.count, "a string is part of the text")
+            rest += value.list + value.members.map(\.value)
+        }
+        try hold(count <= text.utf8.count, "each value has a byte of its own")
     }
 }
 

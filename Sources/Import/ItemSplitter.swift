@@ -1,3 +1,22 @@
+/// One item of a JSON list, or the reason why there is none.
+struct SplitElement {
+    var index: Int
+    /// Where the item begins, in bytes from the start of the file.
+    var offset: Int
+    var content: Result<[UInt8], ItemFault>
+}
+
+/// Cuts a file into its items, chunk by chunk.
+protocol ItemSplitter {
+    /// Takes the next bytes of the file and hands over the items that end in them.
+    mutating func feed(_ chunk: UnsafeRawBufferPointer, _ body: (SplitElement) throws -> Void) throws
+
+    /// Tells that the file has ended; an item that it ended in goes to `body` as a fault.
+    ///
+    /// What is returned is wrong with the file as a whole.
+    mutating func finish(_ body: (SplitElement) throws -> Void) throws -> ItemFault?
+}
+
 /// The item that is being cut out of a file: its bytes, how deep its end is, and what is wrong with it.
 ///
 /// Knows as much of JSON as it takes to find the end of a value; where an item begins, and what stands between two of

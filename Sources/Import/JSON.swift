@@ -1,0 +1,357 @@
+/// A value of a JSON text.
+///
+/// Understands what Foundation's decoder does, at a small part of its cost: the text is gone through once, and strings
+/// are made only of what is asked for. Whatever is missing or of another kind is nil, since nearly every field of an
+/// archive may be either.
+struct JSON {
+    /// The text, with every value in it in the order in which they stand there.
+    private final class Document {
+        let bytes: [UInt8]
+        let nodes: [Node]
+
+        init(bytes: [UInt8], nodes: [Node]) {
+            self.bytes = bytes
+            self.nodes = nodes
+        }
+    }
+
+    fileprivate struct Node {
+        /// The byte that the value begins with; 0 for a number.
+        var sign: UInt8
+        /// Whether it is a string with a backslash in it.
+        var isEscaped = false
+        /// Where the value begins; of a string what is between the quotes.
+        var start: Int32
+        var end: Int32
+        /// The node behind the value and everything in it.
+        var next: Int32 = 0
+
+        var range: Range<Int> { Int(start)..<Int(end) }
+    }
+
+    private let document: Document
+    private let index: Int
+
+    /// - Parameter bytes: The text in UTF-8, less than 2 GiB, perhaps with a byte order mark before it.
+    /// - Throws: ``ItemFault`` for what is no JSON.
+    init(_ bytes: [UInt8]) throws(ItemFault) {
+        guard (try? UTF8Span(validating: bytes.span)) != nil else { throw ItemFault("not valid UTF-8") }
+        let nodes = bytes.withUnsafeBufferPointer { bytes -> [Node]? in
+            var scanner = JSONScanner(bytes)
+            return (try? scanner.scan()) == nil ? nil : scanner.nodes
+        }
+        guard let nodes else { throw ItemFault("not valid JSON") }
+        document = Document(bytes: bytes, nodes: nodes)
+        index = 0
+    }
+
+    private init(_ document: Document, _ index: Int) {
+        self.document = document
+        self.index = index
+    }
+
+    private var node: Node { document.nodes[index] }
+
+    var isNull: Bool { node.sign == UInt8(ascii: "n") }
+    var isObject: Bool { node.sign == Byte.openBrace }
+    var isList: Bool { node.sign == Byte.openBracket }
+
+    /// True or false.
+    var truth: Bool? {
+        switch node.sign {
+        case UInt8(ascii: "t"): true
+        case UInt8(ascii: "f"): false
+        default: nil
+        }
+    }
+
+    /// A whole number.
+    var integer: Int? {
+        guard node.sign == 0 else { return nil }
+        let text = String(decoding: document.bytes[node.range], as: UTF8.self)
+        return Int(text) ?? Double(text).flatMap(Int.init(exactly:))
+    }
+
+    /// A string; nil also where an escape in it means nothing.
+    var text: String? { node.sign == Byte.quote ? string(node) : nil }
+
+    /// A string that is not empty.
+    var name: String? { text.flatMap { $0.isEmpty ? nil : $0 } }
+
+    /// The entries of a list; none for anything else.
+    var list: [JSON] {
+        guard isList else { return [] }
+        var entries: [JSON] = []
+        var child = index + 1
+        while child < Int(node.next) {
+            entries.append(JSON(document, child))
+            child = Int(document.nodes[child].next)
+        }
+        return entries
+    }
+
+    /// The keys of an object, repeated ones included, with their values; none for anything else.
+    var members: [(key: String, value: JSON)] {
+        guard isObject else { return [] }
+        var members: [(key: String, value: JSON)] = []
+        var key = index + 1
+        while key < Int(node.next) {
+            let name = document.nodes[key]
+            let raw = document.bytes[name.range]
+            members.append((string(name) ?? String(decoding: raw, as: UTF8.self), JSON(document, key + 1)))
+            key = Int(document.nodes[key + 1].next)
+        }
+        return members
+    }
+
+    /// The value of a key, the first if the key is there twice; nil also for what is no object.
+    subscript(name: StaticString) -> JSON? {
+        guard isObject else { return nil }
+        return document.nodes.withUnsafeBufferPointer { nodes in
+            let end = Int(nodes[index].next)
+            var key = index + 1
+            while key < end {
+                if isName(name, nodes[key]) { return JSON(document, key + 1) }
+                key = Int(nodes[key + 1].next)
+            }
+            return nil
+        }
+    }
+
+    /// The object at the end of a path of keys.
+    ///
+    /// - Throws: ``ItemFault`` that says what is missing or of another kind on the way there.
+    func object(_ path: StaticString...) throws(ItemFault) -> JSON {
+        guard isObject else { throw ItemFault("not a JSON object") }
+        var value = self
+        for (depth, key) in path.enumerated() {
+            guard let next = value[key] else { throw ItemFault("\(key) is missing") }
+            guard next.isObject else {
+                throw ItemFault("\(path[...depth].map(\.description).joined(separator: ".")) has the wrong type")
+            }
+            value = next
+        }
+        return value
+    }
+
+    /// The value of a key, which must be of a kind if it is there and not null.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - path: The keys that led here, for the fault.
+    ///   - read: The value of that kind, such as `\.text`.
+    /// - Returns: The value; nil if it is missing or null.
+    /// - Throws: ``ItemFault`` for a value of another kind.
+    func optional<Value>(
+        _ key: StaticString, in path: String = "", _ read: (JSON) -> Value?
+    ) throws(ItemFault) -> Value? {
+        guard let value = self[key], !value.isNull else { return nil }
+        if let read = read(value) { return read }
+        throw ItemFault(value.node.isEscaped ? "not valid JSON" : "\(path)\(key) has the wrong type")
+    }
+
+    /// A string that must be there.
+    func required(_ key: StaticString) throws(ItemFault) -> String {
+        if let text = try optional(key, \.text) { return text }
+        throw ItemFault(self[key] == nil ? "\(key) is missing" : "\(key) has the wrong type")
+    }
+
+    private func isName(_ name: StaticString, _ key: Node) -> Bool {
+        if key.isEscaped { return string(key) == name.description }
+        let count = name.utf8CodeUnitCount
+        guard Int(key.end - key.start) == count else { return false }
+        return document.bytes.withUnsafeBufferPointer { bytes in
+            let start = Int(key.start)
+            for offset in 0..<count where bytes[start + offset] != name.utf8Start[offset] { return false }
+            return true
+        }
+    }
+
+    private func string(_ node: Node) -> String? {
+        let inside = document.bytes[node.range]
+        return node.isEscaped ? JSONScanner.unescaped(inside) : String(decoding: inside, as: UTF8.self)
+    }
+}
+
+/// Goes through a JSON text once and finds its values.
+///
+/// As forgiving as Foundation's: a comma may follow the last entry, and numbers and escapes count only where they are
+/// asked for.
+private struct JSONScanner {
+    private struct NotJSON: Error {}
+
+    private static let maximumNesting = 512
+
+    private let bytes: UnsafeBufferPointer<UInt8>
+    private var position = 0
+    private var depth = 0
+    private(set) var nodes: [JSON.Node] = []
+
+    init(_ bytes: UnsafeBufferPointer<UInt8>) {
+        self.bytes = bytes
+        nodes.reserveCapacity(bytes.count / 16 + 1)
+    }
+
+    mutating func scan() throws {
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
+        try value()
+        guard next() == 0, position == bytes.count else { throw NotJSON() }
+    }
+
+    private mutating func value() throws(NotJSON) {
+        let sign = next()
+        let node = nodes.count
+        nodes.append(JSON.Node(sign: sign, start: Int32(position), end: Int32(position)))
+        switch sign {
+        case Byte.quote: try string(node)
+        case Byte.openBrace: try entries(until: Byte.closeBrace)
+        case Byte.openBracket: try entries(until: Byte.closeBracket)
+        case UInt8(ascii: "t"): try word("true")
+        case UInt8(ascii: "f"): try word("false")
+        case UInt8(ascii: "n"): try word("null")
+        case UInt8(ascii: "-"), 0x30...0x39:
+            nodes[node].sign = 0
+            while position < bytes.count, Self.isNumeric(bytes[position]) { position += 1 }
+            nodes[node].end = Int32(position)
+        default: throw NotJSON()
+        }
+        nodes[node].next = Int32(nodes.count)
+    }
+
+    private mutating func entries(until end: UInt8) throws(NotJSON) {
+        depth += 1
+        guard depth <= Self.maximumNesting else { throw NotJSON() }
+        position += 1
+        while next() != end {
+            if end == Byte.closeBrace { try key() }
+            try value()
+            let sign = next()
+            guard sign == Byte.comma || sign == end else { throw NotJSON() }
+            if sign == Byte.comma { position += 1 }
+        }
+        position += 1
+        depth -= 1
+    }
+
+    private mutating func key() throws(NotJSON) {
+        guard next() == Byte.quote else { throw NotJSON() }
+        nodes.append(JSON.Node(sign: Byte.quote, start: 0, end: 0))
+        try string(nodes.count - 1)
+        guard next() == Byte.colon else { throw NotJSON() }
+        position += 1
+    }
+
+    private mutating func string(_ node: Int) throws(NotJSON) {
+        position += 1
+        let start = position
+        var isEscaped = false
+        while position < bytes.count, bytes[position] != Byte.quote {
+            guard bytes[position] >= 0x20 else { throw NotJSON() }
+            if bytes[position] == Byte.backslash {
+                isEscaped = true
+                position += 1
+            }
+            position += 1
+        }
+        guard position < bytes.count else { throw NotJSON() }
+        nodes[node].isEscaped = isEscaped
+        nodes[node].start = Int32(start)
+        nodes[node].end = Int32(position)
+        position += 1
+    }
+
+    private mutating func word(_ word: StaticString) throws(NotJSON) {
+        for offset in 0..<word.utf8CodeUnitCount {
+            guard position < bytes.count, bytes[position] == word.utf8Start[offset] else { throw NotJSON() }
+            position += 1
+        }
+    }
+
+    /// The next byte that is no white space; 0 at the end.
+    @inline(__always)
+    private mutating func next() -> UInt8 {
+        while position < bytes.count, Byte.isWhitespace(bytes[position]) { position += 1 }
+        return position < bytes.count ? bytes[position] : 0
+    }
+
+    private static func isNumeric(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."), UInt8(ascii: "e"),
+            UInt8(ascii: "E"):
+            true
+        default: false
+        }
+    }
+
+    // MARK: Escapes
+
+    /// The inside of a string with what its escapes stand for; nil if one of them means nothing.
+    static func unescaped(_ bytes: ArraySlice<UInt8>) -> String? {
+        var result: [UInt8] = []
+        var rest = bytes
+        while let byte = rest.popFirst() {
+            guard byte == Byte.backslash else {
+                result.append(byte)
+                continue
+            }
+            guard let escape = rest.popFirst() else { return nil }
+            if escape == UInt8(ascii: "u") {
+                guard let scalar = scalar(&rest) else { return nil }
+                result.append(contentsOf: Character(scalar).utf8)
+            } else {
+                guard let meant = meaning(ofEscape: escape) else { return nil }
+                result.append(meant)
+            }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    private static func meaning(ofEscape byte: UInt8) -> UInt8? {
+        switch byte {
+        case Byte.quote, Byte.backslash, UInt8(ascii: "/"): byte
+        case UInt8(ascii: "n"): Byte.lineFeed
+        case UInt8(ascii: "t"): Byte.tab
+        case UInt8(ascii: "r"): Byte.carriageReturn
+        case UInt8(ascii: "b"): 0x08
+        case UInt8(ascii: "f"): 0x0C
+        default: nil
+        }
+    }
+
+    /// The character behind `\u`, which takes a second such escape if it is outside the first plane.
+    private static func scalar(_ rest: inout ArraySlice<UInt8>) -> Unicode.Scalar? {
+        guard let first = unit(&rest) else { return nil }
+        guard UTF16.isLeadSurrogate(first) else { return Unicode.Scalar(first) }
+        guard rest.popFirst() == Byte.backslash, rest.popFirst() == UInt8(ascii: "u"), let second = unit(&rest),
+            UTF16.isTrailSurrogate(second)
+        else { return nil }
+        return UTF16.decode(UTF16.EncodedScalar([first, second]))
+    }
+
+    private static func unit(_ rest: inout ArraySlice<UInt8>) -> UInt16? {
+        let digits = rest.prefix(4)
+        guard digits.count == 4, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) else { return nil }
+        rest = rest.dropFirst(4)
+        return UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
+    }
+}
+
+/// The bytes that JSON is made of.
+enum Byte {
+    static let tab = UInt8(ascii: "\t")
+    static let lineFeed = UInt8(ascii: "\n")
+    static let carriageReturn = UInt8(ascii: "\r")
+    static let space = UInt8(ascii: " ")
+    static let quote = UInt8(ascii: "\"")
+    static let comma = UInt8(ascii: ",")
+    static let colon = UInt8(ascii: ":")
+    static let backslash = UInt8(ascii: "\\")
+    static let openBracket = UInt8(ascii: "[")
+    static let closeBracket = UInt8(ascii: "]")
+    static let openBrace = UInt8(ascii: "{")
+    static let closeBrace = UInt8(ascii: "}")
+
+    static func isWhitespace(_ byte: UInt8) -> Bool {
+        byte == space || byte == tab || byte == lineFeed || byte == carriageReturn
+    }
+}
