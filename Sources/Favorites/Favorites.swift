@@ -234,14 +234,6 @@ package struct Favorites: Sendable {
 
     // MARK: - Looking after
 
-    /// What is known of posts; posts that were never learned are left out.
-    ///
-    /// - Throws: `StorageError` or `CancellationError`.
-    package func knownStates(of ids: [PostID]) async throws -> [PostID: ExampleState] {
-        let storable = ids.filter(Self.isStorable)
-        return try await storage.read { [examples] in try examples.states(of: storable, on: $0) }
-    }
-
     /// How far the training is, also when the counts cannot be reached.
     ///
     /// - Throws: `StorageError` or `CancellationError`.

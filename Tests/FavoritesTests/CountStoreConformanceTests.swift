@@ -259,7 +259,7 @@ import Testing
             let all = try await favorites.classify(examples + broken)
             #expect(all.count == texts.count + 3)
             #expect(all.allSatisfy { $0.logRate.isFinite })
-            #expect(try await favorites.knownStates(of: (examples + broken).map(\.id)).count == texts.count)
+            #expect(try await fixture.states(of: examples.map(\.id)).count == texts.count)
             _ = try await favorites.learn(examples.map { .forgotten($0.id) }, at: Fixture.now)
             #expect(try await fixture.dump().isEmpty)
             #expect(try await fixture.rows() == 0)

@@ -24,12 +24,6 @@ import Testing
         #expect(words.words == ["\u{FFFD}"])
     }
 
-    /// The values that the authors of the function publish.
-    @Test(arguments: [("", 0xcbf2_9ce4_8422_2325), ("a", 0xaf63_dc4c_8601_ec8c), ("foobar", 0x8594_4171_f739_67e8)])
-    func hashesAsTheAuthorsDo(_ text: String, _ hash: UInt64) {
-        #expect(FNV1a.hash(text.utf8) == hash)
-    }
-
     @Test func placesFollowTheOrderOfTheFirstAppearance() {
         var index = FeatureIndex()
         let first = index.places(of: FeatureSet(words: ["猫", "写真"], author: "@a"))

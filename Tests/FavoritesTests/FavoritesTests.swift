@@ -53,7 +53,7 @@ import Testing
             #expect(try await favorites.classify([]).isEmpty)
             _ = try await favorites.classify(Corpus.posts)
             #expect(try await fixture.rows() == 0)
-            #expect(try await favorites.knownStates(of: Corpus.posts.map(\.id)).isEmpty)
+            #expect(try await fixture.states(of: Corpus.posts.map(\.id)).isEmpty)
         }
     }
 
@@ -61,7 +61,7 @@ import Testing
         try await Fixture.with(.sqlite) { fixture in
             let favorites = try fixture.favorites()
             _ = try await favorites.learn(Corpus.events + [.favorited(Corpus.unseen)], at: Fixture.now)
-            let states = try await favorites.knownStates(of: [1, 4, 8, 99].map(Corpus.id))
+            let states = try await fixture.states(of: [1, 4, 8, 99].map(Corpus.id))
             #expect(states == [Corpus.id(1): .seenFavorite, Corpus.id(4): .seen, Corpus.id(8): .favorite])
         }
     }

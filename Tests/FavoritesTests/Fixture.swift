@@ -164,6 +164,21 @@ final class Fixture: Sendable {
         return (reply.array ?? []).compactMap(\.string).sorted()
     }
 
+    /// What is known of posts, by their rows.
+    func states(of ids: [PostID]) async throws -> [PostID: ExampleState] {
+        let rows = try await storage.query(
+            """
+            SELECT network, post_id, state FROM examples
+            WHERE mirror = \(mirror) AND post_id IN \(list: ids.map(\.value))
+            """)
+        let states = try rows.map { row in
+            let network = try #require(NetworkName(rawValue: try row.text("network")))
+            let state = try #require(ExampleState(rawValue: try row.text("state")))
+            return (PostID(network: network, value: try row.text("post_id")), state)
+        }
+        return Dictionary(uniqueKeysWithValues: states)
+    }
+
     /// The number of rows that the mirror has in tables of the classifier, apart from the number of its last batch.
     func rows() async throws -> Int {
         let answer = try await storage.query(

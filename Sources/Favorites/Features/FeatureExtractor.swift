@@ -1,5 +1,6 @@
 import Foundation
 package import MeCab
+import Posts
 
 /// Which words of a post are features.
 package enum FeatureWords: String, Sendable, CaseIterable {
@@ -50,7 +51,7 @@ package struct FeatureExtractor: Sendable {
         self.words = words
         let text = "\(Self.version)/\(words.rawValue)/\(tokenizer.dictionaryIdentity)"
         // 53 bits, so that the number also survives where it is kept as a double.
-        fingerprint = Int64(FNV1a.hash(text.utf8) >> 11)
+        fingerprint = Int64(StableHash.fnv1a(text.utf8) >> 11)
     }
 
     /// The features of a post.
@@ -145,5 +146,38 @@ package struct FeatureExtractor: Sendable {
         case 0x21...0x7e, 0x3041...0x3096, 0x30A1...0x30FC, 0x4E00...0x9FEF: true
         default: false
         }
+    }
+}
+
+/// Collects the words of one post, each once, in the order in which they come.
+///
+/// Words are told apart by their bytes: cleaned texts are in one Unicode form. A post has few words, so looking through
+/// the hashes of those before costs less than a table.
+struct DistinctWords {
+    private(set) var words: [String] = []
+    private var hashes: [UInt64] = []
+
+    init() {
+        words.reserveCapacity(32)
+        hashes.reserveCapacity(32)
+    }
+
+    /// Adds a word unless it is there.
+    mutating func insert(_ word: String) {
+        var word = word
+        word.withUTF8 { insert($0) }
+    }
+
+    /// Adds a word, given by its bytes, unless it is there; bytes that are not UTF-8 are repaired.
+    mutating func insert(_ bytes: UnsafeBufferPointer<UInt8>) {
+        let hash = StableHash.fnv1a(bytes)
+        for (index, other) in hashes.enumerated() where other == hash && Self.isEqual(words[index], bytes) { return }
+        hashes.append(hash)
+        words.append(String(decoding: bytes, as: UTF8.self))
+    }
+
+    private static func isEqual(_ word: String, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        var word = word
+        return word.withUTF8 { $0.elementsEqual(bytes) }
     }
 }
