@@ -56,3 +56,61 @@ package struct DayPlanner: Sendable {
             maximumPerDay: configuration.maximumPerDay)
     }
 }
+
+/// When the bot posts on one local day.
+package struct DayPlan: Equatable, Sendable {
+    /// One time at which the bot posts.
+    package struct Slot: Equatable, Sendable {
+        /// The place in the day's order, from 1.
+        package let number: Int
+        package let minute: MinuteOfDay
+        /// The instant at which the minute begins.
+        package let date: Date
+
+        package init(number: Int, minute: MinuteOfDay, date: Date) {
+            self.number = number
+            self.minute = minute
+            self.date = date
+        }
+    }
+
+    package let day: LocalDay
+    /// The IANA name of the zone whose clocks the minutes are read on.
+    package let timeZoneIdentifier: String
+    /// The seed from which the plan was drawn.
+    package let seed: UInt64
+    /// The slots in the order of time; none on a day without posts.
+    package let slots: [Slot]
+
+    package init(day: LocalDay, timeZoneIdentifier: String, seed: UInt64, slots: [Slot]) {
+        self.day = day
+        self.timeZoneIdentifier = timeZoneIdentifier
+        self.seed = seed
+        self.slots = slots
+    }
+
+    /// The subject of a slot's action, for example `2026-11-20#3`.
+    package func subject(of slot: Slot) -> String { "\(day)#\(slot.number)" }
+}
+
+/// What a day's slots are drawn from: how many there are, and when.
+///
+/// Only the day's weekday and the minutes it lacks matter, so days that have
+/// these in common share a model.
+package struct DayModel: Sendable {
+    /// How many posts the day gets.
+    package let counts: DayCountDistribution
+    /// When they are.
+    package let sampler: SlotSampler
+    /// The most slots of the day.
+    package let maximumPerDay: Int
+
+    /// Draws the day's minutes, ascending: first the number of posts, then their places.
+    ///
+    /// - Parameter generator: Gives the random numbers; a plan's comes from ``PlanSeed``.
+    /// - Returns: The minutes; none on a day without posts.
+    package func minutes(using generator: inout SplitMix64) -> [MinuteOfDay] {
+        let count = min(counts.count(atUniform: generator.nextUniform()) ?? 0, maximumPerDay)
+        return sampler.minutes(count: count) { generator.nextUniform() }
+    }
+}

@@ -11,8 +11,6 @@ package struct LocalDayMinutes: Sendable {
     package let count: Int
     /// The minutes that the day does not have, ascending.
     package let missing: [MinuteOfDay]
-    /// The minutes that the day has twice, ascending.
-    package let doubled: [MinuteOfDay]
     /// The day's first instant, which need not be 00:00; nil if the day does not exist.
     package let start: Date?
     /// The first instant after the day; nil if the day does not exist.
@@ -25,7 +23,6 @@ package struct LocalDayMinutes: Sendable {
     package init(_ day: LocalDay, in zone: TimeZone) {
         let midnight = day.ordinal * 86_400
         var firsts: [Int?] = Array(repeating: nil, count: MinuteOfDay.count)
-        var doubled: Set<MinuteOfDay> = []
         var (count, start, end): (Int, Int?, Int?) = (0, nil, nil)
         for span in OffsetSpan.spans(around: midnight, in: zone) {
             let first = max(span.start + span.offset - midnight, 0)
@@ -33,11 +30,7 @@ package struct LocalDayMinutes: Sendable {
             guard first <= last else { continue }
             for minute in first / 60...last / 60 {
                 count += 1
-                if firsts[minute] != nil {
-                    doubled.insert(MinuteOfDay(hour: 0, minute: minute))
-                } else {
-                    firsts[minute] = midnight + max(minute * 60, first) - span.offset
-                }
+                firsts[minute] = firsts[minute] ?? midnight + max(minute * 60, first) - span.offset
             }
             start = start ?? midnight + first - span.offset
             end = midnight + last + 1 - span.offset
@@ -45,7 +38,6 @@ package struct LocalDayMinutes: Sendable {
         self.day = day
         self.count = count
         self.missing = firsts.indices.filter { firsts[$0] == nil }.compactMap { MinuteOfDay($0) }
-        self.doubled = doubled.sorted()
         self.start = start.map { Date(timeIntervalSince1970: Double($0)) }
         self.end = end.map { Date(timeIntervalSince1970: Double($0)) }
         self.firstSeconds = firsts

@@ -33,32 +33,4 @@ package struct MinuteShares: Equatable, Sendable {
     package func start(of index: Int) -> MinuteOfDay {
         MinuteOfDay(hour: 0, minute: (index * MinuteOfDay.count + shares.count - 1) / shares.count)
     }
-
-    /// How much of the mass lies elsewhere in `other`: 0 if both are the same, 1 if they have nothing in common.
-    ///
-    /// Also known as total variation. 1 if the numbers of stretches differ.
-    package func distance(to other: MinuteShares) -> Double {
-        guard shares.count == other.shares.count else { return 1 }
-        return zip(shares, other.shares).reduce(0) { $0 + abs($1.0 - $1.1) } / 2
-    }
-}
-
-/// The human's times beside the bot's, as a plot shows them.
-package struct MinuteComparison: Equatable, Sendable {
-    package let human: MinuteShares
-    package let bot: MinuteShares
-
-    /// - Parameters:
-    ///   - human: When the human posted.
-    ///   - bot: When the bot posts, by plan or in the long run; as many stretches as `human`.
-    package init(human: MinuteShares, bot: MinuteShares) {
-        self.human = human
-        self.bot = bot
-    }
-
-    /// The largest share of either, by which a plot scales its bars.
-    package var peak: Double { max(human.shares.max() ?? 0, bot.shares.max() ?? 0) }
-
-    /// How far the bot is from the human, 0 to 1.
-    package var distance: Double { human.distance(to: bot) }
 }

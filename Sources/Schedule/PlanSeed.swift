@@ -1,4 +1,3 @@
-import Crypto
 package import Posts
 
 /// Where the seeds of a mirror's draws come from.
@@ -14,19 +13,33 @@ package enum PlanSeed {
     ///   - seed: What an operator adds to get other draws; nil is not the same as empty.
     /// - Returns: The seed for ``SplitMix64``.
     package static func plan(mirror: String, day: LocalDay, seed: String? = nil) -> UInt64 {
-        digest(["plan/1", mirror, day.description] + (seed.map { [$0] } ?? []))
+        StableHash.seed(of: ["plan/1", mirror, day.description] + (seed.map { [$0] } ?? []))
     }
 
     /// The seed for the text of the slot at `minute` of `day`.
     package static func text(
         mirror: String, day: LocalDay, minute: MinuteOfDay, seed: String? = nil
     ) -> UInt64 {
-        digest(["text/1", mirror, day.description, minute.description] + (seed.map { [$0] } ?? []))
+        StableHash.seed(of: ["text/1", mirror, day.description, minute.description] + (seed.map { [$0] } ?? []))
+    }
+}
+
+/// A small seeded generator that gives the same numbers on every machine.
+///
+/// Sebastiano Vigna's SplitMix64. Good for drawing a plan, not for secrets.
+package struct SplitMix64: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    package init(seed: UInt64) { self.state = seed }
+
+    package mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
     }
 
-    /// The first eight bytes, big endian, of SHA-256 over the parts with a NUL between them.
-    private static func digest(_ parts: [String]) -> UInt64 {
-        let message = Array(parts.map { Array($0.utf8) }.joined(separator: [0]))
-        return SHA256.hash(data: message).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
-    }
+    /// A number from 0, included, to 1, excluded: one of 2^53 evenly spaced values.
+    package mutating func nextUniform() -> Double { Double(next() >> 11) * 0x1p-53 }
 }

@@ -1,3 +1,4 @@
+import Foundation
 package import Posts
 
 /// Draws the minutes of a day's slots.
@@ -54,5 +55,85 @@ package struct SlotSampler: Sendable {
             return nil
         }
         return distribution.isOpen(next) ? next : nil
+    }
+}
+
+/// How often, and how closely, one post follows another.
+package struct BurstModel: Equatable, Sendable {
+    /// The longest gap in minutes that counts as following.
+    package static let windowMinutes = 30
+    /// With fewer gaps than this nothing can be said about bursts.
+    package static let minimumGaps = 50
+
+    /// The share of posts that follow the one before, beyond what chance explains: 0 through 0.85.
+    package let share: Double
+    /// The observed gaps of at most ``windowMinutes``, at least 1 minute each, in ascending order.
+    package let gaps: [Int]
+
+    /// No bursts.
+    package static let none = BurstModel(share: 0, gaps: [])
+
+    package init(share: Double, gaps: [Int]) {
+        self.share = gaps.isEmpty ? 0 : share
+        self.gaps = gaps
+    }
+
+    /// - Parameters:
+    ///   - days: The minutes of each past day, ascending within a day.
+    ///   - profile: The share of each minute of the day, without regard to weekdays.
+    package init(days: [ArraySlice<PostingTime>], profile: [Double]) {
+        // How many gaps there are of each length: sorted without comparing.
+        var following = Array(repeating: 0, count: Self.windowMinutes + 1)
+        var gapCount = 0
+        var dayCounts: [Int: Int] = [:]
+        for day in days where day.count > 1 {
+            dayCounts[day.count, default: 0] += 1
+            gapCount += day.count - 1
+            for (earlier, later) in zip(day, day.dropFirst()) {
+                let gap = later.minute.value - earlier.minute.value
+                if gap <= Self.windowMinutes { following[max(1, gap)] += 1 }
+            }
+        }
+        let expected = Self.independentShare(profile: profile, dayCounts: dayCounts)
+        guard gapCount >= Self.minimumGaps, expected < 1 else {
+            self = .none
+            return
+        }
+        let observed = Double(following.reduce(0, +)) / Double(gapCount)
+        self.init(
+            share: min(0.85, max(0, (observed - expected) / (1 - expected))),
+            gaps: following.enumerated().flatMap { repeatElement($0.offset, count: $0.element) })
+    }
+
+    /// Computes how many close gaps chance alone gives.
+    ///
+    /// - Parameters:
+    ///   - profile: The share of each minute of the day.
+    ///   - dayCounts: How many days had each number of posts; days with fewer than two do not count.
+    /// - Returns: The share of gaps of at most ``windowMinutes`` if every post chose its minute on its own.
+    package static func independentShare(profile: [Double], dayCounts: [Int: Int]) -> Double {
+        // The chance that a given other post is not within the window after
+        // this one; a post in the same minute is after it half of the time.
+        let misses = profile.indices.map { minute in
+            let window = profile[minute...].prefix(windowMinutes + 1).reduce(0, +)
+            return max(0, 1 - (window - profile[minute] / 2))
+        }
+        var powers = Array(repeating: 1.0, count: profile.count)
+        var exponent = 0
+        var expected = 0.0
+        var gaps = 0.0
+        for count in dayCounts.keys.sorted() where count > 1 {
+            let step = count - 1 - exponent
+            exponent = count - 1
+            var missed = 0.0
+            for minute in profile.indices {
+                powers[minute] *= pow(misses[minute], Double(step))
+                missed += profile[minute] * powers[minute]
+            }
+            let days = Double(dayCounts[count, default: 0])
+            expected += days * Double(count) * (profile.reduce(0, +) - missed)
+            gaps += days * Double(count - 1)
+        }
+        return gaps > 0 ? expected / gaps : 0
     }
 }

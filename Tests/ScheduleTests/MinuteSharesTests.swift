@@ -27,16 +27,6 @@ import Testing
         #expect(shares.shares[1] == 0.5 && shares.shares[12] == 0.25 && shares.shares[23] == 0.25)
     }
 
-    @Test func comparisonKnowsPeakAndDistance() throws {
-        let human = MinuteShares(of: try [0, 1, 60, 61].map(minute))
-        let bot = MinuteShares(of: try [60, 60, 60, 120].map(minute))
-        let comparison = MinuteComparison(human: human, bot: bot)
-        #expect(comparison.peak == 0.75)
-        #expect(comparison.distance == 0.5)
-        #expect(human.distance(to: human) == 0)
-        #expect(human.distance(to: MinuteShares(of: [], binCount: 48)) == 1)
-    }
-
     @Test func nothingHasNoShares() {
         #expect(MinuteShares(of: []).shares.allSatisfy { $0 == 0 })
     }
