@@ -1,4 +1,5 @@
 import Foundation
+import Posts
 
 /// How people say that they want nothing to do with bots.
 package enum OptOut {

@@ -46,7 +46,7 @@ package struct QuietHours: Equatable, Sendable, CustomStringConvertible {
     private static func minute(_ text: Substring) -> Int? {
         let parts = text.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
         guard parts.count == 2, (1...2).contains(parts[0].count), parts[1].count == 2,
-            parts.allSatisfy({ $0.allSatisfy { (0x30...0x39).contains($0) } })
+            parts.allSatisfy({ $0.allSatisfy(\.isASCIIDigit) })
         else { return nil }
         let numbers = parts.map { $0.reduce(0) { $0 * 10 + Int($1 - 0x30) } }
         let minute = numbers[0] * 60 + numbers[1]

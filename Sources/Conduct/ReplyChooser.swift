@@ -1,4 +1,3 @@
-import Crypto
 package import Foundation
 package import Posts
 
@@ -26,8 +25,6 @@ package struct ReplyChoice: Equatable, Sendable {
     package let id: PostID
     /// How many old replies to this person were equally likely.
     package let poolSize: Int
-    /// Whether the person got this text from the bot before.
-    package let isRepeat: Bool
 }
 
 /// Chooses which of the human's old replies to a person answers their mention.
@@ -62,7 +59,7 @@ package struct ReplyChooser: Equatable, Sendable {
         let unused = allowed.filter { uses[$0.textKey] == nil }
         if !unused.isEmpty {
             let index = Self.draw(below: unused.count, mirror: mirror, mention: mention)
-            return ReplyChoice(id: unused[index].id, poolSize: unused.count, isRepeat: false)
+            return ReplyChoice(id: unused[index].id, poolSize: unused.count)
         }
         let oldest = allowed.min {
             (uses[$0.textKey] ?? .distantPast) < (uses[$1.textKey] ?? .distantPast)
@@ -70,7 +67,7 @@ package struct ReplyChooser: Equatable, Sendable {
         guard let oldest, let used = uses[oldest.textKey],
             now.timeIntervalSince(used) > Double(repeatAfterDays) * 86_400
         else { return nil }
-        return ReplyChoice(id: oldest.id, poolSize: 1, isRepeat: true)
+        return ReplyChoice(id: oldest.id, poolSize: 1)
     }
 
     /// Why none of the human's old replies to a person may be sent.
@@ -103,9 +100,7 @@ package struct ReplyChooser: Equatable, Sendable {
 
     /// A number that depends on mirror and mention only, spread evenly over 0 ..< `count`.
     private static func draw(below count: Int, mirror: String, mention: PostID) -> Int {
-        let parts = ["reply/1", mirror, mention.network.rawValue, mention.value]
-        let message = Array(parts.map { Array($0.utf8) }.joined(separator: [0]))
-        let number = SHA256.hash(data: message).prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        let number = StableHash.seed(of: ["reply/1", mirror, mention.network.rawValue, mention.value])
         return Int(number.multipliedFullWidth(by: UInt64(count)).high)
     }
 }

@@ -11,8 +11,6 @@ package struct MentionFacts: Sendable {
     package var mentionsBot: Bool
     /// An operator, or the author, said to leave the author alone.
     package var isDenied: Bool
-    /// A reply to this post exists, in any state.
-    package var isAnswered: Bool
     /// Replies to this author on the present local day.
     package var repliesToPersonToday: Int
     /// Replies by the bot in this conversation.
@@ -20,14 +18,13 @@ package struct MentionFacts: Sendable {
 
     package init(
         post: Post, author: Account, bot: AccountID, mentionsBot: Bool = true, isDenied: Bool = false,
-        isAnswered: Bool = false, repliesToPersonToday: Int = 0, repliesInThread: Int = 0
+        repliesToPersonToday: Int = 0, repliesInThread: Int = 0
     ) {
         self.post = post
         self.author = author
         self.bot = bot
         self.mentionsBot = mentionsBot
         self.isDenied = isDenied
-        self.isAnswered = isAnswered
         self.repliesToPersonToday = repliesToPersonToday
         self.repliesInThread = repliesInThread
     }
@@ -67,7 +64,6 @@ package struct ReplyRules: Equatable, Sendable {
         if mention.isDenied { return Refusal(.denied) }
         if OptOut.isOptedOut(bio: mention.author.bio) { return Refusal(.optedOut) }
         if mention.author.isBot { return Refusal(.botAuthor) }
-        if mention.isAnswered { return Refusal(.alreadyAnswered) }
         return nil
     }
 

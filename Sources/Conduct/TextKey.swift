@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 import Posts
 
@@ -32,7 +31,7 @@ extension TextRules {
         let composed = String(plain).lowercased().precomposedStringWithCanonicalMapping
         var words = (ignoringHosts ? TextShape.withoutHosts(composed) : composed).split(whereSeparator: \.isWhitespace)
         if ignoringHosts { words.removeAll { !$0.unicodeScalars.contains(where: \.isWord) } }
-        return SHA256.hash(data: Array(words.joined(separator: " ").utf8)).prefix(16).hexadecimal
+        return StableHash.digest(of: words.joined(separator: " ")).prefix(16).hexadecimal
     }
 
     /// The letters and digits of a text, which stay whatever a server makes of it.
@@ -51,5 +50,81 @@ extension TextRules {
         let bare = TextShape.withoutSmileys(TextShape.withoutHosts(String(plain)))
         let letters = bare.unicodeScalars.filter { $0.isWord && $0 != "_" && !$0.isInvisible }
         return String(String.UnicodeScalarView(letters)).lowercased().precomposedStringWithCanonicalMapping
+    }
+}
+
+/// What servers that rewrite texts take out of them.
+extension TextShape {
+    private static let markup: Set<Unicode.Scalar> = ["*", "_", "`", "~"]
+    /// What looks like eyes, a nose and a mouth; letters come in lower case.
+    private static let eyes = Set(":;=%|8bx".unicodeScalars)
+    private static let noses = Set("-^'o".unicodeScalars)
+    private static let mouths = Set(")(]['{}<>/\\|&#$@3dpoxs0".unicodeScalars)
+
+    /// The text without the signs of markup, and without links that have a title: the title may vanish with them.
+    static func withoutMarkup(_ text: String) -> String {
+        let scalars = Array(text.unicodeScalars)
+        var result = String.UnicodeScalarView()
+        var position = 0
+        while position < scalars.count {
+            if scalars[position] == "[", let end = titledLinkEnd(at: position, in: scalars) {
+                position = end
+            } else {
+                if !markup.contains(scalars[position]) { result.append(scalars[position]) }
+                position += 1
+            }
+        }
+        return String(result)
+    }
+
+    /// The end of `[title](address)`; nil if that does not stand at `start`.
+    private static func titledLinkEnd(at start: Int, in scalars: [Unicode.Scalar]) -> Int? {
+        let title = scalars[(start + 1)...].prefix(500).prefix { $0 != "]" && $0 != "[" }
+        guard title.endIndex + 1 < scalars.count, scalars[title.endIndex] == "]", scalars[title.endIndex + 1] == "("
+        else { return nil }
+        let address = scalars[(title.endIndex + 2)...].prefix(2_000).prefix { $0 != ")" && $0 != " " }
+        guard address.endIndex < scalars.count, scalars[address.endIndex] == ")" else { return nil }
+        return address.endIndex + 1
+    }
+
+    /// The text with a space instead of everything that may be shown as a picture: `:-)`, `xD`, `<3`, `:cat:`.
+    static func withoutSmileys(_ text: String) -> String {
+        let scalars = Array(text.unicodeScalars)
+        var result = String.UnicodeScalarView()
+        var position = 0
+        while position < scalars.count {
+            let end = smileyEnd(at: position, in: scalars) ?? shortcodeEnd(at: position, in: scalars)
+            result.append(end == nil ? scalars[position] : " ")
+            position = end ?? position + 1
+        }
+        return String(result)
+    }
+
+    /// The end of the smiley at `start`; one without a nose, or with letters for eyes, stands apart from words.
+    private static func smileyEnd(at start: Int, in scalars: [Unicode.Scalar]) -> Int? {
+        func scalar(_ position: Int) -> Unicode.Scalar? {
+            position < scalars.count ? scalars[position].lowercaseASCII : nil
+        }
+        func isApart(_ end: Int) -> Bool {
+            !(start > 0 && scalars[start - 1].isWord) && !(scalar(end)?.isWord ?? false)
+        }
+        guard let first = scalar(start) else { return nil }
+        if first == "<", scalar(start + 1) == "3" { return isApart(start + 2) ? start + 2 : nil }
+        guard eyes.contains(first), let second = scalar(start + 1) else { return nil }
+        if noses.contains(second), let third = scalar(start + 2), mouths.contains(third) {
+            let isCertain = second == "-" && !first.isWord
+            if isCertain || isApart(start + 3) { return start + 3 }
+        }
+        return mouths.contains(second) && isApart(start + 2) ? start + 2 : nil
+    }
+
+    /// The end of `:name:`; nil if that does not stand at `start`.
+    private static func shortcodeEnd(at start: Int, in scalars: [Unicode.Scalar]) -> Int? {
+        guard scalars[start] == ":" else { return nil }
+        let name = scalars[(start + 1)...].prefix(65).prefix { $0.isASCIIAlphanumeric || $0 == "+" || $0 == "-" }
+        guard name.count > 1, name.contains(where: { !("0"..."9").contains($0) }), name.endIndex < scalars.count,
+            scalars[name.endIndex] == ":"
+        else { return nil }
+        return name.endIndex + 1
     }
 }

@@ -1,4 +1,3 @@
-package import Foundation
 package import Posts
 
 /// Which of the human's texts may be sent, and in what form.
@@ -7,8 +6,6 @@ package struct TextRules: Equatable, Sendable {
     package var network: NetworkName
     /// What becomes of links.
     package var links: LinkRule
-    /// How old a post must be before the bot repeats it.
-    package var minimumAgeDays: Int
     /// What the bot's server allows.
     package var limits: PublishingLimits
     /// Whether a reply must name the person answered, who is not notified otherwise.
@@ -17,16 +14,14 @@ package struct TextRules: Equatable, Sendable {
     /// - Parameters:
     ///   - network: Where the texts are sent.
     ///   - links: What becomes of links.
-    ///   - minimumAgeDays: How old a post must be before the bot repeats it.
     ///   - limits: What the bot's server allows; nil for what is usual on the network.
     ///   - repliesNameThePerson: Whether a reply must name the person answered.
     package init(
-        network: NetworkName = .mastodon, links: LinkRule = .kept, minimumAgeDays: Int = 30,
-        limits: PublishingLimits? = nil, repliesNameThePerson: Bool = true
+        network: NetworkName = .mastodon, links: LinkRule = .kept, limits: PublishingLimits? = nil,
+        repliesNameThePerson: Bool = true
     ) {
         self.network = network
         self.links = links
-        self.minimumAgeDays = minimumAgeDays
         self.limits = limits ?? .usual(of: network)
         self.repliesNameThePerson = repliesNameThePerson
     }
@@ -98,14 +93,6 @@ package struct TextRules: Equatable, Sendable {
         }
     }
 
-    /// Whether the post is too young to be repeated.
-    ///
-    /// Separate from the other rules because it is given up where it would leave nothing to send.
-    package func ageRefusal(for post: Post, at now: Date) -> Refusal? {
-        let age = now.timeIntervalSince(post.createdAt)
-        return age < Double(minimumAgeDays) * 86_400 ? Refusal(.tooYoung) : nil
-    }
-
     private func refusalOfOrigin(_ post: Post) -> Refusal? {
         if !post.visibility.isOpen { return Refusal(.notOpen) }
         if post.isRepost || TextShape.isManualRepost(post.text) { return Refusal(.isRepost) }
@@ -140,5 +127,63 @@ package struct TextRules: Equatable, Sendable {
     /// Whether the network may make a link of anything in the text.
     private func hasLink(_ text: String) -> Bool {
         network == .x ? TextShape.hasScheme(text) || XLink.occurs(in: text) : TextShape.hasLink(text)
+    }
+}
+
+/// What becomes of a text that has a link.
+package enum LinkRule: String, CaseIterable, Sendable {
+    /// It is sent as it is.
+    case kept
+    /// It is not sent.
+    case leftOut = "left-out"
+    /// It is sent without the link, if words are left.
+    case removed
+}
+
+/// How long a server finds a text.
+package enum TextLength {
+    /// Counts as the server does, and never less.
+    ///
+    /// Where links have a length of their own, as on Mastodon, a link counts
+    /// that, and a mention counts without its host; a link that the server may
+    /// not recognise counts in full if that is more. Where they have none,
+    /// everything counts as it is written. X counts weights.
+    ///
+    /// - Parameters:
+    ///   - text: The text as it is sent.
+    ///   - limits: The server's way of counting.
+    /// - Returns: The length in `limits.unit`.
+    package static func count(_ text: String, limits: PublishingLimits) -> Int {
+        guard limits.unit != .xWeight else { return XWeightedText.weight(of: text) }
+        guard let linkLength = limits.charactersPerURL else {
+            return limits.unit == .graphemes ? text.count : text.unicodeScalars.count
+        }
+        var rest = String.UnicodeScalarView()
+        var links = 0
+        for token in PlainTokens(text).tokens {
+            switch token {
+            case .scalar(let scalar): rest.append(scalar)
+            case .mention(let name):
+                rest.append("@")
+                rest.append(contentsOf: name)
+            case .link(let link, let isCertain):
+                let cost = max(0, linkLength)
+                links += isCertain ? cost : max(cost, link.count)
+            }
+        }
+        return links + (limits.unit == .graphemes ? String(rest).count : rest.count)
+    }
+
+    /// Whether the text may be published on the server.
+    static func refusal(of text: String, limits: PublishingLimits) -> Refusal? {
+        let length = count(text, limits: limits)
+        if length > limits.maximumCharacters {
+            return Refusal(
+                .tooLong, "the text has \(length) characters, and the server allows \(limits.maximumCharacters)")
+        }
+        if let maximum = limits.maximumBytes, text.utf8.count > maximum {
+            return Refusal(.tooLong, "the text has \(text.utf8.count) bytes, and the server allows \(maximum)")
+        }
+        return nil
     }
 }

@@ -1,3 +1,5 @@
+import Posts
+
 /// What can be told from the form of a text alone.
 enum TextShape {
     /// Whether the text addresses somebody before it says anything, also as `.@name`.

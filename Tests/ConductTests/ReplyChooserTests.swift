@@ -40,7 +40,6 @@ import Testing
     @Test func unusedRepliesComeFirst() {
         let candidates = (0..<9).map { candidate($0, daysSinceUse: 300) } + [candidate(9)]
         #expect(choose(candidates)?.id.value == "9")
-        #expect(choose(candidates)?.isRepeat == false)
     }
 
     @Test func sameWordsUnderAnotherIDAreUsedToo() {
@@ -53,7 +52,6 @@ import Testing
         let candidates = [candidate(0, daysSinceUse: 8), candidate(1, daysSinceUse: 20), candidate(2, daysSinceUse: 9)]
         let choice = choose(candidates)
         #expect(choice?.id.value == "1")
-        #expect(choice?.isRepeat == true)
         #expect(choose([candidate(0, daysSinceUse: 6.9)]) == nil)
     }
 

@@ -17,7 +17,7 @@ import Testing
             Change("is-repost") { $0.post.isRepost = true }, Change("not-mentioned") { $0.mentionsBot = false },
             Change("asked-to-stop") { $0.post.text = "@bot stop" }, Change("denied") { $0.isDenied = true },
             Change("opted-out") { $0.author.bio = "#nobot" }, Change("bot-author") { $0.author.isBot = true },
-            Change("already-answered") { $0.isAnswered = true }, Change("person-cap") { $0.repliesToPersonToday = 3 },
+            Change("person-cap") { $0.repliesToPersonToday = 3 },
             Change("thread-cap") { $0.repliesInThread = 5 },
             Change("too-old") { $0.post.createdAt = noon.addingTimeInterval(-24 * 3_600 - 1) },
             Change("bad-time") { $0.post.createdAt = noon.addingTimeInterval(26 * 3_600) },

@@ -82,15 +82,6 @@ import Testing
         #expect(TextRules(links: .kept).text(for: post(text)).code == nil)
     }
 
-    @Test func youngPostsWait() {
-        let rules = TextRules(minimumAgeDays: 30)
-        let day = 86_400.0
-        #expect(
-            rules.ageRefusal(for: post("x", at: noon.addingTimeInterval(-29.9 * day)), at: noon)?.code == "too-young")
-        #expect(rules.ageRefusal(for: post("x", at: noon.addingTimeInterval(-30 * day)), at: noon) == nil)
-        #expect(rules.ageRefusal(for: post("x", at: noon.addingTimeInterval(day)), at: noon)?.code == "too-young")
-    }
-
     @Test func refusalForLengthTellsTheNumbersAndNotTheText() {
         let rules = TextRules(limits: PublishingLimits(maximumCharacters: 10, charactersPerURL: 23))
         let result = rules.text(for: post("a secret text of 27 letters"))

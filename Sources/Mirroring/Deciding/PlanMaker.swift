@@ -302,6 +302,6 @@ extension TextRules {
         let network = configuration.botNetwork
         self.init(
             network: network, links: configuration.links ? .kept : network == .x ? .removed : .leftOut,
-            minimumAgeDays: 0, limits: limits, repliesNameThePerson: repliesNameThePerson)
+            limits: limits, repliesNameThePerson: repliesNameThePerson)
     }
 }
