@@ -146,3 +146,68 @@ import Foundation
         return message.isEmpty ? "MeCab gives no reason" : message
     }
 }
+
+/// A few idle objects of a C library, for whichever thread needs one next.
+final class PointerPool: @unchecked Sendable {
+    // Sendable: `idle` and `count` are only touched under `lock`.
+    private let lock = NSLock()
+    private let idle: UnsafeMutableBufferPointer<OpaquePointer>
+    private var count = 0
+
+    /// - Parameter capacity: How many objects are kept at most.
+    init(capacity: Int) {
+        idle = .allocate(capacity: capacity)
+    }
+
+    /// The objects that are left are the owner's to free.
+    deinit { idle.deallocate() }
+
+    /// Takes an object out; nil if there is none.
+    func take() -> OpaquePointer? {
+        lock.lock()
+        defer { lock.unlock() }
+        guard count > 0 else { return nil }
+        count -= 1
+        return idle[count]
+    }
+
+    /// Puts an object in.
+    ///
+    /// - Returns: False if there is no room for it.
+    func put(_ object: OpaquePointer) -> Bool {
+        lock.lock()
+        defer { lock.unlock() }
+        guard count < idle.count else { return false }
+        idle[count] = object
+        count += 1
+        return true
+    }
+}
+
+/// Why MeCab could not be opened or could not analyse a text.
+@usableFromInline package struct MeCabError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// What kind of failure it was.
+    package struct Code: Hashable, Sendable, CustomStringConvertible {
+        package let description: String
+
+        /// No folder of that name or path holds a compiled dictionary.
+        package static let dictionaryNotFound = Code(description: "dictionary-not-found")
+        /// There is a dictionary, but MeCab refuses to open it.
+        package static let dictionaryUnreadable = Code(description: "dictionary-unreadable")
+        /// The dictionary opens, but is not UTF-8 or numbers its parts of speech in another way.
+        package static let wrongDictionary = Code(description: "wrong-dictionary")
+        /// The text is longer than ``MeCabModel/maximumBytes``.
+        package static let textTooLong = Code(description: "text-too-long")
+        /// MeCab gave up on a text.
+        package static let parsing = Code(description: "parsing")
+    }
+
+    package let code: Code
+    /// One line for people that never holds the analysed text.
+    @usableFromInline package let description: String
+
+    init(_ code: Code, _ description: String) {
+        self.code = code
+        self.description = description
+    }
+}

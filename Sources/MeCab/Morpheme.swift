@@ -1,3 +1,4 @@
+internal import CMeCab
 import Foundation
 
 /// One word as MeCab cut it from a text: a view that is valid only inside the closure it is passed to.
@@ -82,5 +83,63 @@ import Foundation
 
     private static func length(from start: UnsafePointer<UInt8>) -> Int {
         start.withMemoryRebound(to: CChar.self, capacity: 1) { strlen($0) }
+    }
+}
+
+/// Walks through the words of one analysed text.
+@usableFromInline struct MorphemeCursor {
+    private var node: UnsafePointer<mecab_node_t>?
+
+    /// - Parameter lattice: An analysed text, which must stay as long as the cursor and its words are in use.
+    @usableFromInline init(_ lattice: OpaquePointer) {
+        node = mecab_lattice_get_bos_node(lattice).map { UnsafePointer($0) }
+    }
+
+    /// The next word; nil behind the last one.
+    @usableFromInline mutating func next() -> Morpheme? {
+        var next = node
+        while let current = next {
+            next = UnsafePointer(current.pointee.next)
+            let kind = Int32(current.pointee.stat)
+            guard kind == MECAB_NOR_NODE || kind == MECAB_UNK_NODE, let surface = current.pointee.surface,
+                let record = current.pointee.feature
+            else { continue }
+            node = next
+            return Morpheme(
+                start: UnsafeRawPointer(surface).assumingMemoryBound(to: UInt8.self),
+                length: current.pointee.length, number: current.pointee.posid, isUnknown: kind == MECAB_UNK_NODE,
+                record: UnsafeRawPointer(record).assumingMemoryBound(to: UInt8.self))
+        }
+        node = nil
+        return nil
+    }
+}
+
+/// The parts of speech that matter to the classifier; everything else is `other`.
+@usableFromInline package enum WordClass: Sendable {
+    case noun
+    case verb
+    case adjective
+    case adverb
+    case interjection
+    /// A word that stands only before a noun, such as この.
+    case adnominal
+    /// Particles, auxiliaries, conjunctions, prefixes, punctuation known to the dictionary.
+    case other
+
+    /// Whether the word changes its form, so that its base form tells more than its surface.
+    package var isInflected: Bool { self == .verb || self == .adjective }
+}
+
+extension String {
+    /// Copies bytes that are known to be UTF-8, which spares looking at each of them once more.
+    ///
+    /// - Parameter bytes: Whole scalars in UTF-8; anything else is a programming error.
+    @inlinable init(validUTF8 bytes: UnsafeBufferPointer<UInt8>) {
+        if #available(macOS 26, *) {
+            self.init(copying: unsafe UTF8Span(unchecked: bytes.span))
+        } else {
+            self.init(decoding: bytes, as: UTF8.self)
+        }
     }
 }
