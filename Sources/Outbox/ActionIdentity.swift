@@ -1,5 +1,3 @@
-import Crypto
-import Foundation
 import Posts
 
 /// The names an action gets from its mirror, kind and subject.
@@ -9,16 +7,11 @@ import Posts
 enum ActionIdentity {
     /// Twelve hexadecimal digits, short enough to type.
     static func id(kind: ActionKind, subject: String) -> String {
-        String(digest("action/1", kind.rawValue, subject).prefix(12))
+        String(StableHash.digest(of: "action/1", kind.rawValue, subject).hexadecimal.prefix(12))
     }
 
     /// The value of `Idempotency-Key`.
     static func key(mirror: String, kind: ActionKind, subject: String) -> String {
-        String(digest("key/1", mirror, kind.rawValue, subject).prefix(32))
-    }
-
-    private static func digest(_ parts: String...) -> String {
-        let joined = Data(parts.joined(separator: "\0").utf8)
-        return SHA256.hash(data: joined).hexadecimal
+        String(StableHash.digest(of: "key/1", mirror, kind.rawValue, subject).hexadecimal.prefix(32))
     }
 }

@@ -1,5 +1,4 @@
 import Blocking
-import Crypto
 package import Foundation
 package import Networks
 import Outbox
@@ -620,7 +619,7 @@ extension FeedPage {
 extension ObservedPost {
     /// Tells the post from others where its name cannot be stored.
     fileprivate var digest: String {
-        SHA256.hash(data: Data("\(post.id.value)\0\(address)".utf8)).prefix(16).hexadecimal
+        StableHash.digest(of: post.id.value, address).prefix(16).hexadecimal
     }
 
     /// Whether every database can have the post's names in a key.

@@ -105,10 +105,7 @@ package enum SandboxIdentity {
         return post(number ?? Int64(hash(id.value) >> 2), by: author.value, on: network)
     }
 
-    /// FNV-1a with 64 bits.
-    static func hash(_ text: String) -> UInt64 {
-        text.utf8.reduce(14_695_981_039_346_656_037) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
-    }
+    static func hash(_ text: String) -> UInt64 { StableHash.fnv1a(text.utf8) }
 
     private static let base32 = Array("abcdefghijklmnopqrstuvwxyz234567")
     private static let sortable = Array("234567abcdefghijklmnopqrstuvwxyz")
