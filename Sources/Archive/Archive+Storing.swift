@@ -12,16 +12,14 @@ extension Archive {
     ///
     /// - Parameters:
     ///   - posts: The human's posts, in any order.
-    ///   - source: Where they came from.
-    ///   - observedAt: When they were read.
-    ///   - timeZone: Whose clock tells minute, day and weekday.
+    ///   - timeZone: Whose clock tells minute and day.
     ///   - limit: How many posts stay, the newest by time; of the same time
     ///     those with the higher id. Nil leaves that to a later call: finding
     ///     out which ones must go takes the longer the higher the limit is.
     /// - Returns: What became of the posts.
     /// - Throws: `StorageError` or `CancellationError`; nothing is stored then.
     package func store(
-        _ posts: [Post], source: Source, observedAt: Date, timeZone: TimeZone, limit: Int?
+        _ posts: [Post], timeZone: TimeZone, limit: Int?
     ) async throws -> StoreSummary {
         let (open, hidden) = Self.divided(posts)
         var counts = StoreSummary()
@@ -29,7 +27,7 @@ extension Archive {
         counts.reposts = posts.count - open.count - hidden.count
         let (mirror, counted) = (mirror, counts)
         let batch = BulkInsert(into: "posts", columns: PostRow.columns, count: open.count, onConflict: .ignore) {
-            PostRow.values(open[$0], mirror: mirror, source: source, observedAt: observedAt, zone: timeZone)
+            PostRow.values(open[$0], mirror: mirror, zone: timeZone)
         }
         return try await storage.transaction { connection in
             var summary = counted
@@ -97,7 +95,7 @@ extension Archive {
                 is_reply = \(post.isReply), reply_to_author = \(post.replyTo?.author?.value),
                 reply_to_post = \(post.replyTo?.post?.value), time_trusted = \(post.isTimeTrusted),
                 created_ms = \(post.createdAt), minute = \(time.minute.value), local_day = \(time.day.description),
-                weekday = \(time.day.weekday), text_key = NULL, unfit = NULL, rules = ''
+                text_key = NULL, unfit = NULL, rules = ''
             WHERE mirror = \(mirror) AND network = \(post.id.network.rawValue) AND post_id = \(post.id.value)
             """)
     }

@@ -6,7 +6,7 @@ extension Archive {
     /// How many posts are moved in one transaction, so that others get their turn between two.
     private static let batch = 500
 
-    /// Sets minute, day and weekday of all posts as clocks of another zone
+    /// Sets minute and day of all posts as clocks of another zone
     /// show them.
     ///
     /// Takes several transactions; one that was interrupted is to be made again.
@@ -45,7 +45,7 @@ extension Archive {
             guard try row.int("minute") != minute || row.text("local_day") != day else { continue }
             changed += try connection.execute(
                 """
-                UPDATE posts SET minute = \(minute), local_day = \(day), weekday = \(time.day.weekday)
+                UPDATE posts SET minute = \(minute), local_day = \(day)
                 WHERE mirror = \(mirror) AND network = \(try row.text("network"))
                     AND post_id = \(try row.text("post_id"))
                 """)

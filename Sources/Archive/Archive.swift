@@ -6,14 +6,6 @@ package import Storage
 /// Only public and unlisted posts come in, never reposts. The newest stay, by
 /// the time they were posted; a post is known by its network and id.
 package struct Archive: Sendable {
-    /// Where posts came from.
-    package enum Source: String, Sendable {
-        /// A network's own interface.
-        case api
-        /// A downloaded archive or a JSON Lines file.
-        case archive
-    }
-
     /// What became of a batch of posts.
     package struct StoreSummary: Equatable, Sendable {
         /// New in the archive.

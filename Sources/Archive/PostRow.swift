@@ -6,10 +6,10 @@ import Storage
 enum PostRow {
     static let columns: [(name: String, type: ColumnType)] = [
         ("mirror", .text), ("network", .text), ("post_id", .text), ("author", .text), ("address", .text),
-        ("text", .text), ("created_ms", .integer), ("minute", .integer), ("local_day", .text), ("weekday", .integer),
+        ("text", .text), ("created_ms", .integer), ("minute", .integer), ("local_day", .text),
         ("is_reply", .boolean), ("reply_to_author", .text), ("reply_to_post", .text), ("visibility", .text),
-        ("language", .text), ("has_media", .boolean), ("has_link", .boolean), ("mentions", .text),
-        ("sensitive", .boolean), ("time_trusted", .boolean), ("source", .text), ("observed_ms", .integer),
+        ("language", .text), ("has_media", .boolean), ("mentions", .text),
+        ("sensitive", .boolean), ("time_trusted", .boolean),
     ]
 
     /// The columns of which ``post(_:)`` makes a post.
@@ -20,18 +20,16 @@ enum PostRow {
         """
 
     /// The values of ``columns``.
-    static func values(
-        _ post: Post, mirror: String, source: Archive.Source, observedAt: Date, zone: TimeZone
-    ) -> [SQLValue] {
+    static func values(_ post: Post, mirror: String, zone: TimeZone) -> [SQLValue] {
         let time = LocalTime(post.createdAt, in: zone)
         return [
             mirror.sqlValue, post.id.network.rawValue.sqlValue, post.id.value.sqlValue, post.author.value.sqlValue,
             post.address.sqlValue, post.text.sqlValue, post.createdAt.sqlValue, time.minute.value.sqlValue,
-            time.day.description.sqlValue, time.day.weekday.sqlValue, post.isReply.sqlValue,
+            time.day.description.sqlValue, post.isReply.sqlValue,
             post.replyTo?.author?.value.sqlValue ?? .null, post.replyTo?.post?.value.sqlValue ?? .null,
-            post.visibility.rawValue.sqlValue, post.language.sqlValue, post.hasMedia.sqlValue, post.hasLink.sqlValue,
+            post.visibility.rawValue.sqlValue, post.language.sqlValue, post.hasMedia.sqlValue,
             post.mentions.map(\.value).joined(separator: " ").sqlValue, post.isSensitive.sqlValue,
-            post.isTimeTrusted.sqlValue, source.rawValue.sqlValue, observedAt.sqlValue,
+            post.isTimeTrusted.sqlValue,
         ]
     }
 

@@ -152,7 +152,7 @@ struct Passes: Sendable {
     func humanPosts(_ feed: FeedReader) async throws -> Date {
         try await feed.look { items, _ in
             _ = try await parts.archive.store(
-                items.map(\.post), source: .api, observedAt: parts.clock.now, timeZone: parts.zone,
+                items.map(\.post), timeZone: parts.zone,
                 limit: parts.configuration.archiveLimit)
             return []
         }

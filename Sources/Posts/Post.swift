@@ -73,25 +73,4 @@ package struct Post: Equatable, Sendable, Identifiable {
 
     /// Whether the post answers somebody, its own author included.
     package var isReply: Bool { replyTo != nil }
-
-    /// Whether the text holds an `http://` or `https://` link.
-    package var hasLink: Bool {
-        var text = text
-        return text.withUTF8 { bytes in
-            bytes.indices.contains { Self.beginsLink(bytes[$0...]) }
-        }
-    }
-
-    private static let linkBeginnings = ["http://", "https://"].map { Array($0.utf8) }
-
-    /// Whether the bytes begin with `http://` or `https://`, in letters of either case.
-    private static func beginsLink(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
-        guard bytes.first == UInt8(ascii: "h") || bytes.first == UInt8(ascii: "H") else { return false }
-        return linkBeginnings.contains { beginning in
-            bytes.count >= beginning.count
-                && zip(bytes, beginning).allSatisfy { byte, expected in
-                    byte.lowercaseASCII == expected
-                }
-        }
-    }
 }

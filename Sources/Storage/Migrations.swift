@@ -13,6 +13,7 @@ package enum Migrations {
         Migration(id: "0005_history", source: PackageResources._005_history_sql),
         Migration(id: "0006_accounts", source: PackageResources._006_accounts_sql),
         Migration(id: "0007_spending", source: PackageResources._007_spending_sql),
+        Migration(id: "0008_posts", source: PackageResources._008_posts_sql),
     ]
 
     /// Applies the steps that the database does not have, in one transaction.

@@ -29,7 +29,7 @@ import Testing
     @Test func aPostSeenTwiceIsStoredOnce() async throws {
         let test = try await TestArchive()
         #expect(try await test.store([post("a"), post("b"), post("a")]).alreadyKnown == 1)
-        let again = try await test.store([post("b"), post("c")], source: .api)
+        let again = try await test.store([post("b"), post("c")])
         #expect(again.stored == 1)
         #expect(again.alreadyKnown == 1)
         #expect(try await test.archive.count() == 3)
@@ -99,7 +99,7 @@ import Testing
         rich.replyTo?.post = postID("0")
         rich.createdAt = Date(timeIntervalSince1970: 3_600)
         rich.isTimeTrusted = true
-        try await test.store([rich], source: .api)
+        try await test.store([rich])
 
         var expected = rich
         expected.text = poor.text
@@ -111,7 +111,7 @@ import Testing
         poorer.address = "110"
         poorer.language = nil
         poorer.createdAt = Date(timeIntervalSince1970: 0)
-        try await test.store([poorer], source: .api)
+        try await test.store([poorer])
         #expect(try await test.archive.post(poor.id) == expected)
     }
 
@@ -139,7 +139,7 @@ import Testing
         let other = Archive(storage: test.storage, mirror: "other")
         try await test.store([post("a", at: 1), post("b", at: 2)])
         _ = try await other.store(
-            [post("a", at: 1), post("z", at: 3)], source: .api, observedAt: .distantPast, timeZone: .gmt, limit: 1)
+            [post("a", at: 1), post("z", at: 3)], timeZone: .gmt, limit: 1)
         #expect(try await test.archive.count() == 2)
         #expect(try await other.count() == 1)
         try await test.archive.forget([postID("a"), postID("z")])
@@ -168,7 +168,7 @@ import Testing
         try await Migrations.apply(to: storage)
         let archive = Archive(storage: storage, mirror: "default")
         func store(_ posts: [Post], limit: Int) async throws -> Archive.StoreSummary {
-            try await archive.store(posts, source: .api, observedAt: .distantPast, timeZone: .gmt, limit: limit)
+            try await archive.store(posts, timeZone: .gmt, limit: limit)
         }
         let posts = (0..<2_500).map { post("id\($0)", at: $0, replyTo: $0 % 2 == 0 ? TestArchive.friend : nil) }
         let summary = try await store(posts + [posts[0]], limit: 2_000)

@@ -25,10 +25,10 @@ struct TestArchive {
     /// Stores with the defaults that most tests need.
     @discardableResult
     func store(
-        _ posts: [Post], source: Archive.Source = .archive, zone: TimeZone = .gmt, limit: Int = 10_000
+        _ posts: [Post], zone: TimeZone = .gmt, limit: Int = 10_000
     ) async throws -> Archive.StoreSummary {
         try await archive.store(
-            posts, source: source, observedAt: Date(milliseconds: 0), timeZone: zone, limit: limit)
+            posts, timeZone: zone, limit: limit)
     }
 
     /// The ids of all posts that answer nobody, oldest first.

@@ -30,7 +30,7 @@ import Testing
                 replyTo: isReply ? ReplyTarget(author: friend) : nil)
         }
         _ = try await stores.archive.store(
-            posts, source: .api, observedAt: BareMirror.now, timeZone: .gmt, limit: 1_000)
+            posts, timeZone: .gmt, limit: 1_000)
         let outbox = stores.outbox(lease: nil)
         let maker = PlanMaker(
             archive: stores.archive, store: outbox, configuration: stores.configuration, zone: .gmt,

@@ -65,7 +65,7 @@ struct PaperMirror {
     /// Archives what the human said.
     func archive(_ posts: [Post]) async throws {
         _ = try await stores.archive.store(
-            posts, source: .archive, observedAt: clock.now, timeZone: Self.zone, limit: 10_000)
+            posts, timeZone: Self.zone, limit: 10_000)
     }
 
     /// Teaches the classifier that the human loves tea and does not care for trains.

@@ -60,7 +60,7 @@ import Testing
                 text: text(number), createdAt: Date(timeIntervalSince1970: Double(day.ordinal * 1_440 + minute) * 60))
         }
         _ = try await stores.archive.store(
-            posts, source: .archive, observedAt: Sample.origin, timeZone: Self.zone, limit: 10_000)
+            posts, timeZone: Self.zone, limit: 10_000)
         let maker = PlanMaker(
             archive: stores.archive, store: stores.outbox(lease: nil), configuration: stores.configuration,
             zone: Self.zone, limits: .mastodon)
@@ -215,7 +215,7 @@ import Testing
                 createdAt: Date(timeIntervalSince1970: start + offset))
         }
         _ = try await desk.stores.archive.store(
-            posts, source: .archive, observedAt: Sample.origin, timeZone: .gmt, limit: nil)
+            posts, timeZone: .gmt, limit: nil)
         let now = try #require(LocalDayMinutes(Self.firstDay, in: Self.zone).start)
         let minute = MinuteOfDay(hour: 0, minute: 5)
         _ = try await TextPool(maker: desk.maker, planned: [], now: now)

@@ -103,7 +103,7 @@ import Testing
                 createdAt: Sample.origin - Double(number + 1) * 86_400)
         }
         _ = try await stores.archive.store(
-            posts, source: .api, observedAt: Sample.origin, timeZone: Sample.zone, limit: 100)
+            posts, timeZone: Sample.zone, limit: 100)
         let report = try await report(stores)
         #expect(reason(report.scheduler) == "there are 7 posts; at least 20 are needed, replies not counted")
     }

@@ -48,11 +48,11 @@ import Testing
         FROM generate_series(1, 60000) g, (VALUES ('test'), ('other')) AS v (m)
         """,
         """
-        INSERT INTO posts (mirror, network, post_id, author, text, created_ms, minute, local_day, weekday, is_reply,
-            reply_to_author, visibility, has_media, has_link, mentions, sensitive, time_trusted, source, observed_ms)
+        INSERT INTO posts (mirror, network, post_id, author, text, created_ms, minute, local_day, is_reply,
+            reply_to_author, visibility, has_media, mentions, sensitive, time_trusted)
         SELECT m, 'mastodon', 'p' || g, 'me', 'Words number ' || g || ' on rivers', 1000 * g, g % 1440,
-            '1999-01-' || 10 + g % 20, 1, g % 2 = 0, CASE WHEN g % 2 = 0 THEN 'u' || g % 900 END, 'public', FALSE, FALSE,
-            '', FALSE, TRUE, 'api', 0
+            '1999-01-' || 10 + g % 20, g % 2 = 0, CASE WHEN g % 2 = 0 THEN 'u' || g % 900 END, 'public', FALSE,
+            '', FALSE, TRUE
         FROM generate_series(1, 5000) g, (VALUES ('test'), ('other')) AS v (m)
         """,
         """

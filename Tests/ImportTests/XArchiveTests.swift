@@ -52,7 +52,6 @@ import Testing
                 """#))
         #expect(post.text == "Look https://example.org/a?b=1&amp=2 and")
         #expect(post.hasMedia)
-        #expect(post.hasLink)
     }
 
     @Test(

@@ -36,10 +36,9 @@ struct OutboxFixture {
         for id in ids {
             try await storage.execute(
                 """
-                INSERT INTO posts (mirror, network, post_id, text, created_ms, minute, local_day, weekday, is_reply,
-                    visibility, has_media, has_link, mentions, sensitive, time_trusted, source, observed_ms)
-                VALUES ('m', 'mastodon', \(id), 'text', 0, 0, '1970-01-01', 4, FALSE, 'public', FALSE, FALSE, '', FALSE,
-                    TRUE, 'api', 0)
+                INSERT INTO posts (mirror, network, post_id, text, created_ms, minute, local_day, is_reply,
+                    visibility, has_media, mentions, sensitive, time_trusted)
+                VALUES ('m', 'mastodon', \(id), 'text', 0, 0, '1970-01-01', FALSE, 'public', FALSE, '', FALSE, TRUE)
                 """)
         }
     }

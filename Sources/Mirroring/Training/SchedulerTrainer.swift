@@ -57,7 +57,7 @@ package struct SchedulerTrainer: Sendable {
         let missing = try await reader.train(
             .posts, limit: Self.backfillLimit, budget: budget, report: report
         ) { items, _ in
-            let stored = try await store(items.map(\.post), source: .api)
+            let stored = try await store(items.map(\.post))
             let done = tally.add(read: items.count, stored)
             report(TrainingProgress(step: .posts, done: done, total: Self.backfillLimit))
         }
@@ -90,12 +90,12 @@ package struct SchedulerTrainer: Sendable {
                 return adopt(post)
             }
             let isFull = shelf.isFull(with: posts.count)
-            let stored = try await store(posts, source: .archive, prunes: isFull)
+            let stored = try await store(posts, prunes: isFull)
             shelf.add(stored)
             let done = tally.add(read: posts.count, stored)
             report(TrainingProgress(step: .archive, done: done, total: nil))
         }
-        if shelf.isOver { _ = tally.add(read: 0, try await store([], source: .archive)) }
+        if shelf.isOver { _ = tally.add(read: 0, try await store([])) }
         try await prepare()
         var summary = tally.summary
         summary.add(imported)
@@ -110,12 +110,9 @@ package struct SchedulerTrainer: Sendable {
         _ = try await stores.archive.scheduleRows()
     }
 
-    private func store(
-        _ posts: [Post], source: Archive.Source, prunes: Bool = true
-    ) async throws -> Archive.StoreSummary {
+    private func store(_ posts: [Post], prunes: Bool = true) async throws -> Archive.StoreSummary {
         try await stores.archive.store(
-            posts, source: source, observedAt: clock.now, timeZone: zone,
-            limit: prunes ? stores.configuration.archiveLimit : nil)
+            posts, timeZone: zone, limit: prunes ? stores.configuration.archiveLimit : nil)
     }
 
     /// Tells when it is time to look for posts over the archive's limit, which costs as much as the limit is high: when

@@ -17,7 +17,7 @@ private enum Insertion {
         for start in stride(from: 0, to: posts.count, by: SchedulerTrainer.batchSize) {
             let batch = Array(posts[start..<min(start + SchedulerTrainer.batchSize, posts.count)])
             let summary = try await archive.store(
-                batch, source: .archive, observedAt: Date(timeIntervalSince1970: 1_750_000_000),
+                batch,
                 timeZone: TimeZone(identifier: "Asia/Tokyo") ?? .gmt, limit: nil)
             guard summary.stored == batch.count else { throw BaselineError(description: "a post was not new") }
         }

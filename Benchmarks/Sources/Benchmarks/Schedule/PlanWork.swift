@@ -65,8 +65,8 @@ private struct PlanStage {
         let posts = Self.spread(PastPosts.make(count: postCount))
         for start in stride(from: 0, to: postCount, by: SchedulerTrainer.batchSize) {
             _ = try await archive.store(
-                Array(posts[start..<min(start + SchedulerTrainer.batchSize, postCount)]), source: .archive,
-                observedAt: Self.now, timeZone: Self.zone, limit: nil)
+                Array(posts[start..<min(start + SchedulerTrainer.batchSize, postCount)]), timeZone: Self.zone,
+                limit: nil)
         }
         let values = try await SettingValues.load(flags: [:])
         maker = PlanMaker(
