@@ -9,12 +9,6 @@ package struct PostingEvent: Equatable, Sendable {
     package var date: Date
     /// What a clock showed at the offset that is written with the instant.
     package var time: PostingTime
-
-    package init(author: String, date: Date, time: PostingTime) {
-        self.author = author
-        self.date = date
-        self.time = time
-    }
 }
 
 /// Reads tables of events: comma-separated values with the columns `author` and `timestamp`.

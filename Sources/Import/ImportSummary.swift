@@ -78,12 +78,6 @@ package struct ImportProblem: Equatable, Sendable, CustomStringConvertible {
     /// What is wrong; never any of the item's own text.
     package var reason: String
 
-    package init(file: String, position: Position, reason: String) {
-        self.file = file
-        self.position = position
-        self.reason = reason
-    }
-
     package var description: String {
         switch position {
         case .wholeFile: "\(file): \(reason)"

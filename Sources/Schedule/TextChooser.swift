@@ -36,6 +36,10 @@ package struct TextChoice: Equatable, Sendable {
         self.textKey = textKey
         self.explanation = explanation
     }
+
+    fileprivate init(_ chosen: TextCandidate, _ explanation: TextExplanation) {
+        self.init(id: chosen.id, textKey: chosen.textKey, explanation: explanation)
+    }
 }
 
 /// Chooses the human's text for a minute of the day.
@@ -82,9 +86,7 @@ package struct TextChooser: Sendable {
             let chosen = pool.element(atUniform: generator.nextUniform())
         else { return nil }
         return TextChoice(
-            id: chosen.id, textKey: chosen.textKey,
-            explanation: TextExplanation(
-                minute: minute, windowMinutes: window, poolSize: pool.count, isAgeRelaxed: false))
+            chosen, TextExplanation(minute: minute, windowMinutes: window, poolSize: pool.count, isAgeRelaxed: false))
     }
 
     /// Chooses the text for a slot.
@@ -110,15 +112,14 @@ package struct TextChooser: Sendable {
         let (window, pool) = Self.pool(from: unused(eligible, candidates, now), around: minute)
         if let chosen = pool.element(atUniform: pool.isEmpty ? 0 : generator.nextUniform()) {
             return TextChoice(
-                id: chosen.id, textKey: chosen.textKey,
-                explanation: TextExplanation(
+                chosen,
+                TextExplanation(
                     minute: minute, windowMinutes: window, poolSize: pool.count, isAgeRelaxed: isAgeRelaxed))
         }
         return leastRecentlyUsed(of: eligible, Self.lastUses(in: candidates), now).map { chosen in
             TextChoice(
-                id: chosen.id, textKey: chosen.textKey,
-                explanation: TextExplanation(
-                    minute: minute, windowMinutes: nil, poolSize: 1, isAgeRelaxed: isAgeRelaxed))
+                chosen,
+                TextExplanation(minute: minute, windowMinutes: nil, poolSize: 1, isAgeRelaxed: isAgeRelaxed))
         }
     }
 

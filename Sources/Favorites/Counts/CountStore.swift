@@ -32,12 +32,6 @@ package struct CountBatch: Equatable, Sendable {
     /// The number of the batch before, which the counts must contain.
     package let previous: Int64
     package let change: CountChange
-
-    package init(stamp: CountStamp, previous: Int64, change: CountChange) {
-        self.stamp = stamp
-        self.previous = previous
-        self.change = change
-    }
 }
 
 /// Counts as a store has them, all from one moment.
