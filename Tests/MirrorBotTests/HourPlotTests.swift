@@ -21,7 +21,8 @@ import Testing
         let columns = rows.map { Array($0) }
         for row in 0..<4 {
             #expect(columns[row][7] == "█")
-            #expect(columns[row][7 + 23 * 3] == (row < 2 ? " " : "█"))
+            #expect(columns[row].last == "█")
+            #expect(columns[row].count == (row < 2 ? 7 + 2 : 7 + 24 * 3 - 1))
             #expect(columns[5 + row][7 + 12 * 3] == "█")
         }
         #expect(rows[4].hasPrefix("human  0        3        6"))
@@ -35,9 +36,33 @@ import Testing
         #expect(Array(rows[3])[13] == "▃")
     }
 
-    @Test func allRowsAreOfOneWidth() {
-        let rows = rows((0..<24).map { Double($0) / 276 }, day([3: 1]))
-        #expect(Set(rows.map(Printable.width)).count == 1)
+    @Test(arguments: [20, 30, 31, 40, 53, 54, 60, 77, 78, 80, 100, 300])
+    func noRowIsWiderThanTheTerminalNorThan79Cells(columns: Int) {
+        let terminal = Terminal(descriptor: -1, environment: ["COLUMNS": "\(columns)"])
+        let text = HourPlot(human: (1...24).map { Double($0) / 300 }, bot: day([23: 1]), terminal: terminal).text
+        let rows = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        #expect(rows.count == 10)
+        #expect(rows.allSatisfy { Printable.width($0) <= min(columns, 79) && !$0.hasSuffix(" ") })
+        // The last bar is there, wherever it stands.
+        #expect(rows[0].hasSuffix("█"))
+        #expect(rows[5].hasSuffix("█"))
+    }
+
+    @Test(arguments: [
+        (80, "0        3        6"), (60, "0     3     6"), (40, "0     6     12    18"), (24, "0     12"),
+    ])
+    func narrowerTerminalsGetNarrowerBars(columns: Int, axis: String) {
+        let terminal = Terminal(descriptor: -1, environment: ["COLUMNS": "\(columns)"])
+        let text = HourPlot(human: day([1: 1]), bot: day([:]), terminal: terminal).text
+        #expect(text.contains("human  \(axis)"))
+    }
+
+    @Test func whereABarIsTwoHoursItIsTheirSum() {
+        let terminal = Terminal(descriptor: -1, environment: ["COLUMNS": "20"])
+        let rows = HourPlot(human: day([0: 0.25, 1: 0.25, 4: 0.25]), bot: day([:]), terminal: terminal).text
+            .split(separator: "\n", omittingEmptySubsequences: false).map { Array($0) }
+        #expect(String(rows[0]) == "       █")
+        #expect(String(rows[3]) == "       █ █")
     }
 
     @Test func withoutPostsItSaysSo() {

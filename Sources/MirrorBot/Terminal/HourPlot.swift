@@ -1,8 +1,31 @@
 /// A plot of the hours of a day: the human's share above, the bot's below.
+///
+/// As wide as the terminal allows, and never wider than 79 cells.
 struct HourPlot {
     private static let levels = Array(" ▁▂▃▄▅▆▇█")
     /// How many rows of the terminal a full bar takes.
     private static let rows = 4
+    /// The cells to the left of the bars.
+    private static let margin = 7
+    private static let widest = 79
+
+    /// How the bars are laid out.
+    private struct Layout {
+        /// How many hours a bar stands for.
+        let hours: Int
+        let bar: Int
+        let gap: Int
+        /// How many hours lie between two labels.
+        let labels: Int
+
+        var columns: Int { HourPlot.margin + 24 / hours * (bar + gap) - gap }
+    }
+
+    /// From the widest to one that fits everywhere.
+    private static let layouts = [
+        Layout(hours: 1, bar: 2, gap: 1, labels: 3), Layout(hours: 1, bar: 1, gap: 1, labels: 3),
+        Layout(hours: 1, bar: 1, gap: 0, labels: 6), Layout(hours: 2, bar: 1, gap: 0, labels: 12),
+    ]
 
     let human: [Double]
     let bot: [Double]
@@ -13,23 +36,39 @@ struct HourPlot {
         guard human.contains(where: { $0 > 0 }) || bot.contains(where: { $0 > 0 }) else {
             return "no posts to plot yet"
         }
-        let axis = (0..<24).map { $0 % 3 == 0 ? Printable.padded(String($0), to: 3) : "   " }.joined()
+        let space = min(Self.widest, terminal.columns)
+        let layout = Self.layouts.first { $0.columns <= space } ?? Self.layouts[Self.layouts.count - 1]
+        let axis = Self.axis(layout)
         return [
-            bars(human, terminal.blue), "human  " + terminal.dim(axis),
-            bars(bot, terminal.magenta), "bot    " + terminal.dim(axis),
+            bars(human, layout, terminal.blue), "human  " + terminal.dim(axis),
+            bars(bot, layout, terminal.magenta), "bot    " + terminal.dim(axis),
         ].joined(separator: "\n")
     }
 
-    private func bars(_ shares: [Double], _ color: (String) -> String) -> String {
-        let peak = max(shares.max() ?? 0, .leastNormalMagnitude)
-        let full = Self.rows * (Self.levels.count - 1)
-        let heights = shares.map { Int(($0 / peak * Double(full)).rounded()) }
+    private static func axis(_ layout: Layout) -> String {
+        let step = layout.labels / layout.hours * (layout.bar + layout.gap)
+        let labels = stride(from: 0, to: 24, by: layout.labels).map { Printable.padded(String($0), to: step) }
+        return withoutEnd(labels.joined())
+    }
+
+    private func bars(_ shares: [Double], _ layout: Layout, _ color: (String) -> String) -> String {
+        let sums = stride(from: 0, to: shares.count, by: layout.hours).map { first in
+            shares[first..<min(first + layout.hours, shares.count)].reduce(0, +)
+        }
+        let peak = max(sums.max() ?? 0, .leastNormalMagnitude)
+        let steps = Self.levels.count - 1
+        let heights = sums.map { Int(($0 / peak * Double(Self.rows * steps)).rounded()) }
         return (0..<Self.rows).reversed().map { row in
-            let cells = heights.map { height -> String in
-                let level = min(max(height - row * (Self.levels.count - 1), 0), Self.levels.count - 1)
-                return String(repeating: Self.levels[level], count: 2) + " "
+            let cells = heights.map { height in
+                String(repeating: Self.levels[min(max(height - row * steps, 0), steps)], count: layout.bar)
             }
-            return "       " + color(cells.joined())
+            let line = Self.withoutEnd(cells.joined(separator: String(repeating: " ", count: layout.gap)))
+            return line.isEmpty ? "" : String(repeating: " ", count: Self.margin) + color(line)
         }.joined(separator: "\n")
+    }
+
+    /// The line without the blanks at its end, which a narrow terminal would break.
+    private static func withoutEnd(_ line: String) -> String {
+        String(line.reversed().drop { $0 == " " }.reversed())
     }
 }
