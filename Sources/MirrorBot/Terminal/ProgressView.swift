@@ -6,6 +6,7 @@ final class ProgressView: @unchecked Sendable {
     // Sendable because the state is only touched under `lock`.
     private static let firstLine = 1_000
     private static let barWidth = 30
+    private static let narrowestBar = 6
 
     private let lock = NSLock()
     private let terminal = Terminal.error
@@ -33,16 +34,24 @@ final class ProgressView: @unchecked Sendable {
     func finish() { lock.withLock { finishBar() } }
 
     private func showBar(_ progress: TrainingProgress) {
-        var line = "\r\(Self.name(of: progress.step)) "
-        if let total = progress.total, total > 0 {
-            let filled = min(Self.barWidth, progress.done * Self.barWidth / total)
-            line += String(repeating: "█", count: filled) + String(repeating: "░", count: Self.barWidth - filled)
-            line += " \(progress.done) of at most \(total)"
-        } else {
-            line += "\(progress.done)"
-        }
-        StandardError.write(line)
+        StandardError.write("\r" + Self.line(progress, columns: terminal.columns - 1))
         isBarShown = true
+    }
+
+    /// Name, bar and figures in at most so many cells; where there are few, the total gives way to the bar.
+    static func line(_ progress: TrainingProgress, columns: Int) -> String {
+        let name = name(of: progress.step)
+        guard let total = progress.total, total > 0 else {
+            return Printable.line("\(name) \(progress.done)", columns: columns)
+        }
+        for figures in ["\(progress.done) of at most \(total)", "\(progress.done)/\(total)", "\(progress.done)"] {
+            let width = min(barWidth, columns - Printable.width(name) - Printable.width(figures) - 2)
+            guard width >= narrowestBar else { continue }
+            let filled = min(width, progress.done * width / total)
+            return name + " " + String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
+                + " " + figures
+        }
+        return Printable.line("\(name) \(progress.done)", columns: columns)
     }
 
     private func showLine(_ progress: TrainingProgress) {
