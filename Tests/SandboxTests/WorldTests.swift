@@ -126,6 +126,17 @@ import Testing
         #expect(world.mentions.contains { $0.mention.kind == .stranger })
     }
 
+    @Test func aHumanWhoIsNotThereWritesAndFavoritesNothing() {
+        var configuration = SandboxFixture.world().configuration
+        configuration.isHumanPresent = false
+        var state = SandboxState(world: SandboxWorld(configuration: configuration))
+        state.advance(to: configuration.end)
+        #expect(state.postsByAuthor[SandboxPopulation.human].isEmpty)
+        #expect(state.favorites[SandboxPopulation.human]?.isEmpty == true)
+        #expect(state.posts.count > 500)
+        #expect(state.world.expectedReplies > 0)
+    }
+
     @Test func keepsThePastOfTheArchiveWithItsIdentities() throws {
         let human = AccountID(network: .mastodon, value: "haruka@sandbox.example")
         let friend = AccountID(network: .mastodon, value: "bob@sandbox.example")

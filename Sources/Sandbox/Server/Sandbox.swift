@@ -77,6 +77,11 @@ package final class Sandbox: Sendable {
         get async { await network.ledger }
     }
 
+    /// The words of every post so far, by what the post is called on a network.
+    ///
+    /// What is not in the script, such as the bot's own records on Bluesky, may be called otherwise there.
+    package func texts(on network: NetworkName) async -> [String: String] { await self.network.texts(on: network) }
+
     /// Lets people mention the bot now, besides what the world's script has them say.
     ///
     /// - Parameter utterances: What is said, one after the other; what nobody in the sandbox can say is left out.

@@ -80,6 +80,13 @@ actor SandboxNetwork {
             write: write.map { note($0, answer) })
     }
 
+    /// The words of every post so far, by what it is called on a network.
+    func texts(on network: NetworkName) -> [String: String] {
+        advance(to: now())
+        return Dictionary(
+            state.posts.values.map { (state.identity(of: $0, on: network), $0.text) }, uniquingKeysWith: { $1 })
+    }
+
     /// Lets people mention the bot, one after the other.
     func say(_ utterances: [SandboxUtterance]) -> [SandboxLedger.Mention] {
         let now = now()

@@ -131,7 +131,7 @@ extension SandboxScript {
     /// The human's archive, the others' posts of the last weeks, the human's favorites among them, and old mentions.
     mutating func writePast() {
         generator = SampleGenerator(seed: configuration.seed &+ 1)
-        writeArchive()
+        if configuration.isHumanPresent { writeArchive() }
         writePosts(from: origin.addingTimeInterval(-Double(Self.pastDays) * 86_400), to: origin)
         for index in population.indices(of: .stranger).prefix(3) {
             happen(.follow(index), at: origin.addingTimeInterval(-generator.uniform() * 5 * 86_400 - 60))
@@ -142,7 +142,7 @@ extension SandboxScript {
     mutating func writeRun() {
         generator = SampleGenerator(seed: configuration.seed &+ 2)
         writePosts(from: origin, to: end)
-        writeHumanPosts()
+        if configuration.isHumanPresent { writeHumanPosts() }
         for index in population.indices(of: .stranger).dropFirst(3).prefix(4) {
             happen(.follow(index), at: origin.addingTimeInterval(generator.uniform() * end.timeIntervalSince(origin)))
         }
@@ -210,7 +210,7 @@ extension SandboxScript {
             post.isLoved = isLoved
             Self.dress(&post, draw: dress)
         }
-        if isLoved, population.followedByHuman.contains(author) {
+        if isLoved, configuration.isHumanPresent, population.followedByHuman.contains(author) {
             happen(.favorite(number), at: date.addingTimeInterval(lag))
         }
         return number
