@@ -9,11 +9,13 @@ import Testing
     /// The summary as documented; decoding fails for a missing key, and the keys are compared besides.
     private struct Summary: Decodable, Equatable {
         static let keys = [
-            "base_rate", "days", "duplicate_sends", "errors", "expected_replies", "favorite_precision", "favorites",
-            "planned", "posted", "replies", "skipped", "suggested", "unsolicited",
+            "base_rate", "cost_usd", "days", "duplicate_sends", "errors", "expected_replies", "favorite_precision",
+            "favorites",
+            "planned", "posted", "replies", "schema", "skipped", "suggested", "unsolicited",
         ]
 
         var baseRate: Double?
+        var costUsd: Double?
         var days: Int
         var duplicateSends: Int
         var errors: Int
@@ -23,6 +25,7 @@ import Testing
         var planned: Int
         var posted: Int
         var replies: Int
+        var schema: String
         var skipped: Int
         var suggested: Int
         var unsolicited: Int
@@ -59,6 +62,7 @@ import Testing
         #expect(summary.replies > 0)
         // On neither may software favorite whom it likes.
         #expect(summary.suggested > 1)
+        #expect((summary.costUsd.map { $0 > 0.1 } ?? false) == (network == "x"))
         expectGoodConduct(summary)
     }
 
@@ -74,6 +78,7 @@ import Testing
         let ending = try await Self.sample.value
         let summary = try summary(ending)
         expectGoodConduct(summary)
+        #expect(summary.schema == "mirror-bot/demo/1")
         #expect(summary.days == 1)
         #expect(summary.posted > 0)
         #expect(summary.replies > 0)
@@ -103,7 +108,10 @@ import Testing
         #expect(ending.error.contains("learning posting times and texts from \(path) …"))
         #expect(ending.output.contains("120 posts, 2026-01-05 to 2026-02-03, clock of Asia/Tokyo\n"))
         #expect(ending.output.contains("● post      Small thought "))
-        #expect(ending.output.contains("↩ reply     @friend_"))
+        #expect(ending.output.contains("↩ reply     friend_1000: "))
+        #expect(ending.output.contains("30 favorites and "))
+        #expect(!ending.output.contains("assumed"))
+        #expect(!ending.output.contains("by chance"))
         for figure in ["unsolicited  0\n", "sent twice   0\n", "errors       0\n"] {
             #expect(ending.output.contains(figure))
         }
@@ -111,6 +119,34 @@ import Testing
         #expect(replies.output.1 == replies.output.2)
         #expect(replies.output.1 != "0")
         for line in ending.output.split(separator: "\n") { #expect(line.count <= 100, "too wide: \(line)") }
+    }
+
+    @Test func goesOnWithoutLikesAndNamesTheZoneThatItAssumes() async throws {
+        let stage = try Stage(["COLUMNS": "100"])
+        let path = try Fixture.xArchive(in: stage.folder, withLikes: false)
+        let ending = try await stage.run("demo", "--from", path, "--days", "1")
+        #expect(ending.status == 0, "\(ending.error)")
+        #expect(ending.output.contains("no favorites: the archive holds no likes with a text"))
+        #expect(ending.output.contains("the time zone is assumed (from the hours without posts)"))
+        #expect(ending.output.contains("  favorites    0\n"))
+        #expect(ending.output.contains("● post      Small thought "))
+        #expect(ending.output.hasSuffix("\n  mirror-bot train scheduler --from \(path)\n"))
+    }
+
+    /// The line is taken back before the answer, which is the same as without a terminal.
+    @Test func aTerminalSeesTheTimeAndTheCountsWhileItLives() async throws {
+        let terminal = try PseudoTerminal()
+        let stage = try Stage(["TERM": "xterm", "COLUMNS": "60"])
+        let demo = try stage.start(["demo", "--days", "1", "--json"], replacing: [2: terminal.inner])
+        var shown = ""
+        while !demo.hasEnded {
+            shown += terminal.shown()
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        shown += terminal.shown()
+        #expect(shown.contains(/\r2026-06-01 \d\d:\d\d  ● \d+ posts  ↩ \d+ replies  ★ \d+ favorites/))
+        #expect(shown.hasSuffix("\r" + String(repeating: " ", count: 59) + "\r"))
+        #expect(try await Self.sample.value.output == demo.ending().output)
     }
 
     @Test(arguments: [SIGINT, SIGTERM])

@@ -42,14 +42,62 @@ struct DemoCommand: AsyncParsableCommand {
 
     func run() async throws {
         LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
+        let bar = ProgressView()
+        let line = DemoLine(terminal: .error)
         let demo = Demo(
             network: network, from: from, days: days, seed: seed, zone: timeZone.flatMap(TimeZone.init(identifier:)),
-            say: { line in StandardError.write(line + "\n") })
-        let result = try await demo.run()
+            say: { text in
+                bar.finish()
+                StandardError.write(text + "\n")
+            },
+            report: { if line.isShown { bar.show($0) } }, watch: line.isShown ? line.show : nil)
+        let result = try await {
+            defer {
+                bar.finish()
+                line.clear()
+            }
+            return try await demo.run()
+        }()
         if json {
             try JSONOutput.print(result.summary, isOneLine: true)
         } else {
             for line in DemoView(result: result, terminal: .output).lines { print(line) }
         }
+    }
+}
+
+/// The line of a terminal that is written again and again while a demo lives.
+struct DemoLine: Sendable {
+    /// What the network has received so far.
+    struct Counts {
+        var posts: Int
+        var replies: Int
+        var favorites: Int
+    }
+
+    let terminal: Terminal
+
+    /// Elsewhere a line cannot be taken back.
+    var isShown: Bool { terminal.isInteractive }
+
+    @Sendable func show(_ time: LocalTime, _ counts: Counts) {
+        let columns = terminal.columns - 1
+        StandardError.write("\r" + Printable.padded(Self.text(time, counts, columns: columns), to: columns))
+    }
+
+    func clear() {
+        if isShown { StandardError.write("\r" + String(repeating: " ", count: terminal.columns - 1) + "\r") }
+    }
+
+    /// The time there and what happened so far, in words if they fit.
+    static func text(_ time: LocalTime, _ counts: Counts, columns: Int) -> String {
+        let signs = [
+            ("●", counts.posts, "posts"), ("↩", counts.replies, "replies"), ("★", counts.favorites, "favorites"),
+        ]
+        let line =
+            "\(time.day) \(time.minute)  " + signs.map { "\($0.0) \($0.1) \($0.2)" }.joined(separator: "  ")
+        guard Printable.width(line) > columns else { return line }
+        let short = "\(time.day) \(time.minute) " + signs.map { "\($0.0)\($0.1)" }.joined(separator: " ")
+        return Printable.line(short, columns: columns)
     }
 }

@@ -3,6 +3,7 @@ import Configuration
 import Favorites
 import Fleet
 import Foundation
+import Import
 import Logging
 import Mirroring
 import Networks
@@ -21,12 +22,17 @@ struct Demo {
 
     /// Where the human and the bot live.
     let network: NetworkName
+    /// The download to learn from; nil for the sample.
     let from: String?
     let days: Int
     let seed: UInt64
     let zone: TimeZone?
     /// Told what happens, for a person who waits.
     let say: @Sendable (String) -> Void
+    /// Told how far the reading of a download is.
+    let report: @Sendable (TrainingProgress) -> Void
+    /// Told some times a second what time it is there and what happened so far; nil where nobody looks.
+    let watch: (@Sendable (LocalTime, DemoLine.Counts) -> Void)?
 
     /// Runs the demo to its end.
     func run() async throws -> DemoResult {
@@ -59,9 +65,12 @@ struct Demo {
         }
     }
 
+    // MARK: Learning
+
     /// Archives the human's past, which needs no network.
     private func learnPosts(home: String, on network: NetworkName) async throws -> DemoPast {
-        let stores = try await MirrorStores.open(try configuration(home: home, zone: zone ?? Self.sampleZone))
+        let first = zone ?? (from == nil ? Self.sampleZone : .current)
+        let stores = try await MirrorStores.open(try configuration(home: home, zone: first))
         do {
             let path = try from ?? sample(in: home)
             let isSample = from == nil
@@ -69,18 +78,24 @@ struct Demo {
                 SandboxIdentity.carried(isSample ? post : DemoPast.adopt(post), to: network)
             }
             let trainer = SchedulerTrainer(
-                stores: stores, clock: SystemClock(), zone: zone ?? Self.sampleZone, report: { _ in })
+                stores: stores, clock: SystemClock(), zone: first, report: { if !isSample { report($0) } })
             let summary = try await trainer.train(fromArchive: path, localHost: SamplePeople.host, adopt: adopt)
-            let found = (zone ?? summary.suggestedTimeZone.flatMap(TimeZone.init(identifier:)))
+            let zone = try await settledZone(named: summary.suggestedTimeZone, stores.archive)
             let past = try await DemoPast(
-                archive: stores.archive, posts: summary.learned, zone: found ?? Self.sampleZone,
-                origin: from == nil ? Self.sampleOrigin : nil, friendsAtMost: Self.friendsAtMost)
+                archive: stores.archive, posts: summary.learned, zone: zone,
+                origin: isSample ? Self.sampleOrigin : nil, friendsAtMost: Self.friendsAtMost)
             await stores.close()
             return past
         } catch {
             await stores.close()
             throw error
         }
+    }
+
+    /// The zone that was given, else the archive's, else one that is assumed.
+    private func settledZone(named name: String?, _ archive: Archive) async throws -> DemoZone {
+        if let given = zone ?? name.flatMap(TimeZone.init(identifier:)) { return DemoZone(zone: given) }
+        return from == nil ? DemoZone(zone: Self.sampleZone) : try await .assumed(from: archive)
     }
 
     /// Writes the sample archive into a file and returns its path.
@@ -90,29 +105,53 @@ struct Demo {
         return path
     }
 
+    /// Learns what the human favorites: the sample's from the human's account, somebody's own from the download.
+    ///
+    /// A download's likes are compared with the posts that are on the bot's home timeline. One without likes teaches
+    /// nothing, and the bot then gives no favorites.
+    private func learnFavorites(
+        _ stores: MirrorStores, _ registry: NetworkRegistry, _ clock: VirtualClock
+    ) async throws -> (favorites: Int, normals: Int) {
+        say("learning favorites from \(from ?? "the human's account") …")
+        let reader = try await registry.requiredNetwork(of: from == nil ? .human : .bot, in: stores)
+        let own = try await reader.verifyAccount().id
+        let favorites = try stores.favorites()
+        let trainer = ClassifierTrainer(stores: stores, favorites: favorites, clock: clock, report: { _ in })
+        if let from {
+            do {
+                _ = try await trainer.train(fromArchive: from, localHost: nil, limit: ClassifierTrainer.seedSize)
+            } catch let error as ImportError where error.code == .nothingToRead {}
+        }
+        _ = try await trainer.train(from: reader, own: [own], limit: ClassifierTrainer.seedSize)
+        let trained = try await favorites.status()
+        return (Int(trained.favorites), Int(trained.normals))
+    }
+
+    // MARK: Living
+
     /// Learns the favorites, lives through the days and reads what came of it.
     private func live(
         _ past: DemoPast, _ sandbox: Sandbox, _ registry: NetworkRegistry, _ clock: VirtualClock, home: String
     ) async throws -> DemoResult {
-        let stores = try await MirrorStores.open(try configuration(home: home, zone: past.zone, sandbox: sandbox))
+        let stores = try await MirrorStores.open(try configuration(home: home, zone: past.zone.zone, sandbox: sandbox))
         do {
-            say("learning favorites from the human's account …")
-            let human = try await registry.requiredNetwork(of: .human, in: stores)
-            let account = try await human.verifyAccount()
-            let favorites = try stores.favorites()
-            let trainer = ClassifierTrainer(stores: stores, favorites: favorites, clock: clock, report: { _ in })
-            _ = try await trainer.train(from: human, own: [account.id], limit: ClassifierTrainer.seedSize)
-            if let from {
-                _ = try await trainer.train(fromArchive: from, localHost: nil, limit: ClassifierTrainer.seedSize)
-            }
-            let trained = try await favorites.status()
+            let learned = try await learnFavorites(stores, registry, clock)
+            let spent = await sandbox.ledger.spentMicrodollars
             say("living through \(days) \(days == 1 ? "day" : "days") …")
             let worker = Worker(
-                stores: stores, registry: registry, clock: clock, logger: Logger(label: "mirror-bot"))
-            try await worker.run(until: sandbox.world.end)
+                stores: stores, registry: registry, clock: clock,
+                logger: Logger(label: "mirror-bot"))
+            let watching = watching(sandbox, clock, past.zone.zone)
+            let outcome: Result<Void, any Error>
+            do { outcome = .success(try await worker.run(until: sandbox.world.end)) } catch {
+                outcome = .failure(error)
+            }
+            watching.cancel()
+            await watching.value
+            try outcome.get()
             let result = try await DemoResult(
-                past: past, days: days, world: sandbox.world, ledger: await sandbox.ledger, stores: stores,
-                favoritesLearned: Int(trained.favorites), normalsLearned: Int(trained.normals))
+                past: past, from: from, days: days, sandbox: sandbox, stores: stores,
+                learned: learned, spentBefore: spent)
             await stores.close()
             return result
         } catch {
@@ -121,16 +160,35 @@ struct Demo {
         }
     }
 
+    /// Tells whoever looks what time it is, until it is cancelled.
+    private func watching(_ sandbox: Sandbox, _ clock: VirtualClock, _ zone: TimeZone) -> Task<Void, Never> {
+        Task {
+            guard let watch else { return }
+            while !Task.isCancelled {
+                let received = await sandbox.ledger.summary
+                watch(
+                    LocalTime(clock.now, in: zone),
+                    .init(posts: received.posted, replies: received.replies, favorites: received.favorites))
+                try? await Task.sleep(for: .milliseconds(100))
+            }
+        }
+    }
+
     /// A configuration that knows the sandbox and nothing of the person's own accounts.
+    ///
+    /// Who brought an archive has no account in the sandbox: only the bot has.
     private func configuration(home: String, zone: TimeZone, sandbox: Sandbox? = nil) throws -> MirrorConfiguration {
         var variables = ["MIRROR": Self.mirror, "MIRROR_BOT_HOME": home, "TIME_ZONE": zone.identifier]
         if let dictionary = ProcessInfo.processInfo.environment["MECAB_DICTIONARY"] {
             variables["MECAB_DICTIONARY"] = dictionary
         }
         if let sandbox {
-            for role in SandboxRole.allCases { variables.merge(sandbox.settings(of: role, on: network)) { $1 } }
             // Every other minute is often enough for people who are not there, and takes half as long.
             variables["POLL_SECONDS"] = "120"
+            variables["HUMAN_NETWORK"] = network.rawValue
+            for role in SandboxRole.allCases where role == .bot || from == nil {
+                variables.merge(sandbox.settings(of: role, on: network)) { $1 }
+            }
         }
         let values = try SettingValues(environment: EnvironmentVariablesProvider(environmentVariables: variables))
         return try MirrorConfiguration(values, environment: [:])

@@ -10,22 +10,24 @@ struct DemoPast {
     let posts: Int
     let oldest: Date
     let newest: Date
-    let zone: TimeZone
+    var zone: DemoZone
     /// The first instant of the first day.
     let origin: Date
     /// The handles of those whom the human has answered most.
     let friends: [String]
-    /// The human's posts as the sandbox's server holds them; nil for the sample's own.
-    private let humanPosts: [Post]?
+    /// The human's own posts where they are not the sample's: the language of the people is taken from them.
+    let humanPosts: [Post]?
+}
 
+extension DemoPast {
     /// - Parameters:
     ///   - archive: The human's posts.
     ///   - posts: How many were read.
     ///   - zone: The human's time zone.
-    ///   - origin: The first instant of the run; nil for the day after the newest post.
+    ///   - origin: The first instant of the run; nil for the day after the newest post of somebody's own download.
     ///   - friendsAtMost: How many people live in the sandbox because of the archive.
     /// - Throws: ``CommandError`` for an archive without public posts; the store's error.
-    init(archive: Archive, posts: Int, zone: TimeZone, origin: Date?, friendsAtMost: Int) async throws {
+    init(archive: Archive, posts: Int, zone: DemoZone, origin: Date?, friendsAtMost: Int) async throws {
         guard let span = try await archive.span() else {
             throw CommandError(.badData, "could not run the demo: the archive holds no public posts")
         }
@@ -33,24 +35,32 @@ struct DemoPast {
         self.zone = zone
         oldest = span.oldest
         newest = span.newest
-        let nextDay = LocalTime(span.newest, in: zone).day.advanced(by: 1)
-        self.origin = origin ?? LocalDayMinutes(nextDay, in: zone).start ?? span.newest
+        let nextDay = LocalTime(span.newest, in: zone.zone).day.advanced(by: 1)
+        self.origin = origin ?? LocalDayMinutes(nextDay, in: zone.zone).start ?? span.newest
         friends = try await archive.repliedAuthors(limit: friendsAtMost).map(\.author.value)
         humanPosts = origin == nil ? try await archive.standalonePosts().suffix(400) : nil
     }
 
+    /// The people to live among.
+    ///
+    /// The sample's human is one of them; who brought an archive is not, for what the script would have them say and
+    /// like is not theirs.
     func world(seed: UInt64, days: Int, network: NetworkName) -> SandboxWorld {
         var configuration = SandboxWorld.Configuration(
-            seed: seed, origin: origin, days: days, timeZone: zone, friends: friends, humanPosts: humanPosts)
+            seed: seed, origin: origin, days: days, timeZone: zone.zone, friends: friends, humanPosts: humanPosts)
         configuration.botNetwork = network
+        configuration.isHumanPresent = humanPosts == nil
         return SandboxWorld(configuration: configuration)
     }
+
+    /// What names the human where the past is a download; nobody of the sandbox is called so.
+    private static let ownName = "you@\(SamplePeople.host)"
 
     /// Moves a post of a downloaded archive into the sandbox, its people under names made of their ids.
     @Sendable static func adopt(_ post: Post) -> Post {
         var adopted = post
         adopted.id = PostID(network: .mastodon, value: "https://\(SamplePeople.host)/archive/\(post.id.value)")
-        adopted.author = AccountID(network: .mastodon, value: SamplePeople.human.handle)
+        adopted.author = AccountID(network: .mastodon, value: ownName)
         adopted.replyTo = post.replyTo.map { target in
             ReplyTarget(author: target.author.map { author in Self.adopt(author, human: post.author) })
         }
@@ -60,9 +70,27 @@ struct DemoPast {
     }
 
     private static func adopt(_ author: AccountID, human: AccountID) -> AccountID {
-        guard author != human else { return AccountID(network: .mastodon, value: SamplePeople.human.handle) }
+        guard author != human else { return AccountID(network: .mastodon, value: ownName) }
         let name = author.value.split(separator: "@").first.map(String.init) ?? author.value
         let plain = name.lowercased().filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
         return AccountID(network: .mastodon, value: "friend_\(plain)@\(SamplePeople.host)")
+    }
+}
+
+/// The zone that a demo lives in, and how it was found.
+struct DemoZone {
+    let zone: TimeZone
+    /// Why nobody can be sure of it; nil where it was given.
+    var assumption: String?
+
+    /// The zone of an archive that names none: as its quiet hours suggest, else this machine's.
+    ///
+    /// - Throws: The store's error.
+    static func assumed(from archive: Archive) async throws -> DemoZone {
+        let guess = TimeZoneGuess(minuteCounts: try await archive.quietHoursGuess())?.candidates.first
+        guard let example = guess?.example, let zone = TimeZone(identifier: example) else {
+            return DemoZone(zone: .current, assumption: "this machine's")
+        }
+        return DemoZone(zone: zone, assumption: "from the hours without posts")
     }
 }

@@ -4,34 +4,39 @@ import Mirroring
 import Outbox
 import Posts
 import Sandbox
+import Schedule
 
 /// The figures of a demo; those about sending are the sandbox's, not the bot's.
 struct DemoSummary: Encodable {
-    let days: Int
+    var days: Int
     let planned: Int
     let posted: Int
     let skipped: Int
     let replies: Int
     let expectedReplies: Int
     let favorites: Int
-    let suggested: Int
-    /// Null without favorites.
-    let favoritePrecision: Double?
+    var suggested: Int
+    /// Null without favorites, and where nobody knows what the human would favorite.
+    var favoritePrecision: Double?
     let baseRate: Double?
     let unsolicited: Int
     let errors: Int
     let duplicateSends: Int
+    /// What the days would have cost, in US dollars; null where calls cost nothing.
+    var cost: Double?
 
     enum CodingKeys: String, CodingKey {
-        case days, planned, posted, skipped, replies, favorites, suggested, unsolicited, errors
+        case schema, days, planned, posted, skipped, replies, favorites, suggested, unsolicited, errors
         case expectedReplies = "expected_replies"
         case favoritePrecision = "favorite_precision"
         case baseRate = "base_rate"
         case duplicateSends = "duplicate_sends"
+        case cost = "cost_usd"
     }
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode("mirror-bot/demo/1", forKey: .schema)
         try container.encode(days, forKey: .days)
         try container.encode(planned, forKey: .planned)
         try container.encode(posted, forKey: .posted)
@@ -45,6 +50,7 @@ struct DemoSummary: Encodable {
         try container.encode(unsolicited, forKey: .unsolicited)
         try container.encode(errors, forKey: .errors)
         try container.encode(duplicateSends, forKey: .duplicateSends)
+        try container.encode(cost.map(Self.rounded), forKey: .cost)
     }
 
     private static func rounded(_ share: Double) -> Double { (share * 10_000).rounded() / 10_000 }
@@ -52,48 +58,89 @@ struct DemoSummary: Encodable {
 
 /// Everything a demo shows.
 struct DemoResult {
-    let past: DemoPast
-    let favoritesLearned: Int
+    /// How many days are drawn to compare the bot's hours with the human's year.
+    static let drawnDays = 365
+
+    var past: DemoPast
+    /// The download that was learned from; nil for the sample.
+    var from: String?
+    let network: NetworkName
+    var favoritesLearned: Int
     let normalsLearned: Int
-    let summary: DemoSummary
+    var summary: DemoSummary
     /// All actions whose time came, oldest first.
-    let actions: [Action]
+    var actions: [Action]
     let humanHours: [Double]
+    /// The bot's hours on many days that were drawn and not lived.
     let botHours: [Double]
     /// What the people are called where they live, by identity.
-    let names: [AccountID: String]
+    var names: [AccountID: String]
+    /// The words of the posts that were answered or favorited, by identity.
+    var texts: [String: String]
+    /// When the human first wrote what the bot sent.
+    var written: [PostID: Date]
     /// What the network holds against the bot, a line each; empty when all went well.
-    let complaints: [String]
+    var complaints: [String]
 }
 
 extension DemoResult {
-    /// Reads what came of a demo.
+    /// Reads what came of a demo; what the learning had cost before its first day, in millionths of a US dollar, is no
+    /// part of what the days cost.
+    ///
+    /// - Throws: The store's error.
     init(
-        past: DemoPast, days: Int, world: SandboxWorld, ledger: SandboxLedger, stores: MirrorStores,
-        favoritesLearned: Int, normalsLearned: Int
+        past: DemoPast, from: String?, days: Int, sandbox: Sandbox, stores: MirrorStores,
+        learned: (favorites: Int, normals: Int), spentBefore: Int
     ) async throws {
+        let (world, ledger) = (sandbox.world, await sandbox.ledger)
         self.past = past
-        self.favoritesLearned = favoritesLearned
-        self.normalsLearned = normalsLearned
+        self.from = from
+        network = world.configuration.botNetwork
+        (favoritesLearned, normalsLearned) = learned
         let all = try await stores.outbox(lease: nil).recent(100_000)
         actions = all.filter { $0.due < world.end }.sorted { ($0.due, $0.id) < ($1.due, $1.id) }
         let slots = actions.filter { $0.kind == .post }
         let received = ledger.summary
+        // Whether the human would favorite a post is known of the sample's alone.
         summary = DemoSummary(
             days: days, planned: slots.count, posted: received.posted, skipped: slots.count { $0.state != .done },
             replies: received.replies, expectedReplies: received.expectedReplies, favorites: received.favorites,
-            suggested: actions.count(where: \.isSuggestion), favoritePrecision: received.favoritePrecision,
-            baseRate: received.baseRate, unsolicited: received.unsolicited, errors: received.errors,
-            duplicateSends: received.duplicateSends)
+            suggested: actions.count(where: \.isSuggestion),
+            favoritePrecision: from == nil ? received.favoritePrecision : nil,
+            baseRate: from == nil ? received.baseRate : nil, unsolicited: received.unsolicited,
+            errors: received.errors, duplicateSends: received.duplicateSends,
+            cost: network == .x ? Double(ledger.spentMicrodollars - spentBefore) / 1_000_000 : nil)
         complaints = Self.complaints(ledger)
-        let network = world.configuration.botNetwork
+        let network = network
         names = Dictionary(
             world.population.people.map { ($0.id(on: network), $0.handle(on: network)) },
             uniquingKeysWith: { first, _ in first })
-        let day = LocalTime(past.origin, in: past.zone).day
-        let plan = try await PlanReporter(stores: stores, zone: past.zone).report(on: day, now: world.end)
-        humanHours = plan?.humanHours ?? []
-        botHours = plan?.botHours ?? []
+        texts = await sandbox.texts(on: network)
+        var written: [PostID: Date] = [:]
+        for source in Set(actions.compactMap(\.sourcePost)) {
+            written[source] = try await stores.archive.post(source)?.createdAt
+        }
+        self.written = written
+        let times = try await stores.archive.scheduleRows()
+        let day = LocalTime(past.origin, in: past.zone.zone).day
+        humanHours = MinuteShares(of: times.lazy.filter { $0.day < day }.map(\.minute)).shares
+        botHours = MinuteShares(of: Self.drawn(from: day, times, stores.configuration)).shares
+    }
+
+    /// The minutes of many days of the bot, planned on the eve of the first one.
+    private static func drawn(
+        from first: LocalDay, _ times: [PostingTime], _ configuration: MirrorConfiguration
+    ) -> [MinuteOfDay] {
+        let history = PostingHistory(times: times, asOf: first.advanced(by: -1))
+        guard !history.isEmpty else { return [] }
+        let planner = DayPlanner(history: history, configuration: configuration.schedule)
+        // Days of the same weekday share a model.
+        let week = (0..<7).map { planner.model(for: first.advanced(by: $0)) }
+        return (0..<drawnDays).flatMap { offset in
+            let seed = PlanSeed.plan(mirror: configuration.mirror, day: first.advanced(by: offset))
+            var generator = SplitMix64(seed: seed)
+            return week[offset % 7].minutes(using: &generator)
+        }
     }
 
     private static func complaints(_ ledger: SandboxLedger) -> [String] {

@@ -2,110 +2,232 @@ import Foundation
 import Mirroring
 import Outbox
 import Posts
+import Sandbox
 
-/// What a person sees of a demo.
+/// What a person sees of a demo, no wider than the terminal.
 struct DemoView {
-    private static let names = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
-    private static let featuresShown = 3
+    private static let weekdays = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+    /// Below this width, signs alone tell actions apart.
+    private static let wide = 60
+    /// How many features say why something became a favorite.
+    private static let featuresShown = 2
 
     let result: DemoResult
     let terminal: Terminal
 
-    var lines: [String] { learned + [""] + timeline + [""] + hours + [""] + figures }
+    var lines: [String] { Array([learned, timeline, hours, figures, next].joined(separator: [""])) }
+
+    private var zone: TimeZone { result.past.zone.zone }
+
+    // MARK: What it knows
 
     private var learned: [String] {
-        let zone = result.past.zone
-        return [
-            terminal.bold("what it learned"),
-            "  \(result.past.posts) posts, \(DateText.day(result.past.oldest, in: zone)) to "
-                + "\(DateText.day(result.past.newest, in: zone)), clock of \(zone.name)",
-            "  \(result.favoritesLearned) favorites and \(result.normalsLearned) other posts",
+        let past = result.past
+        let span = "\(DateText.day(past.oldest, in: zone)) to \(DateText.day(past.newest, in: zone))"
+        var facts = [
+            "\(past.posts) posts, \(span), clock of \(zone.identifier)",
+            result.favoritesLearned > 0
+                ? "\(result.favoritesLearned) favorites and \(result.normalsLearned) other posts"
+                : "no favorites: the archive holds no likes with a text, so the bot favorites nothing",
         ]
+        if let assumption = past.zone.assumption {
+            facts.append("the time zone is assumed (\(assumption)); --time-zone sets another")
+        }
+        facts.append(result.from == nil ? Self.sample : Self.simulated(besides: past.friends.count))
+        return [terminal.bold("what it learned")] + facts.flatMap { wrapped($0) }
+    }
+
+    private static let sample =
+        "simulated: the network, its clock, the human and everybody else; all was written for this"
+
+    private static func simulated(besides friends: Int) -> String {
+        let people = "simulated: the network, its clock, and everybody in it with what they write"
+        guard friends > 0 else { return people }
+        return people + "; \(friends) of them stand for the people whom you answered most, as friend_ and their id"
     }
 
     // MARK: What happened
 
+    /// The first day in full, and the others in one line each.
     private var timeline: [String] {
-        var lines = [terminal.bold("what it did")]
-        var day: LocalDay?
-        for action in result.actions {
-            let time = LocalTime(action.due, in: result.past.zone)
-            if time.day != day {
-                lines.append("  " + terminal.bold("\(Self.names[time.day.weekday - 1]) \(time.day)"))
-                day = time.day
+        let days = Dictionary(grouping: result.actions) { LocalTime($0.due, in: zone).day }
+        let first = LocalTime(result.past.origin, in: zone).day
+        let others = (1..<max(1, result.summary.days)).map { first.advanced(by: $0) }
+        return [terminal.bold("what it did") + terminal.dim(isWide ? " (a date: when the text was first written)" : "")]
+            + whole(first, days[first] ?? []) + others.flatMap { summed($0, days[$0] ?? []) }
+    }
+
+    private func whole(_ day: LocalDay, _ actions: [Action]) -> [String] {
+        let silences = silences(actions).flatMap { group in
+            wrapped("· \(group)", indent: isWide ? 10 : 2, style: terminal.dim)
+        }
+        return ["  " + terminal.bold(Self.name(of: day))]
+            + actions.filter(Self.isDone).flatMap(lines(of:)) + silences
+    }
+
+    private func summed(_ day: LocalDay, _ actions: [Action]) -> [String] {
+        let done = actions.filter(Self.isDone)
+        let parts = [
+            Self.count(done.count { $0.kind == .post }, "post"),
+            Self.count(done.count { $0.kind == .reply }, "reply"),
+            Self.count(done.count { $0.kind == .favorite && $0.state == .done }, "favorite"),
+            Self.count(done.count(where: \.isSuggestion), "suggestion"),
+            Self.count(actions.count - done.count, "silence"),
+        ].compactMap(\.self)
+        let text = parts.isEmpty ? "nothing" : parts.joined(separator: ", ")
+        return wrapped("\(Self.name(of: day))  \(text)")
+    }
+
+    /// `3 replies`; nil for none.
+    private static func count(_ number: Int, _ name: String) -> String? {
+        guard number != 1 else { return "1 \(name)" }
+        return number == 0 ? nil : "\(number) " + (name.hasSuffix("y") ? "\(name.dropLast())ies" : "\(name)s")
+    }
+
+    /// Whether somebody was told of it, or is to decide about it.
+    private static func isDone(_ action: Action) -> Bool { action.state == .done || action.isSuggestion }
+
+    private static func name(of day: LocalDay) -> String { "\(weekdays[day.weekday - 1]) \(day)" }
+
+    // MARK: One action
+
+    private var isWide: Bool { terminal.columns >= Self.wide }
+
+    private func lines(of action: Action) -> [String] {
+        let minute = LocalTime(action.due, in: zone).minute
+        let (sign, verb, color) =
+            switch action.kind {
+            case .post: ("●", "post", terminal.blue)
+            case .reply: ("↩", "reply", terminal.green)
+            case .favorite:
+                action.isSuggestion ? ("☆", "suggests", terminal.yellow) : ("★", "favorite", terminal.yellow)
             }
-            lines.append(line(action, at: time.minute))
-        }
-        return lines
+        let head = isWide ? "    \(minute) \(sign) \(Printable.padded(verb, to: 10))" : "  \(minute) \(sign) "
+        let room = terminal.columns - Printable.width(head)
+        let texts = texts(of: action, room: room)
+        let rest = texts.dropFirst().map { String(repeating: " ", count: Printable.width(head)) + $0 }
+        return [head.replacing(sign, with: color(sign), maxReplacements: 1) + (texts.first ?? "")] + rest
     }
 
-    private func line(_ action: Action, at minute: MinuteOfDay) -> String {
-        let head = "    \(minute) "
-        let columns = max(30, terminal.columns - 24)
-        switch (action.kind, action.state) {
-        case (.post, .done):
-            return head + terminal.blue("● post      ") + Printable.line(action.text ?? "", columns: columns)
-        case (.reply, .done):
-            return head + terminal.green("↩ reply     ") + Printable.line(action.text ?? "", columns: columns)
-        case (.favorite, .done):
-            return head + terminal.yellow("★ favorite  ") + Printable.line(why(action), columns: columns)
-        case (.favorite, _) where action.isSuggestion:
-            return head + terminal.yellow("☆ suggests  ") + Printable.line(why(action), columns: columns)
-        default:
-            let who = action.targetAuthor.map { "\(name(of: $0)): " } ?? ""
-            let reason = Explanation(json: action.explanation)?.summary ?? action.reason ?? ""
-            return head
-                + terminal.dim(
-                    "· \(Printable.padded(name(of: action), to: 10))"
-                        + Printable.line(who + reason, columns: columns))
+    private func texts(of action: Action, room: Int) -> [String] {
+        let author = action.targetAuthor.map(name) ?? ""
+        let subject = action.targetPost.flatMap { result.texts[$0] }.map(Self.withoutAddress)
+        let about = subject.map { "\(author): \($0)" } ?? author
+        let date = action.sourcePost.flatMap { result.written[$0] }.map { DateText.day($0, in: zone) }
+        switch action.kind {
+        case .post:
+            return [clipped(action.text ?? "", date, room)]
+        case .reply:
+            return [clipped(about, nil, room), clipped("→ " + Self.withoutAddress(action.text ?? ""), date, room)]
+        case .favorite:
+            return [clipped(about, why(action).map { Printable.line($0, columns: max(12, room / 3)) }, room)]
         }
     }
 
-    private func name(of action: Action) -> String {
-        switch action.state {
-        case .skipped where action.kind == .reply: "silent"
-        default: action.state.rawValue
-        }
+    /// The text, and behind it the note in brackets, in so many columns; both where there is room for both.
+    private func clipped(_ text: String, _ note: String?, _ room: Int) -> String {
+        guard let note, Printable.width(note) + 3 <= room / 2 else { return Printable.line(text, columns: room) }
+        let shown = Printable.line(text, columns: room - Printable.width(note) - 3)
+        return shown + terminal.dim(" (\(Printable.line(note)))")
+    }
+
+    /// The features that spoke for a favorite most.
+    private func why(_ action: Action) -> String? {
+        let features = Explanation(json: action.explanation)?.features ?? []
+        let strongest = features.filter { $0.logOdds > 0 }.prefix(Self.featuresShown)
+        guard !strongest.isEmpty else { return nil }
+        return strongest.map { $0.name.hasPrefix("@") ? Self.short($0.name.dropFirst()) : $0.name }
+            .joined(separator: ", ")
     }
 
     /// What people call somebody; the identity where that is not known.
-    private func name(of author: AccountID) -> String { result.names[author] ?? author.value }
-
-    /// Whose post was favorited, and the features that spoke for it most.
-    private func why(_ action: Action) -> String {
-        let author = action.targetAuthor.map(name) ?? ""
-        guard let explanation = Explanation(json: action.explanation), let features = explanation.features else {
-            return author
-        }
-        let shown = features.filter { $0.logOdds > 0 }.prefix(Self.featuresShown).map { feature in
-            "\(feature.name) +\(feature.logOdds.formatted(.number.precision(.fractionLength(1))))"
-        }
-        let rate = explanation.favoriteRate.map { $0.formatted(.number.precision(.fractionLength(1))) } ?? "?"
-        return "\(author), rate \(rate): \(shown.joined(separator: ", "))"
+    private func name(of author: AccountID) -> String {
+        Printable.line(Self.short(result.names[author] ?? author.value), columns: 24)
     }
+
+    /// Names of the sandbox's own server go without it.
+    private static func short(_ handle: some StringProtocol) -> String {
+        for separator in ["@", "."] where handle.hasSuffix(separator + SamplePeople.host) {
+            return String(handle.dropLast(SamplePeople.host.count + 1))
+        }
+        return String(handle)
+    }
+
+    /// The text without the names at its beginning.
+    private static func withoutAddress(_ text: String) -> String {
+        let words = text.split(whereSeparator: \.isWhitespace)
+        let rest = words.drop { $0.hasPrefix("@") }
+        return (rest.isEmpty ? words[...] : rest).joined(separator: " ")
+    }
+
+    // MARK: Silence
+
+    /// What was decided against, by reason, the most frequent first.
+    private func silences(_ actions: [Action]) -> [String] {
+        let groups = Dictionary(grouping: actions.filter { !Self.isDone($0) }) { action in
+            [action.kind.rawValue, action.state.rawValue, action.reason ?? ""]
+        }
+        return groups.sorted { ($1.value.count, $0.key.joined()) < ($0.value.count, $1.key.joined()) }
+            .compactMap { $0.value.first.map { [count = $0.value.count] in silence($0, count) } }
+    }
+
+    private func silence(_ action: Action, _ count: Int) -> String {
+        let summary = Explanation(json: action.explanation)?.summary ?? action.reason ?? ""
+        guard action.kind == .reply, action.state == .skipped else {
+            let what = Self.count(count, action.kind.rawValue) ?? ""
+            return "\(what) \(action.state.rawValue)" + (summary.isEmpty ? "" : ": \(Printable.line(summary))")
+        }
+        let mentions = count == 1 ? "1 mention" : "\(count) mentions"
+        guard let kind = Self.unanswered[action.reason ?? ""] else {
+            return "\(mentions) (\(Printable.line(summary))): silence"
+        }
+        return "\(mentions) \(kind): silence"
+    }
+
+    /// What mentions are called that a rule left unanswered, by the rule.
+    private static let unanswered = [
+        "no-past-reply": "of people never answered before",
+        "not-linked": "of people never answered before",
+        "bot-author": "by bots",
+        "opted-out": "by people who want no bots",
+        "asked-to-stop": "that asked the bot to stop",
+        "denied": "by people who had asked it to stop",
+        "person-cap": "by people who had their replies of the day",
+        "thread-cap": "in conversations that had their replies",
+    ]
 
     // MARK: Figures
 
     private var hours: [String] {
-        [terminal.bold("when it posts, beside the human")]
+        let title = "when it posts: \(DemoResult.drawnDays) drawn days beside all of the human's"
+        return wrapped(title, indent: 0, style: terminal.bold)
             + HourPlot(human: result.humanHours, bot: result.botHours, terminal: terminal).text
-            .split(separator: "\n", omittingEmptySubsequences: false).map { "  " + $0 }
+            .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 
     private var figures: [String] {
         let summary = result.summary
-        return [
-            terminal.bold("what the network received"),
-            row("posts", "\(summary.posted) of \(summary.planned) planned, \(summary.skipped) skipped"),
-            row("replies", "\(summary.replies) of \(summary.expectedReplies) expected"),
+        var rows = [
+            ("posts", "\(summary.posted) of \(summary.planned) planned, \(summary.skipped) skipped"),
+            ("replies", "\(summary.replies) of \(summary.expectedReplies) expected"),
             summary.suggested > 0
-                ? row("suggested", "\(summary.suggested) favorites, for the human to give")
-                : row("favorites", favorites(summary)),
-            row("unsolicited", "\(summary.unsolicited)"),
-            row("sent twice", "\(summary.duplicateSends)"),
-            row("errors", "\(summary.errors)"),
-        ] + result.complaints.map { "  ! " + Printable.line($0) }
+                ? ("suggested", "\(summary.suggested) favorites, for the human to give")
+                : ("favorites", favorites(summary)),
+            ("unsolicited", "\(summary.unsolicited)"),
+            ("sent twice", "\(summary.duplicateSends)"),
+            ("errors", "\(summary.errors)"),
+        ]
+        if let cost = summary.cost {
+            let days = summary.days == 1 ? "this day" : "these \(summary.days) days"
+            let month = cost / Double(summary.days) * 30
+            rows.append(
+                ("cost on X", "\(dollars(cost)) for \(days), at this pace \(dollars(month)) a month; here nothing"))
+        }
+        return [terminal.bold("what the network received")] + rows.flatMap { row($0.0, $0.1) }
+            + result.complaints.map { "  ! " + Printable.line($0) }
     }
+
+    private func dollars(_ amount: Double) -> String { String(format: "$%.2f", amount) }
 
     private func favorites(_ summary: DemoSummary) -> String {
         guard let precision = summary.favoritePrecision, let base = summary.baseRate else {
@@ -117,5 +239,38 @@ struct DemoView {
 
     private func percent(_ share: Double) -> String { share.formatted(.percent.precision(.fractionLength(0))) }
 
-    private func row(_ name: String, _ value: String) -> String { "  " + Printable.padded(name, to: 13) + value }
+    private func row(_ name: String, _ value: String) -> [String] {
+        FigureGroup.wrapped(value, columns: terminal.columns - 15).enumerated().map { index, part in
+            "  " + Printable.padded(index == 0 ? name : "", to: 13) + part
+        }
+    }
+
+    // MARK: What is next
+
+    private var next: [String] {
+        guard let from = result.from else {
+            return [terminal.bold("next, with your own download"), "  mirror-bot demo --from archive.zip"]
+        }
+        return [terminal.bold("next, for real"), "  mirror-bot train scheduler --from \(Self.quoted(from))"]
+    }
+
+    /// The path as a shell reads it.
+    private static func quoted(_ path: String) -> String {
+        let isPlain = path.utf8.allSatisfy { byte in
+            UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
+                || UInt8(ascii: "-")...UInt8(ascii: "9") ~= byte || byte == UInt8(ascii: "_")
+        }
+        return isPlain ? path : "'\(Printable.line(path).replacing("'", with: #"'\''"#))'"
+    }
+
+    /// The text in lines that fit; those after the first are indented further.
+    private func wrapped(
+        _ text: String, indent: Int = 2, style: (String) -> String = { $0 }
+    ) -> [String] {
+        let columns = terminal.columns - indent - 2
+        return FigureGroup.wrapped(text, columns: columns).enumerated().map { index, part in
+            String(repeating: " ", count: index == 0 ? indent : indent + 2)
+                + style(Printable.line(part, columns: columns))
+        }
+    }
 }

@@ -51,7 +51,7 @@ struct FigureGroup {
     }
 
     /// Lines no wider than `columns`, as far as the words allow.
-    private static func wrapped(_ text: String, columns: Int) -> [String] {
+    static func wrapped(_ text: String, columns: Int) -> [String] {
         text.split(separator: " ").reduce(into: [String]()) { lines, word in
             if let last = lines.last, Printable.width(last) + 1 + Printable.width(String(word)) <= columns {
                 lines[lines.count - 1] += " " + word

@@ -41,7 +41,7 @@ enum Fixture {
     }
 
     /// Writes the folder of an extracted X archive: three posts and a reply a day, and some likes.
-    static func xArchive(in folder: TemporaryDirectory) throws -> String {
+    static func xArchive(in folder: TemporaryDirectory, withLikes: Bool = true) throws -> String {
         let data = folder.path("archive/data")
         try FileManager.default.createDirectory(atPath: data, withIntermediateDirectories: true)
         let start = Date(timeIntervalSince1970: 1_767_571_200)
@@ -59,7 +59,7 @@ enum Fixture {
         let files = [
             "tweets": tweets, "like": likes, "account": [#"{"account":{"accountId":"42","username":"me"}}"#],
         ]
-        for (name, items) in files {
+        for (name, items) in files where withLikes || name != "like" {
             let text = "window.YTD.\(name).part0 = [\(items.joined(separator: ","))]"
             try text.write(toFile: "\(data)/\(name).js", atomically: false, encoding: .utf8)
         }

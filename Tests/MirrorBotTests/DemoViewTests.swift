@@ -1,0 +1,173 @@
+import Foundation
+import Posts
+import Testing
+
+@testable import MirrorBot
+@testable import Mirroring
+@testable import Outbox
+
+/// A demo that a test can change.
+enum DemoFixture {
+    /// 2026-05-28, 20:26 UTC: a Thursday.
+    static let date = Date(timeIntervalSince1970: 1_780_000_000)
+
+    static func result(actions: [Action] = []) -> DemoResult {
+        let past = DemoPast(
+            posts: 2, oldest: date - 172_800, newest: date - 86_400, zone: DemoZone(zone: .gmt), origin: date,
+            friends: [], humanPosts: nil)
+        let summary = DemoSummary(
+            days: 1, planned: 3, posted: 2, skipped: 1, replies: 4, expectedReplies: 5, favorites: 6, suggested: 0,
+            favoritePrecision: 0.75, baseRate: 0.25, unsolicited: 7, errors: 8, duplicateSends: 9, cost: nil)
+        return DemoResult(
+            past: past, from: nil, network: .mastodon, favoritesLearned: 1, normalsLearned: 2, summary: summary,
+            actions: actions, humanHours: [], botHours: [], names: [:], texts: [:], written: [:], complaints: [])
+    }
+}
+
+@Suite struct DemoViewTests {
+    private static let old = PostID(network: .mastodon, value: "https://home.example/1")
+
+    private func action(
+        _ kind: ActionKind, _ state: ActionState = .done, text: String? = nil, reason: String? = nil, day: Int = 0,
+        why: Explanation? = nil
+    ) -> Action {
+        let date = DemoFixture.date + Double(day) * 86_400
+        return Action(
+            id: "a1", kind: kind, subject: "s", state: state, due: date, expires: date, isPinned: false,
+            sourcePost: text == nil ? nil : Self.old, targetPost: kind == .post ? nil : "t",
+            targetAuthor: kind == .post ? nil : AccountID(network: .mastodon, value: "aoi@sandbox.example"),
+            targetAddress: nil, thread: nil, visibility: nil, language: nil, text: text, key: "k", sending: nil,
+            remoteID: nil, remoteAddress: nil, attempts: 0, nextAttempt: nil, reason: reason, explanation: why?.json,
+            created: date, updated: date)
+    }
+
+    private func lines(_ result: DemoResult, columns: Int = 80) -> [String] {
+        DemoView(result: result, terminal: Terminal(descriptor: -1, environment: ["COLUMNS": "\(columns)"])).lines
+    }
+
+    private func lived(_ actions: [Action]) -> DemoResult {
+        var result = DemoFixture.result(actions: actions)
+        result.texts = ["t": "@mirror  Did it rain?\nHere too."]
+        result.written = [Self.old: DemoFixture.date - 86_400 * 100]
+        return result
+    }
+
+    // MARK: Actions
+
+    @Test func aReplyShowsTheQuestionWhoAskedAndWhenTheAnswerWasFirstWritten() throws {
+        let lines = lines(lived([action(.reply, text: "@aoi@sandbox.example Only a little.")]))
+        let first = try #require(lines.firstIndex { $0.contains("↩") })
+        #expect(lines[first] == "    20:26 ↩ reply     aoi: Did it rain? Here too.")
+        #expect(lines[first + 1] == "                      → Only a little. (2026-02-17)")
+    }
+
+    @Test func aFavoriteShowsThePostAndTwoWordsWhy() {
+        let features = [("@aoi@sandbox.example", 2.0), ("rain", 1), ("here", 0.5), ("too", -1)]
+        let why = Explanation("s", features: features.map { .init(name: $0.0, logOdds: $0.1) })
+        #expect(
+            lines(lived([action(.favorite, why: why)]))
+                .contains("    20:26 ★ favorite  aoi: Did it rain? Here too. (aoi, rain)"))
+    }
+
+    @Test func aPostShowsItsTextAndItsDate() {
+        #expect(
+            lines(lived([action(.post, text: "A loaf.")])).contains("    20:26 ● post      A loaf. (2026-02-17)"))
+        #expect(
+            lines(lived([action(.post, text: "A loaf.")]), columns: 40).contains("  20:26 ● A loaf. (2026-02-17)"))
+    }
+
+    @Test func repeatedSilencesAreOneLine() throws {
+        let actions = ["no-past-reply", "asked-to-stop", "no-past-reply", "new-rule", "no-past-reply"].map { reason in
+            action(.reply, .skipped, reason: reason, why: Explanation("some sentence"))
+        }
+        let all = lines(lived(actions + [action(.post, .expired, reason: "too-late")]))
+        #expect(
+            all.filter { $0.contains("·") } == [
+                "          · 3 mentions of people never answered before: silence",
+                "          · 1 post expired: too-late",
+                "          · 1 mention that asked the bot to stop: silence",
+                "          · 1 mention (some sentence): silence",
+            ])
+    }
+
+    @Test func daysAfterTheFirstAreSummedUp() {
+        var result = lived(
+            [
+                action(.post, text: "x"), action(.post, text: "y", day: 1), action(.reply, text: "z", day: 1),
+                action(.reply, text: "z", day: 1), action(.reply, .skipped, reason: "denied", day: 1),
+                action(.favorite, .suggested, day: 1),
+            ])
+        result.summary.days = 3
+        let lines = lines(result)
+        #expect(lines.contains("  Thu 2026-05-28"))
+        #expect(lines.contains("  Fri 2026-05-29 1 post, 2 replies, 1 suggestion, 1 silence"))
+        #expect(lines.contains("  Sat 2026-05-30 nothing"))
+        #expect(lines.count { $0.contains("●") } == 1)
+    }
+
+    // MARK: Facts and figures
+
+    @Test func theFiguresAreTheNetworks() {
+        let lines = lines(DemoFixture.result())
+        #expect(lines.contains("  posts        2 of 3 planned, 1 skipped"))
+        #expect(lines.contains("  replies      4 of 5 expected"))
+        #expect(lines.contains("  favorites    6, 75% of them what the human would favorite (by chance: 25%)"))
+        #expect(lines.contains("  sent twice   9"))
+        #expect(!lines.contains { $0.contains("cost") })
+    }
+
+    @Test func onXItSaysWhatTheDaysWouldHaveCost() {
+        var result = DemoFixture.result()
+        (result.summary.days, result.summary.cost) = (2, 0.5)
+        #expect(
+            lines(result).contains("  cost on X    $0.50 for these 2 days, at this pace $7.50 a month; here nothing"))
+    }
+
+    @Test func saysWhatIsAssumedSimulatedAndMissing() {
+        var result = DemoFixture.result()
+        result.past.zone.assumption = "this machine's"
+        (result.from, result.favoritesLearned) = ("/tmp/a.zip", 0)
+        result.summary.favoritePrecision = nil
+        let text = lines(result, columns: 200).joined(separator: "\n")
+        #expect(text.contains("the time zone is assumed (this machine's); --time-zone sets another"))
+        #expect(text.contains("no favorites: the archive holds no likes with a text"))
+        #expect(text.contains("simulated: the network, its clock, and everybody in it"))
+        #expect(!text.contains("by chance"))
+    }
+
+    @Test(arguments: [
+        (nil, "  mirror-bot demo --from archive.zip"), ("/a/b-1.zip", "  mirror-bot train scheduler --from /a/b-1.zip"),
+        ("it's mine.zip", #"  mirror-bot train scheduler --from 'it'\''s mine.zip'"#),
+    ])
+    func endsWithTheNextCommand(from: String?, command: String) {
+        var result = DemoFixture.result()
+        result.from = from
+        #expect(lines(result).last == command)
+    }
+
+    @Test(arguments: [40, 60, 80, 120]) func noLineIsWiderThanTheTerminal(columns: Int) {
+        let long = String(repeating: "very long bread ", count: 12)
+        let why = Explanation(long, features: [.init(name: long, logOdds: 1)])
+        var result = lived(
+            ActionKind.allCases.flatMap { kind in
+                ActionState.allCases.map { action(kind, $0, text: long, reason: "r", why: why) }
+            })
+        result.texts = ["t": long]
+        (result.summary.days, result.summary.cost, result.from) = (3, 1_234, "a.zip")
+        result.past.zone.assumption = "from the hours without posts"
+        for line in lines(result, columns: columns).dropLast() {
+            #expect(Printable.width(line) <= columns, "\(line)")
+        }
+    }
+
+    // MARK: While it lives
+
+    @Test(arguments: [
+        (79, "2026-05-28 20:26  ● 4 posts  ↩ 12 replies  ★ 7 favorites"), (39, "2026-05-28 20:26 ●4 ↩12 ★7"),
+        (20, "2026-05-28 20:26 ●4…"),
+    ])
+    func theLineFitsTheTerminal(columns: Int, line: String) {
+        let received = DemoLine.Counts(posts: 4, replies: 12, favorites: 7)
+        #expect(DemoLine.text(LocalTime(DemoFixture.date, in: .gmt), received, columns: columns) == line)
+    }
+}
