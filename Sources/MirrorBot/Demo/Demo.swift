@@ -139,7 +139,7 @@ struct Demo {
             let spent = await sandbox.ledger.spentMicrodollars
             say("living through \(days) \(days == 1 ? "day" : "days") …")
             let worker = Worker(
-                stores: stores, registry: registry, clock: clock,
+                stores: stores, registry: registry, clock: clock, cadence: cadence,
                 logger: Logger(label: "mirror-bot"))
             let watching = watching(sandbox, clock, past.zone.zone)
             let outcome: Result<Void, any Error>
@@ -174,6 +174,19 @@ struct Demo {
         }
     }
 
+    /// Calmer than a worker in earnest, for people who are not there: each look costs the demo time.
+    private var cadence: Cadence {
+        var cadence = Cadence(poll: .seconds(60), human: network, bot: network)
+        cadence.mentions = max(cadence.mentions, .seconds(300))
+        cadence.botHome = max(cadence.botHome, .seconds(600))
+        cadence.humanHome = max(cadence.humanHome, .seconds(600))
+        cadence.humanPosts = max(cadence.humanPosts, .seconds(3_600))
+        cadence.humanFavorites = max(cadence.humanFavorites, .seconds(1_800))
+        // What is due wakes the publisher; otherwise it only has to notice the next day.
+        cadence.publisher = .seconds(900)
+        return cadence
+    }
+
     /// A configuration that knows the sandbox and nothing of the person's own accounts.
     ///
     /// Who brought an archive has no account in the sandbox: only the bot has.
@@ -183,8 +196,6 @@ struct Demo {
             variables["MECAB_DICTIONARY"] = dictionary
         }
         if let sandbox {
-            // Every other minute is often enough for people who are not there, and takes half as long.
-            variables["POLL_SECONDS"] = "120"
             variables["HUMAN_NETWORK"] = network.rawValue
             for role in SandboxRole.allCases where role == .bot || from == nil {
                 variables.merge(sandbox.settings(of: role, on: network)) { $1 }
