@@ -1,0 +1,124 @@
+import Foundation
+import Mirroring
+import Testing
+
+/// What README, docs/ and the other texts for people say, compared with the program.
+@Suite(.timeLimit(.minutes(2))) struct DocumentationTests {
+    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+
+    /// The texts, by their paths below the root.
+    private static let pages =
+        ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
+        + ["architecture", "measures", "operations", "promises", "settings"].map { "docs/\($0).md" }
+
+    private func lines(of page: String) throws -> [String] {
+        try String(contentsOf: Self.root.appendingPathComponent(page), encoding: .utf8)
+            .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    }
+
+    // MARK: README.md
+
+    @Test func theReadmeIsShort() throws { #expect(try lines(of: "README.md").count <= 150) }
+
+    /// Its sample is lines of what the command above it prints, in their order; `…` stands for what is left out.
+    @Test func theSampleIsWhatTheDemoPrints() async throws {
+        let lines = try lines(of: "README.md")
+        let mark = try #require(lines.firstIndex { $0.hasPrefix("<!-- Lines of: ") })
+        #expect(lines[mark] == "<!-- Lines of: COLUMNS=80 mirror-bot demo --days 1 -->")
+        let sample = lines[(mark + 2)...].prefix { $0 != "```" }.filter { $0.trimmed != "…" }
+        #expect(sample.count >= 5)
+        let stage = try Stage(["COLUMNS": "80"])
+        let ending = try await stage.run("demo", "--days", "1")
+        #expect(ending.status == 0, "\(ending.error)")
+        var printed = ending.output.split(separator: "\n").map { String($0).trimmed }[...]
+        for line in sample {
+            let place = try #require(printed.firstIndex(of: line.trimmed), "not printed, or not here: \(line)")
+            printed = printed[(place + 1)...]
+        }
+    }
+
+    // MARK: docs/settings.md
+
+    /// A row of one of its tables.
+    private struct Row {
+        let name: String
+        let type: String
+        let fallback: String
+        let isSecret: Bool
+
+        /// Nil for a line that is no row about a variable.
+        init?(_ line: String) {
+            let cells = line.split(separator: "|").map { String($0).trimmed }
+            guard cells.count == 5, cells[0].hasPrefix("`") else { return nil }
+            name = String(cells[0].dropFirst().dropLast())
+            (type, fallback, isSecret) = (cells[1], cells[2], cells[3] == "yes")
+        }
+    }
+
+    @Test func everySettingIsDocumentedAndNoOther() throws {
+        let rows = try lines(of: "docs/settings.md").compactMap(Row.init)
+        #expect(rows.map(\.name).sorted() == Setting.all.map(\.name).sorted())
+    }
+
+    @Test func defaultsFormsAndSecretsAreThoseOfTheProgram() throws {
+        let rows = try lines(of: "docs/settings.md").compactMap(Row.init)
+        for setting in Setting.all {
+            let row = try #require(rows.first { $0.name == setting.name }, "\(setting.name)")
+            #expect(row.isSecret == setting.isSecret, "\(setting.name)")
+            // What other settings decide is said in words.
+            if let fallback = setting.fallback, !row.fallback.hasPrefix("as `") {
+                #expect(row.fallback.contains("`\(fallback)`"), "\(setting.name)")
+            }
+            switch setting.form {
+            case .choice(let choices): #expect(row.type == choices.map { "`\($0)`" }.joined(separator: ", "))
+            case .integer(let range): #expect(row.type == "\(range.lowerBound)–\(range.upperBound)")
+            case .text, .positive, .dollars: break
+            }
+        }
+    }
+
+    // MARK: docs/architecture.md
+
+    /// A link `Type.function` leads to the file that has the function.
+    @Test func everyFunctionOfTheMapIsInItsFile() throws {
+        let text = try lines(of: "docs/architecture.md").joined(separator: "\n")
+        let places = text.matches(of: /\[`(?<type>\w+)\.(?<name>\w+)`\]\(\.\.\/(?<path>[^)]+)\)/)
+        #expect(places.count >= 20)
+        for place in places.map(\.output) {
+            let file = Self.root.appendingPathComponent(String(place.path))
+            guard let source = try? String(contentsOf: file, encoding: .utf8) else { continue }
+            let isThere = ["func", "let", "var"].contains { source.contains("\($0) \(place.name)") }
+            #expect(isThere, "\(place.path): \(place.name)")
+        }
+    }
+
+    // MARK: Links
+
+    /// The anchor that GitHub and others make of a heading.
+    private static func anchor(of heading: String) -> String {
+        let kept = heading.drop { $0 == "#" }.trimmingCharacters(in: .whitespaces).lowercased().filter {
+            $0.isLetter || $0.isNumber || [" ", "-", "_"].contains($0)
+        }
+        return kept.replacingOccurrences(of: " ", with: "-")
+    }
+
+    @Test(arguments: pages) func everyLinkLeadsSomewhere(page: String) throws {
+        let folder = Self.root.appendingPathComponent(page).deletingLastPathComponent()
+        for match in try lines(of: page).joined(separator: "\n").matches(of: /\]\((?<target>[^)\s]+)\)/) {
+            let target = String(match.output.target)
+            guard !target.contains("://") else { continue }
+            let parts = target.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            let path = parts[0].isEmpty ? URL(fileURLWithPath: page).lastPathComponent : parts[0]
+            let file = folder.appendingPathComponent(path)
+            #expect(FileManager.default.fileExists(atPath: file.path), "\(page): \(target)")
+            guard parts.count == 2, let text = try? String(contentsOf: file, encoding: .utf8) else { continue }
+            let anchors = text.split(separator: "\n").filter { $0.hasPrefix("#") }.map { Self.anchor(of: String($0)) }
+            #expect(anchors.contains(parts[1]), "\(page): \(target)")
+        }
+    }
+}
+
+extension String {
+    fileprivate var trimmed: String { trimmingCharacters(in: .whitespaces) }
+}
