@@ -76,7 +76,7 @@ package struct LeaseKeeper: Sendable {
 
     /// Takes the lease if nobody holds it, or if its holder is silent.
     ///
-    /// A holder that lives shows it within seconds; one that died is replaced after ``LeaseWatch/patience``.
+    /// A holder that lives shows it within seconds; one that died is replaced after `LeaseWatch.patience`.
     package func acquireNow() async throws -> Lease? {
         var watch = LeaseWatch(patience: timing.patience)
         let first = try await table.record()
@@ -110,7 +110,7 @@ package struct LeaseKeeper: Sendable {
     /// Does work that needs the lease, beating beside it.
     ///
     /// - Returns: What the work returns.
-    /// - Throws: What the work throws; ``OutboxError`` as soon as another worker has taken the lease, and then the work
+    /// - Throws: What the work throws; `OutboxError` as soon as another worker has taken the lease, and then the work
     ///   is cancelled.
     package func holding<Value: Sendable>(
         _ lease: Lease, _ work: @escaping @Sendable () async throws -> Value

@@ -10,12 +10,16 @@ package import Storage
 
 /// A mirror's data, opened and checked: what every command begins with.
 package struct MirrorStores: Sendable {
+    /// What the mirror is told from outside, the networks of stored logins included.
     package let configuration: MirrorConfiguration
     package let storage: any StorageEngine
     package let archive: Archive
     package let people: People
+    /// Whose the mirror is, its zone, and when it began.
     package let table: MirrorTable
+    /// How far each feed was read, and how well.
     package let feeds: FeedTable
+    /// Since when the networks refuse credentials.
     package let refusals: RefusalTable
     /// Stored logins and sessions.
     ///
@@ -39,7 +43,7 @@ package struct MirrorStores: Sendable {
     ///   - configuration: Where the data is.
     ///   - logger: Told of what a person should know about the credentials.
     /// - Returns: The opened mirror; close it with ``close()``.
-    /// - Throws: ``StorageError``; `.outOfDate` names the command that migrates.
+    /// - Throws: `StorageError`; `.outOfDate` names the command that migrates.
     package static func open(
         _ configuration: MirrorConfiguration, logger: Logger = Logger(label: "mirror-bot")
     ) async throws -> MirrorStores {
@@ -232,6 +236,7 @@ package struct MirrorStores: Sendable {
         ConfigurationError("TIME_ZONE", "is not set; \(try await timeZoneProposal())")
     }
 
+    /// Ends the connections to the database after the calls in progress.
     package func close() async {
         await storage.close()
     }

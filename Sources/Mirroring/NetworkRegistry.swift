@@ -19,7 +19,7 @@ package struct NetworkRegistry: Sendable {
         self.clock = clock
     }
 
-    /// Tells servers whom to ask about this program; as ``HTTPClient/tell(contact:)``.
+    /// Tells servers whom to ask about this program; as `HTTPClient.tell(contact:)`.
     @discardableResult
     package func tell(contact: String) -> Bool { client.tell(contact: contact) }
 
@@ -36,14 +36,14 @@ package struct NetworkRegistry: Sendable {
 
     /// The network of a role's account; nil if the role has none.
     ///
-    /// - Throws: As ``MirrorStores/account(_:)`` and ``network(for:of:)``.
+    /// - Throws: As ``MirrorStores/account(_:)`` and ``network(for:of:sessions:)``.
     package func network(of role: AccountRole, in stores: MirrorStores) async throws -> (any SocialNetwork)? {
         try await stores.account(role).map { try network(for: $0, of: stores) }
     }
 
     /// The network of a role's account, or an error that says how to get one.
     ///
-    /// - Throws: As ``MirrorStores/requiredAccount(_:)`` and ``network(for:of:)``.
+    /// - Throws: As ``MirrorStores/requiredAccount(_:)`` and ``network(for:of:sessions:)``.
     package func requiredNetwork(of role: AccountRole, in stores: MirrorStores) async throws -> any SocialNetwork {
         try network(for: try await stores.requiredAccount(role), of: stores)
     }
@@ -55,7 +55,7 @@ package struct NetworkRegistry: Sendable {
     ///   - stores: The mirror, which keeps sessions and pays for calls.
     ///   - sessions: Keeps the session instead of the mirror.
     /// - Returns: A client that acts as that account.
-    /// - Throws: ``NetworkError`` for an unusable server.
+    /// - Throws: `NetworkError` for an unusable server.
     package func network(
         for account: AccountConfiguration, of stores: MirrorStores, sessions: (any CredentialStore)? = nil
     ) throws -> any SocialNetwork {
@@ -96,7 +96,7 @@ extension NetworkRegistry {
     ///   - server: The account's server.
     ///   - apiBaseURL: Where calls go instead; nil for the server itself.
     /// - Returns: The steps of the login.
-    /// - Throws: ``NetworkError`` for an address that cannot be used.
+    /// - Throws: `NetworkError` for an address that cannot be used.
     package func mastodonLogin(server: String, apiBaseURL: String?) throws -> MastodonLogin {
         try MastodonLogin(server: server, apiBaseURL: apiBaseURL, client: client, now: { [clock] in clock.now })
     }
@@ -108,7 +108,7 @@ extension NetworkRegistry {
     ///   - consumerSecret: The developer app's secret.
     ///   - apiBaseURL: Where calls go instead of X.
     /// - Returns: The steps of the login.
-    /// - Throws: ``NetworkError`` for an address that cannot be used.
+    /// - Throws: `NetworkError` for an address that cannot be used.
     package func xLogin(consumerKey: String, consumerSecret: Secret, apiBaseURL: String?) throws -> XLogin {
         try XLogin(
             consumerKey: consumerKey, consumerSecret: consumerSecret, apiBaseURL: apiBaseURL, client: client,

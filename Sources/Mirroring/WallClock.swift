@@ -6,6 +6,7 @@ import Outbox
 /// Every decision reads the time here and every wait goes through here, so that
 /// the demo and the tests can run days in seconds.
 package protocol WallClock: Sendable {
+    /// The present, as this clock shows it.
     var now: Date { get }
     /// Reads a clock that goes as fast and that nobody sets, in seconds since any instant.
     var uptime: TimeInterval { get }

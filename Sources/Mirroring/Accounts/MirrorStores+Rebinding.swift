@@ -20,7 +20,7 @@ extension MirrorStores {
     ///   - role: Whose credentials; nil for those of both roles, as far as there are any.
     ///   - registry: Makes the clients.
     /// - Returns: The roles whose account is another one.
-    /// - Throws: ``ConfigurationError`` without credentials; ``NetworkError``; the store's error.
+    /// - Throws: ``ConfigurationError`` without credentials; `NetworkError`; the store's error.
     package func rebindings(of role: AccountRole?, asking registry: NetworkRegistry) async throws -> [Rebinding] {
         var roles = role.map { [$0] } ?? []
         if role == nil {
@@ -43,7 +43,7 @@ extension MirrorStores {
     /// Binds the mirror to the accounts that its credentials open.
     ///
     /// What the bot did, people and what was learned stay. See
-    /// ``MirrorTable/rebind(_:settings:now:)`` for what does not.
+    /// `MirrorTable.rebind(_:settings:now:)` for what does not.
     ///
     /// - Parameters:
     ///   - rebindings: What ``rebindings(of:asking:)`` returned.

@@ -111,7 +111,7 @@ package struct Spending: Sendable, Equatable {
     package var month: String
     package var budget: Money
     package var total: Money
-    /// By the label of a ``SpendingPurpose``; only what cost something.
+    /// By the label of a `SpendingPurpose`; only what cost something.
     package var byPurpose: [String: Money]
     /// When the budget is whole again.
     package var renews: Date

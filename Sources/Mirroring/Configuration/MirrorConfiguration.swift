@@ -16,6 +16,7 @@ package enum FavoriteMode: String, Sendable {
 
 /// Everything one mirror is told from outside, read once at the edge.
 package struct MirrorConfiguration: Sendable {
+    /// The name of this human and bot pair, under which all its rows stand.
     package var mirror: String
     /// The settings as they were found.
     package private(set) var values: SettingValues
@@ -30,27 +31,45 @@ package struct MirrorConfiguration: Sendable {
     package private(set) var botNetwork: NetworkName
     /// Seals what is stored of logins.
     package var secretKey: Secret?
+    /// What the operator allows on X.
     package var x: XConfiguration
+    /// The database.
     package var storage: StorageLocation
+    /// Where the classifier's counts are; nil for the database.
     package var redisURL: Secret?
+    /// How the certificate of a `rediss://` server is checked.
     package var redisTLSVerify: String
+    /// The human's clock; nil if it is not set, though the mirror may know one.
     package var timeZone: TimeZone?
     /// Whom a server's operator may write to about the bot; nil for the bot itself.
     package private(set) var operatorContact: String?
+    /// How days are drawn.
     package var schedule: ScheduleConfiguration
+    /// Days before a text may return.
     package var noRepeatDays: Int
     /// How long plans and ended actions are kept.
     package var historyDays: Int
+    /// Days before a post may be mirrored.
     package var minimumAgeDays: Int
+    /// Whether posts with links are mirrored; on X whether links stay in them.
     package private(set) var links: Bool
+    /// When the classifier says yes, and how much it remembers.
     package var favorites: FavoriteConfiguration
+    /// The words that count as features.
     package var featureWords: FeatureWords
+    /// What becomes of a post that the human would favorite.
     package private(set) var favoriteMode: FavoriteMode
+    /// Favorites on one local day at most.
     package var favoritesPerDay: Int
+    /// Replies to one person on one local day at most.
     package var repliesPerPerson: Int
+    /// Replies in one conversation at most.
     package var repliesPerThread: Int
+    /// Posts of the human that are kept; the oldest leave.
     package var archiveLimit: Int
+    /// The name or folder of MeCab's dictionary.
     package var dictionary: String
+    /// The wait between two looks at the mentions.
     package var pollInterval: Duration
     /// The zone's name as it was written; Foundation calls some zones by another one, as `UTC` by `GMT`.
     package var timeZoneName: String? { timeZone == nil ? nil : values.text("TIME_ZONE") }

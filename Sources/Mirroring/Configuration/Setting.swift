@@ -14,9 +14,11 @@ package struct Setting: Sendable {
         case dollars
     }
 
+    /// The variable, as `TIME_ZONE`.
     package let name: String
     /// One line for people.
     package let summary: String
+    /// What a value must look like.
     package let form: Form
     /// The value when nothing is set; nil if there is none.
     package let fallback: String?

@@ -87,6 +87,7 @@ package struct SettingValues: Sendable {
     /// The value of a setting, its default included.
     package func text(_ name: String) -> String? { found[name]?.text }
 
+    /// Where the setting's value comes from; unset where there is none.
     package func origin(_ name: String) -> SettingOrigin { found[name]?.origin ?? .unset }
 
     /// The network of a role's account.

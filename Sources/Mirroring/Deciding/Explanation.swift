@@ -10,12 +10,14 @@ package struct Explanation: Codable, Equatable, Sendable {
     package var windowMinutes: Int?
     /// P(favorite)/P(normal).
     package var favoriteRate: Double?
+    /// What spoke most for or against a favorite, the strongest first.
     package var features: [Feature]?
     /// What the network said, where that ended the action; the outbox adds it.
     package var outcome: String?
 
     /// One feature's part in a favorite.
     package struct Feature: Codable, Equatable, Sendable {
+        /// The word, the hashtag, or the author with `@`.
         package var name: String
         /// What the feature adds to the logarithm of the favorite rate.
         package var logOdds: Double

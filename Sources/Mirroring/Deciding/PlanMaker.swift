@@ -7,8 +7,11 @@ import Schedule
 
 /// A slot of a day with the text it would publish.
 package struct PlannedSlot: Equatable, Sendable {
+    /// What the slot is called among actions, as `2026-11-20#3`.
     package var subject: String
+    /// On the human's clock.
     package var minute: MinuteOfDay
+    /// A second of that minute.
     package var due: Date
     /// Nil when no archived post may be used.
     package var source: Post?

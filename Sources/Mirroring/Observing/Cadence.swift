@@ -5,7 +5,9 @@ package import Posts
 package struct Cadence: Sendable {
     /// Mentions of the bot.
     package var mentions: Duration
+    /// The bot's home timeline.
     package var botHome: Duration
+    /// The human's home timeline.
     package var humanHome: Duration
     /// The human's posts.
     package var humanPosts: Duration

@@ -61,6 +61,7 @@ package actor FeedReader {
     private let version: String
     private let since: Date?
     private let horizon: TimeInterval?
+    /// How often a worker looks.
     package nonisolated let interval: Duration
     private let onPositionStored: @Sendable () -> Void
     private let turnstile = Turnstile()
@@ -115,7 +116,7 @@ package actor FeedReader {
     ///
     /// - Parameter handle: Given the posts of one page.
     /// - Returns: When to look again.
-    /// - Throws: ``NetworkError``, ``UnusableAccount``, the store's error, or what `handle` throws.
+    /// - Throws: `NetworkError`, `UnusableAccount`, the store's error, or what `handle` throws.
     package func look(_ handle: Handler) async throws -> Date {
         try gate.check()
         if let resume = gate.pause(of: feed, at: clock.now) {
@@ -138,7 +139,7 @@ package actor FeedReader {
 
     /// Moves the position to the newest item if there is none yet, so that what comes later is not missed.
     ///
-    /// - Throws: ``NetworkError``, ``UnusableAccount`` or the store's error.
+    /// - Throws: `NetworkError`, `UnusableAccount` or the store's error.
     package func begin() async throws {
         guard try await isUnread() else { return }
         _ = try await look { _, _ in [] }
@@ -158,7 +159,7 @@ package actor FeedReader {
     ///   - handle: Given the posts of one page; the position moves past them when it returns.
     ///   - mayGoOn: Asked after each page whether another one may be asked for; the rest comes the next time.
     /// - Returns: False if `mayGoOn` said no.
-    /// - Throws: ``NetworkError``, which the feed's health then names; the store's error; what `handle` throws.
+    /// - Throws: `NetworkError`, which the feed's health then names; the store's error; what `handle` throws.
     @discardableResult
     package func readNew(
         _ handle: Handler, mayGoOn: @Sendable (FeedPage) async throws -> Bool = { _ in true }
@@ -630,9 +631,14 @@ extension ObservedPost {
 
 /// The names under which feeds are stored and shown.
 package enum FeedName {
+    /// What the human posts, for the archive.
     package static let humanPosts = "human-posts"
+    /// What the human favorites, to learn from.
     package static let humanFavorites = "human-favorites"
+    /// The human's home timeline: what was seen and not favorited.
     package static let seen = "seen-home"
+    /// The bot's home timeline, whose posts may be favorited.
     package static let botHome = "bot-home"
+    /// Posts that name the bot, each of which is decided.
     package static let botMentions = "bot-mentions"
 }

@@ -110,12 +110,15 @@ struct FeedItem: Equatable, Sendable {
 package struct FeedHealth: Codable, Equatable, Sendable {
     /// A stretch of time whose items could not be read any more.
     package struct Unreached: Codable, Equatable, Sendable {
+        /// The first instant that may be missing, in whole seconds.
         package var from: Date
+        /// The last one.
         package var to: Date
 
         package init(from: Date, to: Date) { (self.from, self.to) = (from, to) }
     }
 
+    /// One of ``FeedName``.
     package var feed: String
     /// When it was last read to its end.
     package var lastSuccess: Date?

@@ -49,7 +49,7 @@ package struct ClassifierTrainer: Sendable {
     ///   - own: The accounts of human and bot, whose posts are not learned.
     ///   - limit: How many favorites and how many posts of the home timeline.
     /// - Returns: What was read and learned.
-    /// - Throws: ``NetworkError``; the store's or the counts' error.
+    /// - Throws: `NetworkError`; the store's or the counts' error.
     package func train(
         from human: any SocialNetwork, own: Set<AccountID>, limit: Int
     ) async throws -> TrainingSummary {
@@ -103,7 +103,7 @@ package struct ClassifierTrainer: Sendable {
     ///   - localHost: Completes local names in JSON Lines.
     ///   - limit: How many favorites and how many other posts at most; nil for all.
     /// - Returns: What was read and learned.
-    /// - Throws: ``ImportError`` for what is no usable archive; the store's or the counts' error.
+    /// - Throws: `ImportError` for what is no usable archive; the store's or the counts' error.
     package func train(fromArchive path: String, localHost: String?, limit: Int?) async throws -> TrainingSummary {
         let batches = ArchiveBatches(
             path: path, purpose: .classifier, network: stores.configuration.humanNetwork,

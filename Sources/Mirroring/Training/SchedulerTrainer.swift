@@ -48,7 +48,7 @@ package struct SchedulerTrainer: Sendable {
     ///
     /// - Parameter human: The human's network, with the human's credentials.
     /// - Returns: What was read and kept.
-    /// - Throws: ``NetworkError``; the store's error.
+    /// - Throws: `NetworkError`; the store's error.
     package func train(from human: any SocialNetwork) async throws -> TrainingSummary {
         let reader = FeedReader(
             gate: .hasty(human, clock: clock), feed: .ownPosts, name: FeedName.humanPosts, table: stores.feeds,
@@ -74,7 +74,7 @@ package struct SchedulerTrainer: Sendable {
     ///   - localHost: Completes local names in JSON Lines.
     ///   - adopt: Changes each post before it is archived; the demo moves a downloaded archive to its own network.
     /// - Returns: What was read and kept.
-    /// - Throws: ``ImportError`` for what is no usable archive; the store's error.
+    /// - Throws: `ImportError` for what is no usable archive; the store's error.
     package func train(
         fromArchive path: String, localHost: String?, adopt: @escaping @Sendable (Post) -> Post = { $0 }
     ) async throws -> TrainingSummary {
