@@ -10,6 +10,7 @@ extension Archive {
         package let replies: Int
     }
 
+    /// How many posts of the human are kept.
     package func count() async throws -> Int {
         let rows = try await storage.query("SELECT COUNT(*) AS count FROM posts WHERE mirror = \(mirror)")
         return try rows.first?.int("count") ?? 0

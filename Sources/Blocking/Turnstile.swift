@@ -12,6 +12,7 @@ package final class Turnstile: @unchecked Sendable {
 
     package init() {}
 
+    /// Runs `body` when its turn has come; who comes meanwhile waits for its end.
     package func pass<Value>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
     ) async rethrows -> Value {

@@ -116,7 +116,7 @@ package struct PastReader: Sendable {
     ///
     /// - Parameter paths: Files, folders of such, or `-` for standard input.
     /// - Returns: The authors in the order in which they first appear.
-    /// - Throws: ``ImportError`` with the file, the line and what is wrong with it.
+    /// - Throws: `ImportError` with the file, the line and what is wrong with it.
     package func tables(at paths: [String]) async throws -> [Past] {
         try await onThread { [zone] in
             var gathered = GatheredPosts()
@@ -137,7 +137,7 @@ package struct PastReader: Sendable {
     ///
     /// - Parameter path: A zip, an extracted folder, JSON Lines, or `-` for standard input.
     /// - Returns: The posts, and the zone in which they were read.
-    /// - Throws: ``ImportError``.
+    /// - Throws: `ImportError`.
     package func archive(at path: String) async throws -> (past: Past, zone: TimeZone) {
         try await onThread { [zone] in
             var dates: [PostID: Date] = [:]

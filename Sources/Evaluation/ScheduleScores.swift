@@ -88,7 +88,7 @@ package struct Rhythm: Equatable, Sendable {
     package let dailyCounts: Frequencies
     /// The minutes between each post and the next of the same day, at least 1 each.
     ///
-    /// As in the list of gaps that ``BurstModel`` learns: a plan has no two slots in one minute, so posts that share a
+    /// As in the list of gaps that `BurstModel` learns: a plan has no two slots in one minute, so posts that share a
     /// minute count as neighbours in both, the human's days and the bot's.
     package let gaps: Frequencies
     /// The minute of the first post of each day that has one.

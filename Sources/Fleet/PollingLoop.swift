@@ -45,7 +45,7 @@ package struct PollingLoop: Service {
     ///
     /// A pass that has begun is finished; only the waiting is cut short.
     ///
-    /// - Throws: ``UnusableAccount``, ``ConfigurationError``, ``OutboxError`` for a lost lease, or what else trying
+    /// - Throws: `UnusableAccount`, `ConfigurationError`, `OutboxError` for a lost lease, or what else trying
     ///   again cannot help.
     package func run() async throws {
         var failures = 0

@@ -41,12 +41,12 @@ package struct Worker: Sendable {
     /// Another worker of the same mirror makes this one wait until that one
     /// ends or falls silent.
     ///
-    /// - Throws: What only a person can mend: ``ConfigurationError`` or refused credentials.
+    /// - Throws: What only a person can mend: `ConfigurationError` or refused credentials.
     package func run() async throws { try await run(until: nil) }
 
     /// Runs until a graceful shutdown or until the clock shows `end`.
     ///
-    /// - Throws: What only a person can mend: ``ConfigurationError`` or refused credentials.
+    /// - Throws: What only a person can mend: `ConfigurationError` or refused credentials.
     package func run(until end: Date?) async throws {
         let keeper = leaseKeeper()
         while let lease = try await keeper.acquire() {

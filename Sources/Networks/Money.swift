@@ -8,6 +8,7 @@ package struct Money: Sendable, Hashable, Comparable, CustomStringConvertible {
         self.microdollars = microdollars
     }
 
+    /// No money.
     package static let zero = Money(microdollars: 0)
 
     package static func < (first: Money, second: Money) -> Bool { first.microdollars < second.microdollars }

@@ -1,5 +1,6 @@
 /// What can go wrong with the outbox itself; failures of the store pass through unchanged.
 package struct OutboxError: Error, CustomStringConvertible, Sendable {
+    /// What went wrong.
     package enum Code: String, Sendable {
         /// Another worker holds the mirror's lease; nothing was changed.
         case leaseLost = "lease-lost"

@@ -1,7 +1,7 @@
 /// The steps that make the tables, in order.
 ///
 /// Each is one file of `migrations/`, applied once and recorded in
-/// `schema_migrations`. Add a step as a new file and a line in ``all``; never
+/// `schema_migrations`. Add a step as a new file and a line in `Migrations.all`; never
 /// edit a shipped one.
 package enum Migrations {
     /// Every step this program knows.

@@ -22,10 +22,12 @@ package struct SQLRow: Sendable {
         return values[index]
     }
 
+    /// The whole number in a column that is never null; throws ``StorageError`` for anything else.
     package func integer(_ column: String) throws -> Int64 {
         try present(try optionalInteger(column), column)
     }
 
+    /// The whole number in a column; nil for null.
     package func optionalInteger(_ column: String) throws -> Int64? {
         switch try value(column) {
         case .null: nil
@@ -34,15 +36,18 @@ package struct SQLRow: Sendable {
         }
     }
 
+    /// As ``integer(_:)``, in the size that the program counts with.
     package func int(_ column: String) throws -> Int {
         guard let number = Int(exactly: try integer(column)) else { throw mismatch(column, "an integer") }
         return number
     }
 
+    /// The number in a column that is never null.
     package func real(_ column: String) throws -> Double {
         try present(try optionalReal(column), column)
     }
 
+    /// The number in a column; nil for null.
     package func optionalReal(_ column: String) throws -> Double? {
         switch try value(column) {
         case .null: nil
@@ -52,10 +57,12 @@ package struct SQLRow: Sendable {
         }
     }
 
+    /// The text in a column that is never null.
     package func text(_ column: String) throws -> String {
         try present(try optionalText(column), column)
     }
 
+    /// The text in a column; nil for null.
     package func optionalText(_ column: String) throws -> String? {
         switch try value(column) {
         case .null: nil
@@ -64,10 +71,12 @@ package struct SQLRow: Sendable {
         }
     }
 
+    /// The truth in a column that is never null, in either engine's form.
     package func boolean(_ column: String) throws -> Bool {
         try present(try optionalBoolean(column), column)
     }
 
+    /// The truth in a column, in either engine's form; nil for null.
     package func optionalBoolean(_ column: String) throws -> Bool? {
         switch try value(column) {
         case .null: nil

@@ -107,6 +107,7 @@ package struct HTTPHeaders: Sendable, CustomStringConvertible, CustomReflectable
         pairs.filter { Self.areEqual($0.name, name) }.map(\.value)
     }
 
+    /// Adds a field after those of the same name.
     package mutating func append(_ name: String, _ value: String) {
         pairs.append((name: name, value: value))
     }

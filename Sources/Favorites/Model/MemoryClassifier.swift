@@ -3,7 +3,7 @@ import Posts
 /// A classifier whose examples and counts are kept in memory: for trials on posts that are not the mirror's.
 ///
 /// What an event does to an example and to the counts is decided where it is
-/// for a mirror, by ``ExampleState`` and ``Lesson``.
+/// for a mirror, by ``ExampleState`` and `Lesson`.
 package struct MemoryClassifier {
     package private(set) var categories = CategoryCounts() {
         didSet { model = FavoriteModel(categories) }

@@ -4,7 +4,7 @@ package import Transport
 
 /// A server that speaks Mastodon's client interface: Mastodon, GoToSocial, Pleroma, Akkoma, Takahe, snac and others.
 ///
-/// Little depends on which of them it is (``MastodonSoftware``). Feeds are
+/// Little depends on which of them it is (`MastodonSoftware`). Feeds are
 /// paged by the `Link` header, or by the ids of their items where the header is
 /// missing; the server's own paging is trusted for finding items, never for
 /// having handled them.
