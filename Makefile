@@ -19,9 +19,12 @@ NETWORK ?= mastodon
 DAYS ?= 30
 MINUTES ?= 2
 
+# What DocC documents: every target but the C libraries.
+DOCUMENTED = $(filter-out CArchive CCurl CHiredis CMeCab CPostgres,$(notdir $(wildcard Sources/*)))
+
 SOURCES = Sources Tests Benchmarks/Sources Package.swift Benchmarks/Package.swift
 
-.PHONY: help deps swift build demo test check bench lint format torture torture-mutants soak fuzz
+.PHONY: help deps swift build demo test check bench docs lint format torture torture-mutants soak fuzz
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -69,6 +72,18 @@ soak: deps swift ## Live through DAYS=30 in the sandbox and watch memory, descri
 bench: deps swift ## Measure the hot paths beside C and public tools; ARGS="--json --quick --filter tokenise"
 	$(SWIFT) build -c release --package-path Benchmarks --quiet
 	@Benchmarks/.build/release/Benchmarks $(ARGS)
+
+docs: deps swift ## Make the documentation of every target with DocC, in .build/docs; a warning is an error
+	@mkdir -p .build/docs/symbols
+	MIRROR_BOT_SYMBOLS=$(CURDIR)/.build/docs/symbols $(SWIFT) build --quiet --scratch-path .build/docs --product mirror-bot
+	@bad=0; for target in $(DOCUMENTED); do \
+		rm -rf .build/docs/$$target; mkdir -p .build/docs/$$target; \
+		cp .build/docs/symbols/$$target.symbols.json .build/docs/symbols/$$target@*.symbols.json \
+			.build/docs/$$target 2>/dev/null; \
+		docc convert --additional-symbol-graph-dir .build/docs/$$target --fallback-display-name $$target \
+			--fallback-bundle-identifier mirror-bot.$$target --warnings-as-errors \
+			--output-path .build/docs/$$target.doccarchive || bad=1; \
+	done; exit $$bad
 
 lint: swift ## Check the format of every Swift file
 	$(SWIFT) format lint --strict --recursive $(SOURCES)

@@ -5,6 +5,15 @@ import PackageDescription
 let strictness: [SwiftSetting] =
     Context.environment["MIRROR_BOT_STRICT"] == nil ? [] : [.treatAllWarnings(as: .error)]
 
+/// Set by `make docs` to a folder: the compiler tells DocC there what our own targets declare.
+///
+/// What DocC's plugin asks knows nothing of a package's inside, and leaves out most of what is `package`.
+let symbols = Context.environment["MIRROR_BOT_SYMBOLS"].map { folder in
+    [
+        "-emit-symbol-graph", "-emit-symbol-graph-dir", folder, "-symbol-graph-minimum-access-level", "package",
+    ]
+}
+
 /// Set by `make fuzz`, which compiles everything for libFuzzer: our own targets fast, and Tests/Fuzz as its program.
 let isFuzzing = Context.environment["MIRROR_BOT_FUZZ"] != nil
 
@@ -16,7 +25,7 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("MemberImportVisibility"),
         .enableUpcomingFeature("InternalImportsByDefault"),
-    ] + strictness + (isFuzzing ? [.unsafeFlags(["-O"])] : [])
+    ] + strictness + (isFuzzing ? [.unsafeFlags(["-O"])] : []) + (symbols.map { [.unsafeFlags($0)] } ?? [])
 
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
