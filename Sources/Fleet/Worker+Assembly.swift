@@ -81,6 +81,20 @@ extension Worker {
             feeds: feeds)
     }
 
+    /// Fails as a start would for settings that only a person can mend; asks no network and changes nothing.
+    ///
+    /// - Throws: ``ConfigurationError``; ``UnusableAccount``; the store's error.
+    func checkSettings() async throws {
+        do {
+            _ = try await registry.requiredNetwork(of: .bot, in: stores)
+            _ = try await registry.network(of: .human, in: stores)
+        } catch let error as NetworkError {
+            throw UnusableAccount(cause: error)
+        }
+        guard try await stores.knownTimeZone() == nil else { return }
+        throw try await stores.missingTimeZone()
+    }
+
     // MARK: Accounts
 
     /// Whose accounts the worker acts for.

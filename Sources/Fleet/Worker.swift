@@ -49,7 +49,7 @@ package struct Worker: Sendable {
     /// - Throws: What only a person can mend: `ConfigurationError` or refused credentials.
     package func run(until end: Date?) async throws {
         let keeper = leaseKeeper()
-        while let lease = try await keeper.acquire() {
+        while let lease = try await lease(from: keeper) {
             do {
                 try await work(under: lease, keeper: keeper, until: end)
                 return await keeper.release(lease)
@@ -120,6 +120,15 @@ package struct Worker: Sendable {
         LeaseKeeper(
             table: LeaseTable(storage: stores.storage, mirror: stores.configuration.mirror), clock: clock,
             timing: stores.rehearsal.leaseTiming, faultPoints: stores.rehearsal.faultPoints, logger: logger)
+    }
+
+    /// The mirror's lease; a standby that could not work when it is needed ends instead of waiting.
+    private func lease(from keeper: LeaseKeeper) async throws -> Lease? {
+        do {
+            return try await keeper.acquire(beforeWaiting: checkSettings)
+        } catch {
+            throw Self.cause(of: error)
+        }
     }
 
     private func work(under lease: Lease, keeper: LeaseKeeper, until end: Date?) async throws {

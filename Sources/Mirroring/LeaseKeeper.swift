@@ -43,14 +43,17 @@ package struct LeaseKeeper: Sendable {
     ///
     /// A database that cannot be reached is waited for too.
     ///
-    /// - Throws: The store's error, if waiting cannot help.
-    package func acquire() async throws -> Lease? {
+    /// - Parameter check: Done once before waiting for another worker, so that nobody waits in vain.
+    /// - Returns: The lease; nil if the worker is to end before that.
+    /// - Throws: The store's error and what `check` throws, if waiting cannot help.
+    package func acquire(beforeWaiting check: () async throws -> Void = {}) async throws -> Lease? {
         var watch = LeaseWatch(patience: timing.patience)
         var isAnnounced = false
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
             do {
                 if let lease = try await take(&watch) { return lease }
                 if !isAnnounced {
+                    try await check()
                     logger.notice("Another worker holds this mirror, waiting")
                     isAnnounced = true
                 }

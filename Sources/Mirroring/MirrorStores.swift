@@ -213,6 +213,14 @@ package struct MirrorStores: Sendable {
         return configured
     }
 
+    /// The zone in which minutes are recorded or will be: the configured one, else the one stored with the mirror.
+    ///
+    /// - Throws: The store's error.
+    package func knownTimeZone() async throws -> TimeZone? {
+        if let configured = configuration.timeZone { return configured }
+        return try await table.record().timeZone.flatMap(TimeZone.init(identifier:))
+    }
+
     /// The host in the human's verified name, which may be another one than the server's: it completes local names.
     ///
     /// Nil while the account was not verified, or where names have no hosts.

@@ -107,6 +107,18 @@ import Testing
         await sandbox.stop()
     }
 
+    @Test func aStandbyWithoutSettingsEndsInsteadOfWaiting() async throws {
+        let worker = try await started()
+        let standby = try stage.start(["run"], environment: ["BOT_SERVER": "", "BOT_ACCESS_TOKEN": ""])
+        let ending = await standby.ending()
+        #expect(ending.status == 78)
+        #expect(ending.error.contains("error: BOT_SERVER and BOT_ACCESS_TOKEN are not set"))
+        #expect(!ending.error.contains("waiting"))
+        worker.send(SIGTERM)
+        #expect(await worker.ending().status == 0)
+        await sandbox.stop()
+    }
+
     /// Half a minute long: that is how long a silent worker is given.
     @Test func aWorkerThatWasKilledIsReplaced() async throws {
         let killed = try await started()
