@@ -56,17 +56,19 @@ struct MirrorOptions: ParsableArguments {
     ///
     /// - Parameters:
     ///   - readsAccounts: False for commands that make an account's settings in the first place.
+    ///   - keepsNothing: True for commands that need no database that lasts.
     ///   - opening: How the mirror is opened.
     ///   - body: Given the open mirror.
     /// - Returns: What `body` returns.
-    /// - Throws: What opening or `body` throws.
+    /// - Throws: ``ConfigurationError`` for a database that would not last; what opening or `body` throws.
     func withMirror<Value>(
-        readsAccounts: Bool = true,
+        readsAccounts: Bool = true, keepsNothing: Bool = false,
         opening: (MirrorConfiguration) async throws -> MirrorStores = { try await MirrorStores.open($0) },
         _ body: (MirrorStores) async throws -> Value
     ) async throws -> Value {
         let (configuration, values) = try await configuration(readsAccounts: readsAccounts)
         LogOutput.install(values)
+        if !keepsNothing { try configuration.requireLastingStorage() }
         let stores = try await opening(configuration)
         do {
             let value = try await body(stores)

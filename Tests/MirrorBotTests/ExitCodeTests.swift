@@ -259,10 +259,15 @@ import Testing
         #expect(try complaint(ending).contains("/nowhere/dictionary"))
     }
 
-    @Test func aDynoNeedsALastingDatabase() async throws {
-        let ending = try await stage.run("run", environment: ["DYNO": "worker.1"])
+    @Test(arguments: [
+        ["run"], ["run", "--once"], ["train", "scheduler"], ["train", "classifier", "--from", "-"], ["train", "clear"],
+        ["migrate"], ["login", "bluesky", "--as", "human"], ["status"], ["people", "deny", "x:1"],
+    ])
+    func aDynoNeedsALastingDatabase(_ words: [String]) async throws {
+        let ending = try await stage.run(words: words, environment: ["DYNO": "worker.1"])
         #expect(ending.status == 78)
-        #expect(try complaint(ending).contains("DATABASE_URL"))
+        #expect(try complaint(ending).contains("DATABASE_URL is not set, and a dyno's disk is forgotten daily"))
+        #expect(!FileManager.default.fileExists(atPath: stage.home), "a database was made")
     }
 
     @Test func trainingWithoutATokenSaysWhatToDo() async throws {

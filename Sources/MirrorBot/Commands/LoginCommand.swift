@@ -43,7 +43,7 @@ struct LoginCommand: AsyncParsableCommand {
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        try await options.withMirror(readsAccounts: false) { stores in
+        try await options.withMirror(readsAccounts: false, keepsNothing: print) { stores in
             // What is only printed changes nothing here, not even whose mirror this is.
             guard print else { return try await logIn(to: stores) }
             let scratch = try await stores.scratch()
@@ -58,10 +58,7 @@ struct LoginCommand: AsyncParsableCommand {
     }
 
     private func logIn(to stores: MirrorStores) async throws {
-        if !print {
-            try stores.configuration.requireLastingStorage()
-            try stores.vault.requireKey()
-        }
+        if !print { try stores.vault.requireKey() }
         let clock = SystemClock()
         let registry = NetworkRegistry(version: Version.current, clock: clock)
         defer { registry.shutdown() }

@@ -13,6 +13,7 @@ struct MigrateCommand: AsyncParsableCommand {
 
     func run() async throws {
         let (configuration, _) = try await options.configuration()
+        try configuration.requireLastingStorage()
         let storage = try await Storage.open(configuration.storage)
         do {
             let applied = try await Migrations.apply(to: storage)

@@ -24,7 +24,6 @@ struct RebindCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withMirror { stores in
-            try stores.configuration.requireLastingStorage()
             let mirror = stores.configuration.mirror
             let registry = NetworkRegistry(version: Version.current, clock: stores.clock)
             defer { registry.shutdown() }

@@ -65,9 +65,8 @@ private struct StoppedBeforeItBegan: Error {}
 extension MirrorStores {
     /// Runs `body` with a worker of this mirror, whose clients end with it.
     ///
-    /// - Throws: ``ConfigurationError`` for a mirror that would not last, or what `body` throws.
+    /// - Throws: What `body` throws.
     func withWorker(_ body: (Worker) async throws -> Void) async throws {
-        try configuration.requireLastingStorage()
         let registry = NetworkRegistry(version: Version.current, clock: clock)
         defer { registry.shutdown() }
         try await registry.tellContact(of: self)
