@@ -116,7 +116,9 @@ package actor Courier {
     private func deliver(_ kinds: [ActionKind]) async throws {
         for action in try await store.expire(now: clock.now) { log(action) }
         guard try await bot.isOpen() else { return }
-        for action in try await delivery.reconcile(now: { [clock] in clock.now }, allows: isAllowed) { log(action) }
+        for action in try await delivery.reconcile(now: { [clock] in clock.now }, allows: isAllowed) {
+            await log(action)
+        }
         try bot.check()
         let due = try await store.spreadLate(try await store.due(kinds, now: clock.now), now: clock.now)
         for action in due.expired { log(action) }

@@ -39,6 +39,7 @@ struct MirrorBot: AsyncParsableCommand {
 
     static func main() async {
         ProcessSetup.run()
+        var failed: any ParsableCommand.Type = MirrorBot.self
         do {
             var command = try parseAsRoot()
             if var asynchronous = command as? any AsyncParsableCommand {
@@ -55,6 +56,21 @@ struct MirrorBot: AsyncParsableCommand {
 }
 
 extension MirrorBot {
+    /// The command that the arguments name.
+    ///
+    /// - Throws: ``UnknownCommand`` for a word that is none but nearly one; the parser's errors.
+    private static func parseCommand() throws -> any ParsableCommand {
+        do {
+            return try parseAsRoot()
+        } catch {
+            // Anything but a usage error is help or a version that was asked for.
+            guard exitCode(for: error) == .validationFailure,
+                let unknown = UnknownCommand(in: CommandLine.arguments.dropFirst(), of: MirrorBot.self)
+            else { throw error }
+            throw unknown
+        }
+    }
+
     /// Fails when what was printed could not be written; a reader that has seen enough is no failure.
     private static func checkOutput() throws {
         errno = 0

@@ -57,19 +57,23 @@ struct MirrorOptions: ParsableArguments {
     /// - Parameters:
     ///   - readsAccounts: False for commands that make an account's settings in the first place.
     ///   - keepsNothing: True for commands that need no database that lasts.
+    ///   - making: What may be made where it is not there yet.
     ///   - opening: How the mirror is opened.
     ///   - body: Given the open mirror.
     /// - Returns: What `body` returns.
     /// - Throws: ``ConfigurationError`` for a database that would not last; what opening or `body` throws.
     func withMirror<Value>(
         readsAccounts: Bool = true, keepsNothing: Bool = false,
-        opening: (MirrorConfiguration) async throws -> MirrorStores = { try await MirrorStores.open($0) },
+        making: MirrorStores.Making = .nothing,
+        opening: (MirrorConfiguration, MirrorStores.Making) async throws -> MirrorStores = {
+            try await MirrorStores.open($0, making: $1)
+        },
         _ body: (MirrorStores) async throws -> Value
     ) async throws -> Value {
         let (configuration, values) = try await configuration(readsAccounts: readsAccounts)
         LogOutput.install(values)
         if !keepsNothing { try configuration.requireLastingStorage() }
-        let stores = try await opening(configuration)
+        let stores = try await opening(configuration, making)
         do {
             let value = try await body(stores)
             await stores.close()

@@ -34,6 +34,16 @@ package struct MirrorStores: Sendable {
     /// Changes vanish; the counts are then kept beside the examples, for in Redis nothing rolls back.
     private let isScratch: Bool
 
+    /// What may be made where it is not there yet.
+    package enum Making: Sendable {
+        /// A mirror of a new name: what training and logging in do.
+        case mirror
+        /// The embedded database, for a mirror that is known.
+        case database
+        /// Neither.
+        case nothing
+    }
+
     /// Opens the database and checks its tables.
     ///
     /// The embedded database, which nobody else looks after, is migrated here;
@@ -41,12 +51,15 @@ package struct MirrorStores: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: Where the data is.
+    ///   - making: What may be made.
     ///   - logger: Told of what a person should know about the credentials.
     /// - Returns: The opened mirror; close it with ``close()``.
-    /// - Throws: `StorageError`; `.outOfDate` names the command that migrates.
+    /// - Throws: `StorageError`; `.outOfDate` names the command that migrates. ``ConfigurationError`` for what is not
+    ///   there and may not be made.
     package static func open(
-        _ configuration: MirrorConfiguration, logger: Logger = Logger(label: "mirror-bot")
+        _ configuration: MirrorConfiguration, making: Making = .mirror, logger: Logger = Logger(label: "mirror-bot")
     ) async throws -> MirrorStores {
+        if making == .nothing { try configuration.requireDatabase() }
         let storage = try await Storage.open(configuration.storage)
         do {
             if case .sqlite = configuration.storage { _ = try await Migrations.apply(to: storage) }
@@ -75,17 +88,19 @@ package struct MirrorStores: Sendable {
     ///   - patience: How long to wait, in seconds; then the failure is final.
     ///   - logger: Told of every attempt.
     /// - Returns: The opened mirror; close it with ``close()``.
-    /// - Throws: As ``open(_:logger:)``.
+    /// - Throws: As ``open(_:making:logger:)``.
     package static func openWhenReachable(
         _ configuration: MirrorConfiguration, patience: TimeInterval = 300, logger: Logger = Logger(label: "mirror-bot")
     ) async throws -> MirrorStores {
-        guard case .postgres = configuration.storage else { return try await open(configuration, logger: logger) }
+        guard case .postgres = configuration.storage else {
+            return try await open(configuration, making: .database, logger: logger)
+        }
         let clock = SystemClock()
         let end = clock.now + patience
         var failures = 0
         while true {
             do {
-                return try await open(configuration, logger: logger)
+                return try await open(configuration, making: .database, logger: logger)
             } catch let error as StorageError where error.isTransient {
                 failures += 1
                 let next = Retry.next(after: failures, of: "open", error, now: clock.now)

@@ -10,7 +10,28 @@ import Testing
 
     init() throws { stage = try Stage() }
 
+    /// Looking at what is not there must not make it.
+    @Test(arguments: [
+        ["status"], ["status", "--json"], ["plan"], ["score"], ["suggestions"], ["people", "list"], ["people", "unlink", "x:1"],
+        ["logout", "--as", "bot"], ["train", "clear", "--yes"], ["backup", "copy.sqlite"],
+    ])
+    func whereThereIsNoDatabaseNoneIsMade(_ words: [String]) async throws {
+        let ending = try await stage.run(words: words, environment: ["TIME_ZONE": "UTC"])
+        #expect(ending.status == 78)
+        #expect(ending.output.isEmpty)
+        #expect(
+            ending.error == """
+                error: the database \(stage.home)/mirror-bot.sqlite does not exist yet; begin with mirror-bot login \
+                mastodon --as human, or with mirror-bot train scheduler --from ARCHIVE (MIRROR_BOT_HOME and --home say \
+                where it is)
+
+                """)
+        #expect(try stage.files().isEmpty)
+        #expect(!FileManager.default.fileExists(atPath: stage.home))
+    }
+
     @Test func aNewMirrorSaysWhyItIsIdle() async throws {
+        #expect(try await stage.run("migrate").status == 0)
         let report = try await stage.status()
         #expect(report.schema == "mirror-bot/status/1")
         #expect(report.mirror == "default")
@@ -59,13 +80,16 @@ import Testing
     }
 
     @Test func theDatabaseIsForItsOwnerOnly() async throws {
-        _ = try await stage.status()
+        #expect(try await stage.run("migrate").status == 0)
         let folder = try FileManager.default.attributesOfItem(atPath: stage.home)
         #expect(folder[.posixPermissions] as? Int == 0o700)
     }
 
     @Test func withoutASettingTheDatabaseIsWhereDataBelongs() async throws {
         let data = stage.folder.path("data")
+        for dataHome in [data, "relative"] {
+            try await stage.train(Fixture.lines(), environment: ["MIRROR_BOT_HOME": "", "XDG_DATA_HOME": dataHome])
+        }
         let inDataHome = try await stage.status(["MIRROR_BOT_HOME": "", "XDG_DATA_HOME": data])
         #expect(inDataHome.storage == "SQLite at \(data)/mirror-bot/mirror-bot.sqlite")
         let inHome = try await stage.status(["MIRROR_BOT_HOME": "", "XDG_DATA_HOME": "relative"])

@@ -39,11 +39,14 @@ struct BackupCommand: AsyncParsableCommand {
         }
     }
 
-    private static func open(_ configuration: MirrorConfiguration) async throws -> MirrorStores {
+    private static func open(_ configuration: MirrorConfiguration, _: MirrorStores.Making) async throws -> MirrorStores
+    {
         guard case .sqlite = configuration.storage else {
             throw ConfigurationError(
                 "DATABASE_URL", "names a server, whose data is copied with pg_dump and not with this")
         }
+        // Whatever mirrors there are.
+        try configuration.requireDatabase()
         return try await MirrorStores.open(configuration)
     }
 }

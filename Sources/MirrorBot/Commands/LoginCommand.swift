@@ -43,7 +43,7 @@ struct LoginCommand: AsyncParsableCommand {
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        try await options.withMirror(readsAccounts: false, keepsNothing: print) { stores in
+        try await options.withMirror(readsAccounts: false, keepsNothing: print, making: .mirror) { stores in
             // What is only printed changes nothing here, not even whose mirror this is.
             guard print else { return try await logIn(to: stores) }
             let scratch = try await stores.scratch()

@@ -69,7 +69,7 @@ struct PeopleLinkCommand: AsyncParsableCommand {
     @Argument(help: "Another account of the same person.") var second: String
 
     func run() async throws {
-        try await options.withMirror { stores in
+        try await options.withMirror(making: .database) { stores in
             let people = try await PeopleBook(stores: stores)
             let accounts = [try people.account(first), try people.account(second)]
             guard accounts[0] != accounts[1] else { throw ValidationError("both are the same account") }
@@ -155,7 +155,7 @@ struct PeopleBook {
     }
 
     static func note(_ stance: People.Stance, _ text: String, _ options: MirrorOptions) async throws {
-        try await options.withMirror { stores in
+        try await options.withMirror(making: .database) { stores in
             let id = try await PeopleBook(stores: stores).account(text)
             try await stores.people.set(stance, for: id, reason: "operator", at: stores.clock.now)
             print("\(stance == .deny ? "left alone from now on" : "allowed"): \(Printable.line(id.reference))")

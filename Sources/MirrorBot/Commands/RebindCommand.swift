@@ -23,7 +23,7 @@ struct RebindCommand: AsyncParsableCommand {
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        try await options.withMirror { stores in
+        try await options.withMirror(making: .database) { stores in
             let mirror = stores.configuration.mirror
             let registry = NetworkRegistry(version: Version.current, clock: stores.clock)
             defer { registry.shutdown() }

@@ -24,7 +24,7 @@ struct RunCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard once || dryRun else { return try await RunningMirror(options: options).runAsGroup() }
-        try await options.withMirror { stores in
+        try await options.withMirror(making: .database) { stores in
             try await stores.withWorker { worker in
                 if dryRun { return try await pretend(worker) }
                 guard try await worker.runOnce() else {

@@ -36,7 +36,7 @@ struct RunningMirror: Service {
 
     func run() async throws {
         do {
-            try await options.withMirror(opening: open) { stores in
+            try await options.withMirror(making: .database, opening: open) { stores in
                 try await stores.withWorker { try await $0.run() }
             }
         } catch is StoppedBeforeItBegan {
@@ -45,7 +45,7 @@ struct RunningMirror: Service {
     }
 
     /// Opens the mirror, waiting for its server; told to stop, it waits no longer.
-    private func open(_ configuration: MirrorConfiguration) async throws -> MirrorStores {
+    private func open(_ configuration: MirrorConfiguration, _: MirrorStores.Making) async throws -> MirrorStores {
         do {
             return try await cancelWhenGracefulShutdown { try await MirrorStores.openWhenReachable(configuration) }
         } catch let error where Task.isShuttingDownGracefully && Self.mayComeOfStopping(error) {

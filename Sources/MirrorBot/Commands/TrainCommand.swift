@@ -43,7 +43,7 @@ struct TrainSchedulerCommand: AsyncParsableCommand {
     }
 
     private func train() async throws {
-        try await options.withMirror { stores in
+        try await options.withMirror(making: .mirror) { stores in
             let clock = stores.clock
             let progress = ProgressView()
             let zone = try await stores.settleTimeZone(now: clock.now) ?? .gmt
@@ -110,7 +110,7 @@ struct TrainClassifierCommand: AsyncParsableCommand {
     }
 
     private func train() async throws {
-        try await options.withMirror { stores in
+        try await options.withMirror(making: .mirror) { stores in
             let clock = stores.clock
             let progress = ProgressView()
             let favorites = try stores.favorites()

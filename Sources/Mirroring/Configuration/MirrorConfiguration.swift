@@ -186,8 +186,20 @@ package struct MirrorConfiguration: Sendable {
             "DATABASE_URL", "is not set, and a dyno's disk is forgotten daily; add the Heroku Postgres add-on")
     }
 
+    /// Fails where there is no embedded database yet, and says how to begin.
+    package func requireDatabase() throws {
+        guard case .sqlite(let path) = storage, !FileManager.default.fileExists(atPath: path) else { return }
+        throw ConfigurationError(
+            "the database",
+            "\(path) does not exist yet; begin with mirror-bot login mastodon --as human, or with mirror-bot train "
+                + "scheduler --from ARCHIVE (MIRROR_BOT_HOME and --home say where it is)")
+    }
+
+    /// The mirror's name where nobody gives one.
+    static let usualMirror = "default"
+
     private static func mirror(_ values: SettingValues) throws -> String {
-        let name = values.text("MIRROR") ?? "default"
+        let name = values.text("MIRROR") ?? usualMirror
         let isPlain = name.utf8.allSatisfy { byte in
             (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2D || byte == 0x5F
         }

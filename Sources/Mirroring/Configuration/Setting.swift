@@ -64,7 +64,7 @@ package struct Setting: Sendable {
     /// Every variable, in the order in which `mirror-bot config` and the README list them.
     package static let all: [Setting] =
         [
-            Setting("MIRROR", "name of this human and bot pair; one database serves many", fallback: "default"),
+            Setting("MIRROR", "name of this human and bot pair; one database serves many", fallback: MirrorConfiguration.usualMirror),
             Setting("NETWORK", "network of both accounts", form: networks, fallback: "mastodon"),
             Setting(
                 "HUMAN_NETWORK", "network of the human, or of the imported archive; as NETWORK if not set",
