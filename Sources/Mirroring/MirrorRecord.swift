@@ -31,6 +31,45 @@ package struct MirrorTable: Sendable {
         try Self.record(in: try await storage.query(Self.selection(of: mirror))) ?? MirrorRecord()
     }
 
+    /// Fails for a name that no mirror of the database has, and tells which there are.
+    ///
+    /// A database without any mirror has room for the first one, which is called as ``MirrorConfiguration/mirror`` is
+    /// where nobody names it.
+    ///
+    /// - Throws: ``ConfigurationError``; the store's error.
+    static func requireMirror(of configuration: MirrorConfiguration, in storage: any StorageEngine) async throws {
+        let mirror = configuration.mirror
+        let isKnown = try await storage.query(
+            """
+            SELECT 1 AS found WHERE EXISTS (SELECT 1 FROM mirrors WHERE mirror = \(mirror))
+                OR EXISTS (SELECT 1 FROM posts WHERE mirror = \(mirror))
+                OR EXISTS (SELECT 1 FROM examples WHERE mirror = \(mirror))
+                OR EXISTS (SELECT 1 FROM credentials WHERE mirror = \(mirror))
+            """)
+        guard isKnown.isEmpty else { return }
+        let rows = try await storage.query(
+            """
+            SELECT mirror FROM mirrors UNION SELECT mirror FROM posts UNION SELECT mirror FROM examples
+            UNION SELECT mirror FROM credentials ORDER BY mirror LIMIT \(named)
+            """)
+        let known = try rows.map { try $0.text("mirror") }
+        if known.isEmpty, mirror == MirrorConfiguration.usualMirror { return }
+        let there =
+            known.isEmpty ? "the database has none yet" : "the database has \(known.joined(separator: ", "))"
+        throw ConfigurationError(
+            configuration.values.origin("MIRROR") == .flag ? "--mirror" : "MIRROR",
+            "is \(mirror), but there is no such mirror: \(there); mirror-bot login and mirror-bot train make one")
+    }
+
+    /// Makes the mirror known, though nothing is stored about it yet.
+    ///
+    /// - Parameter now: Recorded for a new mirror.
+    /// - Throws: The store's error.
+    package func add(now: Date) async throws { try await update(now: now) { _, _ in } }
+
+    /// How many mirrors an error names.
+    private static let named: Int64 = 50
+
     /// Stores the verified accounts, or refuses other accounts under the same name.
     ///
     /// - Parameters:

@@ -64,6 +64,7 @@ package struct MirrorStores: Sendable {
         do {
             if case .sqlite = configuration.storage { _ = try await Migrations.apply(to: storage) }
             try await Migrations.check(storage)
+            if making != .mirror { try await MirrorTable.requireMirror(of: configuration, in: storage) }
             let vault = CredentialVault(configuration, storage: storage, logger: logger)
             var configuration = configuration
             configuration.adopt(try await vault.networks())

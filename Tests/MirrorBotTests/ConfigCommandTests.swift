@@ -93,11 +93,45 @@ import Testing
         let ending = try await stage.run("config")
         #expect(ending.status == 0)
         let lines = ending.output.split(separator: "\n")
-        #expect(lines.count == Setting.all.count)
-        for (line, setting) in zip(lines, Setting.all) {
-            #expect(line.hasPrefix(setting.name + " "))
-            #expect(line.hasSuffix(setting.summary))
-        }
+        #expect(lines.allSatisfy { $0.count <= columns }, "\(lines.filter { $0.count > columns })")
+        let heads = lines.filter { !$0.hasPrefix(" ") }
+        #expect(heads.map { $0.prefix { $0 != " " } } == Setting.all.map { Substring($0.name) })
+        let words = ending.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        for setting in Setting.all { #expect(words.contains(setting.summary), "\(setting.name)") }
+        // A path is whole, on however many lines.
+        #expect(ending.output.filter { !$0.isWhitespace }.contains(path.prefix(40)))
+    }
+
+    /// All of it at once, so that nobody mends one value to learn of the next.
+    @Test func everyWrongValueIsNamedBelowTheWholeTable() async throws {
+        let wrong = [
+            "TIME_ZONE": "Mars/Olympus", "QUIET_HOURS": "night", "MAX_PER_DAY": "many", "REDIS_URL": "redis://[planted",
+            "REDIS_TLS_VERIFY": "maybe", "SECRET_KEY": "planted-short", "OPERATOR_CONTACT": "nobody",
+            "BOT_SERVER": "https://planted@a.example", "HUMAN_ACCESS_TOKEN": "planted-alone",
+            "DATABASE_URL": "postgres://me:planted@[::1/x", "MECAB_DICTIONARY": "/nowhere/dictionary",
+        ]
+        let blamed = Set(wrong.keys).subtracting(["HUMAN_ACCESS_TOKEN"]).union(["HUMAN_SERVER", "BOT_ACCESS_TOKEN"])
+        let ending = try await stage.run("config", "--json", environment: wrong)
+        #expect(ending.status == 78)
+        let report = try JSONDecoder().decode(Report.self, from: Data(ending.output.utf8))
+        #expect(report.settings.map(\.name) == Setting.all.map(\.name))
+        #expect(Set(report.settings.filter { $0.problem != nil }.map(\.name)) == blamed)
+        #expect(report.problems.count == blamed.count)
+        let table = try await stage.run("config", environment: wrong)
+        #expect(table.status == 78)
+        for name in blamed { #expect(table.error.contains("error: \(name) "), "\(name) in \(table.error)") }
+        #expect(table.output.contains("    ! QUIET_HOURS is \"night\"; expected spans such as 23:00-07:00"))
+        #expect(table.error.contains("error: REDIS_TLS_VERIFY must be auto, full, none or pin:"))
+        #expect(!(ending.output + ending.error + table.output + table.error).contains("planted"))
+    }
+
+    @Test func showsWhereTheEmbeddedDatabaseIs() async throws {
+        let unset = try await lines(environment: ["MIRROR_BOT_HOME": ""])["MIRROR_BOT_HOME"]
+        #expect(unset?.value == stage.folder.path + "/.local/share/mirror-bot")
+        #expect(unset?.origin == "default")
+        let data = try await lines(environment: ["MIRROR_BOT_HOME": "", "XDG_DATA_HOME": "/data"])["MIRROR_BOT_HOME"]
+        #expect(data?.value == "/data/mirror-bot")
+        #expect(try await lines()["MIRROR_BOT_HOME"]?.value == stage.home)
     }
 
     @Test func aVariableSetToNothingIsNotSet() async throws {

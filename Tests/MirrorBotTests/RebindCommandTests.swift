@@ -78,6 +78,7 @@ import Testing
         let sandbox = try await Sandbox.live()
         let settings = sandbox.botSettings
         #expect(try await stage.run("run", "--once", environment: settings).status == 0)
+        try await stage.train(Fixture.lines(), environment: ["MIRROR": "second"])
         let ending =
             if isLogin {
                 try await stage.run(

@@ -20,6 +20,7 @@ import Testing
     }
 
     @Test func aNewMirrorSaysWhyThereIsNothingToSay() async throws {
+        try await stage.makeDatabase()
         let ending = try await stage.run("score")
         #expect(ending.status == 0)
         #expect(ending.error.isEmpty)
@@ -30,7 +31,8 @@ import Testing
             ))
         #expect(
             lines.contains(
-                "  ! nothing to say: 0 posts of a home timeline were learned; at least 20 are needed"))
+                "  ! nothing to say: 0 posts of a home timeline were learned; at least 20 are needed; run mirror-bot train "
+                    + "classifier, or let mirror-bot run learn them"))
         let report = try json(try await stage.run("score", "--json"))
         #expect(report["schema"] as? String == "mirror-bot/score/1")
         for part in ["scheduler", "classifier"] {
@@ -40,6 +42,7 @@ import Testing
     }
 
     @Test func withoutAZoneTheScheduleSaysSo() async throws {
+        try await stage.makeDatabase()
         let report = try json(try await stage.run("score", "--json", environment: ["TIME_ZONE": ""]))
         let missing = try #require(report["scheduler"] as? [String: String])
         #expect(missing["missing"]?.hasPrefix("TIME_ZONE is not set; ") == true)

@@ -76,7 +76,39 @@ import Testing
     @Test func mirrorsOfOneDatabaseAreApart() async throws {
         try await stage.train(Fixture.lines(days: 4), environment: ["MIRROR": "first"])
         #expect(try await stage.status(["MIRROR": "first"]).archive.posts == 4)
-        #expect(try await stage.status(["MIRROR": "second"]).archive.posts == 0)
+        try await stage.train(Fixture.lines(days: 5), environment: ["MIRROR": "second"])
+        #expect(try await stage.status(["MIRROR": "second"]).archive.posts == 5)
+        #expect(try await stage.status(["MIRROR": "first"]).archive.posts == 4)
+    }
+
+    @Test(arguments: [
+        ["status"], ["plan"], ["run", "--once"], ["run"], ["people", "allow", "x:1"], ["train", "clear", "-y"],
+        ["logout", "--as", "bot"], ["rebind"],
+    ])
+    func aMirrorThatIsNotThereIsAnErrorThatNamesThoseThatAre(_ words: [String]) async throws {
+        for mirror in ["first", "second"] { try await stage.train(Fixture.lines(), environment: ["MIRROR": mirror]) }
+        // One that was cleared is still there.
+        #expect(try await stage.run("train", "clear", "-y", environment: ["MIRROR": "second"]).status == 0)
+        let ways = [(["--mirror", "frist"], "--mirror is frist"), ([], "MIRROR is default")]
+        for (flag, start) in ways {
+            let ending = try await stage.run(words: words + flag, environment: ["TIME_ZONE": "UTC"])
+            #expect(ending.status == 78)
+            #expect(ending.output.isEmpty)
+            #expect(
+                ending.error == """
+                    error: \(start), but there is no such mirror: the database has first, second; mirror-bot login and \
+                    mirror-bot train make one
+
+                    """)
+        }
+    }
+
+    @Test func inAnEmptyDatabaseOnlyTheUsualMirrorCanBegin() async throws {
+        try #require(try await stage.run("migrate").status == 0)
+        #expect(try await stage.run("status").status == 0)
+        let other = try await stage.run("status", "--mirror", "other")
+        #expect(other.status == 78)
+        #expect(other.error.contains("there is no such mirror: the database has none yet"))
     }
 
     @Test func theDatabaseIsForItsOwnerOnly() async throws {

@@ -58,6 +58,7 @@ struct TrainSchedulerCommand: AsyncParsableCommand {
                 }
             }
             progress.finish()
+            try await stores.table.add(now: clock.now)
             TrainingView.print(summary, things: "posts")
             let count = try await stores.archive.count()
             print("the archive holds \(count) posts")
@@ -127,6 +128,7 @@ struct TrainClassifierCommand: AsyncParsableCommand {
                 }
             }
             progress.finish()
+            try await stores.table.add(now: clock.now)
             TrainingView.print(summary, things: "posts")
             let status = try await favorites.status()
             print("learned so far: \(status.favorites) favorites, \(status.normals) other posts")

@@ -121,6 +121,7 @@ package struct TrainingReset: Sendable {
 
     /// Removes everything learned by this mirror, and nothing of another.
     package func clear() async throws {
+        try await stores.table.add(now: stores.clock.now)
         try await stores.archive.clear()
         try await stores.favorites().clear()
         try await stores.feeds.reset([FeedName.humanPosts, FeedName.humanFavorites, FeedName.seen])
