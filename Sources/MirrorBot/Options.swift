@@ -40,16 +40,47 @@ struct MirrorOptions: ParsableArguments {
     /// - Returns: The configuration, and the values it was made from.
     /// - Throws: `ValidationError` for a flag, ``ConfigurationError`` for a variable.
     func configuration(readsAccounts: Bool = true) async throws -> (MirrorConfiguration, SettingValues) {
+        let (values, problems) = await values()
         do {
-            let flags = given.map { ($0.variable, $0.value) }
-            let values = try await SettingValues.load(flags: Dictionary(uniqueKeysWithValues: flags))
+            if let first = problems.first { throw first }
             let configuration = try MirrorConfiguration(
                 values, environment: ProcessInfo.processInfo.environment, readsAccounts: readsAccounts)
             return (configuration, values)
         } catch let error as ConfigurationError {
-            guard let wrong = given.first(where: { $0.variable == error.setting }) else { throw error }
-            throw ValidationError(wrong.flag + error.description.dropFirst(error.setting.count))
+            throw named(error)
         }
+    }
+
+    /// Every setting as it was found, and everything that is wrong with any of them.
+    ///
+    /// - Returns: The values, and an error for each that cannot be used.
+    /// - Throws: `ValidationError` for a flag.
+    func checkedValues() async throws -> (values: SettingValues, problems: [ConfigurationError]) {
+        var (values, problems) = await values()
+        // What is not of its form is taken for the default, and would be blamed for what follows from that.
+        let isReadable = !problems.contains { $0.setting.hasSuffix("NETWORK") }
+        if isReadable {
+            let wrong = Set(problems.map(\.setting))
+            problems += MirrorConfiguration.problems(in: values, environment: ProcessInfo.processInfo.environment)
+                .filter { !wrong.contains($0.setting) }
+        }
+        for problem in problems {
+            if let error = named(problem) as? ValidationError { throw error }
+        }
+        return (values, problems)
+    }
+
+    private func values() async -> (values: SettingValues, problems: [ConfigurationError]) {
+        let flags = given.map { ($0.variable, $0.value) }
+        let (values, problems) = await SettingValues.loadAll(flags: Dictionary(uniqueKeysWithValues: flags))
+        for warning in values.warnings { StandardError.write("warning: \(Printable.line(warning))\n") }
+        return (values, problems)
+    }
+
+    /// The error as it is about a flag, if one was given for its variable.
+    private func named(_ error: ConfigurationError) -> any Error {
+        guard let wrong = given.first(where: { $0.variable == error.setting }) else { return error }
+        return ValidationError(wrong.flag + error.description.dropFirst(error.setting.count))
     }
 
     /// Opens the mirror, runs `body` on it and closes it again.

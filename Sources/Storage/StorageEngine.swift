@@ -7,6 +7,16 @@ package enum StorageLocation: Sendable {
     case postgres(url: String)
 }
 
+extension StorageLocation {
+    /// Fails for a URL that cannot be understood; asks no server.
+    ///
+    /// - Throws: ``StorageError`` with code `.configuration`.
+    package func check() throws {
+        guard case .postgres(let url) = self else { return }
+        try PostgresEngine.check(url: url)
+    }
+}
+
 extension StorageLocation: CustomStringConvertible {
     /// The path, or the kind of server; never a URL, which may hold a password.
     package var description: String {

@@ -5,11 +5,18 @@ import Testing
 
 /// `mirror-bot config`.
 @Suite(.timeLimit(.minutes(2))) struct ConfigCommandTests {
+    private struct Report: Decodable {
+        var schema: String
+        var settings: [Line]
+        var problems: [String]
+    }
+
     private struct Line: Decodable {
         var name: String
         var value: String?
         var origin: String
         var summary: String
+        var problem: String?
     }
 
     private let stage: Stage
@@ -23,9 +30,10 @@ import Testing
         let ending = try await stage.run(words: ["config", "--json"] + words, environment: environment)
         #expect(ending.status == 0, "\(ending.error)")
         #expect(ending.error.isEmpty)
-        let lines = try JSONDecoder().decode([Line].self, from: Data(ending.output.utf8))
-        #expect(lines.map(\.name) == Setting.all.map(\.name))
-        return Dictionary(uniqueKeysWithValues: lines.map { ($0.name, $0) })
+        let report = try JSONDecoder().decode(Report.self, from: Data(ending.output.utf8))
+        #expect(report.schema == "mirror-bot/config/1" && report.problems.isEmpty)
+        #expect(report.settings.map(\.name) == Setting.all.map(\.name))
+        return Dictionary(uniqueKeysWithValues: report.settings.map { ($0.name, $0) })
     }
 
     private func dotEnv(_ text: String) throws {
@@ -89,8 +97,10 @@ import Testing
         #expect(redacted == Set(Setting.all.filter(\.isSecret).map(\.name)))
     }
 
-    @Test func everySettingHasALineForPeople() async throws {
-        let ending = try await stage.run("config")
+    @Test(arguments: [60, 80, 132]) func everySettingHasALineForPeopleThatFits(columns: Int) async throws {
+        let path = "/" + String(repeating: "a-long-name/", count: 9)
+        let ending = try await stage.run(
+            "config", environment: ["COLUMNS": "\(columns)", "MIRROR_BOT_HOME": path])
         #expect(ending.status == 0)
         let lines = ending.output.split(separator: "\n")
         #expect(lines.allSatisfy { $0.count <= columns }, "\(lines.filter { $0.count > columns })")
@@ -147,6 +157,55 @@ import Testing
         let lines = try await lines()
         #expect(lines["TIME_ZONE"]?.value == "Asia/Tokyo")
         #expect(lines["MIRROR"]?.value == "second")
+    }
+
+    @Test func aCommentMayFollowAQuotedValue() async throws {
+        try dotEnv(
+            """
+            TIME_ZONE="Asia/Tokyo" # where she lives
+            QUIET_HOURS='01:00-02:00'\t# asleep
+            OPERATOR_CONTACT="@ops#1@a.example"
+            MIRROR="second"   #
+            """)
+        let lines = try await lines()
+        #expect(lines["TIME_ZONE"]?.value == "Asia/Tokyo")
+        #expect(lines["QUIET_HOURS"]?.value == "01:00-02:00")
+        #expect(lines["OPERATOR_CONTACT"]?.value == "@ops#1@a.example")
+        #expect(lines["MIRROR"]?.value == "second")
+    }
+
+    @Test func aTildeIsTheHomeFolder() async throws {
+        _ = try stage.folder.write(Data("from-a-file-that-is-long-enough-for-it\n".utf8), to: "key")
+        try dotEnv("MIRROR_BOT_HOME=~/bots\nSECRET_KEY_FILE=\"~/key\"\nTIME_ZONE=UTC\n")
+        let lines = try await lines(environment: ["MIRROR_BOT_HOME": ""])
+        #expect(lines["MIRROR_BOT_HOME"]?.value == stage.folder.path + "/bots")
+        #expect(lines["SECRET_KEY"]?.origin == "file")
+        #expect(try await self.lines(["--home=~"])["MIRROR_BOT_HOME"]?.value == stage.folder.path)
+    }
+
+    @Test func namesThatAreNoSettingsAreWarnedOf() async throws {
+        try dotEnv(
+            """
+            # COMMENT=1
+            TIMEZONE=Asia/Tokyo
+            bot_server=https://a.example
+            POSTGRES_PASSWORD=planted-1
+            BOT_ACESS_TOKEN_FILE=/nowhere
+            cGxhbnRlZC0yLXBsYW50ZWQ==
+
+            MIRROR=second
+            """)
+        let ending = try await stage.run("config")
+        #expect(ending.status == 0)
+        #expect(
+            ending.error == """
+                warning: line 2 of .env: TIMEZONE is no setting; did you mean TIME_ZONE?
+                warning: line 3 of .env: bot_server is no setting; did you mean BOT_SERVER?
+                warning: line 4 of .env: POSTGRES_PASSWORD is no setting
+                warning: line 5 of .env: BOT_ACESS_TOKEN_FILE is no setting; did you mean BOT_ACCESS_TOKEN_FILE?
+                warning: line 6 of .env names no setting
+
+                """)
     }
 
     @Test func dotEnvOfAnotherFolderIsNotRead() async throws {

@@ -34,7 +34,8 @@ import Testing
         let shown = try await stage.run(
             "config", "--json", environment: ["MECAB_DICTIONARY": "a\u{202E}b\u{E0001}c\u{061C}d\u{2028}é😀"])
         #expect(shown.output.contains(#""a\u202eb\udb40\udc01c\u061cd\u2028é😀""#))
-        let lines = try JSONSerialization.jsonObject(with: Data(shown.output.utf8)) as? [[String: Any]]
+        let report = try JSONSerialization.jsonObject(with: Data(shown.output.utf8)) as? [String: Any]
+        let lines = report?["settings"] as? [[String: Any]]
         let line = lines?.first { $0["name"] as? String == "MECAB_DICTIONARY" }
         #expect(line?["value"] as? String == "a\u{202E}b\u{E0001}c\u{061C}d\u{2028}é😀")
     }

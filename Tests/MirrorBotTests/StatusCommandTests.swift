@@ -12,7 +12,8 @@ import Testing
 
     /// Looking at what is not there must not make it.
     @Test(arguments: [
-        ["status"], ["status", "--json"], ["plan"], ["score"], ["suggestions"], ["people", "list"], ["people", "unlink", "x:1"],
+        ["status"], ["status", "--json"], ["plan"], ["score"], ["suggestions"], ["people", "list"],
+        ["people", "unlink", "x:1"],
         ["logout", "--as", "bot"], ["train", "clear", "--yes"], ["backup", "copy.sqlite"],
     ])
     func whereThereIsNoDatabaseNoneIsMade(_ words: [String]) async throws {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Mirroring
 
 /// `mirror-bot config`.
@@ -6,7 +7,10 @@ struct ConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config",
         abstract: "Show every setting, its value and where it comes from.",
-        discussion: "Secrets are shown as <redacted>. Ends with 78 if a value cannot be used.")
+        discussion: """
+            Secrets are shown as <redacted>. Every value is checked as far as it can be without asking a server; ends \
+            with 78 if one cannot be used.
+            """)
 
     @OptionGroup var options: MirrorOptions
 
@@ -14,33 +18,83 @@ struct ConfigCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let (_, values) = try await options.configuration()
-        let lines = Setting.all.map { setting in
-            Line(
-                name: setting.name, value: shown(setting, values), origin: values.origin(setting.name).rawValue,
-                summary: setting.summary)
+        let (values, problems) = try await options.checkedValues()
+        let report = ConfigReport(values, problems, environment: ProcessInfo.processInfo.environment)
+        if json {
+            try JSONOutput.print(report)
+        } else {
+            for line in report.lines(terminal: .output) { print(line) }
         }
-        guard !json else { return try JSONOutput.print(lines) }
-        let width = lines.map(\.name.count).max() ?? 0
-        let terminal = Terminal.output
-        for line in lines {
-            let value = Printable.line(line.value ?? "not set")
-            print(
-                terminal.bold(Printable.padded(line.name, to: width)) + "  "
-                    + Printable.padded(value, to: 24) + "  " + Printable.padded(line.origin, to: 11) + "  "
-                    + terminal.dim(line.summary))
-        }
+        guard let last = problems.last else { return }
+        for problem in problems.dropLast() { StandardError.write("error: \(Printable.lines("\(problem)"))\n") }
+        throw last
     }
+}
 
-    private func shown(_ setting: Setting, _ values: SettingValues) -> String? {
-        guard let text = values.text(setting.name) else { return nil }
-        return setting.isSecret ? "<redacted>" : text
-    }
-
-    private struct Line: Encodable {
+/// Every setting with its value, and what is wrong with them.
+private struct ConfigReport: Encodable {
+    struct Line: Encodable {
         let name: String
+        /// Nil if it is not set; never that of a secret.
         let value: String?
         let origin: String
         let summary: String
+        /// Why the value cannot be used; nil if it can.
+        let problem: String?
+    }
+
+    let schema = "mirror-bot/config/1"
+    let settings: [Line]
+    /// Each names what it is about; also what is wrong with no single setting.
+    let problems: [String]
+
+    init(_ values: SettingValues, _ problems: [ConfigurationError], environment: [String: String]) {
+        self.problems = problems.map(\.description)
+        settings = Setting.all.map { setting in
+            let problem = problems.first { [setting.name, setting.name + "_FILE"].contains($0.setting) }
+            let origin = values.origin(setting.name)
+            var line = (value: Self.shown(setting, values, isWrong: problem != nil), origin: origin)
+            if setting.name == "MIRROR_BOT_HOME", origin == .unset,
+                let home = try? MirrorConfiguration.home(values, environment)
+            {
+                line = (home, .fallback)
+            }
+            return Line(
+                name: setting.name, value: line.value, origin: line.origin.rawValue, summary: setting.summary,
+                problem: problem?.description)
+        }
+    }
+
+    /// What may be shown of a value: a text that cannot be used may be a secret in the wrong place.
+    private static func shown(_ setting: Setting, _ values: SettingValues, isWrong: Bool) -> String? {
+        guard let text = values.text(setting.name) else { return nil }
+        if setting.isSecret { return "<redacted>" }
+        guard isWrong, case .text = setting.form, !setting.isPath else { return text }
+        return "<unusable>"
+    }
+
+    // MARK: For people
+
+    private static let originWidth = 11
+
+    func lines(terminal: Terminal) -> [String] {
+        let nameWidth = settings.map(\.name.count).max() ?? 0
+        let valueWidth = max(12, terminal.columns - nameWidth - Self.originWidth - 4)
+        return settings.flatMap { setting -> [String] in
+            let value = Printable.chunks(setting.value ?? "not set", columns: valueWidth)
+            let head =
+                terminal.bold(Printable.padded(setting.name, to: nameWidth)) + "  "
+                + Printable.padded(value.first ?? "", to: valueWidth) + "  " + setting.origin
+            let rest = value.dropFirst().map { String(repeating: " ", count: nameWidth + 2) + $0 }
+            return [head] + rest + notes(setting, terminal)
+        }
+    }
+
+    /// What the setting means, and what is wrong with it.
+    private func notes(_ setting: Line, _ terminal: Terminal) -> [String] {
+        let width = max(20, terminal.columns - 4)
+        let problem = setting.problem.map { FigureGroup.wrapped(Printable.line($0), columns: width - 2) } ?? []
+        return FigureGroup.wrapped(setting.summary, columns: width).map { "    " + terminal.dim($0) }
+            + problem.enumerated().map { "    " + ($0 == 0 ? terminal.yellow("!") : " ") + " " + $1 }
     }
 }

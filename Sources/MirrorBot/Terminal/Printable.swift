@@ -27,6 +27,14 @@ enum Printable {
         return kept + "…"
     }
 
+    /// The text on as many lines as it needs, each no wider than `columns`; cut anywhere, so that nothing is lost.
+    static func chunks(_ text: String, columns: Int) -> [String] {
+        line(text).reduce(into: [""]) { chunks, character in
+            if width(chunks[chunks.count - 1]) + width(character) > columns { chunks.append("") }
+            chunks[chunks.count - 1].append(character)
+        }
+    }
+
     /// The text followed by spaces up to `columns`.
     static func padded(_ text: String, to columns: Int) -> String {
         text + String(repeating: " ", count: max(0, columns - width(text)))

@@ -74,6 +74,13 @@ struct AccountSettings {
         return try values.text(name).map { try ServerURL.normalized($0, setting: name) }
     }
 
+    /// Fails for an address or a name that is not of its form, whether or not the account's network wants it.
+    func checkForms() throws {
+        let (server, handle) = (AccountSetting.server.name(of: role), AccountSetting.handle.name(of: role))
+        _ = try values.text(server).map { try ServerURL.normalized($0, setting: server) }
+        _ = try values.text(handle).map { try BlueskyIdentifier.normalized($0, setting: handle) }
+    }
+
     private func credentials() throws -> AccountCredentials {
         switch network {
         case .mastodon:

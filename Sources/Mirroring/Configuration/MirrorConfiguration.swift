@@ -1,8 +1,10 @@
 import Conduct
 package import Favorites
 package import Foundation
+import MeCab
 package import Networks
 package import Posts
+import Redis
 package import Schedule
 package import Storage
 import Transport
@@ -124,8 +126,64 @@ package struct MirrorConfiguration: Sendable {
         archiveLimit = values.integer("ARCHIVE_LIMIT")
         dictionary = values.text("MECAB_DICTIONARY") ?? "ipadic-utf8"
         pollInterval = .seconds(values.integer("POLL_SECONDS"))
-        isDyno = environment["DYNO"]?.isEmpty == false
+        isDyno = Self.isDyno(environment)
         rehearsal = environment.filter { Rehearsal.isVariable($0.key) && !$0.value.isEmpty }
+    }
+
+    /// Everything that is wrong with values which are of their form; asks no server.
+    ///
+    /// - Parameters:
+    ///   - values: The settings as they were found.
+    ///   - environment: Other variables of the process.
+    /// - Returns: An error for each setting at fault, in the order of ``Setting/all`` as far as they have one.
+    package static func problems(
+        in values: SettingValues, environment: [String: String]
+    ) -> [ConfigurationError] {
+        var problems: [ConfigurationError] = []
+        func check(_ setting: String, _ body: () throws -> Void) {
+            do {
+                try body()
+            } catch {
+                let error = error as? ConfigurationError ?? problem(setting, error)
+                if !problems.contains(where: { $0.setting == error.setting }) { problems.append(error) }
+            }
+        }
+        check("MIRROR") { _ = try mirror(values) }
+        for role in AccountRole.allCases {
+            let settings = AccountSettings(role: role, network: values.network(of: role), values: values)
+            check("\(role.prefix)_NETWORK") { try settings.checkForms() }
+            check("\(role.prefix)_API_BASE_URL") { _ = try settings.apiBaseURL() }
+            check("\(role.prefix)_NETWORK") { _ = try settings.account() }
+        }
+        check("SECRET_KEY") { _ = try secretKey(values) }
+        check("DATABASE_URL") {
+            let storage = try storage(values, environment)
+            try storage.check()
+            try requireLasting(storage, isDyno: isDyno(environment))
+        }
+        check("REDIS_TLS_VERIFY") {
+            _ = try RedisTLSVerification(parsing: values.text("REDIS_TLS_VERIFY") ?? "auto", isSelfSignedHost: false)
+        }
+        check("REDIS_URL") { _ = try values.text("REDIS_URL").map { try RedisConfiguration(url: $0) } }
+        check("MIRROR_BOT_HOME") { _ = try home(values, environment) }
+        check("TIME_ZONE") { _ = try values.text("TIME_ZONE").map { try zone($0) } }
+        check("QUIET_HOURS") { _ = try schedule(values) }
+        check("MECAB_DICTIONARY") { _ = try Tokenizer(dictionary: values.text("MECAB_DICTIONARY") ?? "ipadic-utf8") }
+        check("OPERATOR_CONTACT") { _ = try values.text("OPERATOR_CONTACT").map { try contact($0) } }
+        return problems
+    }
+
+    /// An error of what is to use a setting, in the words of an error about the setting.
+    private static func problem(_ setting: String, _ error: any Error) -> ConfigurationError {
+        let cause =
+            switch error {
+            case let error as StorageError: error.cause
+            case let error as RedisError: error.message
+            default: "\(error)"
+            }
+        let isNamed = cause.hasPrefix(setting + " ")
+        return ConfigurationError(
+            setting, isNamed ? String(cause.dropFirst(setting.count + 1)) : "cannot be used: \(cause)")
     }
 
     /// The account of a role as the settings describe it; a stored login may stand in.
@@ -181,6 +239,12 @@ package struct MirrorConfiguration: Sendable {
 
     /// Fails where the embedded database would be lost every day.
     package func requireLastingStorage() throws {
+        try Self.requireLasting(storage, isDyno: isDyno)
+    }
+
+    private static func isDyno(_ environment: [String: String]) -> Bool { environment["DYNO"]?.isEmpty == false }
+
+    private static func requireLasting(_ storage: StorageLocation, isDyno: Bool) throws {
         guard case .sqlite = storage, isDyno else { return }
         throw ConfigurationError(
             "DATABASE_URL", "is not set, and a dyno's disk is forgotten daily; add the Heroku Postgres add-on")
@@ -260,7 +324,10 @@ package struct MirrorConfiguration: Sendable {
         return .sqlite(path: try home(values, environment) + "/mirror-bot.sqlite")
     }
 
-    private static func home(_ values: SettingValues, _ environment: [String: String]) throws -> String {
+    /// The folder of the embedded database: the one that is set, else where programs of a person keep their data.
+    ///
+    /// - Throws: ``ConfigurationError`` if there is no home folder.
+    package static func home(_ values: SettingValues, _ environment: [String: String]) throws -> String {
         if let home = values.text("MIRROR_BOT_HOME") { return home }
         // The XDG base directory rules: relative values are to be ignored.
         if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") { return data + "/mirror-bot" }

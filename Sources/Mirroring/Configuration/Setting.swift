@@ -26,9 +26,12 @@ package struct Setting: Sendable {
     let derived: @Sendable (SettingValues) -> String?
     /// Never printed; also read from the file that `NAME_FILE` names.
     package let isSecret: Bool
+    /// The name of a file or folder, in which `~` at the start is the home folder.
+    package let isPath: Bool
 
     init(
         _ name: String, _ summary: String, form: Form = .text, fallback: String? = nil, isSecret: Bool = false,
+        isPath: Bool = false,
         derived: @escaping @Sendable (SettingValues) -> String? = { _ in nil }
     ) {
         self.name = name
@@ -37,6 +40,7 @@ package struct Setting: Sendable {
         self.fallback = fallback
         self.derived = derived
         self.isSecret = isSecret
+        self.isPath = isPath
     }
 
     private static let networks = Form.choice(NetworkName.allCases.map(\.rawValue))
@@ -64,7 +68,9 @@ package struct Setting: Sendable {
     /// Every variable, in the order in which `mirror-bot config` and the README list them.
     package static let all: [Setting] =
         [
-            Setting("MIRROR", "name of this human and bot pair; one database serves many", fallback: MirrorConfiguration.usualMirror),
+            Setting(
+                "MIRROR", "name of this human and bot pair; one database serves many",
+                fallback: MirrorConfiguration.usualMirror),
             Setting("NETWORK", "network of both accounts", form: networks, fallback: "mastodon"),
             Setting(
                 "HUMAN_NETWORK", "network of the human, or of the imported archive; as NETWORK if not set",
@@ -81,7 +87,7 @@ package struct Setting: Sendable {
             Setting(
                 "REDIS_TLS_VERIFY", "how a rediss:// certificate is checked: auto, full, none or pin:…",
                 fallback: "auto"),
-            Setting("MIRROR_BOT_HOME", "folder of the embedded database"),
+            Setting("MIRROR_BOT_HOME", "folder of the embedded database", isPath: true),
             Setting("TIME_ZONE", "IANA zone of the human's clock, such as Asia/Tokyo"),
             Setting(
                 "SCHEDULE_MODEL", "how minutes are learned", form: .choice(["kernel", "raw"]), fallback: "kernel"),
@@ -112,7 +118,9 @@ package struct Setting: Sendable {
             Setting("REPLIES_PER_THREAD", "replies in one thread at most", form: .integer(0...100), fallback: "5"),
             Setting("ARCHIVE_LIMIT", "posts kept", form: .integer(100...10_000_000), fallback: "10000"),
             Setting("EXAMPLE_LIMIT", "labelled posts kept", form: .integer(100...10_000_000), fallback: "50000"),
-            Setting("MECAB_DICTIONARY", "ipadic-utf8, or the folder of such a dictionary", fallback: "ipadic-utf8"),
+            Setting(
+                "MECAB_DICTIONARY", "ipadic-utf8, or the folder of such a dictionary", fallback: "ipadic-utf8",
+                isPath: true),
             Setting(
                 "X_ACKNOWLEDGE_POLICY", "yes: publish on X, knowing its rules about mirrors",
                 form: .choice(["no", "yes"]),

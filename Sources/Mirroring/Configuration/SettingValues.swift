@@ -22,6 +22,8 @@ package enum SettingOrigin: String, Sendable {
 /// The values of all settings as they were found, checked for their form.
 package struct SettingValues: Sendable {
     private var found: [String: Found] = [:]
+    /// What a person may have meant otherwise, a sentence each; nothing that keeps the values from being used.
+    package private(set) var warnings: [String] = []
 
     private typealias Found = (text: String, origin: SettingOrigin)
 
@@ -41,12 +43,28 @@ package struct SettingValues: Sendable {
         flags: [String: String] = [:], environment: EnvironmentVariablesProvider,
         dotEnv: EnvironmentVariablesProvider? = nil
     ) throws {
+        var problems: [ConfigurationError] = []
+        self.init(flags: flags, environment: environment, dotEnv: dotEnv, problems: &problems)
+        if let first = problems.first { throw first }
+    }
+
+    /// Reads every setting, the ones that cannot be used too.
+    private init(
+        flags: [String: String], environment: EnvironmentVariablesProvider, dotEnv: EnvironmentVariablesProvider?,
+        problems: inout [ConfigurationError]
+    ) {
         for setting in Setting.all {
-            if let value = try Self.find(setting, flags, environment, dotEnv) {
-                try Self.check(value.text, of: setting)
-                found[setting.name] = value
-            } else {
-                found[setting.name] = fallback(of: setting)
+            do {
+                if let value = try Self.find(setting, flags, environment, dotEnv) {
+                    found[setting.name] = value
+                    try Self.check(value.text, of: setting)
+                } else {
+                    found[setting.name] = fallback(of: setting)
+                }
+            } catch let error as ConfigurationError {
+                problems.append(error)
+            } catch {
+                problems.append(ConfigurationError(setting.name, "cannot be read"))
             }
         }
     }
@@ -57,20 +75,38 @@ package struct SettingValues: Sendable {
     /// - Returns: The checked values.
     /// - Throws: ``ConfigurationError``, also if `.env` cannot be read.
     package static func load(flags: [String: String]) async throws -> SettingValues {
-        let dotEnv = try checkedDotEnv()
-        do {
-            return try SettingValues(
-                flags: flags, environment: EnvironmentVariablesProvider(),
-                dotEnv: dotEnv ? try await EnvironmentVariablesProvider(environmentFilePath: ".env") : nil)
-        } catch let error as ConfigurationError {
-            throw error
-        } catch {
-            throw ConfigurationError(".env", "cannot be read")
-        }
+        let (values, problems) = await loadAll(flags: flags)
+        if let first = problems.first { throw first }
+        return values
     }
 
-    /// Whether there is a `.env` that may be read.
-    private static func checkedDotEnv() throws -> Bool {
+    /// Reads every setting of this process, the ones that cannot be used too.
+    ///
+    /// - Parameter flags: Values given on the command line, by variable name.
+    /// - Returns: The values, and what is wrong with any of them or with `.env`.
+    package static func loadAll(
+        flags: [String: String]
+    ) async -> (values: SettingValues, problems: [ConfigurationError]) {
+        var problems: [ConfigurationError] = []
+        var (dotEnv, unknown): (EnvironmentVariablesProvider?, [String]) = (nil, [])
+        do {
+            if let text = try dotEnvText() {
+                dotEnv = try await EnvironmentVariablesProvider(environmentFilePath: ".env")
+                unknown = unknownNames(in: text)
+            }
+        } catch let error as ConfigurationError {
+            problems.append(error)
+        } catch {
+            problems.append(ConfigurationError(".env", "cannot be read"))
+        }
+        var values = SettingValues(
+            flags: flags, environment: EnvironmentVariablesProvider(), dotEnv: dotEnv, problems: &problems)
+        values.warnings = unknown
+        return (values, problems)
+    }
+
+    /// The text of the `.env` that may be read; nil without one.
+    private static func dotEnvText() throws -> String? {
         let data: Data?
         do throws(FileTrust.Problem) {
             data = try FileTrust.contents(of: ".env", atMost: maximumFileBytes, .writtenByOthers)
@@ -81,7 +117,24 @@ package struct SettingValues: Sendable {
         if data?.contains(UInt8(ascii: "\r")) == true {
             throw ConfigurationError(".env", "has Windows line ends; save it with plain ones")
         }
-        return data != nil
+        return data.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// A sentence for each name in `.env` that is no setting.
+    ///
+    /// A line may be a secret that went astray, so that only what looks like a name is shown.
+    static func unknownNames(in text: String) -> [String] {
+        let known = Setting.all.flatMap { $0.isSecret ? [$0.name, $0.name + "_FILE"] : [$0.name] }
+        return text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap { index, line in
+            guard let equals = line.firstIndex(of: "=") else { return nil }
+            let name = line[..<equals].trimmingCharacters(in: .whitespaces)
+            guard !name.isEmpty, !name.hasPrefix("#"), !known.contains(name) else { return nil }
+            let near = Spelling.nearest(to: name.uppercased(), among: known)
+            let isName = name.utf8.allSatisfy { (0x41...0x5A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x5F }
+            let start = "line \(index + 1) of .env"
+            guard isName && name.utf8.count <= 40 || near != nil else { return "\(start) names no setting" }
+            return "\(start): \(name) is no setting" + (near.map { "; did you mean \($0)?" } ?? "")
+        }
     }
 
     /// The value of a setting, its default included.
@@ -126,13 +179,14 @@ package struct SettingValues: Sendable {
         _ setting: Setting, _ flags: [String: String], _ environment: EnvironmentVariablesProvider,
         _ dotEnv: EnvironmentVariablesProvider?
     ) throws -> Found? {
-        if let flag = flags[setting.name] { return (flag, .flag) }
+        func form(_ text: String) throws -> String { setting.isPath ? try path(text, environment) : text }
+        if let flag = flags[setting.name] { return (try form(flag), .flag) }
         let sources: [(EnvironmentVariablesProvider, SettingOrigin)] =
             [(environment, .environment)] + (dotEnv.map { [($0, .dotEnv)] } ?? [])
         for (provider, origin) in sources {
-            if let value = try value(setting.name, provider, origin) { return (value, origin) }
+            if let value = try value(setting.name, provider, origin) { return (try form(value), origin) }
             if setting.isSecret, let path = try value(setting.name + "_FILE", provider, origin) {
-                return (try secret(at: path, for: setting), .file)
+                return (try secret(at: try Self.path(path, environment), for: setting), .file)
             }
         }
         return nil
@@ -144,10 +198,29 @@ package struct SettingValues: Sendable {
     ) throws -> String? {
         guard var value = try provider.environmentValue(forName: name) else { return nil }
         // A shell takes the quotes off; the reader of `.env` leaves them.
-        if origin == .dotEnv, value.count >= 2, let quote = value.first, "\"'".contains(quote), value.last == quote {
-            value = String(value.dropFirst().dropLast())
-        }
+        if origin == .dotEnv { value = unquoted(value) }
         return value.isEmpty ? nil : value
+    }
+
+    /// The value between quotes, without a comment that follows them; any other value as it is.
+    private static func unquoted(_ value: String) -> String {
+        guard value.count >= 2, let quote = value.first, "\"'".contains(quote) else { return value }
+        let inner = value.dropFirst()
+        if let end = inner.firstIndex(of: quote) {
+            let rest = inner[inner.index(after: end)...]
+            if rest.first?.isWhitespace == true, rest.drop(while: \.isWhitespace).first == "#" {
+                return String(inner[..<end])
+            }
+        }
+        return inner.last == quote ? String(inner.dropLast()) : value
+    }
+
+    /// The path with the home folder in place of a `~` at its start, as a shell would have it.
+    private static func path(_ text: String, _ environment: EnvironmentVariablesProvider) throws -> String {
+        guard text == "~" || text.hasPrefix("~/"), let home = try environment.environmentValue(forName: "HOME"),
+            home.hasPrefix("/")
+        else { return text }
+        return home + text.dropFirst()
     }
 
     private static func secret(at path: String, for setting: Setting) throws -> String {

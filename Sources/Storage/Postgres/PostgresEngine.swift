@@ -117,6 +117,15 @@ final class PostgresEngine: StorageEngine {
         }
     }
 
+    /// Fails for a URL that cannot be understood; asks no server.
+    static func check(url: String) throws {
+        do {
+            _ = try PostgresConfiguration(url: url)
+        } catch {
+            throw StorageError(error, "understand DATABASE_URL")
+        }
+    }
+
     private static func mappingErrors<Value>(
         _ operation: String, _ body: () async throws -> Value
     ) async throws -> Value {
