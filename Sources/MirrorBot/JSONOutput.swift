@@ -2,7 +2,7 @@ import Foundation
 
 /// Prints values for programs.
 enum JSONOutput {
-    /// Prints `value` as JSON with sorted keys and RFC 3339 dates, safe to show.
+    /// Prints `value` as JSON with sorted keys in `snake_case` and RFC 3339 dates, safe to show.
     ///
     /// - Parameters:
     ///   - value: What to print.
@@ -13,6 +13,7 @@ enum JSONOutput {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         if !isOneLine { encoder.outputFormatting.insert(.prettyPrinted) }
         encoder.dateEncodingStrategy = .iso8601
+        encoder.keyEncodingStrategy = .convertToSnakeCase
         Swift.print(escaped(String(decoding: try encoder.encode(value), as: UTF8.self)))
     }
 

@@ -70,7 +70,7 @@ import Testing
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .iso8601
         let json = String(decoding: try encoder.encode(report), as: UTF8.self)
-        #expect(json.contains("\"schema\":\"mirror-bot\\/status\\/1\""))
+        #expect(json.contains("\"schema\":\"mirror-bot\\/status\\/2\""))
         #expect(!json.contains(fixture.sandbox.botToken) && !json.contains(fixture.sandbox.humanToken))
     }
 

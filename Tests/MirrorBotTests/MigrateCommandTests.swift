@@ -1,5 +1,6 @@
 import Foundation
 import Mirroring
+import Storage
 import TestSupport
 import Testing
 

@@ -40,6 +40,34 @@ import Testing
         #expect(line?["value"] as? String == "a\u{202E}b\u{E0001}c\u{061C}d\u{2028}é😀")
     }
 
+    /// Keys that a person or a network chose are no keys of ours, and there are none.
+    @Test(arguments: [
+        (["status"], "status/2"), (["plan"], "plan/2"), (["score"], "score/1"), (["suggestions"], "suggestions/1"),
+        (["people", "list"], "people/1"), (["config"], "config/1"),
+        (["evaluate", "scheduler", "--from", "posts.jsonl"], "evaluate-scheduler/1"),
+        (["evaluate", "classifier", "--prequential", "--test", "posts.jsonl"], "evaluate-classifier/1"),
+    ])
+    func everyJSONNamesItsSchemaAndHasKeysInSnakeCase(_ words: [String], _ schema: String) async throws {
+        try await stage.train(Fixture.lines(days: 30, perDay: 3))
+        let lines = Fixture.lines(days: 30, perDay: 3) + Fixture.examples(6)
+        try lines.write(toFile: stage.workingFolder + "/posts.jsonl", atomically: false, encoding: .utf8)
+        #expect(try await stage.run("people", "deny", "pal@home.example").status == 0)
+        let ending = try await stage.run(words: words + ["--json"], environment: ["TIME_ZONE": "Asia/Tokyo"])
+        #expect(ending.status == 0, "\(ending.error)")
+        let report = try #require(try JSONSerialization.jsonObject(with: Data(ending.output.utf8)) as? [String: Any])
+        #expect(report["schema"] as? String == "mirror-bot/" + schema)
+        let odd = Self.keys(in: report).filter { $0.wholeMatch(of: /[a-z0-9]+(_[a-z0-9]+)*/) == nil }
+        #expect(odd.isEmpty, "\(odd)")
+    }
+
+    private static func keys(in value: Any) -> Set<String> {
+        switch value {
+        case let object as [String: Any]: object.reduce(into: Set(object.keys)) { $0.formUnion(keys(in: $1.value)) }
+        case let list as [Any]: list.reduce(into: Set()) { $0.formUnion(keys(in: $1)) }
+        default: []
+        }
+    }
+
     @Test func neverColorsJSON() async throws {
         let ending = try await stage.run("status", "--json", environment: ["FORCE_COLOR": "1"])
         #expect(!ending.output.contains("\u{1B}"))

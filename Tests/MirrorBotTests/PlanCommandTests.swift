@@ -19,7 +19,7 @@ import Testing
     @Test func aDayAsJSON() async throws {
         try await stage.train(Fixture.lines(days: 30, perDay: 3))
         let plan = try await stage.plan("--date", "\(tomorrow)")
-        #expect(plan.schema == "mirror-bot/plan/1")
+        #expect(plan.schema == "mirror-bot/plan/2")
         #expect(plan.day == (try tomorrow))
         #expect(plan.timeZone == "Asia/Tokyo")
         #expect(!plan.isStored)

@@ -34,7 +34,7 @@ import Testing
     @Test func aNewMirrorSaysWhyItIsIdle() async throws {
         #expect(try await stage.run("migrate").status == 0)
         let report = try await stage.status()
-        #expect(report.schema == "mirror-bot/status/1")
+        #expect(report.schema == "mirror-bot/status/2")
         #expect(report.mirror == "default")
         #expect(report.storage == "SQLite at \(stage.home)/mirror-bot.sqlite")
         #expect(report.archive.posts == 0)

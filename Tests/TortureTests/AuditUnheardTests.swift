@@ -238,8 +238,8 @@ import Testing
                     {
                       "error" : "503",
                       "feed" : "bot-mentions",
-                      "lagSeconds" : 4.5,
-                      "lastSuccess" : "2026-11-22T10:00:00Z",
+                      "lag_seconds" : 4.5,
+                      "last_success" : "2026-11-22T10:00:00Z",
                       "unreached" : [ { "from" : "2026-11-22T08:00:00Z", "to" : "2026-11-22T09:00:00Z" } ],
                       "unreadable" : 2,
                       "waiting" : 1

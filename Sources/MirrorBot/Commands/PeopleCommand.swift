@@ -42,7 +42,7 @@ struct PeopleListCommand: AsyncParsableCommand {
     func run() async throws {
         try await options.withMirror { stores in
             let lines = try await PeopleList(stores: stores, limit: limit).lines()
-            if json { return try JSONOutput.print(lines) }
+            if json { return try JSONOutput.print(PeopleList.Report(people: lines)) }
             guard !lines.isEmpty else { return print("nobody yet: the archive holds no replies") }
             let width = lines.map { Printable.width($0.account) }.max() ?? 0
             for line in lines {
@@ -168,6 +168,12 @@ struct PeopleBook {
 
 /// Whom the human answered, and of whom something was said.
 private struct PeopleList {
+    /// The answer for programs.
+    struct Report: Encodable {
+        let schema = "mirror-bot/people/1"
+        let people: [Line]
+    }
+
     struct Line: Encodable {
         let account: String
         let handle: String?

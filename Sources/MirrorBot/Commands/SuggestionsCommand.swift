@@ -36,7 +36,7 @@ struct SuggestionsListCommand: AsyncParsableCommand {
     func run() async throws {
         try await options.withMirror { stores in
             let suggestions = try await stores.outbox(lease: nil).suggestions(limit: limit).map(Suggestion.init)
-            if json { return try JSONOutput.print(suggestions) }
+            if json { return try JSONOutput.print(SuggestionList(suggestions: suggestions)) }
             guard !suggestions.isEmpty else { return print("nothing waits for a decision") }
             for suggestion in suggestions {
                 let rate = suggestion.rate.map { ", rate \(String(format: "%.1f", $0))" } ?? ""
@@ -108,6 +108,12 @@ private struct SuggestionIDs {
         throw CommandError(
             .usage, "\(Printable.line(first, columns: 60)) is no suggestion that waits; see mirror-bot suggestions")
     }
+}
+
+/// The answer for programs.
+private struct SuggestionList: Encodable {
+    let schema = "mirror-bot/suggestions/1"
+    let suggestions: [Suggestion]
 }
 
 /// A suggestion as it is shown.

@@ -78,7 +78,7 @@ enum StatusView {
 
     private static func cost(_ spending: StatusReport.SpendingState) -> String {
         let parts = spending.byPurpose.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.filter { $0.value > 0 }
-            .map { "\($0.key) \(dollars($0.value))" }
+            .map { "\($0.key.replacing("_", with: "-")) \(dollars($0.value))" }
         let spent = "\(dollars(spending.spent)) of \(dollars(spending.budget)) spent in \(spending.month)"
         return parts.isEmpty ? spent : "\(spent): \(parts.joined(separator: ", "))"
     }

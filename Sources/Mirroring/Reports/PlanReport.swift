@@ -19,7 +19,7 @@ package struct PlanReport: Codable, Sendable {
         package var why: String?
     }
 
-    package var schema = "mirror-bot/plan/1"
+    package var schema = "mirror-bot/plan/2"
     package var day: LocalDay
     package var timeZone: String
     /// False for a preview: the day's plan is made when the day begins.

@@ -27,14 +27,15 @@ package struct StatusReport: Codable, Sendable {
         package var budget: Double
         package var spent: Double
         package var left: Double
-        /// What it was spent on, such as `home` or `publish`.
+        /// What it was spent on, such as `home` or `look_up`.
         package var byPurpose: [String: Double]
         package var renews: Date
 
         init(_ spending: Spending) {
             month = spending.month
             (budget, spent, left) = (spending.budget.dollars, spending.total.dollars, spending.left.dollars)
-            byPurpose = spending.byPurpose.mapValues(\.dollars)
+            let amounts = spending.byPurpose.map { ($0.key.replacing("-", with: "_"), $0.value.dollars) }
+            byPurpose = Dictionary(uniqueKeysWithValues: amounts)
             renews = spending.renews
         }
     }
@@ -69,7 +70,7 @@ package struct StatusReport: Codable, Sendable {
         package var why: String?
     }
 
-    package var schema = "mirror-bot/status/1"
+    package var schema = "mirror-bot/status/2"
     package var mirror: String
     package var storage: String
     package var human: String?

@@ -41,6 +41,7 @@ extension Stage {
         guard ending.status == 0 else { throw StageError(ending) }
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
         return try decoder.decode(type, from: Data(ending.output.utf8))
     }
 }

@@ -53,6 +53,7 @@ struct Hearing: Equatable, Sendable {
         }
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
         return try decoder.decode(Status.self, from: Data(output[start...end].utf8)).feeds ?? []
     }
 
