@@ -10,6 +10,8 @@ package struct MirrorRecord: Equatable, Sendable {
     package var humanHandle: String?
     package var botHandle: String?
     package var timeZone: String?
+    /// The zone that the last archive named, which is only a proposal.
+    package var archiveTimeZone: String?
     /// When the bot first ran; nothing older is ever answered or favorited.
     package var activated: Date?
     /// What tells the credentials of a role that were verified last from others.
@@ -183,6 +185,11 @@ package struct MirrorTable: Sendable {
         try await update(now: now) { record, _ in record.verified[role] = fingerprint }
     }
 
+    /// Keeps the zone that an archive names, to be proposed where none is set.
+    func proposeTimeZone(_ identifier: String, now: Date) async throws {
+        try await update(now: now) { record, _ in record.archiveTimeZone = identifier }
+    }
+
     /// Records the first start, once.
     package func activate(now: Date) async throws -> Date {
         if let activated = try await record().activated { return activated }
@@ -221,7 +228,8 @@ package struct MirrorTable: Sendable {
                 UPDATE mirrors SET human_account = \(Self.stored(record.human)), human_handle = \(record.humanHandle),
                     bot_account = \(Self.stored(record.bot)), bot_handle = \(record.botHandle),
                     human_verified = \(record.verified[.human]), bot_verified = \(record.verified[.bot]),
-                    time_zone = \(record.timeZone), activated_ms = \(record.activated?.milliseconds)
+                    time_zone = \(record.timeZone), archive_time_zone = \(record.archiveTimeZone),
+                    activated_ms = \(record.activated?.milliseconds)
                 WHERE mirror = \(mirror)
                 """)
         }
@@ -254,7 +262,8 @@ package struct MirrorTable: Sendable {
 
     private static func selection(of mirror: String) -> SQL {
         """
-        SELECT human_account, human_handle, human_verified, bot_account, bot_handle, bot_verified, time_zone, activated_ms
+        SELECT human_account, human_handle, human_verified, bot_account, bot_handle, bot_verified,
+            time_zone, archive_time_zone, activated_ms
         FROM mirrors WHERE mirror = \(mirror)
         """
     }
@@ -268,8 +277,9 @@ package struct MirrorTable: Sendable {
                 human: Self.account(try row.optionalText("human_account")),
                 bot: Self.account(try row.optionalText("bot_account")),
                 humanHandle: try row.optionalText("human_handle"), botHandle: try row.optionalText("bot_handle"),
-                timeZone: try row.optionalText("time_zone"), activated: try row.optionalDate("activated_ms"),
-                verified: verified.compactMapValues(\.self))
+                timeZone: try row.optionalText("time_zone"),
+                archiveTimeZone: try row.optionalText("archive_time_zone"),
+                activated: try row.optionalDate("activated_ms"), verified: verified.compactMapValues(\.self))
         }
     }
 }

@@ -250,11 +250,6 @@ package struct MirrorStores: Sendable {
         return try await account(.bot).flatMap { $0.network == .mastodon ? $0.host : nil }
     }
 
-    /// A sentence about what to set `TIME_ZONE` to.
-    package func timeZoneProposal() async throws -> String {
-        try await TimeZoneProposal(archive: archive).text
-    }
-
     /// The error for a mirror without a zone, with a proposal where the archive allows one.
     package func missingTimeZone() async throws -> ConfigurationError {
         ConfigurationError("TIME_ZONE", "is not set; \(try await timeZoneProposal())")

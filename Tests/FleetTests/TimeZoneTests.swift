@@ -35,6 +35,17 @@ import Testing
         #expect(try await other.settleTimeZone(now: fixture.clock.now) == nil)
     }
 
+    @Test func proposesTheZoneThatAnArchiveNamed() async throws {
+        let fixture = try await MirrorFixture.start(isTrained: false)
+        let now = fixture.clock.now
+        try await fixture.stores.table.proposeTimeZone("America/Lima", now: now)
+        // It is a proposal, and the zone that is set is another matter.
+        #expect(try await fixture.stores.settleTimeZone(now: now) == Sample.zone)
+        #expect(try await fixture.stores.timeZoneProposal() == "the archive says America/Lima")
+        let other = try await fixture.reopened(changing: ["TIME_ZONE": "", "MIRROR": "other"])
+        #expect(try await !other.timeZoneProposal().contains("Lima"))
+    }
+
     @Test func keepsTodaysPlanWhenTheZoneChanges() async throws {
         let fixture = try await MirrorFixture.start()
         #expect(try await fixture.worker().runOnce())

@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func aPlanWithoutAnArchiveIsBadDataAndSaysWhatToDo() async throws {
-        try #require(try await stage.run("migrate").status == 0)
+        try await stage.makeDatabase()
         let ending = try await stage.run("plan", "--json")
         #expect(ending.status == 65)
         #expect(try complaint(ending).contains("mirror-bot train scheduler"))

@@ -12,6 +12,7 @@ import Testing
     // MARK: Colors and width
 
     @Test func aFileGetsNoColors() async throws {
+        try await stage.makeDatabase()
         #expect(!(try await stage.run("status").output.contains("\u{1B}")))
     }
 
@@ -20,6 +21,7 @@ import Testing
         (["FORCE_COLOR": "1", "NO_COLOR": ""], true),
     ])
     func colorsFollowTheUsualVariables(_ environment: [String: String], _ hasColor: Bool) async throws {
+        try await stage.makeDatabase()
         let ending = try await stage.run("status", environment: environment)
         #expect(ending.output.contains("\u{1B}[1mmirror default\u{1B}[0m") == hasColor)
         #expect(ending.output.contains("\u{1B}") == hasColor)
@@ -69,11 +71,13 @@ import Testing
     }
 
     @Test func neverColorsJSON() async throws {
+        try await stage.makeDatabase()
         let ending = try await stage.run("status", "--json", environment: ["FORCE_COLOR": "1"])
         #expect(!ending.output.contains("\u{1B}"))
     }
 
     @Test func aTerminalGetsColorsUnlessItIsDumb() async throws {
+        try await stage.makeDatabase()
         for (term, hasColor) in [("xterm", true), ("dumb", false)] {
             let terminal = try PseudoTerminal()
             let ending = try await stage.run(
@@ -114,6 +118,7 @@ import Testing
 
     @Test(arguments: [["--help"], ["config"], ["config", "--json"], ["status"], ["status", "--json"], ["migrate"]])
     func aReaderThatHasSeenEnoughIsNoFailure(_ words: [String]) async throws {
+        try await stage.makeDatabase()
         let pipe = try closedPipe()
         defer { close(pipe) }
         let ending = try await stage.start(words, replacing: [1: pipe]).ending()
@@ -139,6 +144,7 @@ import Testing
 
     @Test(arguments: failures)
     func aLostErrorOutputChangesNothing(_ words: [String], _ status: Int32) async throws {
+        try await stage.makeDatabase()
         let pipe = try closedPipe()
         defer { close(pipe) }
         #expect(try await stage.start(words, replacing: [2: pipe]).ending().status == status)
@@ -149,6 +155,7 @@ import Testing
 
     @Test(arguments: [["config"], ["status", "--json"], ["migrate"]])
     func anAnswerThatCannotBeWrittenIsAFailure(_ words: [String]) async throws {
+        try await stage.makeDatabase()
         let full = open("/dev/full", O_WRONLY | O_CLOEXEC)
         defer { close(full) }
         let ending = try await stage.start(words, replacing: [1: full]).ending()

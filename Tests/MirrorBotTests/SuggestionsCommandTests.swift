@@ -12,6 +12,7 @@ import Testing
     init() throws { stage = try Stage() }
 
     @Test func nothingWaitsAtFirst() async throws {
+        try await stage.makeDatabase()
         let ending = try await stage.run("suggestions")
         #expect(ending.status == 0)
         #expect(ending.output == "nothing waits for a decision\n")

@@ -76,6 +76,20 @@ import Testing
         #expect(ending.output.contains("set TIME_ZONE before run: the hours in which the human never posts suggest"))
     }
 
+    @Test func proposesTheZoneThatAnArchiveNamedEverAfter() async throws {
+        let path = try Fixture.xArchive(in: stage.folder)
+        let zone = #"window.YTD.account_timezone.part0 = [{"accountTimezone":{"accountId":"42","timeZone":"Tokyo"}}]"#
+        try zone.write(toFile: path + "/data/account-timezone.js", atomically: false, encoding: .utf8)
+        let unset = ["TIME_ZONE": ""]
+        let trained = try await stage.run("train", "scheduler", "--from", path, environment: unset)
+        #expect(trained.output.contains("set TIME_ZONE before run: the archive says Asia/Tokyo\n"))
+        let plan = try await stage.run("plan", environment: unset)
+        #expect(plan.error == "error: TIME_ZONE is not set; the archive says Asia/Tokyo\n")
+        let status = try await stage.status(unset)
+        #expect(status.timeZone == nil)
+        #expect(status.idle.contains("no plan is made: TIME_ZONE is not set; the archive says Asia/Tokyo"))
+    }
+
     // MARK: Clearing
 
     /// Posts, examples, an action and a person of two mirrors.

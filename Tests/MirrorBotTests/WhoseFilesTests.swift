@@ -15,14 +15,14 @@ import Testing
 
     @Test(arguments: [0o777, 0o770] as [mode_t]) func aFolderThatOthersCanWriteIsRefused(mode: mode_t) async throws {
         try makeHome(mode: mode)
-        let ending = try await stage.run("status")
+        let ending = try await stage.run("migrate")
         #expect(ending.status == 78)
         #expect(ending.error.contains("\(stage.home) can be written by others; change that with chmod go-w"))
         #expect(try FileManager.default.contentsOfDirectory(atPath: stage.home).isEmpty)
     }
 
     @Test func aDatabaseThatOthersCanWriteIsRefused() async throws {
-        #expect(try await stage.run("status").status == 0)
+        #expect(try await stage.run("migrate").status == 0)
         let path = stage.home + "/mirror-bot.sqlite"
         try #require(chmod(path, 0o666) == 0)
         let ending = try await stage.run("status")
@@ -39,7 +39,7 @@ import Testing
             try #require(symlink(stage.workingFolder, path) == 0)
         }
         try #require(lchown(path, 65_533, 65_533) == 0)
-        let ending = try await stage.run("status")
+        let ending = try await stage.run("migrate")
         #expect(ending.status == 78)
         #expect(ending.error.contains(name == ".env" ? "belongs to another user" : "is a link that another user made"))
     }

@@ -63,9 +63,7 @@ struct TrainSchedulerCommand: AsyncParsableCommand {
             let count = try await stores.archive.count()
             print("the archive holds \(count) posts")
             if stores.configuration.timeZone == nil {
-                let guess = try await stores.timeZoneProposal()
-                print(
-                    "set TIME_ZONE before run: \(summary.suggestedTimeZone.map { "the archive says \($0)" } ?? guess)")
+                print("set TIME_ZONE before run: \(try await stores.timeZoneProposal())")
             }
         }
     }

@@ -59,6 +59,8 @@ struct IdleReasons {
     /// What X has cost; nil where no account is there.
     let spending: Spending?
     let zone: TimeZone?
+    /// The zone that an archive named.
+    var namedZone: String?
     let posts: Int
     let plan: PlanReport?
     let isRunning: Bool
@@ -108,7 +110,10 @@ struct IdleReasons {
             sentences.append(
                 "no posts and no replies: X_ACKNOWLEDGE_POLICY is no; the README says what X asks of a mirror")
         }
-        if zone == nil { sentences.append("no plan is made: TIME_ZONE is not set") }
+        if zone == nil {
+            let proposal = namedZone.map { "; the archive says \($0)" } ?? ""
+            sentences.append("no plan is made: TIME_ZONE is not set\(proposal)")
+        }
         if posts == 0 {
             sentences.append("no posts and no replies: the archive is empty; run mirror-bot train scheduler")
         } else if let plan, plan.isStored, plan.slots.isEmpty {

@@ -131,7 +131,8 @@ package struct StatusReporter: Sendable {
         var troubles = try await troubles(outbox, now: now)
         troubles.feeds = try await stores.feeds.health(now: now)
         let idle = IdleReasons(
-            configuration: configuration, accounts: accounts, spending: spending, zone: zone, posts: posts, plan: plan,
+            configuration: configuration, accounts: accounts, spending: spending, zone: zone,
+            namedZone: record.archiveTimeZone, posts: posts, plan: plan,
             isRunning: isRunning, classifier: classifier, classifierProblem: problem, suggestions: suggestions,
             troubles: troubles)
         return StatusReport(
@@ -210,20 +211,16 @@ extension FoundAccounts {
     }
 }
 
-/// What to set `TIME_ZONE` to, as far as the archive tells.
-struct TimeZoneProposal: Sendable {
-    let archive: Archive
-
-    /// A sentence for an error message.
-    var text: String {
-        get async throws {
-            guard let guess = TimeZoneGuess(minuteCounts: try await archive.quietHoursGuess()),
-                let best = guess.candidates.first
-            else { return "set it to the human's IANA zone, such as Europe/Berlin" }
-            return """
-                the hours in which the human never posts suggest \(best.name), give or take \
-                \(TimeZoneGuess.uncertaintyHours) hours, for example \(best.example)
-                """
-        }
+extension MirrorStores {
+    /// What to set `TIME_ZONE` to, as far as the archive tells: a sentence for an error message.
+    package func timeZoneProposal() async throws -> String {
+        if let named = try await table.record().archiveTimeZone { return "the archive says \(named)" }
+        guard let guess = TimeZoneGuess(minuteCounts: try await archive.quietHoursGuess()),
+            let best = guess.candidates.first
+        else { return "set it to the human's IANA zone, such as Europe/Berlin" }
+        return """
+            the hours in which the human never posts suggest \(best.name), give or take \
+            \(TimeZoneGuess.uncertaintyHours) hours, for example \(best.example)
+            """
     }
 }

@@ -97,6 +97,7 @@ package struct SchedulerTrainer: Sendable {
         }
         if shelf.isOver { _ = tally.add(read: 0, try await store([])) }
         try await prepare()
+        if let zone = imported.timeZone { try await stores.table.proposeTimeZone(zone, now: clock.now) }
         var summary = tally.summary
         summary.add(imported)
         return summary

@@ -3,6 +3,12 @@ import Foundation
 import Mirroring
 
 extension Stage {
+    /// Makes the database, which commands that only look do not.
+    func makeDatabase() async throws {
+        let ending = try await run("migrate")
+        guard ending.status == 0 else { throw StageError(ending) }
+    }
+
     /// What `status --json` says.
     func status(_ environment: [String: String] = [:]) async throws -> StatusReport {
         try Self.decode(StatusReport.self, from: try await run("status", "--json", environment: environment))
