@@ -92,9 +92,7 @@ struct Failure {
     }
 
     private var hint: String? {
-        if status == .bug { return "this is a bug; please report it with the command and the line above" }
-        if let error = error as? StorageError, error.code == .outOfDate { return "run mirror-bot migrate" }
-        return nil
+        status == .bug ? "this is a bug; please report it with the command and the line above" : nil
     }
 
     /// ArgumentParser's own errors are internal to it; their exit code tells them apart.
