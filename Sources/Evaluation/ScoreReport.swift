@@ -108,7 +108,8 @@ package struct ScoreReporter: Sendable {
         guard let cut = Self.cut(posts) else {
             let seen = posts.count { $0.state.isSeen }
             return .missing(
-                "\(seen) posts of a home timeline were learned; at least \(Self.minimumSeenPosts) are needed")
+                "\(seen) posts of a home timeline were learned; at least \(Self.minimumSeenPosts) are needed; "
+                    + "run mirror-bot train classifier, or let mirror-bot run learn them")
         }
         return try await executor.run {
             let evaluation = FavoriteEvaluation(extractor: extractor, configuration: configuration.favorites)

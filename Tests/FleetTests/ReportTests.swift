@@ -24,13 +24,21 @@ import Testing
                 "nothing is sent: BOT_SERVER and BOT_ACCESS_TOKEN are not set",
                 "no plan is made: TIME_ZONE is not set",
                 "no posts and no replies: the archive is empty; run mirror-bot train scheduler",
-                "no favorites yet: 0 of 20 favorites, 0 of 20 normals learned",
+                "no favorites yet: 0 of 20 favorites, 0 of 20 normals learned; run mirror-bot train classifier --from "
+                    + "ARCHIVE; normals are learned from the bot's home timeline while mirror-bot run works",
                 "nothing new is learned: HUMAN_SERVER and HUMAN_ACCESS_TOKEN are not set",
             ])
         #expect(report.today == nil && report.timeZone == nil && report.nextSlot == nil)
         #expect(report.slots.isEmpty && report.recent.isEmpty && !report.isRunning)
         #expect(report.archive.posts == 0 && report.archive.oldest == nil)
         #expect(report.human == nil && report.bot == nil)
+    }
+
+    @Test func saysHowToLearnFromAnAccountThatIsThere() async throws {
+        let fixture = try await MirrorFixture.start(isTrained: false)
+        let report = try await status(fixture.stores)
+        let sentence = "no favorites yet: 0 of 20 favorites, 0 of 20 normals learned; run mirror-bot train classifier"
+        #expect(report.idle.contains(sentence))
     }
 
     @Test func missesNothingWhileAWorkerLives() async throws {

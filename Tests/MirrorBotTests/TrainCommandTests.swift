@@ -66,6 +66,7 @@ import Testing
         #expect(classifier.status == 0)
         #expect(classifier.output.contains("learned so far: 10 favorites, 0 other posts\n"))
         #expect(classifier.output.contains("favorites wait until there is more: 10 of 20 favorites"))
+        #expect(classifier.output.contains("; normals are learned from a home timeline, here or while mirror-bot run"))
     }
 
     @Test func proposesTheTimeZoneThatIsNotSet() async throws {

@@ -130,7 +130,14 @@ struct TrainClassifierCommand: AsyncParsableCommand {
             TrainingView.print(summary, things: "posts")
             let status = try await favorites.status()
             print("learned so far: \(status.favorites) favorites, \(status.normals) other posts")
-            if let waiting = status.waiting { print("favorites wait until there is more: \(waiting)") }
+            if let waiting = status.waiting {
+                let needed = stores.configuration.favorites.minimumPerCategory
+                let step =
+                    status.normals < needed
+                    ? "normals are learned from a home timeline, here or while mirror-bot run works"
+                    : "favorites are learned from the human's account or an X archive"
+                print("favorites wait until there is more: \(waiting); \(step)")
+            }
             if case .unavailable(let error) = status.counts {
                 StandardError.write("warning: \(error); favorites wait for it, but nothing learned is lost\n")
             }

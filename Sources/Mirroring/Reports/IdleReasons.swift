@@ -1,3 +1,4 @@
+import Favorites
 import Foundation
 import Networks
 import Outbox
@@ -147,9 +148,27 @@ struct IdleReasons {
         // Favorites are compared with what was seen, and that is what the home timelines show.
         guard let human = accounts.homeProblem(.human), let bot = accounts.homeProblem(.bot),
             accounts.problem(.bot) == nil
-        else { return ["no favorites yet: \(waiting)"] }
+        else { return [(["no favorites yet: \(waiting)"] + nextSteps).joined(separator: "; ")] }
         let causes = human == bot ? human : "\(human), and \(bot)"
         return ["no favorites yet: \(waiting), and no home timeline is read to learn from, for \(causes)"]
+    }
+
+    /// What brings the posts that are still to be learned.
+    private var nextSteps: [String] {
+        let needed = configuration.favorites.minimumPerCategory
+        guard let classifier else { return [] }
+        let (lacksFavorites, lacksNormals) = (classifier.favorites < needed, classifier.normals < needed)
+        let readsHome = accounts.homeProblem(.human) == nil
+        var steps: [String] = []
+        if accounts.problem(.human) != nil {
+            if lacksFavorites { steps.append("run mirror-bot train classifier --from ARCHIVE") }
+        } else if lacksFavorites || lacksNormals && readsHome {
+            steps.append("run mirror-bot train classifier")
+        }
+        if lacksNormals, !readsHome {
+            steps.append("normals are learned from the bot's home timeline while mirror-bot run works")
+        }
+        return steps
     }
 
     private var human: [String] {
