@@ -162,7 +162,11 @@ package final class RedisClient: @unchecked Sendable {
             default: .unavailable
             }
         let place = "\(configuration.host):\(configuration.port)"
-        return RedisError(code, mayHaveRun: mayHaveRun, message: "\(place): \(error.message)")
+        // Many servers sign their own certificate, and only a person can say that this is one of them.
+        let advice =
+            error.code == .tls && configuration.tlsVerification == .full
+            ? "; if the server signs its own certificate, set REDIS_TLS_VERIFY to its pin:sha256//…, or to none" : ""
+        return RedisError(code, mayHaveRun: mayHaveRun, message: "\(place): \(error.message)\(advice)")
     }
 }
 
