@@ -24,11 +24,22 @@ enum ExitStatus: Int32 {
 /// An error on its way to the person at the terminal.
 struct Failure {
     private let error: any Error
+    private let command: any ParsableCommand.Type
 
-    init(_ error: any Error) { self.error = error }
+    /// - Parameters:
+    ///   - error: What went wrong.
+    ///   - command: The command that failed.
+    init(_ error: any Error, of command: any ParsableCommand.Type = MirrorBot.self) {
+        (self.error, self.command) = (error, command)
+    }
 
     /// Prints what went wrong and ends the process.
     func exit() -> Never {
+        if let misuse {
+            let text = "error: \(Printable.lines(misuse.message))\n\(CommandPath.usage(of: misuse.command))\n"
+            StandardError.write(text)
+            Self.leave(ExitStatus.usage.rawValue)
+        }
         guard let status else {
             // Help, version and usage errors are the parser's business; it prints them before any thread runs.
             MirrorBot.exit(withError: error)
@@ -56,8 +67,17 @@ struct Failure {
         case let error as FavoritesError: error.code == .invalidConfiguration ? .configuration : .unavailable
         case is OutboxError: .tryLater
         case is CancellationError: .tryLater
-        case is ExitCode, is CleanExit, is ValidationError: nil
+        case is ExitCode, is CleanExit, is ValidationError, is UnknownCommand: nil
         default: Self.isParserError(error) ? nil : .bug
+        }
+    }
+
+    /// A use of a command that only shows when it runs, or a command that is none; nil for any other error.
+    private var misuse: (message: String, command: any ParsableCommand.Type)? {
+        switch error {
+        case let error as UnknownCommand: (error.description, error.parent)
+        case let error as ValidationError: (error.message, command)
+        default: nil
         }
     }
 

@@ -41,7 +41,8 @@ struct MirrorBot: AsyncParsableCommand {
         ProcessSetup.run()
         var failed: any ParsableCommand.Type = MirrorBot.self
         do {
-            var command = try parseAsRoot()
+            var command = try parseCommand()
+            failed = type(of: command)
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {
@@ -50,7 +51,7 @@ struct MirrorBot: AsyncParsableCommand {
             try checkOutput()
             Failure.leave(0)
         } catch {
-            Failure(error).exit()
+            Failure(error, of: failed).exit()
         }
     }
 }
@@ -65,7 +66,7 @@ extension MirrorBot {
         } catch {
             // Anything but a usage error is help or a version that was asked for.
             guard exitCode(for: error) == .validationFailure,
-                let unknown = UnknownCommand(in: CommandLine.arguments.dropFirst(), of: MirrorBot.self)
+                let unknown = UnknownCommand.first(in: Array(CommandLine.arguments.dropFirst()), of: MirrorBot.self)
             else { throw error }
             throw unknown
         }
@@ -76,6 +77,56 @@ extension MirrorBot {
         errno = 0
         guard fflush(nil) != 0, errno != EPIPE else { return }
         throw CommandError(.unavailable, "could not write the output: \(String(cString: strerror(errno)))")
+    }
+}
+
+/// A word in the place of a command that is none.
+struct UnknownCommand: Error, CustomStringConvertible {
+    let description: String
+    /// The command whose part it should be.
+    let parent: any ParsableCommand.Type
+
+    /// Nil if every word before the first option names a command, or none is near to what was meant.
+    static func first(in arguments: [String], of root: any ParsableCommand.Type) -> UnknownCommand? {
+        var parent = root
+        for word in arguments {
+            let commands = parent.configuration.subcommands
+            guard !word.hasPrefix("-"), !commands.isEmpty else { return nil }
+            if let command = commands.first(where: { $0.configuration.commandName == word }) {
+                parent = command
+                continue
+            }
+            let names = commands.compactMap { $0.configuration.commandName }
+            guard let near = Spelling.nearest(to: word.lowercased(), among: names) else { return nil }
+            return UnknownCommand(
+                description: "\"\(word)\" is no command; did you mean \(CommandPath.words(to: parent)) \(near)?",
+                parent: parent)
+        }
+        return nil
+    }
+}
+
+/// How a command is called.
+enum CommandPath {
+    /// `mirror-bot people link`.
+    static func words(to command: any ParsableCommand.Type) -> String {
+        (path(from: MirrorBot.self, to: command) ?? [MirrorBot.self]).compactMap { $0.configuration.commandName }
+            .joined(separator: " ")
+    }
+
+    /// How the command is used, in the parser's own words.
+    static func usage(of command: any ParsableCommand.Type) -> String {
+        "Usage: \(MirrorBot.usageString(for: command))\n  See '\(words(to: command)) --help' for more information."
+    }
+
+    private static func path(
+        from start: any ParsableCommand.Type, to command: any ParsableCommand.Type
+    ) -> [any ParsableCommand.Type]? {
+        if start == command { return [start] }
+        for child in start.configuration.subcommands {
+            if let rest = path(from: child, to: command) { return [start] + rest }
+        }
+        return nil
     }
 }
 

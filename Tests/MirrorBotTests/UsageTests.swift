@@ -59,6 +59,36 @@ import Testing
     }
 
     @Test(arguments: [
+        ("dmeo", "mirror-bot demo", "mirror-bot <subcommand>"),
+        ("stats", "mirror-bot status", "mirror-bot <subcommand>"),
+        ("Plan", "mirror-bot plan", "mirror-bot <subcommand>"),
+        ("train schedular", "mirror-bot train scheduler", "mirror-bot train <subcommand>"),
+        ("people ist --limit 3", "mirror-bot people list", "mirror-bot people <subcommand>"),
+    ])
+    func aCommandThatIsNearlyOneIsProposed(_ words: String, _ meant: String, _ usage: String) async throws {
+        let ending = try await stage.run(words: words.split(separator: " ").map(String.init))
+        #expect(ending.status == 64)
+        let lines = ending.error.split(separator: "\n")
+        #expect(lines.first?.hasSuffix("is no command; did you mean \(meant)?") == true, "\(ending.error)")
+        #expect(lines.dropFirst().first == "Usage: \(usage)")
+        #expect(lines.last == "  See '\(usage.dropLast(13)) --help' for more information.")
+    }
+
+    /// What shows only when a command runs is said as what its parser finds.
+    @Test(arguments: [
+        (["people", "deny", "nobody at all"], "mirror-bot people deny"),
+        (["plan", "--time-zone", "Mars/Olympus"], "mirror-bot plan"),
+        (["plan", "--date", "tomorrow"], "mirror-bot plan"),
+        (["train", "scheduler", "-q"], "mirror-bot train scheduler"),
+    ])
+    func theUsageIsThatOfTheCommandThatFailed(_ words: [String], _ name: String) async throws {
+        let ending = try await stage.run(words: words)
+        #expect(ending.status == 64)
+        #expect(ending.error.contains("\nUsage: \(name) "), "\(ending.error)")
+        #expect(ending.error.hasSuffix("  See '\(name) --help' for more information.\n"), "\(ending.error)")
+    }
+
+    @Test(arguments: [
         ["demo", "--days", "0"], ["demo", "--days", "61"], ["demo", "--days", "many"], ["demo", "--seed", "x"],
         ["demo", "--seed", "18446744073709551616"], ["demo", "--time-zone", "Mars/Olympus"], ["demo", "--from"],
         ["plan", "--date", "2026-02-30"], ["plan", "--date", "tomorrow"], ["plan", "--time-zone", "Mars/Olympus"],
