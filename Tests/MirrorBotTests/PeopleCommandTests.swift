@@ -27,7 +27,11 @@ import Testing
         #expect(posts == 15)
         #expect(try await stage.run("people", "list").output.contains("same as pal@social.example"))
 
-        #expect(try await stage.run("people", "unlink", "pal@social.example").status == 0)
+        let unlinked = try await stage.run("people", "unlink", "pal@social.example")
+        #expect(unlinked.output == "on its own: pal@social.example\n")
+        let again = try await stage.run("people", "unlink", "pal@social.example")
+        #expect(again.status == 0)
+        #expect(again.output == "nothing to do: pal@social.example was linked to nobody\n")
         let left = try await stage.withStores { stores in
             try await stores.archive.replies(to: .mastodon("pal@social.example", localHost: "social.example")).count
         }

@@ -138,7 +138,10 @@ struct LogoutCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withMirror(readsAccounts: false) { stores in
-            try await stores.vault.remove(role)
+            guard try await stores.vault.remove(role) else {
+                return print(
+                    "nothing to do: mirror \(stores.configuration.mirror) keeps no login of the \(role.rawValue)")
+            }
             print("forgot the \(role.rawValue)'s login; revoke it in the account's settings too")
         }
     }

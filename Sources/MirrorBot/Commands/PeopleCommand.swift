@@ -92,6 +92,9 @@ struct PeopleUnlinkCommand: AsyncParsableCommand {
     func run() async throws {
         try await options.withMirror { stores in
             let id = try await PeopleBook(stores: stores).account(account)
+            guard try await stores.people.linked(to: id).count > 1 else {
+                return print("nothing to do: \(Printable.line(id.reference)) was linked to nobody")
+            }
             try await stores.people.unlink(id)
             print("on its own: \(Printable.line(id.reference))")
         }

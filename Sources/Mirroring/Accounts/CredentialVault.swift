@@ -90,10 +90,14 @@ package struct CredentialVault: Sendable {
 
     /// Forgets the login and the session of a role.
     ///
+    /// - Returns: False if there was no login.
     /// - Throws: The store's error.
-    package func remove(_ role: AccountRole) async throws {
+    @discardableResult
+    package func remove(_ role: AccountRole) async throws -> Bool {
         memory.forget(role)
+        let isStored = try await row(role.rawValue) != nil
         try await storage.transaction { try remove([role.rawValue, Self.session(role)], on: $0) }
+        return isStored
     }
 
     /// Where the network of a role keeps the tokens that it is given while it is used.
