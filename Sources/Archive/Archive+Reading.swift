@@ -82,6 +82,25 @@ extension Archive {
         }
     }
 
+    /// What somebody on X was called when the human answered them last: the name at the start of that answer.
+    ///
+    /// - Returns: Nil for other networks, where the identity is the name or no text holds it.
+    /// - Throws: The store's error.
+    package func nameInAnswers(to author: AccountID) async throws -> String? {
+        guard author.network == .x else { return nil }
+        let rows = try await storage.query(
+            """
+            SELECT text FROM posts
+            WHERE mirror = \(mirror) AND network = \(author.network.rawValue) AND reply_to_author = \(author.value)
+                AND text LIKE '@%'
+            ORDER BY created_ms DESC LIMIT 1
+            """)
+        let name = try rows.first?.text("text").dropFirst().prefix {
+            $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_")
+        }
+        return name.flatMap { $0.isEmpty ? nil : String($0) }
+    }
+
     /// The networks on which the human answered somebody else, as far as the archive knows.
     package func networksOfReplies() async throws -> Set<NetworkName> {
         var questions: SQL = ""

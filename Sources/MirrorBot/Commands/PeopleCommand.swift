@@ -195,11 +195,15 @@ private struct PeopleList {
         let noted = known.filter { $0.stance != .none || $0.link != nil }.map(\.id)
         let others = noted.filter { id in !answered.contains { $0.author == id } }
         let replies = Dictionary(answered.map { ($0.author, $0.replies) }, uniquingKeysWith: { first, _ in first })
+        var names: [AccountID: String] = [:]
+        for id in answered.map(\.author) + others where byID[id]?.handle == nil {
+            names[id] = try await stores.archive.nameInAnswers(to: id)
+        }
         return (answered.map(\.author) + others).map { id in
             let person = byID[id]
             let same = person?.link.map { link in known.filter { $0.link == link && $0.id != id } } ?? []
             return Line(
-                account: id.reference, handle: person?.handle, replies: replies[id] ?? 0,
+                account: id.reference, handle: person?.handle ?? names[id], replies: replies[id] ?? 0,
                 stance: person.flatMap { $0.stance == .none ? nil : $0.stance.rawValue },
                 sameAs: same.map(\.id.reference))
         }
