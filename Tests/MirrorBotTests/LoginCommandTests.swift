@@ -93,6 +93,18 @@ import Transport
         await sandbox.stop()
     }
 
+    @Test func aTokenThatCannotWriteIsTooLittleForTheBot() async throws {
+        let sandbox = try await Sandbox.live()
+        let ending = try await stage.run(
+            "login", "mastodon", "--as", "bot", "--server", sandbox.url, "--token", input: sandbox.humanToken + "\n")
+        #expect(ending.status == 77)
+        #expect(ending.output.isEmpty)
+        #expect(ending.error.contains("error: the bot's token lacks read:notifications, write:statuses; "))
+        #expect(ending.error.contains("; make a token with the scopes read and write in the server's settings"))
+        #expect(try await stage.status().accounts.allSatisfy { $0.credentials == nil })
+        await sandbox.stop()
+    }
+
     @Test func printingKeepsNothing() async throws {
         let sandbox = try await Sandbox.live()
         let ending = try await stage.run(

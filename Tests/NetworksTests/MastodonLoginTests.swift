@@ -293,6 +293,30 @@ import Transport
         #expect(grant.canWrite == canWrite)
     }
 
+    @Test(
+        arguments: [
+            (["read", "write"], "4.4.0", []), ([], "4.4.0", []),
+            (
+                ["profile", "read:statuses", "read:notifications", "write:statuses"], "4.4.0",
+                [.writeFavourites, .writeAccounts]
+            ),
+            (["read", "follow"], "4.4.0", [.writeStatuses, .writeFavourites, .writeAccounts]),
+            (["write", "readers"], "4.4.0", [.readAccounts, .readStatuses, .readNotifications]),
+            (["read"], "4.0.0 (not true; really snac/2.74)", []),
+        ] as [([String], String, [MastodonBotScope])])
+    func tellsWhatTheBotLacks(scopes: [String], version: String, missing: [MastodonBotScope]) async throws {
+        let fixture = try Fixture { request in
+            switch request.path {
+            case "/api/v1/apps/verify_credentials":
+                .json("{\"name\":\"x\",\"scopes\":[\(scopes.map { "\"\($0)\"" }.joined(separator: ","))]}")
+            case "/api/v2/instance": .json("{\"version\":\"\(version)\"}")
+            default: nil
+            }
+        }
+        #expect(try await fixture.login.missingBotScopes(of: Secret("planted-token")) == missing)
+        #expect(try await fixture.login.missingBotScopes(of: Secret("planted-token"), granted: scopes) == missing)
+    }
+
     @Test func tokensThatEndAreKeptWithWhatRenewsThem() async throws {
         let body = #"{"access_token":"a","refresh_token":"r","expires_in":3600,"scope":"read write"}"#
         let fixture = try Fixture { Self.usual($0, token: body) }

@@ -30,17 +30,43 @@ struct MastodonConversation {
 
             """)
         let grant = try await login.finish(request, code: try Question.line("Code: "))
-        return outcome(server, grant.credentials, canWrite: grant.canWrite)
+        let lacks = try await lacks(grant.credentials.accessToken, granted: grant.scopes, login)
+        return outcome(server, grant.credentials, canWrite: grant.canWrite, lacks: lacks)
     }
 
     private func pasted(_ server: String, _ login: MastodonLogin) async throws -> LoginOutcome {
         let token = try Question.secret("Access token: ")
         guard !token.isEmpty else { throw CommandError(.usage, "nothing was entered; nothing was changed") }
+        let canWrite = try await login.canWrite(with: token)
         return outcome(
-            server, MastodonCredentials(accessToken: token), canWrite: try await login.canWrite(with: token))
+            server, MastodonCredentials(accessToken: token), canWrite: canWrite,
+            lacks: try await lacks(token, granted: nil, login))
     }
 
-    private func outcome(_ server: String, _ credentials: MastodonCredentials, canWrite: Bool) -> LoginOutcome {
+    /// What the bot will not do with the token, a sentence each.
+    ///
+    /// - Throws: ``CommandError`` with the code for a refusal where it could not work at all.
+    private func lacks(_ token: Secret, granted: [String]?, _ login: MastodonLogin) async throws -> [String] {
+        guard role == .bot else { return [] }
+        let missing = try await login.missingBotScopes(of: token, granted: granted)
+        let advice =
+            pastesToken
+            ? "make a token with the scopes read and write in the server's settings under Development, or log in "
+                + "without --token"
+            : "log in again and allow everything that is listed"
+        let vital = missing.filter { $0.consequence == nil }.map(\.rawValue)
+        guard vital.isEmpty else {
+            throw CommandError(
+                .refused, "the bot's token lacks \(vital.joined(separator: ", ")); nothing was changed; \(advice)")
+        }
+        return missing.compactMap { scope in
+            scope.consequence.map { "the bot's token lacks \(scope.rawValue), so that \($0); \(advice)" }
+        }
+    }
+
+    private func outcome(
+        _ server: String, _ credentials: MastodonCredentials, canWrite: Bool, lacks: [String]
+    ) -> LoginOutcome {
         LoginOutcome(
             account: AccountConfiguration(
                 role: role, credentials: .mastodon(server: server, credentials),
@@ -49,6 +75,6 @@ struct MastodonConversation {
                 ? [
                     "the human's token can write, or the server does not say that it cannot; mirror-bot never needs "
                         + "that, so make one that only reads where the server has such"
-                ] : [])
+                ] : lacks)
     }
 }

@@ -102,6 +102,21 @@ package struct MastodonLogin: Sendable {
         try await canWrite(try await scopes(of: token), token)
     }
 
+    /// What the bot needs and a token does not allow, in the order of ``MastodonBotScope``.
+    ///
+    /// - Parameters:
+    ///   - token: Opens the bot's account.
+    ///   - granted: What the server said of it with the token; nil to ask.
+    /// - Returns: Nothing where the server does not tell, or lets every token do everything.
+    /// - Throws: ``NetworkError`` if the token is refused or the server cannot be asked; or `CancellationError`.
+    package func missingBotScopes(of token: Secret, granted: [String]? = nil) async throws -> [MastodonBotScope] {
+        let asked = if let granted { granted } else { try await scopes(of: token) }
+        guard let scopes = asked, !scopes.isEmpty else { return [] }
+        let missing = MastodonBotScope.allCases.filter { !$0.isGranted(by: scopes) }
+        if missing.isEmpty { return [] }
+        return try await ignoresScopes(token) ? [] : missing
+    }
+
     /// Whether an error means that the server does not tell, and not that the token is bad or the server out of order.
     private static func saysNothing(_ error: NetworkError) -> Bool {
         if error.code == .malformedResponse || error.code == .missingScope { return true }
@@ -130,6 +145,11 @@ package struct MastodonLogin: Sendable {
     /// Whether the token may be able to change anything: true too where the server does not say, or does not care.
     private func canWrite(_ scopes: [String]?, _ token: Secret) async throws -> Bool {
         guard let scopes, !scopes.contains(where: MastodonLoginGrant.isWriting) else { return true }
+        return try await ignoresScopes(token)
+    }
+
+    /// Whether a token may do everything at this server, whatever its scopes; false where that cannot be told.
+    private func ignoresScopes(_ token: Secret) async throws -> Bool {
         do {
             let instance = try await MastodonInstance.read {
                 try await client.value(MastodonInstance.self, $0, token: token)
@@ -236,6 +256,30 @@ package struct MastodonLoginGrant: Sendable {
     static func isWriting(_ scope: String) -> Bool {
         let name = scope.prefix { $0 != ":" }
         return name == "write" || name == "follow" || scope == "admin" || scope.hasPrefix("admin:write")
+    }
+}
+
+/// What the bot must be allowed at its server.
+package enum MastodonBotScope: String, CaseIterable, Sendable {
+    case readAccounts = "read:accounts"
+    case readStatuses = "read:statuses"
+    case readNotifications = "read:notifications"
+    case writeStatuses = "write:statuses"
+    case writeFavourites = "write:favourites"
+    case writeAccounts = "write:accounts"
+
+    /// What the bot does without the scope; nil if that is nothing of use.
+    package var consequence: String? {
+        switch self {
+        case .readAccounts, .readStatuses, .readNotifications, .writeStatuses: nil
+        case .writeFavourites: "the bot cannot favorite"
+        case .writeAccounts: "the bot cannot mark its account as automated; do that in its profile"
+        }
+    }
+
+    /// A scope stands for all whose names begin with it and a colon.
+    func isGranted(by scopes: [String]) -> Bool {
+        scopes.contains { $0 == rawValue || rawValue.hasPrefix($0 + ":") || self == .readAccounts && $0 == "profile" }
     }
 }
 
