@@ -114,14 +114,14 @@ package actor Courier {
     }
 
     private func deliver(_ kinds: [ActionKind]) async throws {
-        for action in try await store.expire(now: clock.now) { log(action) }
+        for action in try await store.expire(now: clock.now) { await log(action) }
         guard try await bot.isOpen() else { return }
         for action in try await delivery.reconcile(now: { [clock] in clock.now }, allows: isAllowed) {
             await log(action)
         }
         try bot.check()
         let due = try await store.spreadLate(try await store.due(kinds, now: clock.now), now: clock.now)
-        for action in due.expired { log(action) }
+        for action in due.expired { await log(action) }
         try await send(due.ready)
         try await askAgain()
     }
@@ -138,7 +138,7 @@ package actor Courier {
                 postsLeft -= 1
             }
             do {
-                log(try await delivery.deliver(action, now: { [clock] in clock.now }, prepare: prepare))
+                await log(try await delivery.deliver(action, now: { [clock] in clock.now }, prepare: prepare))
             } catch let error as OutboxError where error.code == .stateChanged {
                 // Somebody else settled it; nothing was sent from here.
                 logger.debug("Action changed meanwhile", metadata: [LogKeys.action: "\(action.id)"])
@@ -254,11 +254,12 @@ package actor Courier {
     }
 
     /// What failed for good, or may have, is a warning that says what the network answered.
-    private func log(_ action: Action) {
+    private func log(_ action: Action) async {
         var metadata: Logger.Metadata = [
             LogKeys.action: "\(action.id)", LogKeys.kind: "\(action.kind.rawValue)",
             LogKeys.state: "\(action.state.rawValue)", LogKeys.reason: "\(action.reason ?? "-")",
         ]
+        if let name = await people.name(of: action) { metadata[LogKeys.person] = "\(name)" }
         guard action.state == .failed else { return logger.info("Action changed", metadata: metadata) }
         if let outcome = Explanation(json: action.explanation)?.outcome { metadata[LogKeys.error] = "\(outcome)" }
         logger.warning("Action failed", metadata: metadata)

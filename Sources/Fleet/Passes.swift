@@ -194,12 +194,12 @@ struct Passes: Sendable {
 
     private func tell(_ action: Action) async {
         await parts.courier.expect(action)
-        parts.logger.info(
-            "Decision made",
-            metadata: [
-                LogKeys.action: "\(action.id)", LogKeys.kind: "\(action.kind.rawValue)",
-                LogKeys.state: "\(action.state.rawValue)", LogKeys.reason: "\(action.reason ?? "-")",
-            ])
+        var metadata: Logger.Metadata = [
+            LogKeys.action: "\(action.id)", LogKeys.kind: "\(action.kind.rawValue)",
+            LogKeys.state: "\(action.state.rawValue)", LogKeys.reason: "\(action.reason ?? "-")",
+        ]
+        if let name = await parts.people.name(of: action) { metadata[LogKeys.person] = "\(name)" }
+        parts.logger.info("Decision made", metadata: metadata)
     }
 }
 

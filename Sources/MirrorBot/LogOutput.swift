@@ -17,8 +17,9 @@ enum LogOutput {
         let format =
             values.text("LOG_FORMAT").flatMap(Format.init(rawValue:))
             ?? (Terminal.error.isInteractive ? .pretty : .logfmt)
+        let zone = values.text("TIME_ZONE").flatMap(TimeZone.init(identifier:)) ?? .current
         LoggingSystem.bootstrap { label in
-            LineLogHandler(label: label, format: format, level: level)
+            LineLogHandler(label: label, format: format, level: level, zone: zone)
         }
     }
 }
@@ -27,12 +28,15 @@ enum LogOutput {
 struct LineLogHandler: LogHandler {
     let label: String
     let format: LogOutput.Format
+    /// In which a person reads the time; programs read it in UTC.
+    let zone: TimeZone
     var logLevel: Logger.Level
     var metadata: Logger.Metadata = [:]
 
-    init(label: String, format: LogOutput.Format, level: Logger.Level) {
+    init(label: String, format: LogOutput.Format, level: Logger.Level, zone: TimeZone = .gmt) {
         self.label = label
         self.format = format
+        self.zone = zone
         self.logLevel = level
     }
 
@@ -54,7 +58,7 @@ struct LineLogHandler: LogHandler {
         switch format {
         case .pretty:
             let rest = fields.map { "\($0.0)=\(Printable.line($0.1))" }.joined(separator: " ")
-            return "\(time.dropFirst(11).prefix(8)) \(level) \(Printable.line(message)) \(rest)"
+            return "\(localTime(date)) \(level) \(Printable.line(message)) \(rest)"
         case .logfmt:
             let pairs = [("ts", time), ("level", level.rawValue), ("msg", message)] + fields
             return pairs.map { "\($0.0)=\(Self.quoted($0.1))" }.joined(separator: " ")
@@ -63,6 +67,15 @@ struct LineLogHandler: LogHandler {
             let body = pairs.map { "\(Self.jsonString($0.0)):\(Self.jsonString($0.1))" }
             return "{\(body.joined(separator: ","))}"
         }
+    }
+
+    /// `14:05:33+09:00`.
+    private func localTime(_ date: Date) -> String {
+        let offset = zone.secondsFromGMT(for: date)
+        let shifted = (date + TimeInterval(offset)).formatted(Date.ISO8601FormatStyle())
+        let minutes = abs(offset) / 60
+        return shifted.dropFirst(11).prefix(8)
+            + String(format: "%@%02d:%02d", offset < 0 ? "-" : "+", minutes / 60, minutes % 60)
     }
 
     /// A logfmt value: bare when it is one plain word.

@@ -1,4 +1,7 @@
+package import Archive
 import Logging
+package import Outbox
+import Posts
 
 /// The names under which values appear in the log, declared once.
 package enum LogKeys {
@@ -12,7 +15,21 @@ package enum LogKeys {
     package static let kind = "action.kind"
     package static let mirror = "mirror"
     package static let network = "network.name"
+    package static let person = "person"
     package static let reason = "reason"
     package static let state = "action.state"
     package static let until = "until"
+}
+
+extension People {
+    /// The person an action is about, as they are called where they live: for the log.
+    ///
+    /// - Parameter action: What was decided or done.
+    /// - Returns: The handle, or the identity where no handle is known; nil for what is about nobody.
+    package func name(of action: Action) async -> String? {
+        guard let id = action.targetAuthor else { return nil }
+        if id.network == .mastodon { return "@\(id.value)" }
+        let handle = try? await person(id)?.handle
+        return handle.map { "@\($0)" } ?? id.value
+    }
 }

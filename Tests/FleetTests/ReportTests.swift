@@ -75,6 +75,9 @@ import Testing
         #expect(report.recent.count == 10)
         #expect(report.recent.map(\.at) == report.recent.map(\.at).sorted(by: >))
         #expect(report.recent.allSatisfy { $0.why != nil })
+        // The log names the people whom a decision is about.
+        let decisions = fixture.log.values.filter { $0.contains("Decision made") && !$0.contains("kind=post") }
+        #expect(decisions.contains { $0.contains(" person=@") }, "\(decisions)")
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .iso8601
         let json = String(decoding: try encoder.encode(report), as: UTF8.self)

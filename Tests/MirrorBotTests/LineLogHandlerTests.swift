@@ -49,6 +49,19 @@ import Testing
         "ends with quote\"", "\\\"", "日本語 の 値", "null\u{0}byte",
     ]
 
+    @Test(arguments: [
+        ("Asia/Tokyo", "05:26:40+09:00"), ("America/St_Johns", "17:56:40-02:30"), ("Europe/Berlin", "22:26:40+02:00"),
+    ])
+    func aPersonReadsTheTimeOfTheirOwnClock(_ name: String, _ time: String) throws {
+        let zone = try #require(TimeZone(identifier: name))
+        func line(_ format: LogOutput.Format) -> String {
+            LineLogHandler(label: "mirror-bot", format: format, level: .trace, zone: zone)
+                .line(.info, "Post published", [], at: Self.date)
+        }
+        #expect(line(.pretty).hasPrefix(time + " info Post published"))
+        #expect(line(.logfmt).hasPrefix("ts=2026-05-28T20:26:40.250Z "))
+    }
+
     @Test func aPlainEvent() {
         #expect(
             line(.logfmt, "Post published", [("post.id", "a1")])
@@ -56,7 +69,7 @@ import Testing
         #expect(
             line(.json, "Post published", [("post.id", "a1")])
                 == #"{"ts":"2026-05-28T20:26:40.250Z","level":"info","msg":"Post published","post.id":"a1"}"#)
-        #expect(line(.pretty, "Post published", [("post.id", "a1")]) == "20:26:40 info Post published post.id=a1")
+        #expect(line(.pretty, "Post published", [("post.id", "a1")]) == "20:26:40+00:00 info Post published post.id=a1")
     }
 
     @Test(arguments: hostile)
