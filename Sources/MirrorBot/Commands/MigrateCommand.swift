@@ -12,7 +12,8 @@ struct MigrateCommand: AsyncParsableCommand {
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        let (configuration, _) = try await options.configuration()
+        // A release migrates before anybody has set an account's last variable.
+        let (configuration, _) = try await options.configuration(readsAccounts: false)
         try configuration.requireLastingStorage()
         let storage = try await Storage.open(configuration.storage)
         do {
