@@ -1,7 +1,6 @@
 import Blocking
 import Foundation
 import GRDB
-import Synchronization
 
 /// SQLite, opened by GRDB: one connection for changes, one for reading, so that neither waits for the other.
 ///
@@ -111,11 +110,12 @@ final class SQLiteEngine: StorageEngine {
 
 /// One connection on a thread of its own; calls run one after the other.
 private final class SQLiteClient: @unchecked Sendable {
-    // Unchecked because of `cache`, which only the executor's one thread touches.
+    // Unchecked because `cache` is only touched by the executor's one thread, and `opened` only while `lock` is held.
     private let executor: ThreadExecutor
     private let interruption = Interruption()
     private let patience: Double
-    private let opened = Mutex<DatabaseQueue?>(nil)
+    private let lock = NSLock()
+    private var opened: DatabaseQueue?
     private let cache = SQLiteStatements()
 
     /// How often a lock is tried again, in milliseconds.
@@ -134,6 +134,9 @@ private final class SQLiteClient: @unchecked Sendable {
 
     deinit { executor.shutdown() }
 
+    /// The connection; nil before it is open, and once it is closed.
+    private var current: DatabaseQueue? { lock.withLock { opened } }
+
     /// Opens the connection, trying again while another process is in the way.
     ///
     /// A file that another process makes, recovers or closes for good just now is locked, and for some of these locks
@@ -145,7 +148,7 @@ private final class SQLiteClient: @unchecked Sendable {
                 do {
                     var configuration = configuration()
                     let queue = try make(&configuration)
-                    return opened.withLock { $0 = queue }
+                    return lock.withLock { opened = queue }
                 } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
                     if interruption.isRequested { throw CancellationError() }
                     guard ContinuousClock.now < end else { throw error }
@@ -184,7 +187,7 @@ private final class SQLiteClient: @unchecked Sendable {
     ) async throws -> Value {
         try await onThread { [self] in
             try check()
-            guard let queue = opened.withLock({ $0 }) else { throw Self.closed }
+            guard let queue = current else { throw Self.closed }
             return try queue.inDatabase { database in
                 let connection = SQLiteConnection(database, cache, interruption, isReading: isReading)
                 if let begin { try connection.control(begin) }
@@ -203,9 +206,7 @@ private final class SQLiteClient: @unchecked Sendable {
     /// Copies everything into another connection's database.
     func copy(to other: SQLiteClient) async throws {
         try await onThread { [self] in
-            guard let queue = opened.withLock({ $0 }), let target = other.opened.withLock({ $0 }) else {
-                throw Self.closed
-            }
+            guard let queue = current, let target = other.current else { throw Self.closed }
             try queue.backup(to: target)
         }
     }
@@ -213,7 +214,7 @@ private final class SQLiteClient: @unchecked Sendable {
     /// Ends the connection after the calls in progress, and after last statements if there are some; idempotent.
     func close(with statements: String? = nil) async {
         await executor.shutdown { [self] in
-            let queue = opened.withLock { $0.take() }
+            let queue = lock.withLock { opened.take() }
             if let statements { try? queue?.inDatabase { try $0.execute(sql: statements) } }
             cache.removeAll()
             try? queue?.close()
@@ -224,7 +225,7 @@ private final class SQLiteClient: @unchecked Sendable {
     func onThread<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
         do {
             return try await executor.run(
-                interrupting: interruption, onCancel: { self.opened.withLock { $0 }?.interrupt() }, work)
+                interrupting: interruption, onCancel: { self.current?.interrupt() }, work)
         } catch is CancellationError where !Task.isCancelled {
             throw Self.closed
         }
