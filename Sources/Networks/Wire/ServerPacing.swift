@@ -17,6 +17,7 @@ struct ServerPacing {
     /// However little a server asks for, and however much: seconds.
     let range: ClosedRange<TimeInterval>
     private let defaultWait: TimeInterval
+    private let nonsense: TimeInterval
 
     /// - Parameters:
     ///   - headers: The answer's.
@@ -24,15 +25,17 @@ struct ServerPacing {
     ///   - prefix: What the names of the rate limit's headers begin with, before `Limit`, `Remaining` and `Reset`.
     ///   - range: However little a server asks for, and however much: seconds.
     ///   - defaultWait: After a refusal for asking too often that does not say how long to wait: seconds.
+    ///   - nonsense: Numbers from there on say nothing.
     init(
         _ headers: HTTPHeaders, receivedAt: Date, prefix: String = "X-RateLimit-",
-        range: ClosedRange<TimeInterval> = 5...900, defaultWait: TimeInterval = 60
+        range: ClosedRange<TimeInterval> = 5...900, defaultWait: TimeInterval = 60, nonsense: TimeInterval = .infinity
     ) {
         self.headers = headers
         self.receivedAt = receivedAt
         self.prefix = prefix
         self.range = range
         self.defaultWait = defaultWait
+        self.nonsense = nonsense
     }
 
     /// What is left of the account's share; nil if the answer does not tell.
@@ -83,7 +86,7 @@ struct ServerPacing {
     /// Seconds to wait by `Retry-After`; nil without it.
     var retryDistance: TimeInterval? {
         guard let text = headers["Retry-After"] else { return nil }
-        if let seconds = Self.number(text) { return seconds }
+        if let seconds = number(text) { return seconds }
         return Date(httpDate: text).map { $0.timeIntervalSince(serverNow) }
     }
 
@@ -91,16 +94,16 @@ struct ServerPacing {
     var resetDistance: TimeInterval? {
         guard let text = headers[prefix + "Reset"] else { return nil }
         if let date = Date(rfc3339: text) { return date.timeIntervalSince(serverNow) }
-        guard let number = Self.number(text) else { return nil }
+        guard let number = number(text) else { return nil }
         // Seconds since 1970 have ten digits for the next centuries; smaller numbers are seconds to wait.
         return number < 1_000_000_000 ? number : number - serverNow.timeIntervalSince1970
     }
 
     /// A number written with digits only, and perhaps a fraction.
-    private static func number(_ text: String) -> TimeInterval? {
+    private func number(_ text: String) -> TimeInterval? {
         guard !text.isEmpty, text.utf8.count <= 32,
             text.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") })
         else { return nil }
-        return Double(text)
+        return Double(text).flatMap { $0 < nonsense ? $0 : nil }
     }
 }

@@ -19,7 +19,8 @@ struct XPacing {
     init(_ headers: HTTPHeaders, receivedAt: Date) {
         func pacing(_ window: String) -> ServerPacing {
             ServerPacing(
-                headers, receivedAt: receivedAt, prefix: window + "-", range: 5...86_400, defaultWait: 900)
+                headers, receivedAt: receivedAt, prefix: window + "-", range: 5...86_400, defaultWait: 900,
+                nonsense: 1e15)
         }
         short = pacing("x-rate-limit")
         days = ["x-app-limit-24hour", "x-user-limit-24hour"].map(pacing)
