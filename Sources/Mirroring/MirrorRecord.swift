@@ -78,10 +78,12 @@ package struct MirrorTable: Sendable {
     ///   - human: The human's account; nil if it was not asked.
     ///   - bot: The bot's account; nil if it was not asked.
     ///   - settings: What decides whose account each is, for errors; nil for the usual setting of its network.
+    ///   - credentials: What tells those that opened the accounts from others.
     ///   - now: Recorded for a new mirror.
     /// - Throws: ``ConfigurationError`` if human and bot are one account, or if this mirror knows other accounts.
     package func bind(
-        human: Account?, bot: Account?, settings: [AccountRole: String] = [:], now: Date
+        human: Account?, bot: Account?, settings: [AccountRole: String] = [:],
+        credentials: [AccountRole: String] = [:], now: Date
     ) async throws {
         let found = [AccountRole.human: human, .bot: bot].compactMapValues { $0?.id.canonical }
         func setting(_ role: AccountRole) -> String {
@@ -90,6 +92,7 @@ package struct MirrorTable: Sendable {
         }
         let (humanSetting, botSetting, mirror) = (setting(.human), setting(.bot), mirror)
         try await update(now: now) { record, connection in
+            record.verified.merge(credentials) { $1 }
             record.human = try Self.same(record.human?.canonical, found[.human], setting: humanSetting)
             record.bot = try Self.same(record.bot?.canonical, found[.bot], setting: botSetting)
             if let known = record.human, known == record.bot {

@@ -53,8 +53,10 @@ extension MirrorStores {
         for (role, account) in [(AccountRole.human, human), (.bot, bot)] where account != nil {
             used[role] = try await self.account(role)
         }
-        try await table.bind(human: human, bot: bot, settings: used.mapValues(\.settingName), now: now)
-        for (role, account) in used { try await note(account.credentials, verifiedAs: role, now: now) }
+        try await table.bind(
+            human: human, bot: bot, settings: used.mapValues(\.settingName),
+            credentials: used.mapValues(\.credentials.fingerprint), now: now)
+        for role in used.keys { await refusals.clear(role) }
     }
 
     /// Stores the account that a new login opens, or refuses it as ``bind(human:bot:now:)`` does.
@@ -70,9 +72,8 @@ extension MirrorStores {
         let role = login.role
         try await table.bind(
             human: role == .human ? account : nil, bot: role == .bot ? account : nil, settings: [role: "this login"],
-            now: now)
-        // A refusal that is noted is that of other credentials, which may still be in use.
-        try await table.noteVerified(login.credentials.fingerprint, of: role, now: now)
+            // A refusal that is noted is that of other credentials, which may still be in use.
+            credentials: [role: login.credentials.fingerprint], now: now)
     }
 
     /// What the accounts are now, told by one short query, for whoever is to notice a change.
