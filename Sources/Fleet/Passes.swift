@@ -14,6 +14,8 @@ struct Passes: Sendable {
     private static let freshness: TimeInterval = 15
     /// How often everything that may have been missed is looked at again, and how far back: seconds.
     private static let sweep: TimeInterval = 86_400
+    /// Below how many of the bot's posts one look asks for replies.
+    private static let postsAtOnce = 50
 
     let parts: WorkerParts
 
@@ -53,6 +55,7 @@ struct Passes: Sendable {
     func mentions(_ feed: FeedReader) async throws -> Date {
         let next = try await feed.look(hear)
         try await sweepIfDue(feed)
+        try await lookBelowOwnPosts(feed)
         try await parts.courier.deliverDecided(.reply)
         return next
     }
@@ -76,16 +79,15 @@ struct Passes: Sendable {
             parts.bot.pause(of: .mentions, at: now) == nil
         else { return }
         // What came up since the last time may be a day older than that.
-        guard try await feed.sweep(downTo: last - Self.sweep, hear) else { return }
-        for address in try await parts.store.publishedAddresses(since: now - 2 * Self.sweep) {
-            guard !Task.isShuttingDownGracefully, parts.bot.pause(of: .mentions, at: parts.clock.now) == nil else {
-                return
-            }
-            do {
-                _ = try await hear(try await parts.bot.replies(to: address), tries: 0)
-            } catch let error as NetworkError {
-                parts.logger.debug("Replies not looked at again", metadata: [LogKeys.error: "\(error)"])
-            }
+        _ = try await feed.sweep(downTo: last - Self.sweep, hear)
+    }
+
+    /// After a sweep, looks at the replies below what the bot published, which nobody may have told it of.
+    private func lookBelowOwnPosts(_ feed: FeedReader) async throws {
+        try await feed.lookBelowOwnPosts { place, end in
+            try await parts.store.published(after: place, until: end, limit: Self.postsAtOnce)
+        } _: { address in
+            try await hear(try await parts.bot.replies(to: address), tries: 0).isEmpty
         }
     }
 

@@ -48,16 +48,36 @@ extension OutboxStore {
             """)
     }
 
-    /// What the bot's server calls the posts and replies that were sent since an instant.
-    package func publishedAddresses(since: Date) async throws -> [String] {
+    /// Where something that was published stands among all that was: for reading on behind it.
+    package struct PublishedPlace: Equatable, Sendable {
+        package var due: Date
+        package var id: String
+
+        package init(due: Date, id: String) { (self.due, self.id) = (due, id) }
+    }
+
+    /// The addresses of posts and replies that were published, in the order of their times.
+    ///
+    /// - Parameters:
+    ///   - place: The last one that is known.
+    ///   - end: The latest time.
+    ///   - limit: How many at most.
+    /// - Returns: Each with its place.
+    /// - Throws: The store's error.
+    package func published(
+        after place: PublishedPlace, until end: Date, limit: Int
+    ) async throws -> [(place: PublishedPlace, address: String)] {
         let rows = try await storage.query(
             """
-            SELECT remote_address FROM actions
-            WHERE mirror = \(mirror) AND state = 'done' AND due_ms >= \(since.milliseconds)
-                AND kind IN ('post', 'reply') AND remote_address IS NOT NULL
-            ORDER BY due_ms DESC LIMIT 200
+            SELECT id, due_ms, remote_address FROM actions
+            WHERE mirror = \(mirror) AND kind IN ('post', 'reply') AND due_ms >= \(place.due.milliseconds)
+                AND due_ms <= \(end.milliseconds) AND (due_ms > \(place.due.milliseconds) OR id > \(place.id))
+                AND state = 'done' AND remote_address IS NOT NULL
+            ORDER BY due_ms, id LIMIT \(limit)
             """)
-        return try rows.map { try $0.text("remote_address") }
+        return try rows.map { row in
+            (PublishedPlace(due: try row.date("due_ms"), id: try row.text("id")), try row.text("remote_address"))
+        }
     }
 
     /// What was sent to any of these accounts, or may have been, or may yet be, by the old reply it was made of.

@@ -351,6 +351,46 @@ import Testing
         #expect(bot.with { $0.calls.count } < calls + 5)
     }
 
+    /// Worker after worker cannot look below the bot's posts, and then one can; or none ever can, and that ends, too.
+    @Test(arguments: [false, true])
+    func whatIsBelowTheBotsPostsIsLookedForUntilItIsKnown(isForGood: Bool) async throws {
+        let mirror = try await mirror()
+        let bot = mirror.bot
+        _ = try await mirror.parts()
+        bot.add([mention("one"), mention("two", after: 2)], to: .mentions)
+        try await mirror.wait(10)
+        try await hear(try await mirror.parts())
+        let sent = try await mirror.actions(.reply).compactMap(\.remoteAddress)
+        try #require(sent.count == 2)
+        try await mirror.wait(86_500)
+        bot.with { state in
+            for (number, address) in sent.enumerated() {
+                state.replies[address] = [
+                    self.mention("untold\(number)", after: 86_000 + Double(number), replyTo: "published-\(number + 1)")
+                ]
+            }
+            state.failure = { operation, _ in
+                operation == .readConversation ? bot.error(.forbidden, operation) : nil
+            }
+        }
+        for _ in 0..<2 {
+            try await hear(try await mirror.parts())
+            try await mirror.wait(60)
+        }
+        #expect(try await subjects(mirror).count == 2)
+        if isForGood {
+            for _ in 0..<5 {
+                try await mirror.wait(1_300)
+                try await hear(try await mirror.parts())
+            }
+            #expect(try await mirror.stores.feeds.progress(of: FeedName.botMentions).below == nil)
+        } else {
+            bot.with { $0.failure = { _, _ in nil } }
+            try await hear(try await mirror.parts())
+            #expect(try await subjects(mirror) == ["one", "two", "untold0", "untold1"])
+        }
+    }
+
     @Test func aSweepMayEndWithTheLastPageOfALook() async throws {
         let mirror = try await mirror()
         let parts = try await mirror.parts()

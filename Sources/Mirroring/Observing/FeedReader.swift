@@ -1,7 +1,7 @@
 import Blocking
 package import Foundation
 package import Networks
-import Outbox
+package import Outbox
 import Posts
 import ServiceLifecycle
 
@@ -38,6 +38,8 @@ package actor FeedReader {
     private static let disorder: TimeInterval = 600
     /// For how long a page may be refused before the rest is given up, in seconds.
     private static let refusalsLast: TimeInterval = 1_200
+    /// For how long the replies below one post may be out of reach in another way, in seconds.
+    private static let outagesLast: TimeInterval = 10_800
     /// Refusals of a page that may be meant for good.
     private static let refusals: [NetworkError.Code] = [.rejected, .notFound, .forbidden, .tooLarge]
     /// What part of the items that a network shows at all may be missing where more are hidden behind them: some are
@@ -393,9 +395,51 @@ package actor FeedReader {
             }
             // The last page that a look may ask for may be the last of the sweep, too.
             if walk.isOutOfPages, try await progress().sweep != nil { return false }
-            try await move { ($0.sweep, $0.swept) = (nil, clock.now) }
+            let begin = Stretch(cursor: "\(floor.milliseconds) ", floor: clock.now)
+            try await move { ($0.sweep, $0.swept, $0.below) = (nil, clock.now, $0.below ?? begin) }
             return true
         }
+    }
+
+    /// Looks at the replies below the bot's own posts after a sweep, post by post and over as many calls as that takes.
+    ///
+    /// - Parameters:
+    ///   - list: Given a place and a time; returns the posts that were published in between, a few of them, in order.
+    ///   - look: Looks below the post with an address; false where what is there cannot be decided now.
+    /// - Throws: The store's error, or what `list` and `look` throw that is no ``NetworkError``.
+    package func lookBelowOwnPosts(
+        _ list: (OutboxStore.PublishedPlace, Date) async throws -> [(
+            place: OutboxStore.PublishedPlace, address: String
+        )],
+        _ look: (String) async throws -> Bool
+    ) async throws {
+        guard let below = try await progress().below, let end = below.floor else { return }
+        let parts = below.cursor.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let start = OutboxStore.PublishedPlace(
+            due: Int64(parts[0]).map(Date.init(milliseconds:)) ?? .distantPast, id: parts.count > 1 ? parts[1] : "")
+        let posts = try await list(start, end)
+        for post in posts {
+            guard mayGoOn else { return }
+            do {
+                if try await !look(post.address), try await !passesOver(nil) { return }
+            } catch let error as NetworkError {
+                guard try await passesOver(error.code) else { return }
+            }
+            let rest = Stretch(cursor: "\(post.place.due.milliseconds) \(post.place.id)", floor: end)
+            try await turnstile.pass { try await move { $0.below = rest } }
+        }
+        if posts.isEmpty { try await turnstile.pass { try await move { $0.below = nil } } }
+    }
+
+    /// Whether to go on without the replies below a post; nobody waits long for what may have been taken back.
+    private func passesOver(_ code: NetworkError.Code?) async throws -> Bool {
+        let now = clock.now
+        if let since = try await progress().below?.refused, since <= now {
+            let patience = code.map(Self.refusals.contains) ?? false ? Self.refusalsLast : Self.outagesLast
+            return now.timeIntervalSince(since) >= patience
+        }
+        try await turnstile.pass { try await move { $0.below?.refused = now } }
+        return false
     }
 
     /// Whether a sweep was begun that has not come to its end.

@@ -13,6 +13,8 @@ struct FeedProgress: Equatable, Sendable {
     var past: Stretch?
     /// What a sweep has not looked at again yet.
     var sweep: Stretch?
+    /// The bot's own posts below which a sweep has not looked yet: its cursor is a time and the name of an action.
+    var below: Stretch?
     /// When the feed was last read to its end.
     var read: Date?
     /// When the newest item was made that was read when the feed was last read to its end.
@@ -158,7 +160,8 @@ package struct FeedTable: Sendable {
         let rows = try await storage.query(
             """
             SELECT \(value(feed)) AS position, \(value(Self.gap(of: feed))) AS gap,
-                \(value(Self.past(of: feed))) AS past, \(value(Self.sweep(of: feed))) AS sweep, read_ms, newest_ms, arrived, swept_ms, error, error_ms
+                \(value(Self.past(of: feed))) AS past, \(value(Self.sweep(of: feed))) AS sweep, \(value(Self.below(of: feed))) AS below,
+                read_ms, newest_ms, arrived, swept_ms, error, error_ms
             FROM (SELECT 1 AS one) AS always LEFT JOIN feeds ON mirror = \(mirror) AND feed = \(feed)
             """)
         var progress = FeedProgress()
@@ -167,6 +170,7 @@ package struct FeedTable: Sendable {
         progress.gap = try row.optionalText("gap").flatMap(Stretch.init)
         progress.past = try row.optionalText("past").flatMap(Stretch.init)
         progress.sweep = try row.optionalText("sweep").flatMap(Stretch.init)
+        progress.below = try row.optionalText("below").flatMap(Stretch.init)
         progress.read = try row.optionalDate("read_ms")
         progress.newest = try row.optionalDate("newest_ms")
         progress.arrived = Int(clamping: try row.optionalInteger("arrived") ?? 0)
@@ -191,7 +195,7 @@ package struct FeedTable: Sendable {
             }
             for (name, before, after) in [
                 (Self.gap(of: feed), old.gap, new.gap), (Self.past(of: feed), old.past, new.past),
-                (Self.sweep(of: feed), old.sweep, new.sweep),
+                (Self.sweep(of: feed), old.sweep, new.sweep), (Self.below(of: feed), old.below, new.below),
             ] where before != after {
                 try Self.put(after?.text, at: name, of: mirror, now, connection)
             }
@@ -210,7 +214,7 @@ package struct FeedTable: Sendable {
     /// Forgets where feeds were read up to, so that training starts over.
     package func reset(_ feeds: [String]) async throws {
         let mirror = mirror
-        let names = feeds.flatMap { [$0, Self.gap(of: $0), Self.past(of: $0), Self.sweep(of: $0)] }
+        let names = feeds.flatMap { [$0, Self.gap(of: $0), Self.past(of: $0), Self.sweep(of: $0), Self.below(of: $0)] }
         try await storage.transaction { connection in
             for name in names {
                 try connection.execute("DELETE FROM cursors WHERE mirror = \(mirror) AND feed = \(name)")
@@ -223,6 +227,8 @@ package struct FeedTable: Sendable {
     private static func past(of feed: String) -> String { feed + "/past" }
 
     private static func sweep(of feed: String) -> String { feed + "/sweep" }
+
+    private static func below(of feed: String) -> String { feed + "/below" }
 
     /// Compares and sets a position.
     private static func move(
