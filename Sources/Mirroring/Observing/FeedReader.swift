@@ -232,28 +232,28 @@ package actor FeedReader {
     private func isLost(_ error: NetworkError, isFirst: Bool) -> Bool {
         if error.code == .tooLarge { return true }
         guard isFirst else { return false }
-        return error.code == .rejected || isForGood(error, since: &arrivalsRefused)
+        return error.code == .rejected
+            || Self.refusals.contains(error.code) && hasLasted(Self.refusalsLast, since: &arrivalsRefused)
     }
 
-    /// Whether a page of what is new has been refused for long enough to be believed.
-    private func isForGood(_ error: NetworkError, since first: inout Date?) -> Bool {
-        guard Self.refusals.contains(error.code) else { return false }
+    /// Whether something has gone wrong for so long that it is believed; the first time begins the count.
+    private func hasLasted(_ patience: TimeInterval, since first: inout Date?) -> Bool {
         let now = clock.now
         guard let since = first, since <= now else {
             first = now
             return false
         }
-        return now.timeIntervalSince(since) >= Self.refusalsLast
+        return now.timeIntervalSince(since) >= patience
     }
 
     /// The same for the next page of a stretch, which remembers it for the next worker.
-    private func isForGood(_ error: NetworkError, of stretch: WritableKeyPath<FeedProgress, Stretch?>) async throws
-        -> Bool
-    {
+    private func hasLasted(
+        _ patience: TimeInterval, of stretch: WritableKeyPath<FeedProgress, Stretch?>
+    ) async throws -> Bool {
         var refused = try await progress()[keyPath: stretch]?.refused
-        let isForGood = isForGood(error, since: &refused)
+        let hasLasted = hasLasted(patience, since: &refused)
         try await move { $0[keyPath: stretch]?.refused = refused }
-        return isForGood
+        return hasLasted
     }
 
     /// Begins anew at the newest page; what lies between it and `floor` is a gap, to be read next.
@@ -290,7 +290,7 @@ package actor FeedReader {
             } catch let error as NetworkError where Self.refusals.contains(error.code) {
                 // What is new was read; the gap is asked for again with the next look, for a while.
                 await noteTrouble("\(error)")
-                guard try await isForGood(error, of: \.gap) else { return .refused }
+                guard try await hasLasted(Self.refusalsLast, of: \.gap) else { return .refused }
                 try await giveUpGap(from: floor, to: lowest ?? clock.now, error)
                 return .whole
             }
@@ -387,7 +387,7 @@ package actor FeedReader {
             } catch let error as NetworkError where Self.refusals.contains(error.code) {
                 // The page is asked for again with the next look, for a while; then the next sweep begins anew.
                 await noteTrouble("\(error)")
-                guard try await isForGood(error, of: \.sweep) else { return false }
+                guard try await hasLasted(Self.refusalsLast, of: \.sweep) else { return false }
                 // What arrived there in time was heard. What was put in later was not, and nothing looks there again.
                 let end = max(lowest ?? clock.now, floor)
                 try await table.noteUnreached(from: floor, to: end, reason: "\(error)", in: name)
@@ -395,7 +395,7 @@ package actor FeedReader {
             }
             // The last page that a look may ask for may be the last of the sweep, too.
             if walk.isOutOfPages, try await progress().sweep != nil { return false }
-            let begin = Stretch(cursor: "\(floor.milliseconds) ", floor: clock.now)
+            let begin = Stretch(cursor: OutboxStore.PublishedPlace(due: floor, id: "").text, floor: clock.now)
             try await move { ($0.sweep, $0.swept, $0.below) = (nil, clock.now, $0.below ?? begin) }
             return true
         }
@@ -414,10 +414,7 @@ package actor FeedReader {
         _ look: (String) async throws -> Bool
     ) async throws {
         guard let below = try await progress().below, let end = below.floor else { return }
-        let parts = below.cursor.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        let start = OutboxStore.PublishedPlace(
-            due: Int64(parts[0]).map(Date.init(milliseconds:)) ?? .distantPast, id: parts.count > 1 ? parts[1] : "")
-        let posts = try await list(start, end)
+        let posts = try await list(OutboxStore.PublishedPlace(below.cursor), end)
         for post in posts {
             guard mayGoOn else { return }
             do {
@@ -425,7 +422,7 @@ package actor FeedReader {
             } catch let error as NetworkError {
                 guard try await passesOver(error.code) else { return }
             }
-            let rest = Stretch(cursor: "\(post.place.due.milliseconds) \(post.place.id)", floor: end)
+            let rest = Stretch(cursor: post.place.text, floor: end)
             try await turnstile.pass { try await move { $0.below = rest } }
         }
         if posts.isEmpty { try await turnstile.pass { try await move { $0.below = nil } } }
@@ -433,13 +430,10 @@ package actor FeedReader {
 
     /// Whether to go on without the replies below a post; nobody waits long for what may have been taken back.
     private func passesOver(_ code: NetworkError.Code?) async throws -> Bool {
-        let now = clock.now
-        if let since = try await progress().below?.refused, since <= now {
-            let patience = code.map(Self.refusals.contains) ?? false ? Self.refusalsLast : Self.outagesLast
-            return now.timeIntervalSince(since) >= patience
+        let isRefusal = code.map(Self.refusals.contains) ?? false
+        return try await turnstile.pass {
+            try await hasLasted(isRefusal ? Self.refusalsLast : Self.outagesLast, of: \.below)
         }
-        try await turnstile.pass { try await move { $0.below?.refused = now } }
-        return false
     }
 
     /// Whether a sweep was begun that has not come to its end.
