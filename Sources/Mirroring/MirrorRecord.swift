@@ -112,14 +112,18 @@ package struct MirrorTable: Sendable {
     /// - Parameters:
     ///   - accounts: The verified accounts; a role that is missing stays as it is.
     ///   - settings: What decides whose account each is, for errors.
+    ///   - credentials: What tells those that opened the accounts from others.
     ///   - now: When it is done.
     /// - Throws: ``ConfigurationError`` if human and bot are one account, or another mirror has this bot.
-    func rebind(_ accounts: [AccountRole: Account], settings: [AccountRole: String], now: Date) async throws {
+    func rebind(
+        _ accounts: [AccountRole: Account], settings: [AccountRole: String], credentials: [AccountRole: String],
+        now: Date
+    ) async throws {
         let mirror = mirror
         try await update(now: now, writesMore: true) { record, connection in
             for (role, account) in accounts {
                 let id = account.id.canonical
-                record.verified[role] = nil
+                record.verified[role] = credentials[role]
                 switch role {
                 case .human: (record.human, record.humanHandle) = (id, account.handle)
                 case .bot: (record.bot, record.botHandle) = (id, account.handle)
@@ -181,11 +185,6 @@ package struct MirrorTable: Sendable {
     /// Stores the zone of the human's clock.
     package func setTimeZone(_ identifier: String, now: Date) async throws {
         try await update(now: now) { record, _ in record.timeZone = identifier }
-    }
-
-    /// Records which credentials opened the account of a role.
-    func noteVerified(_ fingerprint: String, of role: AccountRole, now: Date) async throws {
-        try await update(now: now) { record, _ in record.verified[role] = fingerprint }
     }
 
     /// Keeps the zone that an archive names, to be proposed where none is set.

@@ -91,7 +91,7 @@ import Testing
             try await stores.storage.execute(
                 "INSERT INTO cursors (mirror, feed, value, updated_ms) VALUES ('test', \(name), '5', 0)")
         }
-        try await stores.table.noteVerified("opened before", of: .bot, now: BareMirror.now)
+        try await stores.table.bind(human: nil, bot: nil, credentials: [.bot: "opened before"], now: BareMirror.now)
         for name in ["bot-home", "human-posts"] {
             try await stores.storage.execute("INSERT INTO feeds (mirror, feed) VALUES ('test', \(name))")
         }

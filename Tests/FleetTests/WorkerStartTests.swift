@@ -95,7 +95,7 @@ import Testing
             human: record.human.map { Account(id: $0, handle: "human") }, bot: nil, now: PaperMirror.now)
         let note = try #require(try await old.stores.table.record().verified[.human])
         #expect(!note.contains("planted"))
-        try await new.stores.table.noteVerified(note, of: .human, now: PaperMirror.now)
+        try await new.stores.table.bind(human: nil, bot: nil, credentials: [.human: note], now: PaperMirror.now)
         let other = try #require(new.human)
         other.with { $0.failure = { operation, _ in other.error(.overBudget, operation) } }
         let error = await #expect(throws: NetworkError.self) { try await new.parts() }

@@ -110,11 +110,6 @@ extension MirrorStores {
         guard let account = try await account(role) else { return true }
         return try await table.record().verified[role] == account.credentials.fingerprint
     }
-
-    func note(_ credentials: AccountCredentials, verifiedAs role: AccountRole, now: Date) async throws {
-        try await table.noteVerified(credentials.fingerprint, of: role, now: now)
-        await refusals.clear(role)
-    }
 }
 
 /// Which credentials a mirror uses and which accounts it is bound to, at one moment.

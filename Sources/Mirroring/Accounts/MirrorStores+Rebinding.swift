@@ -43,7 +43,7 @@ extension MirrorStores {
     /// Binds the mirror to the accounts that its credentials open.
     ///
     /// What the bot did, people and what was learned stay. See
-    /// `MirrorTable.rebind(_:settings:now:)` for what does not.
+    /// `MirrorTable.rebind(_:settings:credentials:now:)` for what does not.
     ///
     /// - Parameters:
     ///   - rebindings: What ``rebindings(of:asking:)`` returned.
@@ -58,13 +58,11 @@ extension MirrorStores {
         guard let lease = try await keeper.acquireNow() else { return false }
         do {
             let accounts = Dictionary(rebindings.map { ($0.role, $0.found) }) { first, _ in first }
-            var settings: [AccountRole: String] = [:]
-            for role in accounts.keys { settings[role] = try await account(role)?.settingName }
-            try await table.rebind(accounts, settings: settings, now: now)
-            for role in accounts.keys {
-                guard let account = try await account(role) else { continue }
-                try await note(account.credentials, verifiedAs: role, now: now)
-            }
+            var used: [AccountRole: AccountConfiguration] = [:]
+            for role in accounts.keys { used[role] = try await account(role) }
+            try await table.rebind(
+                accounts, settings: used.mapValues(\.settingName),
+                credentials: used.mapValues(\.credentials.fingerprint), now: now)
         } catch {
             await keeper.release(lease)
             throw error
