@@ -134,7 +134,9 @@ package struct Worker: Sendable {
     private func work(under lease: Lease, keeper: LeaseKeeper, until end: Date?) async throws {
         // Whoever waits for the end counts until all is over: the clock must not go on while the loops are cancelled.
         if end != nil { clock.join() }
-        defer { if end != nil { clock.leave() } }
+        // So does a loop that ended, until it was heard what it ended with.
+        var loopsLeft = 0
+        defer { for _ in 0..<(loopsLeft + (end == nil ? 0 : 1)) { clock.leave() } }
         try await withThrowingTaskGroup(of: Ending.self) { group in
             group.addTask {
                 try await keeper.beat(lease)
@@ -148,10 +150,10 @@ package struct Worker: Sendable {
             var loops = loops(Passes(parts: parts), since: stamp)
             // A virtual clock waits for everybody who joined, so all join before the first one sleeps.
             for index in loops.indices { loops[index].turn = clock.join() }
+            loopsLeft = loops.count
             logger.info("Worker started", metadata: [LogKeys.mirror: "\(stores.configuration.mirror)"])
             for loop in loops {
                 group.addTask {
-                    defer { clock.leave() }
                     try await loop.run()
                     return .loop
                 }
@@ -162,10 +164,14 @@ package struct Worker: Sendable {
                     return .deadline
                 }
             }
-            var loopsLeft = loops.count
             while loopsLeft > 0, let ending = try await group.next() {
-                if ending == .loop { loopsLeft -= 1 }
-                if ending == .deadline { group.cancelAll() }
+                switch ending {
+                case .loop:
+                    loopsLeft -= 1
+                    clock.leave()
+                case .deadline: group.cancelAll()
+                case .heartbeat: break
+                }
             }
             group.cancelAll()
         }
