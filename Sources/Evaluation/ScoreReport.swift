@@ -47,14 +47,14 @@ package struct ScoreReporter: Sendable {
     /// With fewer posts that were seen on a timeline nothing is said about the classifier.
     static let minimumSeenPosts = 20
 
-    let stores: MirrorStores
+    let mirror: HumanMirror
     let zone: TimeZone?
 
     /// - Parameters:
-    ///   - stores: The mirror's data.
+    ///   - mirror: The mirror's data.
     ///   - zone: The human's time zone; nil if it is not set.
-    package init(stores: MirrorStores, zone: TimeZone?) {
-        self.stores = stores
+    package init(mirror: HumanMirror, zone: TimeZone?) {
+        self.mirror = mirror
         self.zone = zone
     }
 
@@ -72,18 +72,18 @@ package struct ScoreReporter: Sendable {
         let executor = ThreadExecutor(name: "evaluation")
         defer { executor.shutdown() }
         return ScoreReport(
-            mirror: stores.configuration.mirror, scheduler: try await scheduler(now: now, executor),
+            mirror: mirror.configuration.mirror, scheduler: try await scheduler(now: now, executor),
             classifier: try await classifier(executor))
     }
 
     private func scheduler(now: Date, _ executor: ThreadExecutor) async throws -> ScoreReport.Part<ScheduleScores> {
-        guard let zone else { return .missing("\(try await stores.missingTimeZone())") }
+        guard let zone else { return .missing("\(try await mirror.missingTimeZone())") }
         let today = LocalTime(now, in: zone).day
-        let times = try await stores.archive.scheduleRows().filter { $0.day < today }
+        let times = try await mirror.archive.scheduleRows().filter { $0.day < today }
         guard !times.isEmpty else {
             return .missing("the archive holds no posts of the days before today; run mirror-bot train scheduler")
         }
-        let configuration = stores.configuration
+        let configuration = mirror.configuration
         return try await executor.run {
             let evaluation = ScheduleEvaluation(configuration: configuration.schedule, zone: zone)
             do throws(TooFewPosts) {
@@ -95,7 +95,7 @@ package struct ScoreReporter: Sendable {
     }
 
     private func classifier(_ executor: ThreadExecutor) async throws -> ScoreReport.Part<FavoriteScores> {
-        let configuration = stores.configuration
+        let configuration = mirror.configuration
         let extractor: FeatureExtractor
         do {
             extractor = FeatureExtractor(
@@ -103,7 +103,7 @@ package struct ScoreReporter: Sendable {
         } catch {
             return .missing("\(error)")
         }
-        let table = ExampleTable(storage: stores.storage, mirror: configuration.mirror, extractor: extractor)
+        let table = ExampleTable(storage: mirror.storage, mirror: configuration.mirror, extractor: extractor)
         let posts = try await table.labelledPosts(atMost: configuration.favorites.exampleLimit)
         guard let cut = Self.cut(posts) else {
             let seen = posts.count { $0.state.isSeen }

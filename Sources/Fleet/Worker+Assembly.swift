@@ -22,15 +22,15 @@ extension Worker {
     ) async throws -> WorkerParts {
         let begun = clock.now
         do {
-            let bot = try await registry.requiredNetwork(of: .bot, in: stores)
-            let human = try await registry.network(of: .human, in: stores)
+            let bot = try await mirror.requiredNetwork(of: .bot)
+            let human = try await mirror.network(of: .human)
             return try await parts(
                 bot: bot, human: human, lease: lease, deliverer: deliverer, gates: gates, activated: begun)
         } catch let error as NetworkError where error.operation == .configure {
             throw UnusableAccount(cause: error)
         } catch let error as NetworkError where !error.stopsActor {
             // Listening begins with the first try, however long the network is away then.
-            _ = try await stores.table.activate(now: begun)
+            _ = try await mirror.table.activate(now: begun)
             throw error
         }
     }
@@ -40,39 +40,39 @@ extension Worker {
         bot: any SocialNetwork, human: (any SocialNetwork)?, lease: Lease?, deliverer: (any Deliverer)?,
         gates: Gates = Gates(), activated: Date? = nil
     ) async throws -> WorkerParts {
-        let configuration = stores.configuration
+        let configuration = mirror.configuration
         let bot = gates.gate(before: bot, .bot, of: self)
         let human = human.map { gates.gate(before: $0, .human, of: self) }
         let accounts = try await verifiedAccounts(bot: bot, human: human)
-        guard let zone = try await stores.settleTimeZone(now: clock.now) else {
-            throw try await stores.missingTimeZone()
+        guard let zone = try await mirror.settleTimeZone(now: clock.now) else {
+            throw try await mirror.missingTimeZone()
         }
-        let activated = try await stores.table.activate(now: activated ?? clock.now)
+        let activated = try await mirror.table.activate(now: activated ?? clock.now)
         let limits = try await bot.limits()
-        let store = stores.outbox(lease: lease)
+        let store = mirror.outbox(lease: lease)
         let planner = PlanMaker(
-            archive: stores.archive, store: store, configuration: configuration, zone: zone, limits: limits)
+            archive: mirror.archive, store: store, configuration: configuration, zone: zone, limits: limits)
         let delivery = Delivery(
             store: store, deliverer: deliverer ?? NetworkDeliverer(network: bot, logger: logger),
-            onStep: { [faultPoints = stores.rehearsal.faultPoints] in faultPoints.pass(.delivery($0)) })
-        let classifiers = ClassifierSource(logger: logger) { [stores] in try stores.favorites() }
+            onStep: { [faultPoints = mirror.rehearsal.faultPoints] in faultPoints.pass(.delivery($0)) })
+        let classifiers = ClassifierSource(logger: logger) { [mirror] in try mirror.favorites() }
         _ = try await classifiers.classifier()
-        let unlearning = Unlearning(stores: stores, clock: clock, logger: logger)
+        let unlearning = Unlearning(mirror: mirror, clock: clock, logger: logger)
         let feeds = feeds(bot: bot, human: human, activated: activated)
         // A run that only pretends to send changes nothing at the network.
         if deliverer == nil { try await label(bot, accounts.botAccount) }
         tellWhatIsLeftOut(bot: bot, feeds)
         return WorkerParts(
-            configuration: configuration, clock: clock, cadence: cadence, faultPoints: stores.rehearsal.faultPoints,
-            logger: logger, zone: zone, activated: activated, archive: stores.archive, people: stores.people,
+            configuration: configuration, clock: clock, cadence: cadence, faultPoints: mirror.rehearsal.faultPoints,
+            logger: logger, zone: zone, activated: activated, archive: mirror.archive, people: mirror.people,
             classifiers: classifiers, bot: bot, human: human,
-            learnable: Learnable(people: stores.people, own: accounts.own, onOptOut: unlearning.forget), store: store,
+            learnable: Learnable(people: mirror.people, own: accounts.own, onOptOut: unlearning.forget), store: store,
             planner: planner,
             courier: Courier(
-                delivery: delivery, store: store, planner: planner, archive: stores.archive, people: stores.people,
+                delivery: delivery, store: store, planner: planner, archive: mirror.archive, people: mirror.people,
                 bot: bot, human: human, clock: clock, logger: logger),
             mentionDecider: MentionDecider(
-                archive: stores.archive, people: stores.people, store: store, network: bot,
+                archive: mirror.archive, people: mirror.people, store: store, network: bot,
                 configuration: configuration, zone: zone, bot: accounts.bot, activated: activated,
                 onOptOut: unlearning.forget),
             favoriteDecider: FavoriteDecider(
@@ -86,13 +86,13 @@ extension Worker {
     /// - Throws: ``ConfigurationError``; ``UnusableAccount``; the store's error.
     func checkSettings() async throws {
         do {
-            _ = try await registry.requiredNetwork(of: .bot, in: stores)
-            _ = try await registry.network(of: .human, in: stores)
+            _ = try await mirror.requiredNetwork(of: .bot)
+            _ = try await mirror.network(of: .human)
         } catch let error as NetworkError {
             throw UnusableAccount(cause: error)
         }
-        guard try await stores.knownTimeZone() == nil else { return }
-        throw try await stores.missingTimeZone()
+        guard try await mirror.knownTimeZone() == nil else { return }
+        throw try await mirror.missingTimeZone()
     }
 
     // MARK: Accounts
@@ -112,13 +112,13 @@ extension Worker {
     private func verifiedAccounts(
         bot: AccountGate, human: AccountGate?
     ) async throws -> VerifiedAccounts {
-        let known = try await stores.table.record()
+        let known = try await mirror.table.record()
         let botAccount = try await account(bot, .bot, isKnown: known.bot != nil)
         let humanAccount: Account? =
             if let human { try await account(human, .human, isKnown: known.human != nil) } else { nil }
-        try await stores.bind(human: humanAccount, bot: botAccount, now: clock.now)
-        try await registry.tellContact(of: stores)
-        let stored = try await stores.table.record()
+        try await mirror.bind(human: humanAccount, bot: botAccount, now: clock.now)
+        try await mirror.tellContact()
+        let stored = try await mirror.table.record()
         guard let id = botAccount?.id ?? stored.bot else {
             throw ConfigurationError("MIRROR", "has no account for its bot; its database was changed meanwhile")
         }
@@ -131,7 +131,7 @@ extension Worker {
             return try await network.verifyAccount()
         } catch let error as NetworkError {
             // Other credentials may open another account, and nothing is sent for that one.
-            guard isKnown, try await stores.isVerified(role) else {
+            guard isKnown, try await mirror.isVerified(role) else {
                 throw error.stopsActor ? UnusableAccount(cause: error) : error
             }
             try network.check()
@@ -165,10 +165,10 @@ extension Worker {
         ) -> FeedReader? {
             guard let gate, gate.capabilities.feeds.contains(feed) else { return nil }
             return FeedReader(
-                gate: gate, feed: feed, name: name, table: stores.feeds, clock: clock,
+                gate: gate, feed: feed, name: name, table: mirror.feeds, clock: clock,
                 pages: Cadence.pages(of: feed, on: gate.name), keepsPast: gate === human, since: since,
-                horizon: horizon, interval: interval, version: registry.version,
-                onPositionStored: { [faultPoints = stores.rehearsal.faultPoints] in faultPoints.pass(.cursorStored) })
+                horizon: horizon, interval: interval, version: Version.current,
+                onPositionStored: { [faultPoints = mirror.rehearsal.faultPoints] in faultPoints.pass(.cursorStored) })
         }
         return WatchedFeeds(
             mentions: reader(bot, .mentions, FeedName.botMentions, every: cadence.mentions, since: activated),
@@ -188,7 +188,7 @@ extension Worker {
                 "Nothing is published: set X_ACKNOWLEDGE_POLICY=yes once you know what X asks of a mirror",
                 metadata: network)
         }
-        if feeds.botHome == nil, stores.configuration.favoriteMode != .off {
+        if feeds.botHome == nil, mirror.configuration.favoriteMode != .off {
             logger.info("No favorites: the bot's home timeline is not read", metadata: network)
         }
     }
@@ -206,7 +206,7 @@ final class Gates: @unchecked Sendable {
 
     /// A gate before a role's account, with what an earlier one knew.
     func gate(before network: any SocialNetwork, _ role: AccountRole, of worker: Worker) -> AccountGate {
-        let refusals = worker.stores.refusals
+        let refusals = worker.mirror.refusals
         return lock.withLock {
             let gate = AccountGate(
                 network, account: role.rawValue, patience: role == .bot ? patience : .endless, after: known[role],
@@ -226,21 +226,21 @@ final class Gates: @unchecked Sendable {
 /// Unlearns people who do not want to be learned from, each once in the life of a worker.
 private final class Unlearning: Sendable {
     // Sendable because `known` is only touched under `lock`.
-    private let stores: MirrorStores
+    private let mirror: HumanMirror
     private let clock: any WallClock
     private let logger: Logger
     private let lock = NSLock()
     private nonisolated(unsafe) var known: Set<AccountID> = []
 
-    init(stores: MirrorStores, clock: any WallClock, logger: Logger) {
-        (self.stores, self.clock, self.logger) = (stores, clock, logger)
+    init(mirror: HumanMirror, clock: any WallClock, logger: Logger) {
+        (self.mirror, self.clock, self.logger) = (mirror, clock, logger)
     }
 
     /// Forgets what was learned from a person; without a dictionary that has to wait for another time.
     @Sendable func forget(_ person: AccountID, _ handle: String) async throws {
         guard lock.withLock({ !known.contains(person) }) else { return }
         do {
-            let number = try await stores.forgetLearning(of: person, handle: handle, now: clock.now)
+            let number = try await mirror.forgetLearning(of: person, handle: handle, now: clock.now)
             if number > 0 { logger.info("Posts unlearned", metadata: [LogKeys.count: "\(number)"]) }
             lock.withLock { _ = known.insert(person) }
         } catch let error as MeCabError {

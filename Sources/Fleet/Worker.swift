@@ -1,5 +1,5 @@
 package import Foundation
-package import Logging
+import Logging
 package import Mirroring
 import Networks
 package import Outbox
@@ -9,32 +9,24 @@ import Storage
 
 /// The worker of one mirror: observes two accounts, remembers, decides and delivers.
 package struct Worker: Sendable {
-    let stores: MirrorStores
-    let registry: NetworkRegistry
-    let clock: any WallClock
+    let mirror: HumanMirror
     let cadence: Cadence
-    let logger: Logger
 
     /// - Parameters:
-    ///   - stores: The mirror's data.
-    ///   - registry: Makes the clients.
-    ///   - clock: Tells the time and waits.
+    ///   - mirror: The mirror, open; its clock tells the time, and its log is where events go.
     ///   - cadence: How often each feed is looked at; nil for the configured one.
-    ///   - logger: Where events go.
-    package init(
-        stores: MirrorStores, registry: NetworkRegistry, clock: any WallClock, cadence: Cadence? = nil,
-        logger: Logger
-    ) {
-        self.stores = stores
-        self.registry = registry
-        self.clock = clock
-        let configuration = stores.configuration
+    package init(mirror: HumanMirror, cadence: Cadence? = nil) {
+        self.mirror = mirror
+        let configuration = mirror.configuration
         self.cadence =
             cadence
             ?? Cadence(
                 poll: configuration.pollInterval, human: configuration.humanNetwork, bot: configuration.botNetwork)
-        self.logger = logger
     }
+
+    var clock: any WallClock { mirror.clock }
+
+    var logger: Logger { mirror.logger }
 
     /// Runs until a graceful shutdown, holding the mirror's lease.
     ///
@@ -58,10 +50,7 @@ package struct Worker: Sendable {
             } catch is AccountsChanged {
                 logger.notice("Other logins or accounts are stored, starting with them")
                 await keeper.release(lease)
-                let stores = try await stores.withCurrentLogins()
-                return try await Worker(
-                    stores: stores, registry: registry, clock: clock, cadence: cadence, logger: logger
-                ).run(until: end)
+                return try await Worker(mirror: try await mirror.withCurrentLogins(), cadence: cadence).run(until: end)
             } catch {
                 await keeper.release(lease)
                 throw Self.cause(of: error)
@@ -94,18 +83,16 @@ package struct Worker: Sendable {
     /// - Returns: Today's plan; nil if there is nothing to plan from.
     /// - Throws: The first error of any step.
     package func dryRun(report: @escaping @Sendable (Action) -> Void) async throws -> PlanReport? {
-        let scratch = try await stores.scratch()
-        let worker = Worker(stores: scratch, registry: registry, clock: clock, cadence: cadence, logger: logger)
         do {
-            let parts = try await worker.parts(
-                lease: nil, deliverer: PretendDeliverer(report: report), gates: hasty)
-            try await worker.pass(parts)
-            let today = LocalTime(clock.now, in: parts.zone).day
-            let plan = try await PlanReporter(stores: scratch, zone: parts.zone).report(on: today, now: clock.now)
-            await scratch.close()
-            return plan
+            return try await mirror.scratch().closing { scratch in
+                let worker = Worker(mirror: scratch, cadence: cadence)
+                let parts = try await worker.parts(
+                    lease: nil, deliverer: PretendDeliverer(report: report), gates: hasty)
+                try await worker.pass(parts)
+                let today = LocalTime(clock.now, in: parts.zone).day
+                return try await PlanReporter(mirror: scratch, zone: parts.zone).report(on: today, now: clock.now)
+            }
         } catch {
-            await scratch.close()
             throw Self.cause(of: error)
         }
     }
@@ -118,8 +105,8 @@ package struct Worker: Sendable {
 
     private func leaseKeeper() -> LeaseKeeper {
         LeaseKeeper(
-            table: LeaseTable(storage: stores.storage, mirror: stores.configuration.mirror), clock: clock,
-            timing: stores.rehearsal.leaseTiming, faultPoints: stores.rehearsal.faultPoints, logger: logger)
+            table: LeaseTable(storage: mirror.storage, mirror: mirror.name), clock: clock,
+            timing: mirror.rehearsal.leaseTiming, faultPoints: mirror.rehearsal.faultPoints, logger: logger)
     }
 
     /// The mirror's lease; a standby that could not work when it is needed ends instead of waiting.
@@ -142,16 +129,16 @@ package struct Worker: Sendable {
                 try await keeper.beat(lease)
                 return .heartbeat
             }
-            let before = try await stores.accountsStamp()
+            let before = try await mirror.accountsStamp()
             guard let parts = try await partsWhenReachable(lease: lease) else { return group.cancelAll() }
             // A first start binds the accounts itself.
-            let stamp = try await stores.accountsStamp()
+            let stamp = try await mirror.accountsStamp()
             guard stamp.credentials == before.credentials else { throw AccountsChanged() }
             var loops = loops(Passes(parts: parts), since: stamp)
             // A virtual clock waits for everybody who joined, so all join before the first one sleeps.
             for index in loops.indices { loops[index].turn = clock.join() }
             loopsLeft = loops.count
-            logger.info("Worker started", metadata: [LogKeys.mirror: "\(stores.configuration.mirror)"])
+            logger.info("Worker started", metadata: [LogKeys.mirror: "\(mirror.name)"])
             for loop in loops {
                 group.addTask {
                     try await loop.run()
@@ -175,7 +162,7 @@ package struct Worker: Sendable {
             }
             group.cancelAll()
         }
-        logger.info("Worker stopped", metadata: [LogKeys.mirror: "\(stores.configuration.mirror)"])
+        logger.info("Worker stopped", metadata: [LogKeys.mirror: "\(mirror.name)"])
     }
 
     /// The parts of the worker, once the networks and the database answer; nil if the worker is to end before that.
@@ -219,8 +206,8 @@ package struct Worker: Sendable {
             try await passes.clean()
             return clock.now + 3_600
         }
-        let logins = PollingLoop(name: "logins", clock: clock, logger: logger) { [clock, stores] in
-            guard try await stores.accountsStamp() == stamp else { throw AccountsChanged() }
+        let logins = PollingLoop(name: "logins", clock: clock, logger: logger) { [clock, mirror] in
+            guard try await mirror.accountsStamp() == stamp else { throw AccountsChanged() }
             return clock.now + Self.loginsLast
         }
         return loops + [tidying, logins]

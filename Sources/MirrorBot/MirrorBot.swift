@@ -129,8 +129,3 @@ enum CommandPath {
         return nil
     }
 }
-
-/// What this program is.
-enum Version {
-    static let current = "0.1.0"
-}

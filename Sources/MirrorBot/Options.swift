@@ -95,23 +95,15 @@ struct MirrorOptions: ParsableArguments {
     /// - Throws: ``ConfigurationError`` for a database that would not last; what opening or `body` throws.
     func withMirror<Value>(
         readsAccounts: Bool = true, keepsNothing: Bool = false,
-        making: MirrorStores.Making = .nothing,
-        opening: (MirrorConfiguration, MirrorStores.Making) async throws -> MirrorStores = {
-            try await MirrorStores.open($0, making: $1)
+        making: HumanMirror.Making = .nothing,
+        opening: (MirrorConfiguration, HumanMirror.Making) async throws -> HumanMirror = {
+            try await HumanMirror.open($0, making: $1)
         },
-        _ body: (MirrorStores) async throws -> Value
+        _ body: (HumanMirror) async throws -> Value
     ) async throws -> Value {
         let (configuration, values) = try await configuration(readsAccounts: readsAccounts)
         LogOutput.install(values)
         if !keepsNothing { try configuration.requireLastingStorage() }
-        let stores = try await opening(configuration, making)
-        do {
-            let value = try await body(stores)
-            await stores.close()
-            return value
-        } catch {
-            await stores.close()
-            throw error
-        }
+        return try await opening(configuration, making).closing(after: body)
     }
 }

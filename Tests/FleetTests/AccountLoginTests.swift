@@ -19,11 +19,11 @@ import Testing
         credentials: .mastodon(
             server: "https://social.example", MastodonCredentials(accessToken: Secret("planted-token"))))
 
-    private func mirror(_ logins: [AccountRole: StoredLogin], _ engine: Engine = .sqlite) async throws -> BareMirror {
-        let mirror = try await BareMirror(engine, variables: ["SECRET_KEY": String(repeating: "k", count: 40)])
-        let stores = try await mirror.open()
-        for (role, login) in logins { try await stores.vault.store(login, for: role, at: BareMirror.now) }
-        return mirror
+    private func bare(_ logins: [AccountRole: StoredLogin], _ engine: Engine = .sqlite) async throws -> BareMirror {
+        let bare = try await BareMirror(engine, variables: ["SECRET_KEY": String(repeating: "k", count: 40)])
+        let mirror = try await bare.open()
+        for (role, login) in logins { try await mirror.vault.store(login, for: role, at: BareMirror.now) }
+        return bare
     }
 
     private func error(_ body: () async throws -> Void) async -> ConfigurationError? {
@@ -36,51 +36,51 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases) func takesTheSettingsFirstAndTheLoginSecond(_ engine: Engine) async throws {
-        let mirror = try await mirror([.bot: Self.x], engine)
-        let stored = try await mirror.open()
+        let bare = try await bare([.bot: Self.x], engine)
+        let stored = try await bare.open()
         let bot = try await stored.requiredAccount(.bot)
         #expect(bot.network == .x && bot.origin == .login && bot.role == .bot)
         #expect(bot.apiBaseURL == "http://127.0.0.1:1")
         #expect(try await stored.account(.human) == nil)
-        let configured = try await mirror.open(["BOT_SERVER": "social.example", "BOT_ACCESS_TOKEN": "t"])
+        let configured = try await bare.open(["BOT_SERVER": "social.example", "BOT_ACCESS_TOKEN": "t"])
         let other = try await configured.requiredAccount(.bot)
         #expect(other.network == .mastodon && other.origin == .environment && other.host == "social.example")
         #expect(other.apiBaseURL == nil)
         #expect(configured.configuration.botNetwork == .mastodon && configured.configuration.links)
         // The address of a proxy is no credential.
-        let proxied = try await mirror.open(["BOT_API_BASE_URL": "http://127.0.0.1:2"])
+        let proxied = try await bare.open(["BOT_API_BASE_URL": "http://127.0.0.1:2"])
         #expect(try await proxied.requiredAccount(.bot).apiBaseURL == "http://127.0.0.1:2")
     }
 
     @Test func letsTheLoginDecideAboutTheNetwork() async throws {
-        let mirror = try await mirror([.bot: Self.x, .human: Self.bluesky])
-        let configuration = try await mirror.open().configuration
+        let bare = try await bare([.bot: Self.x, .human: Self.bluesky])
+        let configuration = try await bare.open().configuration
         #expect(configuration.botNetwork == .x && configuration.humanNetwork == .bluesky)
         #expect(!configuration.links && configuration.favoriteMode == .suggest)
         #expect(configuration.values.origin("BOT_NETWORK") == .login)
-        let named = try await mirror.open(["NETWORK": "x"])
+        let named = try await bare.open(["NETWORK": "x"])
         #expect(named.configuration.humanNetwork == .x)
         #expect(try await named.requiredAccount(.bot).network == .x)
     }
 
     @Test func refusesALoginOfAnotherNetworkThanTheOneNamed() async throws {
-        let mirror = try await mirror([.bot: Self.bluesky])
+        let bare = try await bare([.bot: Self.bluesky])
         for setting in ["NETWORK", "BOT_NETWORK"] {
-            let stores = try await mirror.open([setting: "mastodon"])
-            let found = await error { _ = try await stores.account(.bot) }
+            let mirror = try await bare.open([setting: "mastodon"])
+            let found = await error { _ = try await mirror.account(.bot) }
             #expect(
                 found?.description
                     == "\(setting) is mastodon, but the stored login of the bot is for Bluesky; set BOT_NETWORK to "
                     + "bluesky, or run mirror-bot login mastodon --as bot")
             #expect(found?.setting == setting)
-            #expect(try await stores.account(.human) == nil)
+            #expect(try await mirror.account(.human) == nil)
         }
     }
 
     @Test func saysThatThereIsNoAccount() async throws {
-        let stores = try await BareMirror(variables: ["BOT_NETWORK": "bluesky"]).open()
-        let bot = await error { _ = try await stores.requiredAccount(.bot) }
-        let human = await error { _ = try await stores.requiredAccount(.human) }
+        let mirror = try await BareMirror(variables: ["BOT_NETWORK": "bluesky"]).open()
+        let bot = await error { _ = try await mirror.requiredAccount(.bot) }
+        let human = await error { _ = try await mirror.requiredAccount(.human) }
         #expect(bot?.setting == "BOT_HANDLE" && bot?.isMissing == true)
         #expect(human?.setting == "HUMAN_SERVER" && human?.isMissing == true)
     }
@@ -102,14 +102,14 @@ import Testing
             ),
         ]
         for (variables, part) in cases {
-            let stores = try await BareMirror(variables: variables).open()
-            let found = await error { _ = try await stores.requiredAccount(.bot) }
+            let mirror = try await BareMirror(variables: variables).open()
+            let found = await error { _ = try await mirror.requiredAccount(.bot) }
             #expect(found?.description == "BOT_\(part) belongs to the human's own account; the bot needs another")
-            #expect(try await stores.requiredAccount(.human).role == .human)
+            #expect(try await mirror.requiredAccount(.human).role == .human)
         }
-        let mirror = try await mirror([.bot: Self.mastodon])
-        let stores = try await mirror.open(["HUMAN_SERVER": "a.example", "HUMAN_ACCESS_TOKEN": "planted-token"])
-        let found = await error { _ = try await stores.requiredAccount(.bot) }
+        let bare = try await bare([.bot: Self.mastodon])
+        let mirror = try await bare.open(["HUMAN_SERVER": "a.example", "HUMAN_ACCESS_TOKEN": "planted-token"])
+        let found = await error { _ = try await mirror.requiredAccount(.bot) }
         #expect(found?.setting == "the stored login of the bot")
     }
 
@@ -126,15 +126,15 @@ import Testing
 
     @Test(arguments: sameAccounts)
     func refusesOneAccountInBothRoles(_ network: NetworkName, _ human: String, _ bot: String) async throws {
-        let stores = try await BareMirror(variables: ["NETWORK": network.rawValue]).open()
+        let mirror = try await BareMirror(variables: ["NETWORK": network.rawValue]).open()
         let (first, second) = (account(network, human), account(network, bot))
         let setting = network == .bluesky ? "BOT_HANDLE" : "BOT_ACCESS_TOKEN"
-        let together = await error { try await stores.bind(human: first, bot: second, now: BareMirror.now) }
+        let together = await error { try await mirror.bind(human: first, bot: second, now: BareMirror.now) }
         #expect(together?.setting == setting)
-        #expect(try await stores.table.record() == MirrorRecord())
+        #expect(try await mirror.table.record() == MirrorRecord())
         // One after the other, too.
-        try await stores.bind(human: first, bot: nil, now: BareMirror.now)
-        let later = await error { try await stores.bind(human: nil, bot: second, now: BareMirror.now) }
+        try await mirror.bind(human: first, bot: nil, now: BareMirror.now)
+        let later = await error { try await mirror.bind(human: nil, bot: second, now: BareMirror.now) }
         #expect(later?.setting == setting)
     }
 
@@ -146,39 +146,39 @@ import Testing
 
     @Test(arguments: otherAccounts)
     func acceptsTwoAccounts(_ network: NetworkName, _ human: String, _ bot: String) async throws {
-        let stores = try await BareMirror().open()
-        try await stores.bind(human: account(network, human), bot: account(network, bot), now: BareMirror.now)
-        let record = try await stores.table.record()
+        let mirror = try await BareMirror().open()
+        try await mirror.bind(human: account(network, human), bot: account(network, bot), now: BareMirror.now)
+        let record = try await mirror.table.record()
         #expect(record.human?.value == human && record.bot?.value == bot)
         #expect(record.humanHandle == human && record.botHandle == bot)
     }
 
     @Test func acceptsTheSameNameOnTwoNetworks() async throws {
-        let stores = try await BareMirror(variables: ["HUMAN_NETWORK": "x"]).open()
-        try await stores.bind(human: account(.x, "42"), bot: account(.bluesky, "42"), now: BareMirror.now)
-        let record = try await stores.table.record()
+        let mirror = try await BareMirror(variables: ["HUMAN_NETWORK": "x"]).open()
+        try await mirror.bind(human: account(.x, "42"), bot: account(.bluesky, "42"), now: BareMirror.now)
+        let record = try await mirror.table.record()
         #expect(record.human == AccountID(network: .x, value: "42"))
         #expect(record.bot == AccountID(network: .bluesky, value: "42"))
         // The same accounts are welcome again, and a new handle replaces the old one.
         var renamed = account(.x, "42")
         renamed.handle = "new-name"
-        try await stores.bind(human: renamed, bot: account(.bluesky, "42"), now: BareMirror.now)
-        #expect(try await stores.table.record().humanHandle == "new-name")
+        try await mirror.bind(human: renamed, bot: account(.bluesky, "42"), now: BareMirror.now)
+        #expect(try await mirror.table.record().humanHandle == "new-name")
     }
 
     @Test func namesWhatLedToAnotherAccount() async throws {
-        let mirror = try await mirror([.bot: Self.bluesky])
-        let stores = try await mirror.open(["HUMAN_NETWORK": "bluesky", "HUMAN_HANDLE": "haruka.example"])
-        try await stores.bind(
+        let bare = try await bare([.bot: Self.bluesky])
+        let mirror = try await bare.open(["HUMAN_NETWORK": "bluesky", "HUMAN_HANDLE": "haruka.example"])
+        try await mirror.bind(
             human: account(.bluesky, "did:plc:haruka"), bot: account(.bluesky, "did:plc:mirror"), now: BareMirror.now)
         let human = await error {
-            try await stores.bind(human: account(.bluesky, "did:plc:other"), bot: nil, now: BareMirror.now)
+            try await mirror.bind(human: account(.bluesky, "did:plc:other"), bot: nil, now: BareMirror.now)
         }
         #expect(
             human?.description
                 == "HUMAN_HANDLE belongs to did:plc:other, but this mirror belongs to did:plc:haruka; set MIRROR to "
                 + "another name for it")
-        let bot = await error { try await stores.bind(human: nil, bot: account(.x, "7"), now: BareMirror.now) }
+        let bot = await error { try await mirror.bind(human: nil, bot: account(.x, "7"), now: BareMirror.now) }
         #expect(
             bot?.description
                 == "the stored login of the bot belongs to 7 on X, but this mirror belongs to did:plc:mirror on "
@@ -190,36 +190,36 @@ import Testing
 
     /// "Log in again" is what the errors about such logins propose.
     @Test func aNewLoginIsNotHeldUpByTheOldOne() async throws {
-        let mirror = try await mirror([.bot: Self.bluesky])
+        let bare = try await bare([.bot: Self.bluesky])
         for changes in [["SECRET_KEY": String(repeating: "o", count: 40)], ["BOT_NETWORK": "mastodon"]] {
-            let stores = try await mirror.open(changes)
-            #expect(await error { _ = try await stores.account(.bot) } != nil)
+            let mirror = try await bare.open(changes)
+            #expect(await error { _ = try await mirror.account(.bot) } != nil)
             let bot = Account(id: AccountID(network: .mastodon, value: "m@social.example"), handle: "m")
-            try await stores.bind(bot, openedBy: Self.mastodon.account(.bot), now: BareMirror.now)
-            #expect(try await stores.table.record().bot == bot.id)
+            try await mirror.bind(bot, openedBy: Self.mastodon.account(.bot), now: BareMirror.now)
+            #expect(try await mirror.table.record().bot == bot.id)
         }
     }
 
     @Test func aLoginIsForAnAccountOfItsOwn() async throws {
-        let stores = try await BareMirror().open()
+        let mirror = try await BareMirror().open()
         let account = Account(id: AccountID(network: .mastodon, value: "m@social.example"), handle: "m")
-        try await stores.bind(account, openedBy: Self.mastodon.account(.human), now: BareMirror.now)
+        try await mirror.bind(account, openedBy: Self.mastodon.account(.human), now: BareMirror.now)
         let same = await error {
-            try await stores.bind(account, openedBy: Self.mastodon.account(.bot), now: BareMirror.now)
+            try await mirror.bind(account, openedBy: Self.mastodon.account(.bot), now: BareMirror.now)
         }
         #expect(same?.description == "this login belongs to the human's own account; the bot needs another")
         let other = Account(id: AccountID(network: .mastodon, value: "n@social.example"), handle: "n")
         let second = await error {
-            try await stores.bind(other, openedBy: Self.mastodon.account(.human), now: BareMirror.now)
+            try await mirror.bind(other, openedBy: Self.mastodon.account(.human), now: BareMirror.now)
         }
         #expect(second?.description.hasPrefix("this login belongs to n@social.example, but this mirror") == true)
     }
 
     @Test func saysWhichSettingsKeepALoginFromBeingUsed() async throws {
-        let mirror = try await BareMirror()
-        let free = try mirror.configuration()
+        let bare = try await BareMirror()
+        let free = try bare.configuration()
         #expect(free.obstacles(toLoginOf: .bot, on: .x).isEmpty)
-        let named = try mirror.configuration(["NETWORK": "bluesky", "BOT_HANDLE": "m.example", "BOT_APP_PASSWORD": "p"])
+        let named = try bare.configuration(["NETWORK": "bluesky", "BOT_HANDLE": "m.example", "BOT_APP_PASSWORD": "p"])
         #expect(
             named.obstacles(toLoginOf: .bot, on: .x) == [
                 "BOT_HANDLE is set, and settings win over a login; remove it to use the login",
@@ -229,46 +229,37 @@ import Testing
     }
 
     @Test func onlyAccountsOnMastodonHaveAHost() async throws {
-        let mirror = try await mirror([.bot: Self.x])
-        #expect(try await mirror.open().botHost() == nil)
-        let stores = try await mirror.open(["BOT_SERVER": "www.social.example", "BOT_ACCESS_TOKEN": "t"])
-        #expect(try await stores.botHost() == "www.social.example")
+        let bare = try await bare([.bot: Self.x])
+        #expect(try await bare.open().botHost() == nil)
+        let mirror = try await bare.open(["BOT_SERVER": "www.social.example", "BOT_ACCESS_TOKEN": "t"])
+        #expect(try await mirror.botHost() == "www.social.example")
         let bot = Account(id: AccountID(network: .mastodon, value: "m@social.example"), handle: "m")
-        try await stores.bind(human: nil, bot: bot, now: BareMirror.now)
-        #expect(try await stores.botHost() == "social.example")
+        try await mirror.bind(human: nil, bot: bot, now: BareMirror.now)
+        #expect(try await mirror.botHost() == "social.example")
     }
 
     // MARK: Clients
 
-    private func registry() throws -> NetworkRegistry {
-        let closing = try #require(OpenMirrors.current)
-        let registry = NetworkRegistry(version: "test", clock: VirtualClock(startingAt: BareMirror.now))
-        closing.add { registry.shutdown() }
-        return registry
-    }
-
     @Test func makesTheClientOfAnAccount() async throws {
-        let registry = try registry()
         let logins = [Self.mastodon, Self.x, Self.bluesky]
         for login in logins {
-            let stores = try await mirror([.bot: login]).open()
-            #expect(try await registry.network(of: .human, in: stores) == nil)
-            let network = try await registry.requiredNetwork(of: .bot, in: stores)
+            let mirror = try await bare([.bot: login]).open()
+            #expect(try await mirror.network(of: .human) == nil)
+            let network = try await mirror.requiredNetwork(of: .bot)
             #expect(network.name == login.network)
         }
     }
 
     @Test func tellsXWhatIsAllowed() async throws {
-        let registry = try registry()
-        let mirror = try await mirror([.bot: Self.x, .human: Self.x])
-        let careful = try await registry.requiredNetwork(of: .human, in: try await mirror.open())
+        let bare = try await bare([.bot: Self.x, .human: Self.x])
+        let careful = try await bare.open().requiredNetwork(of: .human)
         #expect(!careful.capabilities.canPublish && !careful.capabilities.feeds.contains(.home))
-        let stores = try await mirror.open([
+        let mirror = try await bare.open([
             "X_ACKNOWLEDGE_POLICY": "yes", "X_HOME_POSTS_PER_DAY": "5", "X_APP_OWNER": "human",
         ])
         let (human, bot) = (
-            try #require(try await registry.network(of: .human, in: stores)),
-            try registry.network(for: Self.x.account(.bot), of: stores)
+            try #require(try await mirror.network(of: .human)),
+            try mirror.network(for: Self.x.account(.bot))
         )
         #expect(bot.capabilities.canPublish && bot.capabilities.feeds.contains(.home))
         // The owner of the application reads what is its own for less.
@@ -278,18 +269,17 @@ import Testing
 
     /// An error must tell where the call went, and nothing of what was sent.
     @Test func asksTheAddressThatIsSetAndShowsNoSecret() async throws {
-        let registry = try registry()
         for login in [Self.mastodon, Self.x, Self.bluesky] {
             let log = Recorder<String>()
             // Nobody listens on the first port.
-            let stores = try await mirror([.bot: login]).open(["BOT_API_BASE_URL": "http://127.0.0.1:1"], log: log)
-            let network = try await registry.requiredNetwork(of: .bot, in: stores)
+            let mirror = try await bare([.bot: login]).open(["BOT_API_BASE_URL": "http://127.0.0.1:1"], log: log)
+            let network = try await mirror.requiredNetwork(of: .bot)
             let error = await #expect(throws: NetworkError.self) { try await network.verifyAccount() }
             #expect(error?.code == .transport && error?.host.hasPrefix("127.0.0.1") == true)
             #expect(error?.description.contains("planted") == false)
             #expect(!log.values.contains { $0.contains("planted") })
             // What was not read is not paid for.
-            #expect(try await stores.spending.spending(at: BareMirror.now).total == .zero)
+            #expect(try await mirror.spending.spending(at: BareMirror.now).total == .zero)
         }
     }
 }

@@ -13,31 +13,31 @@ import Testing
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct AccountTests {
     @Test func refusesToMirrorAnAccountIntoItself() async throws {
         let fixture = try await MirrorFixture.start()
-        let stores = try await fixture.reopened(changing: ["HUMAN_ACCESS_TOKEN": fixture.sandbox.botToken])
+        let mirror = try await fixture.reopened(changing: ["HUMAN_ACCESS_TOKEN": fixture.sandbox.botToken])
         let error = await #expect(throws: ConfigurationError.self) {
-            try await fixture.worker(on: stores).run(until: Sample.hour(24))
+            try await fixture.worker(on: mirror).run(until: Sample.hour(24))
         }
         #expect(error?.setting == "BOT_ACCESS_TOKEN")
-        #expect(try await stores.table.record() == MirrorRecord())
+        #expect(try await mirror.table.record() == MirrorRecord())
         try await expectNothingHappened(fixture)
     }
 
     @Test func refusesAnotherPairUnderTheSameName() async throws {
         let fixture = try await MirrorFixture.start()
         #expect(try await fixture.worker().runOnce())
-        let before = try await fixture.stores.table.record()
+        let before = try await fixture.mirror.table.record()
         #expect(before.human == Sample.person("haruka"))
         #expect(before.bot == Sample.person("mirror"))
         let swapped = [
             "HUMAN_ACCESS_TOKEN": fixture.sandbox.botToken, "BOT_ACCESS_TOKEN": fixture.sandbox.humanToken,
         ]
-        let stores = try await fixture.reopened(changing: swapped)
+        let mirror = try await fixture.reopened(changing: swapped)
         let error = await #expect(throws: ConfigurationError.self) {
-            try await fixture.worker(on: stores).run(until: Sample.hour(24))
+            try await fixture.worker(on: mirror).run(until: Sample.hour(24))
         }
         #expect(error?.setting == "HUMAN_ACCESS_TOKEN")
         #expect(error?.description.contains("MIRROR") == true)
-        #expect(try await stores.table.record() == before)
+        #expect(try await mirror.table.record() == before)
         // Under a name of its own the other pair is welcome.
         let named = try await fixture.reopened(changing: swapped.merging(["MIRROR": "other"]) { $1 })
         // It gets as far as its token reaches.
@@ -46,7 +46,7 @@ import Testing
         }
         #expect(refusal?.code == .missingScope)
         #expect(try await named.table.record().human == Sample.person("mirror"))
-        #expect(try await fixture.stores.table.record() == before)
+        #expect(try await fixture.mirror.table.record() == before)
     }
 
     @Test func knowsTheHumanAgainWhoIsNoLongerConfigured() async throws {
@@ -55,12 +55,12 @@ import Testing
         let changes = [
             "HUMAN_SERVER": "", "HUMAN_ACCESS_TOKEN": "", "BOT_ACCESS_TOKEN": fixture.sandbox.humanToken,
         ]
-        let stores = try await fixture.reopened(changing: changes)
+        let mirror = try await fixture.reopened(changing: changes)
         let error = await #expect(throws: ConfigurationError.self) {
-            try await fixture.worker(on: stores).run(until: Sample.hour(24))
+            try await fixture.worker(on: mirror).run(until: Sample.hour(24))
         }
         #expect(error?.setting == "BOT_ACCESS_TOKEN")
-        #expect(try await stores.table.record().bot == Sample.person("mirror"))
+        #expect(try await mirror.table.record().bot == Sample.person("mirror"))
     }
 
     @Test func needsABot() async throws {
@@ -85,7 +85,7 @@ import Testing
         #expect((7...11).contains(try #require(Int(guess.1))))
         try await expectNothingHappened(fixture)
         // Once it is known it need not be repeated.
-        try await fixture.stores.table.setTimeZone(Sample.zone.identifier, now: fixture.clock.now)
+        try await fixture.mirror.table.setTimeZone(Sample.zone.identifier, now: fixture.clock.now)
         #expect(try await fixture.worker().runOnce())
         #expect(try await !fixture.slots().isEmpty)
     }
@@ -100,14 +100,14 @@ import Testing
     @Test func livesWithoutTheHumansAccount() async throws {
         let variables = ["HUMAN_SERVER": "", "HUMAN_ACCESS_TOKEN": ""]
         let fixture = try await MirrorFixture.start(from: 9, variables: variables)
-        let seen = try await fixture.stores.favorites().status().seen
+        let seen = try await fixture.mirror.favorites().status().seen
         try await fixture.live(until: 12.5)
         let summary = await fixture.sandbox.ledger.summary
         #expect(summary.posted > 0)
         #expect(summary.replies == summary.expectedReplies)
         #expect(summary.unsolicited + summary.duplicateSends + summary.errors == 0)
         // What the bot sees counts as seen, for nothing else does.
-        #expect(try await fixture.stores.favorites().status().seen > seen)
+        #expect(try await fixture.mirror.favorites().status().seen > seen)
     }
 
     private func expectNothingHappened(_ fixture: MirrorFixture) async throws {

@@ -47,17 +47,20 @@ struct BareMirror {
     /// - Parameters:
     ///   - changes: Settings that differ; empty ones count as not set.
     ///   - log: Receives what is logged.
+    ///   - clock: Tells the time.
     /// - Returns: The mirror.
     /// - Throws: What went wrong.
-    func open(_ changes: [String: String] = [:], log: Recorder<String> = Recorder()) async throws -> MirrorStores {
+    func open(
+        _ changes: [String: String] = [:], log: Recorder<String> = Recorder(), clock: any WallClock = SystemClock()
+    ) async throws -> HumanMirror {
         let closing = try #require(OpenMirrors.current)
-        let stores = try await MirrorStores.open(
-            try configuration(changes), logger: Logger(label: "test") { _ in LogRecorder(lines: log) })
+        let mirror = try await HumanMirror.open(
+            try configuration(changes), clock: clock, logger: Logger(label: "test") { _ in LogRecorder(lines: log) })
         closing.add { [folder] in
-            await stores.close()
+            await mirror.close()
             // The folder goes with the last reference, and not before what is in it.
             withExtendedLifetime(folder) {}
         }
-        return stores
+        return mirror
     }
 }

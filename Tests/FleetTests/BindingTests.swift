@@ -26,8 +26,8 @@ import Testing
     // MARK: One bot, one mirror
 
     @Test(arguments: Engine.allCases) func refusesABotThatAnotherMirrorHas(_ engine: Engine) async throws {
-        let mirror = try await BareMirror(engine)
-        let (first, second) = (try await mirror.open(), try await mirror.open(["MIRROR": "second"]))
+        let bare = try await BareMirror(engine)
+        let (first, second) = (try await bare.open(), try await bare.open(["MIRROR": "second"]))
         try await first.bind(human: Self.human, bot: Self.bot, now: BareMirror.now)
         // The same account in another spelling.
         let same = Account(id: AccountID(network: .mastodon, value: "BOT@Social.Example."), handle: "bot")
@@ -48,15 +48,15 @@ import Testing
 
     /// Of two that begin at the same moment, one wins.
     @Test(arguments: Engine.allCases) func letsOneOfTwoHaveTheBot(_ engine: Engine) async throws {
-        let mirror = try await BareMirror(engine)
+        let bare = try await BareMirror(engine)
         let names = (0..<4).map { "m\($0)" }
-        var all: [MirrorStores] = []
-        for name in names { all.append(try await mirror.open(["MIRROR": name])) }
+        var all: [HumanMirror] = []
+        for name in names { all.append(try await bare.open(["MIRROR": name])) }
         let bound = try await withThrowingTaskGroup(of: Bool.self) { group in
-            for stores in all {
+            for mirror in all {
                 group.addTask {
                     do {
-                        try await stores.bind(human: nil, bot: Self.bot, now: BareMirror.now)
+                        try await mirror.bind(human: nil, bot: Self.bot, now: BareMirror.now)
                         return true
                     } catch is ConfigurationError {
                         return false
@@ -82,36 +82,36 @@ import Testing
     // MARK: Binding anew
 
     @Test(arguments: Engine.allCases) func bindsToAnotherBot(_ engine: Engine) async throws {
-        let mirror = try await BareMirror(engine)
-        let stores = try await mirror.open()
-        try await stores.bind(human: Self.human, bot: Self.bot, now: BareMirror.now)
-        _ = try await stores.table.activate(now: BareMirror.now)
+        let bare = try await BareMirror(engine)
+        let mirror = try await bare.open()
+        try await mirror.bind(human: Self.human, bot: Self.bot, now: BareMirror.now)
+        _ = try await mirror.table.activate(now: BareMirror.now)
         let cursors = ["bot-mentions", "bot-mentions/gap", "human-posts", "seen-home/past", "botany"]
         for name in cursors {
-            try await stores.storage.execute(
+            try await mirror.storage.execute(
                 "INSERT INTO cursors (mirror, feed, value, updated_ms) VALUES ('test', \(name), '5', 0)")
         }
-        try await stores.table.bind(human: nil, bot: nil, credentials: [.bot: "opened before"], now: BareMirror.now)
+        try await mirror.table.bind(human: nil, bot: nil, credentials: [.bot: "opened before"], now: BareMirror.now)
         for name in ["bot-home", "human-posts"] {
-            try await stores.storage.execute("INSERT INTO feeds (mirror, feed) VALUES ('test', \(name))")
+            try await mirror.storage.execute("INSERT INTO feeds (mirror, feed) VALUES ('test', \(name))")
         }
         try await write(
             [
                 ("post", "planned"), ("reply", "planned"), ("reply", "claimed"), ("favorite", "suggested"),
                 ("reply", "sending"), ("post", "sending"), ("reply", "done"), ("post", "failed"),
-            ], into: stores)
+            ], into: mirror)
         let later = BareMirror.now + 60
-        #expect(try await stores.rebind([Self.rebinding(.bot, to: Self.account("moved"))], now: later))
-        let record = try await stores.table.record()
+        #expect(try await mirror.rebind([Self.rebinding(.bot, to: Self.account("moved"))], now: later))
+        let record = try await mirror.table.record()
         #expect(record.bot == Self.account("moved").id && record.botHandle == "moved")
         #expect(record.human == Self.human.id)
         #expect(record.verified[.bot] != "opened before")
         #expect(record.activated == later)
-        let left = try await stores.storage.query("SELECT feed FROM cursors ORDER BY feed").map { try $0.text("feed") }
+        let left = try await mirror.storage.query("SELECT feed FROM cursors ORDER BY feed").map { try $0.text("feed") }
         #expect(left == ["botany", "human-posts", "seen-home/past"])
-        let heard = try await stores.storage.query("SELECT feed FROM feeds").map { try $0.text("feed") }
+        let heard = try await mirror.storage.query("SELECT feed FROM feeds").map { try $0.text("feed") }
         #expect(heard == ["human-posts"])
-        let actions = try await stores.storage.query(
+        let actions = try await mirror.storage.query(
             "SELECT kind, state, reason, next_attempt_ms FROM actions ORDER BY id")
         #expect(
             try actions.map { "\(try $0.text("kind")) \(try $0.text("state")) \(try $0.optionalText("reason") ?? "")" }
@@ -121,48 +121,48 @@ import Testing
                 ])
         #expect(try actions.suffix(4).allSatisfy { try $0.optionalInteger("next_attempt_ms") == nil })
         // Now this is the account, and the other one no more.
-        try await stores.bind(human: nil, bot: Self.account("moved"), now: later)
-        await #expect(throws: ConfigurationError.self) { try await stores.bind(human: nil, bot: Self.bot, now: later) }
+        try await mirror.bind(human: nil, bot: Self.account("moved"), now: later)
+        await #expect(throws: ConfigurationError.self) { try await mirror.bind(human: nil, bot: Self.bot, now: later) }
     }
 
     @Test func bindsToAnotherHuman() async throws {
-        let stores = try await BareMirror().open()
-        try await stores.bind(human: Self.human, bot: Self.bot, now: BareMirror.now)
-        _ = try await stores.table.activate(now: BareMirror.now)
+        let mirror = try await BareMirror().open()
+        try await mirror.bind(human: Self.human, bot: Self.bot, now: BareMirror.now)
+        _ = try await mirror.table.activate(now: BareMirror.now)
         for name in ["bot-mentions", "human-posts", "human-favorites", "seen-home"] {
-            try await stores.storage.execute(
+            try await mirror.storage.execute(
                 "INSERT INTO cursors (mirror, feed, value, updated_ms) VALUES ('test', \(name), '5', 0)")
         }
-        #expect(try await stores.rebind([Self.rebinding(.human, to: Self.account("new"))], now: BareMirror.now + 60))
-        let record = try await stores.table.record()
+        #expect(try await mirror.rebind([Self.rebinding(.human, to: Self.account("new"))], now: BareMirror.now + 60))
+        let record = try await mirror.table.record()
         #expect(record.human == Self.account("new").id && record.bot == Self.bot.id)
         #expect(record.activated == BareMirror.now)
-        let left = try await stores.storage.query("SELECT feed FROM cursors").map { try $0.text("feed") }
+        let left = try await mirror.storage.query("SELECT feed FROM cursors").map { try $0.text("feed") }
         #expect(left == ["bot-mentions"])
         let error = await #expect(throws: ConfigurationError.self) {
-            _ = try await stores.rebind([Self.rebinding(.human, to: Self.bot)], now: BareMirror.now)
+            _ = try await mirror.rebind([Self.rebinding(.human, to: Self.bot)], now: BareMirror.now)
         }
         #expect(error?.description.contains("belongs to the bot's own account") == true)
     }
 
     @Test func leavesAMirrorAloneThatIsAtWork() async throws {
-        let stores = try await BareMirror().open()
-        try await stores.bind(human: nil, bot: Self.bot, now: BareMirror.now)
-        let table = LeaseTable(storage: stores.storage, mirror: stores.configuration.mirror)
+        let mirror = try await BareMirror().open()
+        try await mirror.bind(human: nil, bot: Self.bot, now: BareMirror.now)
+        let table = LeaseTable(storage: mirror.storage, mirror: mirror.configuration.mirror)
         let lease = try #require(try await table.take(owner: "somebody", after: nil, now: 0))
         let keeper = LeaseKeeper(
             table: table, clock: SystemClock(), timing: LeaseTiming(patience: .seconds(1)),
             logger: Logger(label: "test"))
         let beating = Task { try await keeper.beat(lease) }
-        #expect(try await !stores.rebind([Self.rebinding(.bot, to: Self.account("moved"))], now: BareMirror.now))
+        #expect(try await !mirror.rebind([Self.rebinding(.bot, to: Self.account("moved"))], now: BareMirror.now))
         beating.cancel()
-        #expect(try await stores.table.record().bot == Self.bot.id)
+        #expect(try await mirror.table.record().bot == Self.bot.id)
     }
 
-    private func write(_ actions: [(kind: String, state: String)], into stores: MirrorStores) async throws {
+    private func write(_ actions: [(kind: String, state: String)], into mirror: HumanMirror) async throws {
         for (number, action) in actions.enumerated() {
             let next: Int64? = action.state == "failed" ? 5 : nil
-            try await stores.storage.execute(
+            try await mirror.storage.execute(
                 """
                 INSERT INTO actions (mirror, id, kind, subject, state, due_ms, expires_ms, pinned, attempts,
                     next_attempt_ms, created_ms, updated_ms)
@@ -175,15 +175,15 @@ import Testing
     // MARK: Noticing a change
 
     @Test(arguments: Engine.allCases) func aStampTellsEveryNewLogin(_ engine: Engine) async throws {
-        let mirror = try await BareMirror(engine, variables: ["SECRET_KEY": String(repeating: "k", count: 40)])
-        let (stores, other) = (try await mirror.open(), try await mirror.open())
-        var stamps = [try await stores.accountsStamp()]
+        let bare = try await BareMirror(engine, variables: ["SECRET_KEY": String(repeating: "k", count: 40)])
+        let (mirror, other) = (try await bare.open(), try await bare.open())
+        var stamps = [try await mirror.accountsStamp()]
         #expect(stamps[0].credentials.isEmpty)
         func expectChange(_ change: () async throws -> Void) async throws {
             try await change()
-            let stamp = try await stores.accountsStamp()
+            let stamp = try await mirror.accountsStamp()
             #expect(stamps.last != stamp)
-            #expect(try await stores.accountsStamp() == stamp)
+            #expect(try await mirror.accountsStamp() == stamp)
             stamps.append(stamp)
         }
         let login = StoredLogin(credentials: .bluesky(identifier: "did:plc:haruka", appPassword: Secret("planted")))
@@ -192,16 +192,16 @@ import Testing
             try await expectChange { try await other.vault.store(login, for: .bot, at: BareMirror.now) }
         }
         // A session is renewed every hour, and nothing changes with it.
-        let before = try await stores.accountsStamp()
+        let before = try await mirror.accountsStamp()
         let sessions = other.vault.sessions(of: .bot, clock: VirtualClock(startingAt: BareMirror.now))
         try await sessions.save(Secret("planted-session"))
-        #expect(try await stores.accountsStamp() == before)
+        #expect(try await mirror.accountsStamp() == before)
         try await expectChange { try await other.vault.store(login, for: .human, at: BareMirror.now) }
         try await expectChange { try await other.vault.remove(.human) }
         try await expectChange { try await other.bind(human: nil, bot: Self.bot, now: BareMirror.now) }
         #expect(!"\(stamps)".contains("planted"))
         // Settings win over logins.
-        let set = try await mirror.open(["BOT_SERVER": "https://social.example", "BOT_ACCESS_TOKEN": "planted"])
+        let set = try await bare.open(["BOT_SERVER": "https://social.example", "BOT_ACCESS_TOKEN": "planted"])
         let ofSettings = try await set.accountsStamp()
         try await other.vault.store(login, for: .bot, at: BareMirror.now)
         #expect(try await set.accountsStamp() == ofSettings)
@@ -209,26 +209,26 @@ import Testing
     }
 
     @Test func takesUpALoginOnAnotherNetwork() async throws {
-        let mirror = try await BareMirror()
-        let stores = try await mirror.open()
-        #expect(stores.configuration.botNetwork == .mastodon && stores.configuration.favoriteMode == .auto)
+        let bare = try await BareMirror()
+        let mirror = try await bare.open()
+        #expect(mirror.configuration.botNetwork == .mastodon && mirror.configuration.favoriteMode == .auto)
         let login = StoredLogin(credentials: .bluesky(identifier: "did:plc:haruka", appPassword: Secret("p")))
-        try await mirror.open().vault.store(login, for: .bot, at: BareMirror.now)
-        let current = try await stores.withCurrentLogins()
+        try await bare.open().vault.store(login, for: .bot, at: BareMirror.now)
+        let current = try await mirror.withCurrentLogins()
         #expect(current.configuration.botNetwork == .bluesky && current.configuration.favoriteMode == .suggest)
         #expect(try await current.account(.bot)?.network == .bluesky)
     }
 
     @Test func aLoginLeavesTheNoteOfAnother() async throws {
-        let stores = try await BareMirror().open()
+        let mirror = try await BareMirror().open()
         let error = NetworkError(
             code: .unauthorized, network: .mastodon, host: "social.example", operation: .publish, detail: nil,
             outcome: .refused)
-        await stores.refusals.note(error, of: .bot, at: BareMirror.now)
+        await mirror.refusals.note(error, of: .bot, at: BareMirror.now)
         let login = StoredLogin(
             credentials: .mastodon(
                 server: "https://social.example", MastodonCredentials(accessToken: Secret("planted"))))
-        try await stores.bind(Self.bot, openedBy: login.account(.bot), now: BareMirror.now)
-        #expect(try await stores.refusals.all()[.bot] != nil)
+        try await mirror.bind(Self.bot, openedBy: login.account(.bot), now: BareMirror.now)
+        #expect(try await mirror.refusals.all()[.bot] != nil)
     }
 }

@@ -300,10 +300,10 @@ import Testing
     func refusesToStartTheClassifierWith(_ name: String, _ value: String) async throws {
         let folder = try TemporaryDirectory()
         let variables = ["MIRROR_BOT_HOME": folder.path, "REDIS_URL": "redis://localhost"]
-        let stores = try await MirrorStores.open(
+        let mirror = try await HumanMirror.open(
             try Self.configuration(variables.merging([name: value]) { $1 }))
-        let error = #expect(throws: (any Error).self) { try stores.favorites() }
+        let error = #expect(throws: (any Error).self) { try mirror.favorites() }
         #expect(error.map { "\($0)".contains(name) } == true)
-        await stores.close()
+        await mirror.close()
     }
 }

@@ -13,7 +13,7 @@ import Testing
 
     @Test func neverAnswersWhoIsOnTheDenyList() async throws {
         let fixture = try await MirrorFixture.start(from: 8.5)
-        try await fixture.stores.people.set(.deny, for: Self.aoi, reason: "operator", at: fixture.clock.now)
+        try await fixture.mirror.people.set(.deny, for: Self.aoi, reason: "operator", at: fixture.clock.now)
         try await fixture.live(until: 13.5)
         let ledger = await fixture.sandbox.ledger
         let decided = try await fixture.actions(.reply).filter { $0.targetAuthor == Self.aoi }
@@ -35,7 +35,7 @@ import Testing
                 (
                     11.8,
                     {
-                        try await fixture.stores.people.set(.deny, for: Self.aoi, at: fixture.clock.now)
+                        try await fixture.mirror.people.set(.deny, for: Self.aoi, at: fixture.clock.now)
                         fixture.sandbox.faults.clear()
                     }
                 )
@@ -51,14 +51,14 @@ import Testing
     @Test func remembersWhoSaidStop() async throws {
         let fixture = try await MirrorFixture.start(from: 8.5)
         let kent = Sample.person("kent")
-        #expect(try await fixture.stores.people.stance(of: kent) == .none)
+        #expect(try await fixture.mirror.people.stance(of: kent) == .none)
         try await fixture.live(until: 20)
         let mentions = await fixture.sandbox.ledger.mentions.filter { $0.handle == kent.value }
         #expect(mentions.map(\.kind) == [.friend, .stop, .afterStop])
         let decided = try await fixture.actions(.reply).filter { $0.targetAuthor == kent }
         #expect(decided.map(\.state) == [.done, .skipped, .skipped])
         #expect(decided.map(\.reason) == [nil, "asked-to-stop", "denied"])
-        let person = try #require(try await fixture.stores.people.all().first { $0.id == kent })
+        let person = try #require(try await fixture.mirror.people.all().first { $0.id == kent })
         #expect(person.stance == .deny)
         #expect(person.reason == "asked-to-stop")
         #expect(person.lastContact != nil)
@@ -71,8 +71,8 @@ import Testing
 
     @Test func followsTheHumansDeletions() async throws {
         let fixture = try await MirrorFixture.start(isTrained: false, variables: ["MIN_AGE_DAYS": "0"])
-        let human = try await fixture.registry.requiredNetwork(of: .human, in: fixture.stores)
-        let trainer = SchedulerTrainer(stores: fixture.stores, clock: fixture.clock, zone: Sample.zone) { _ in }
+        let human = try await fixture.mirror.requiredNetwork(of: .human)
+        let trainer = SchedulerTrainer(mirror: fixture.mirror, zone: Sample.zone) { _ in }
         _ = try await trainer.train(from: human)
         // The first pass stores the plan.
         #expect(try await fixture.worker().runOnce())
@@ -91,7 +91,7 @@ import Testing
         #expect(after.sourcePost != before.sourcePost)
         #expect(after.text != before.text)
         // One answer may be a mistake of the server.
-        #expect(try await fixture.stores.archive.post(source.id) != nil)
+        #expect(try await fixture.mirror.archive.post(source.id) != nil)
         let texts = await fixture.sandbox.ledger.deliveries.map(\.text)
         #expect(!texts.contains(before.text ?? ""))
         #expect(texts.contains(after.text ?? ""))
@@ -101,7 +101,7 @@ import Testing
     @Test func skipsASlotWhoseTextIsGoneWithoutAnother() async throws {
         let fixture = try await MirrorFixture.start()
         #expect(try await fixture.worker().runOnce())
-        try await fixture.stores.archive.clear()
+        try await fixture.mirror.archive.clear()
         try await fixture.wait(until: Sample.hour(6.5))
         try await fixture.live(until: 12)
         let slots = try await fixture.slots()

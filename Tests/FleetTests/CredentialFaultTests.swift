@@ -29,7 +29,7 @@ import Testing
     }
 
     private func idle(_ fixture: MirrorFixture) async throws -> [String] {
-        try await StatusReporter(stores: fixture.stores).report(now: fixture.clock.now).idle
+        try await StatusReporter(mirror: fixture.mirror).report(now: fixture.clock.now).idle
     }
 
     /// Enough refusals that a client's own second try is refused too.
@@ -133,14 +133,14 @@ import Testing
                 (
                     7,
                     {
-                        archived.add(try await fixture.stores.archive.count())
+                        archived.add(try await fixture.mirror.archive.count())
                         fixture.sandbox.faults.failNext(Self.refusal(.x), count: 10_000, path: "/2/")
                     }
                 ),
                 (
                     13,
                     {
-                        archived.add(try await fixture.stores.archive.count())
+                        archived.add(try await fixture.mirror.archive.count())
                         for reason in try await idle(fixture) { told.add(reason) }
                     }
                 ),
@@ -160,7 +160,7 @@ import Testing
         // An hour is the longest wait.
         #expect((8..<16).contains(count(fixture, "Credentials refused")))
         #expect(count(fixture, "Credentials accepted again") == 1)
-        #expect(try await fixture.stores.archive.count() > archived.values.first ?? .max)
+        #expect(try await fixture.mirror.archive.count() > archived.values.first ?? .max)
         #expect(try await !idle(fixture).contains { $0.contains("credentials") })
     }
 

@@ -17,7 +17,7 @@ import Testing
 
     @Test func survivesADiskThatIsFullForAnHour() async throws {
         let fixture = try await start()
-        let storage = fixture.stores.storage
+        let storage = fixture.mirror.storage
         try await fixture.live(
             until: 13,
             events: [
@@ -128,6 +128,6 @@ import Testing
 extension MirrorFixture {
     /// The file of an embedded database.
     var databasePath: String? {
-        if case .sqlite(let path) = stores.configuration.storage { path } else { nil }
+        if case .sqlite(let path) = mirror.configuration.storage { path } else { nil }
     }
 }

@@ -257,9 +257,9 @@ extension MirrorFixture {
         let favorites = try await actions(.favorite).filter { $0.state == .done }
         #expect(favorites.compactMap(\.targetAddress).sorted() == ledger.favorites.map(\.postID).sorted())
         #expect(try await leaseHolder() == nil)
-        let plans = try await stores.storage.query("SELECT local_day FROM plans")
+        let plans = try await mirror.storage.query("SELECT local_day FROM plans")
         #expect(plans.count == 1)
-        let report = try await StatusReporter(stores: stores).report(now: clock.now)
+        let report = try await StatusReporter(mirror: mirror).report(now: clock.now)
         #expect(report.idle.filter { !$0.contains("no worker is running") } == [])
         #expect(report.classifier?.waiting == nil)
     }

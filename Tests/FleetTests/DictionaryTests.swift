@@ -49,7 +49,7 @@ import Testing
         let ids = ledger.favorites.compactMap { Int64($0.postID) }
         #expect(ids.contains { missing.contains(Date(milliseconds: $0 >> 16)) })
         #expect(ledger.summary.unsolicited + ledger.summary.duplicateSends + ledger.summary.errors == 0)
-        let status = try await fixture.stores.favorites().status()
+        let status = try await fixture.mirror.favorites().status()
         #expect(status.seen > Sample.exampleCount)
         #expect(status.countsMatch)
     }
@@ -67,7 +67,7 @@ import Testing
         let later = await fixture.sandbox.ledger
         #expect(!later.favorites.contains { $0.date > Sample.hour(12.2) })
         #expect(later.deliveries.contains { $0.date > Sample.hour(12) })
-        let report = try await StatusReporter(stores: fixture.stores).report(now: fixture.clock.now)
+        let report = try await StatusReporter(mirror: fixture.mirror).report(now: fixture.clock.now)
         #expect(report.idle.contains { $0.hasPrefix("no favorites: could not open the MeCab dictionary") })
     }
 

@@ -41,7 +41,7 @@ import Testing
     }
 
     private func state(_ fixture: MirrorFixture) async throws -> TableContents {
-        try await TableContents(of: fixture.stores.storage)
+        try await TableContents(of: fixture.mirror.storage)
     }
 
     @Test func doesNotActivateANewMirror() async throws {
@@ -50,7 +50,7 @@ import Testing
         let told = Recorder<Action>()
         let plan = try #require(try await fixture.worker().dryRun { told.add($0) })
         #expect(try await state(fixture) == before)
-        #expect(try await fixture.stores.table.record() == MirrorRecord())
+        #expect(try await fixture.mirror.table.record() == MirrorRecord())
         #expect(plan.day == Sample.day)
         #expect(plan.slots.contains { $0.state == "skipped" && $0.reason == "before-start" })
         #expect(plan.slots.contains { $0.state == "planned" })
@@ -64,7 +64,7 @@ import Testing
         // The counts of this mirror were never in Redis, and a dry run does not put them there.
         let told = Recorder<Action>()
         _ = try await fixture.worker().dryRun { told.add($0) }
-        let status = try await fixture.stores.favorites().status()
+        let status = try await fixture.mirror.favorites().status()
         #expect(!status.countsMatch)
         #expect(status.features == 0)
     }

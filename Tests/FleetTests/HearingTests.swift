@@ -13,11 +13,11 @@ import Testing
     private static let friend = AccountID(network: .mastodon, value: "friend")
 
     /// A mirror that knows a friend, and has begun to listen.
-    private func mirror(_ network: NetworkName = .mastodon) async throws -> PaperMirror {
-        let mirror = try await PaperMirror(bot: network, variables: ["REPLIES_PER_PERSON": "100"])
+    private func paper(_ network: NetworkName = .mastodon) async throws -> PaperMirror {
+        let paper = try await PaperMirror(bot: network, variables: ["REPLIES_PER_PERSON": "100"])
         let person = AccountID(network: network, value: "friend")
-        try await mirror.archive((0..<9).map { pastReply("r\($0)", to: person, "thank you number \($0)") })
-        return mirror
+        try await paper.archive((0..<9).map { pastReply("r\($0)", to: person, "thank you number \($0)") })
+        return paper
     }
 
     private func mention(
@@ -28,158 +28,158 @@ import Testing
 
     /// A mirror that heard one mention, and then for hours nothing of so many more.
     private func afterAnOutage(missing count: Int) async throws -> (PaperMirror, WorkerParts) {
-        let mirror = try await mirror()
-        let parts = try await mirror.parts()
-        mirror.bot.add([mention("first")], to: .mentions)
-        try await mirror.wait(5)
+        let paper = try await paper()
+        let parts = try await paper.parts()
+        paper.bot.add([mention("first")], to: .mentions)
+        try await paper.wait(5)
         try await hear(parts)
-        mirror.bot.add((1...count).map { mention("m\($0)", after: 7_200 + Double($0)) }, to: .mentions)
-        try await mirror.wait(8_000)
-        return (mirror, parts)
+        paper.bot.add((1...count).map { mention("m\($0)", after: 7_200 + Double($0)) }, to: .mentions)
+        try await paper.wait(8_000)
+        return (paper, parts)
     }
 
     private func hear(_ parts: WorkerParts) async throws {
         _ = try await Passes(parts: parts).mentions(try #require(parts.feeds.mentions))
     }
 
-    private func subjects(_ mirror: PaperMirror) async throws -> Set<String> {
-        Set(try await mirror.actions(.reply).map(\.subject))
+    private func subjects(_ paper: PaperMirror) async throws -> Set<String> {
+        Set(try await paper.actions(.reply).map(\.subject))
     }
 
-    private func health(_ mirror: PaperMirror, _ feed: String = FeedName.botMentions) async throws -> FeedHealth {
-        try #require(try await mirror.stores.feeds.health(now: mirror.clock.now).first { $0.feed == feed })
+    private func health(_ paper: PaperMirror, _ feed: String = FeedName.botMentions) async throws -> FeedHealth {
+        try #require(try await paper.mirror.feeds.health(now: paper.clock.now).first { $0.feed == feed })
     }
 
     // MARK: One mention and the others
 
     @Test(arguments: [NetworkError.Code.forbidden, .unauthorized, .tooLarge, .notFound, .malformedResponse])
     func aThreadThatCannotBeHadHoldsUpNobody(code: NetworkError.Code) async throws {
-        let mirror = try await mirror()
-        let parts = try await mirror.parts()
-        mirror.bot.add(
+        let paper = try await paper()
+        let parts = try await paper.parts()
+        paper.bot.add(
             [mention("before"), mention("deep", after: 2, replyTo: "elsewhere"), mention("behind", after: 3)],
             to: .mentions)
-        mirror.bot.with { $0.threads["address-deep"] = code }
-        try await mirror.wait(10)
+        paper.bot.with { $0.threads["address-deep"] = code }
+        try await paper.wait(10)
         for _ in 0..<30 {
             try await hear(parts)
-            try await mirror.wait(600)
+            try await paper.wait(600)
         }
-        let replies = try await mirror.actions(.reply)
+        let replies = try await paper.actions(.reply)
         #expect(Set(replies.map(\.subject)) == ["before", "deep", "behind"])
         // Without an answer the mention is a thread of its own, and is answered.
         #expect(replies.allSatisfy { $0.state == .done })
         #expect(parts.bot.refusal == nil)
-        #expect(try await health(mirror).waiting == 0)
-        #expect(try await health(mirror).error == nil)
+        #expect(try await health(paper).waiting == 0)
+        #expect(try await health(paper).error == nil)
     }
 
     @Test func aThreadThatCannotBeHadNowIsAskedForAgain() async throws {
-        let mirror = try await mirror()
-        let parts = try await mirror.parts()
-        mirror.bot.add(
+        let paper = try await paper()
+        let parts = try await paper.parts()
+        paper.bot.add(
             [mention("deep", replyTo: "elsewhere"), mention("behind", after: 2)], to: .mentions)
-        mirror.bot.with { $0.threads["address-deep"] = .unavailable }
-        try await mirror.wait(10)
+        paper.bot.with { $0.threads["address-deep"] = .unavailable }
+        try await paper.wait(10)
         try await hear(parts)
-        #expect(try await subjects(mirror) == ["behind"])
-        #expect(try await health(mirror).waiting == 1)
+        #expect(try await subjects(paper) == ["behind"])
+        #expect(try await health(paper).waiting == 1)
         // The position has moved on all the same.
-        let looks = mirror.bot.looks.count
-        mirror.bot.with { $0.threads = [:] }
-        try await mirror.wait(3_600)
+        let looks = paper.bot.looks.count
+        paper.bot.with { $0.threads = [:] }
+        try await paper.wait(3_600)
         try await hear(parts)
-        #expect(mirror.bot.looks.dropFirst(looks).map(\.position) == [.newer(than: "2")])
-        #expect(try await subjects(mirror) == ["behind", "deep"])
-        #expect(try await health(mirror).waiting == 0)
+        #expect(paper.bot.looks.dropFirst(looks).map(\.position) == [.newer(than: "2")])
+        #expect(try await subjects(paper) == ["behind", "deep"])
+        #expect(try await health(paper).waiting == 0)
     }
 
     @Test func whatIsRefusedAnywayAsksNobodyForItsThread() async throws {
-        let mirror = try await mirror()
-        let parts = try await mirror.parts()
-        mirror.bot.add(
+        let paper = try await paper()
+        let parts = try await paper.parts()
+        paper.bot.add(
             [
                 paperPost("s", by: "stranger", on: .mastodon, at: PaperMirror.now + 1, replyTo: "elsewhere"),
                 paperPost("b", on: .mastodon, at: PaperMirror.now + 2, replyTo: "elsewhere", isBot: true),
                 mention("stop", after: 3, "stop", replyTo: "elsewhere"),
             ], to: .mentions)
-        try await mirror.wait(10)
+        try await paper.wait(10)
         try await hear(parts)
-        #expect(try await subjects(mirror) == ["s", "b", "stop"])
-        #expect(mirror.bot.with { !$0.calls.contains(.readConversation) })
+        #expect(try await subjects(paper) == ["s", "b", "stop"])
+        #expect(paper.bot.with { !$0.calls.contains(.readConversation) })
     }
 
     @Test func aFeedThatCannotBeReadHoldsUpNoFavorite() async throws {
-        let mirror = try await mirror()
-        try await mirror.teachTea(on: .mastodon)
-        let parts = try await mirror.parts()
-        let bot = mirror.bot
+        let paper = try await paper()
+        try await paper.teachTea(on: .mastodon)
+        let parts = try await paper.parts()
+        let bot = paper.bot
         bot.add(
             [paperPost("tea", on: .mastodon, "green tea in my garden", at: PaperMirror.now + 1)], to: .home)
         bot.with {
             $0.failure = { operation, _ in operation == .readMentions ? bot.error(.unavailable, operation) : nil }
         }
-        try await mirror.wait(10)
+        try await paper.wait(10)
         await #expect(throws: NetworkError.self) { try await hear(parts) }
         _ = try await Passes(parts: parts).botHome(try #require(parts.feeds.botHome))
-        #expect(try await mirror.actions(.favorite).map(\.subject) == ["tea"])
-        let health = try await health(mirror)
+        #expect(try await paper.actions(.favorite).map(\.subject) == ["tea"])
+        let health = try await health(paper)
         #expect(health.error?.contains("could not read the mentions") == true && health.lastSuccess == nil)
-        #expect(try await self.health(mirror, FeedName.botHome).error == nil)
+        #expect(try await self.health(paper, FeedName.botHome).error == nil)
     }
 
     // MARK: Large and broken items
 
     @Test func pagesThatAreTooLargeAreReadInSmallerOnes() async throws {
-        let mirror = try await mirror()
-        let parts = try await mirror.parts()
+        let paper = try await paper()
+        let parts = try await paper.parts()
         try await hear(parts)
-        mirror.bot.with { $0.largestAnswer = 2_500 }
+        paper.bot.with { $0.largestAnswer = 2_500 }
         let long = String(repeating: "long ", count: 200)
-        mirror.bot.add((1...12).map { mention("m\($0)", after: Double($0), long) }, to: .mentions)
-        try await mirror.wait(60)
+        paper.bot.add((1...12).map { mention("m\($0)", after: Double($0), long) }, to: .mentions)
+        try await paper.wait(60)
         try await hear(parts)
-        #expect(try await subjects(mirror).count == 12)
+        #expect(try await subjects(paper).count == 12)
     }
 
     @Test func anItemThatIsTooLargeAloneIsNamedAndPassed() async throws {
-        let mirror = try await mirror()
-        let parts = try await mirror.parts()
+        let paper = try await paper()
+        let parts = try await paper.parts()
         try await hear(parts)
-        mirror.bot.with { $0.largestAnswer = 2_500 }
+        paper.bot.with { $0.largestAnswer = 2_500 }
         let huge = String(repeating: "huge ", count: 900)
-        mirror.bot.add([mention("a"), mention("huge", after: 2, huge), mention("b", after: 3)], to: .mentions)
-        try await mirror.wait(60)
+        paper.bot.add([mention("a"), mention("huge", after: 2, huge), mention("b", after: 3)], to: .mentions)
+        try await paper.wait(60)
         try await hear(parts)
-        #expect(try await subjects(mirror) == ["a", "b"])
-        #expect(try await health(mirror).unreadable == 1)
-        let items = try await mirror.stores.feeds.items(of: FeedName.botMentions, limit: 10)
+        #expect(try await subjects(paper) == ["a", "b"])
+        #expect(try await health(paper).unreadable == 1)
+        let items = try await paper.mirror.feeds.items(of: FeedName.botMentions, limit: 10)
         #expect(items.map(\.name) == ["address-huge"] && items.map(\.reason) == ["too large"])
     }
 
     @Test func whatCannotBeReadIsTriedOnceMoreByAnotherProgram() async throws {
-        let mirror = try await mirror()
-        let parts = try await mirror.parts()
-        mirror.bot.with { $0.unreadable = ["address-odd", "address-odder"] }
-        mirror.bot.add([mention("odd"), mention("plain", after: 2), mention("odder", after: 3)], to: .mentions)
-        try await mirror.wait(60)
+        let paper = try await paper()
+        let parts = try await paper.parts()
+        paper.bot.with { $0.unreadable = ["address-odd", "address-odder"] }
+        paper.bot.add([mention("odd"), mention("plain", after: 2), mention("odder", after: 3)], to: .mentions)
+        try await paper.wait(60)
         for _ in 0..<3 { try await hear(parts) }
-        #expect(try await subjects(mirror) == ["plain"])
-        #expect(mirror.bot.with { $0.lookedUp.filter { $0.hasPrefix("address-odd") } }.isEmpty)
-        #expect(try await health(mirror).unreadable == 2)
+        #expect(try await subjects(paper) == ["plain"])
+        #expect(paper.bot.with { $0.lookedUp.filter { $0.hasPrefix("address-odd") } }.isEmpty)
+        #expect(try await health(paper).unreadable == 2)
         // An update that understands one of them.
-        mirror.bot.with { $0.unreadable = ["address-odder"] }
+        paper.bot.with { $0.unreadable = ["address-odder"] }
         let gate = parts.bot
         let reader = FeedReader(
-            gate: gate, feed: .mentions, name: FeedName.botMentions, table: mirror.stores.feeds, clock: mirror.clock,
+            gate: gate, feed: .mentions, name: FeedName.botMentions, table: paper.mirror.feeds, clock: paper.clock,
             since: parts.activated, version: "2")
         for _ in 0..<3 {
             _ = try await reader.look { items, tries in
-                try await parts.mentionDecider.decide(items, now: mirror.clock.now, tries: tries).postponed
+                try await parts.mentionDecider.decide(items, now: paper.clock.now, tries: tries).postponed
             }
         }
-        #expect(try await subjects(mirror) == ["plain", "odd"])
-        #expect(mirror.bot.with { $0.lookedUp.count { $0 == "address-odd" } } == 1)
+        #expect(try await subjects(paper) == ["plain", "odd"])
+        #expect(paper.bot.with { $0.lookedUp.count { $0 == "address-odd" } } == 1)
     }
 
     // MARK: Gaps
@@ -190,27 +190,27 @@ import Testing
 
     /// The network was away when listening began, and for longer than a page of mentions.
     @Test func aFirstStartReadsBackToItsBeginning() async throws {
-        let mirror = try await mirror()
-        let parts = try await mirror.parts()
-        let bot = mirror.bot
+        let paper = try await paper()
+        let parts = try await paper.parts()
+        let bot = paper.bot
         bot.add([mention("old", after: -60)], to: .mentions)
         bot.with { $0.failure = { operation, _ in bot.error(.unavailable, operation) } }
         await #expect(throws: NetworkError.self) { try await hear(parts) }
         bot.add(burst(100), to: .mentions)
-        try await mirror.wait(600)
+        try await paper.wait(600)
         bot.with { $0.failure = { _, _ in nil } }
         try await hear(parts)
-        #expect(try await subjects(mirror) == Set((1...100).map { "m\($0)" }))
-        #expect(try await health(mirror).lagSeconds == 0)
+        #expect(try await subjects(paper) == Set((1...100).map { "m\($0)" }))
+        #expect(try await health(paper).lagSeconds == 0)
     }
 
     /// A look that is cut short in a gap is gone on with, by another worker too.
     @Test func aGapIsReadOnAfterACrash() async throws {
-        let mirror = try await mirror()
-        let parts = try await mirror.parts()
-        let bot = mirror.bot
+        let paper = try await paper()
+        let parts = try await paper.parts()
+        let bot = paper.bot
         bot.add([mention("old", after: -60)] + burst(100), to: .mentions)
-        try await mirror.wait(600)
+        try await paper.wait(600)
         let looks = bot.looks.count
         bot.with {
             $0.failure = { operation, _ in
@@ -218,17 +218,17 @@ import Testing
             }
         }
         await #expect(throws: NetworkError.self) { try await hear(parts) }
-        #expect(try await subjects(mirror).count == 60)
-        #expect(try await health(mirror).lastSuccess == nil)
+        #expect(try await subjects(paper).count == 60)
+        #expect(try await health(paper).lastSuccess == nil)
         bot.add(burst(5, from: 101), to: .mentions)
         bot.with { $0.failure = { _, _ in nil } }
-        try await hear(try await mirror.parts())
-        #expect(try await subjects(mirror) == Set((1...105).map { "m\($0)" }))
+        try await hear(try await paper.parts())
+        #expect(try await subjects(paper) == Set((1...105).map { "m\($0)" }))
     }
 
     @Test func aLostPositionReadsBackToTheLastKnownItem() async throws {
-        let (mirror, parts) = try await afterAnOutage(missing: 120)
-        let bot = mirror.bot
+        let (paper, parts) = try await afterAnOutage(missing: 120)
+        let bot = paper.bot
         // The server does not know the cursor any more.
         bot.with {
             $0.failure = { operation, position in
@@ -237,27 +237,27 @@ import Testing
             }
         }
         try await hear(parts)
-        #expect(try await subjects(mirror) == Set(["first"] + (1...120).map { "m\($0)" }))
+        #expect(try await subjects(paper) == Set(["first"] + (1...120).map { "m\($0)" }))
     }
 
     /// X shows the newest 800 mentions, and says nothing of those behind them.
     @Test(arguments: [false, true])
     func whatTheNetworkDoesNotShowIsSaidWithItsTimes(isPositionLost: Bool) async throws {
-        let mirror = try await mirror()
-        let bot = mirror.bot
+        let paper = try await paper()
+        let bot = paper.bot
         bot.with { $0.capabilities.depths[.mentions] = 50 }
-        let parts = try await mirror.parts()
+        let parts = try await paper.parts()
         bot.add([mention("first")], to: .mentions)
-        try await mirror.wait(5)
+        try await paper.wait(5)
         try await hear(parts)
         bot.add((1...49).map { mention("m\($0)", after: 7_200 + Double($0)) }, to: .mentions)
-        try await mirror.wait(8_000)
+        try await paper.wait(8_000)
         try await hear(parts)
         // All that is shown was known, or new.
-        #expect(try await subjects(mirror).count == 50)
-        #expect(try await health(mirror).unreached.count == 1)
+        #expect(try await subjects(paper).count == 50)
+        #expect(try await health(paper).unreached.count == 1)
         bot.add((1...70).map { mention("n\($0)", after: 86_400 + Double($0)) }, to: .mentions)
-        try await mirror.wait(86_400)
+        try await paper.wait(86_400)
         // Each worker but the last is gone after a page.
         for number in 0..<6 {
             let last = number < 5 ? bot.looks.count + 1 : .max
@@ -268,17 +268,17 @@ import Testing
                         ? bot.error(.unavailable, operation) : nil
                 }
             }
-            try? await hear(try await mirror.parts())
-            try await mirror.wait(600)
+            try? await hear(try await paper.parts())
+            try await paper.wait(600)
         }
-        #expect(try await subjects(mirror).filter { $0.hasPrefix("n") } == Set((21...70).map { "n\($0)" }))
-        let unreached = try #require(try await health(mirror).unreached.first)
+        #expect(try await subjects(paper).filter { $0.hasPrefix("n") } == Set((21...70).map { "n\($0)" }))
+        let unreached = try #require(try await health(paper).unreached.first)
         #expect(unreached.from <= PaperMirror.now + 86_401 && unreached.to >= PaperMirror.now + 86_421)
     }
 
     @Test func whatCannotBeReachedIsSaidWithItsTimes() async throws {
-        let (mirror, parts) = try await afterAnOutage(missing: 100)
-        let bot = mirror.bot
+        let (paper, parts) = try await afterAnOutage(missing: 100)
+        let bot = paper.bot
         bot.with {
             $0.failure = { operation, position in
                 switch position {
@@ -288,26 +288,26 @@ import Testing
             }
         }
         try await hear(parts)
-        #expect(try await subjects(mirror).count == 41)
+        #expect(try await subjects(paper).count == 41)
         // A refusal may pass; it is believed after a while.
-        #expect(try await health(mirror).unreached.isEmpty)
-        #expect(try await health(mirror).error != nil)
-        try await mirror.wait(1_300)
+        #expect(try await health(paper).unreached.isEmpty)
+        #expect(try await health(paper).error != nil)
+        try await paper.wait(1_300)
         try await hear(parts)
-        let unreached = try #require(try await health(mirror).unreached.first)
+        let unreached = try #require(try await health(paper).unreached.first)
         // Below the last page that was read, down to what was known before.
         #expect(unreached.to == PaperMirror.now + 7_261 && unreached.from <= PaperMirror.now + 1)
-        let report = try await StatusReporter(stores: mirror.stores).report(now: mirror.clock.now)
+        let report = try await StatusReporter(mirror: paper.mirror).report(now: paper.clock.now)
         #expect(report.idle.contains { $0.contains("cannot be read any more") })
     }
 
     @Test(arguments: [NetworkError.Code.rejected, .notFound, .forbidden])
     func aPageThatIsRefusedForAWhileIsAskedForAgain(code: NetworkError.Code) async throws {
-        let mirror = try await mirror()
-        let parts = try await mirror.parts()
-        let bot = mirror.bot
+        let paper = try await paper()
+        let parts = try await paper.parts()
+        let bot = paper.bot
         bot.add([mention("old", after: -60)] + burst(100), to: .mentions)
-        try await mirror.wait(600)
+        try await paper.wait(600)
         bot.with {
             $0.failure = { operation, position in
                 position == .older("41") ? bot.error(code, operation, outcome: .refused) : nil
@@ -315,38 +315,38 @@ import Testing
         }
         for _ in 0..<5 {
             try await hear(parts)
-            try await mirror.wait(60)
+            try await paper.wait(60)
         }
-        #expect(try await subjects(mirror).count == 60)
+        #expect(try await subjects(paper).count == 60)
         bot.with { $0.failure = { _, _ in nil } }
         try await hear(parts)
-        #expect(try await subjects(mirror) == Set((1...100).map { "m\($0)" }))
-        #expect(try await health(mirror).unreached.isEmpty)
+        #expect(try await subjects(paper) == Set((1...100).map { "m\($0)" }))
+        #expect(try await health(paper).unreached.isEmpty)
     }
 
     // MARK: What the network does not tell of
 
     @Test func aDailySweepFindsWhatTheNetworkDidNotNotifyOf() async throws {
-        let mirror = try await mirror()
-        let parts = try await mirror.parts()
-        let bot = mirror.bot
+        let paper = try await paper()
+        let parts = try await paper.parts()
+        let bot = paper.bot
         bot.add([mention("told")], to: .mentions)
-        try await mirror.wait(10)
+        try await paper.wait(10)
         try await hear(parts)
-        let sent = try #require(try await mirror.actions(.reply).first?.remoteAddress)
-        try await mirror.wait(80_000)
+        let sent = try #require(try await paper.actions(.reply).first?.remoteAddress)
+        try await paper.wait(80_000)
         // One never became a notification, and one was put below others that were read.
         bot.with { state in
             state.replies[sent] = [self.mention("untold", after: 79_000, replyTo: "published-1")]
             state.feeds[.mentions]?.insert(self.mention("late", after: 79_500), at: 0)
         }
         try await hear(parts)
-        #expect(try await subjects(mirror) == ["told"])
-        try await mirror.wait(8_000)
+        #expect(try await subjects(paper) == ["told"])
+        try await paper.wait(8_000)
         try await hear(parts)
-        #expect(try await subjects(mirror) == ["told", "untold", "late"])
+        #expect(try await subjects(paper) == ["told", "untold", "late"])
         let calls = bot.with { $0.calls.count }
-        try await mirror.wait(60)
+        try await paper.wait(60)
         try await hear(parts)
         #expect(bot.with { $0.calls.count } < calls + 5)
     }
@@ -354,15 +354,15 @@ import Testing
     /// Worker after worker cannot look below the bot's posts, and then one can; or none ever can, and that ends, too.
     @Test(arguments: [false, true])
     func whatIsBelowTheBotsPostsIsLookedForUntilItIsKnown(isForGood: Bool) async throws {
-        let mirror = try await mirror()
-        let bot = mirror.bot
-        _ = try await mirror.parts()
+        let paper = try await paper()
+        let bot = paper.bot
+        _ = try await paper.parts()
         bot.add([mention("one"), mention("two", after: 2)], to: .mentions)
-        try await mirror.wait(10)
-        try await hear(try await mirror.parts())
-        let sent = try await mirror.actions(.reply).compactMap(\.remoteAddress)
+        try await paper.wait(10)
+        try await hear(try await paper.parts())
+        let sent = try await paper.actions(.reply).compactMap(\.remoteAddress)
         try #require(sent.count == 2)
-        try await mirror.wait(86_500)
+        try await paper.wait(86_500)
         bot.with { state in
             for (number, address) in sent.enumerated() {
                 state.replies[address] = [
@@ -374,53 +374,53 @@ import Testing
             }
         }
         for _ in 0..<2 {
-            try await hear(try await mirror.parts())
-            try await mirror.wait(60)
+            try await hear(try await paper.parts())
+            try await paper.wait(60)
         }
-        #expect(try await subjects(mirror).count == 2)
+        #expect(try await subjects(paper).count == 2)
         if isForGood {
             for _ in 0..<5 {
-                try await mirror.wait(1_300)
-                try await hear(try await mirror.parts())
+                try await paper.wait(1_300)
+                try await hear(try await paper.parts())
             }
-            #expect(try await mirror.stores.feeds.progress(of: FeedName.botMentions).below == nil)
+            #expect(try await paper.mirror.feeds.progress(of: FeedName.botMentions).below == nil)
         } else {
             bot.with { $0.failure = { _, _ in nil } }
-            try await hear(try await mirror.parts())
-            #expect(try await subjects(mirror) == ["one", "two", "untold0", "untold1"])
+            try await hear(try await paper.parts())
+            #expect(try await subjects(paper) == ["one", "two", "untold0", "untold1"])
         }
     }
 
     @Test func aSweepMayEndWithTheLastPageOfALook() async throws {
-        let mirror = try await mirror()
-        let parts = try await mirror.parts()
+        let paper = try await paper()
+        let parts = try await paper.parts()
         let old = (1...5).map { mention("old\($0)", after: -100_000 + Double($0)) }
         let number = FeedReader.usualPages - 1
-        mirror.bot.add(old + (1...number).map { mention("m\($0)", after: Double($0)) }, to: .mentions)
-        try await mirror.wait(100)
+        paper.bot.add(old + (1...number).map { mention("m\($0)", after: Double($0)) }, to: .mentions)
+        try await paper.wait(100)
         try await hear(parts)
-        mirror.bot.with { $0.pageSize = 1 }
-        try await mirror.wait(86_500)
+        paper.bot.with { $0.pageSize = 1 }
+        try await paper.wait(86_500)
         try await hear(parts)
-        #expect(try await parts.feeds.mentions?.lastSweep() == mirror.clock.now)
+        #expect(try await parts.feeds.mentions?.lastSweep() == paper.clock.now)
     }
 
     /// Put among what is older than a day, by its time, after the sweep of that day; and more than one look reads.
     @Test func aSweepReachesBackBehindTheLastOne() async throws {
-        let mirror = try await mirror()
-        let bot = mirror.bot
+        let paper = try await paper()
+        let bot = paper.bot
         bot.add((0..<60).map { mention("m\($0)", after: 5_000 + Double($0)) }, to: .mentions)
-        try await mirror.wait(10)
-        try await hear(try await mirror.parts())
-        try await mirror.wait(1_100)
-        try await hear(try await mirror.parts())
-        try await mirror.wait(86_500)
-        try await hear(try await mirror.parts())
+        try await paper.wait(10)
+        try await hear(try await paper.parts())
+        try await paper.wait(1_100)
+        try await hear(try await paper.parts())
+        try await paper.wait(86_500)
+        try await hear(try await paper.parts())
         bot.with { state in
             state.pageSize = 1
             state.feeds[.mentions]?.insert(self.mention("late", after: 5_000.5), at: 1)
         }
-        try await mirror.wait(86_500)
+        try await paper.wait(86_500)
         // A refusal on the way may pass.
         bot.with {
             $0.failure = { operation, position in
@@ -428,58 +428,58 @@ import Testing
             }
         }
         for _ in 0..<3 {
-            try await hear(try await mirror.parts())
-            try await mirror.wait(60)
+            try await hear(try await paper.parts())
+            try await paper.wait(60)
         }
-        #expect(try await !subjects(mirror).contains("late"))
+        #expect(try await !subjects(paper).contains("late"))
         bot.with { $0.failure = { _, _ in nil } }
         for _ in 0..<3 {
-            try await hear(try await mirror.parts())
-            try await mirror.wait(60)
+            try await hear(try await paper.parts())
+            try await paper.wait(60)
         }
-        #expect(try await subjects(mirror).contains("late"))
+        #expect(try await subjects(paper).contains("late"))
     }
 
     /// A page that is refused for good ends the sweep, by worker after worker, and what is below is named.
     @Test func aSweepThatIsRefusedNamesWhatItDidNotReach() async throws {
-        let mirror = try await mirror()
-        let bot = mirror.bot
+        let paper = try await paper()
+        let bot = paper.bot
         bot.add((0..<60).map { mention("m\($0)", after: 5_000 + Double($0)) }, to: .mentions)
-        try await mirror.wait(6_000)
-        try await hear(try await mirror.parts())
+        try await paper.wait(6_000)
+        try await hear(try await paper.parts())
         bot.with { state in
             state.pageSize = 1
             state.failure = { operation, position in
                 position == .older("30") ? bot.error(.forbidden, operation) : nil
             }
         }
-        try await mirror.wait(86_500)
+        try await paper.wait(86_500)
         for _ in 0..<3 {
-            try await hear(try await mirror.parts())
-            #expect(try await mirror.stores.feeds.progress(of: FeedName.botMentions).sweep != nil)
-            try await mirror.wait(500)
+            try await hear(try await paper.parts())
+            #expect(try await paper.mirror.feeds.progress(of: FeedName.botMentions).sweep != nil)
+            try await paper.wait(500)
         }
-        try await hear(try await mirror.parts())
-        let progress = try await mirror.stores.feeds.progress(of: FeedName.botMentions)
-        #expect(progress.sweep == nil && progress.swept == mirror.clock.now)
-        let unreached = try #require(try await health(mirror).unreached.first)
+        try await hear(try await paper.parts())
+        let progress = try await paper.mirror.feeds.progress(of: FeedName.botMentions)
+        #expect(progress.sweep == nil && progress.swept == paper.clock.now)
+        let unreached = try #require(try await health(paper).unreached.first)
         #expect(unreached.to == mention("m30", after: 5_030).post.createdAt)
     }
 
     /// A clock that was set back after a sweep began must not leave it lying.
     @Test func aSweepThatWasBegunIsEnded() async throws {
-        let mirror = try await mirror()
-        mirror.bot.add((0..<120).map { mention("m\($0)", after: 5_000 + Double($0)) }, to: .mentions)
-        try await mirror.wait(6_000)
-        try await hear(try await mirror.parts())
-        mirror.bot.with { $0.pageSize = 1 }
-        try await mirror.wait(86_500)
-        try await hear(try await mirror.parts())
-        let reader = try #require(try await mirror.parts().feeds.mentions)
+        let paper = try await paper()
+        paper.bot.add((0..<120).map { mention("m\($0)", after: 5_000 + Double($0)) }, to: .mentions)
+        try await paper.wait(6_000)
+        try await hear(try await paper.parts())
+        paper.bot.with { $0.pageSize = 1 }
+        try await paper.wait(86_500)
+        try await hear(try await paper.parts())
+        let reader = try #require(try await paper.parts().feeds.mentions)
         #expect(try await reader.isSweeping())
-        try await mirror.stores.storage.execute("UPDATE feeds SET swept_ms = \(mirror.clock.now.milliseconds)")
-        for _ in 0..<3 { try await hear(try await mirror.parts()) }
-        let ended = try #require(try await mirror.parts().feeds.mentions)
+        try await paper.mirror.storage.execute("UPDATE feeds SET swept_ms = \(paper.clock.now.milliseconds)")
+        for _ in 0..<3 { try await hear(try await paper.parts()) }
+        let ended = try #require(try await paper.parts().feeds.mentions)
         #expect(try await !ended.isSweeping())
     }
 

@@ -14,7 +14,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func noReplyIsEverPostedOnItsOwn(_ engine: Engine) async throws {
-        let stores = try await BareMirror(engine).open()
+        let mirror = try await BareMirror(engine).open()
         let human = AccountID(network: .mastodon, value: "haruka@sandbox.example")
         let friend = AccountID(network: .mastodon, value: "friend@sandbox.example")
         // Three posts and three replies in the hour around each midnight of two months.
@@ -29,11 +29,11 @@ import Testing
                 createdAt: Date(timeIntervalSince1970: instant),
                 replyTo: isReply ? ReplyTarget(author: friend) : nil)
         }
-        _ = try await stores.archive.store(
+        _ = try await mirror.archive.store(
             posts, timeZone: .gmt, limit: 1_000)
-        let outbox = stores.outbox(lease: nil)
+        let outbox = mirror.outbox(lease: nil)
         let maker = PlanMaker(
-            archive: stores.archive, store: outbox, configuration: stores.configuration, zone: .gmt,
+            archive: mirror.archive, store: outbox, configuration: mirror.configuration, zone: .gmt,
             limits: .usual(of: .mastodon))
         var near = 0
         for number in 0..<30 {

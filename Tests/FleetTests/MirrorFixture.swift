@@ -26,8 +26,7 @@ struct MirrorFixture: Sendable {
 
     let sandbox: Sandbox
     let clock: VirtualClock
-    let registry: NetworkRegistry
-    let stores: MirrorStores
+    let mirror: HumanMirror
     /// When the servers looked at their clock: at least once for each request.
     let requests: Recorder<Date>
     /// What the workers logged.
@@ -65,24 +64,21 @@ struct MirrorFixture: Sendable {
             return now
         }
         closing.add { await sandbox.stop() }
-        let registry = NetworkRegistry(version: "test", clock: clock)
-        closing.add { registry.shutdown() }
         let fixture = try await MirrorFixture(
-            engine, sandbox: sandbox, requests: requests, clock: clock, registry: registry, isTrained: isTrained,
+            engine, sandbox: sandbox, requests: requests, clock: clock, isTrained: isTrained,
             networks: (human, bot), variables: variables)
-        closing.add { [stores = fixture.stores] in await stores.close() }
+        closing.add { [mirror = fixture.mirror] in await mirror.close() }
         return fixture
     }
 
     private init(
-        _ engine: Engine, sandbox: Sandbox, requests: Recorder<Date>, clock: VirtualClock, registry: NetworkRegistry,
-        isTrained: Bool, networks: (human: NetworkName, bot: NetworkName), variables: [String: String]
+        _ engine: Engine, sandbox: Sandbox, requests: Recorder<Date>, clock: VirtualClock, isTrained: Bool,
+        networks: (human: NetworkName, bot: NetworkName), variables: [String: String]
     ) async throws {
         folder = try TemporaryDirectory()
         self.sandbox = sandbox
         self.requests = requests
         self.clock = clock
-        self.registry = registry
         var all = [
             "MIRROR": Self.mirror, "MIRROR_BOT_HOME": folder.path, "TIME_ZONE": Sample.zone.identifier,
         ]
@@ -101,9 +97,9 @@ struct MirrorFixture: Sendable {
         } else if isTrained, networks.human == .mastodon {
             try await TrainedDatabase.copy(into: folder)
         }
-        stores = try await MirrorStores.open(try Self.configuration(all))
+        mirror = try await HumanMirror.open(try Self.configuration(all), clock: clock, logger: Self.logger(log))
         if isTrained, engine == .postgres || networks.human != .mastodon {
-            try await TrainedDatabase.train(stores, on: networks.human)
+            try await TrainedDatabase.train(mirror, on: networks.human)
         }
     }
 
@@ -113,15 +109,17 @@ struct MirrorFixture: Sendable {
     }
 
     /// A worker whose looks are rare enough for a quick test, and frequent enough for every deadline.
-    func worker(on stores: MirrorStores? = nil) -> Worker {
+    func worker(on mirror: HumanMirror? = nil) -> Worker {
         var cadence = Cadence(poll: .seconds(600))
         (cadence.botHome, cadence.humanHome) = (.seconds(1_800), .seconds(1_800))
         cadence.humanPosts = .seconds(1_800)
         cadence.humanFavorites = .seconds(3_600)
         cadence.publisher = .seconds(600)
-        return Worker(
-            stores: stores ?? self.stores, registry: registry, clock: clock, cadence: cadence,
-            logger: Logger(label: "test") { _ in LogRecorder(lines: log) })
+        return Worker(mirror: mirror ?? self.mirror, cadence: cadence)
+    }
+
+    private static func logger(_ lines: Recorder<String>) -> Logger {
+        Logger(label: "test") { _ in LogRecorder(lines: lines) }
     }
 
     /// Lets the worker live until an hour of the first day.
@@ -160,8 +158,9 @@ struct MirrorFixture: Sendable {
     }
 
     /// Opens the same mirror once more, as another process does, with some settings changed.
-    func reopened(changing changes: [String: String] = [:]) async throws -> MirrorStores {
-        let other = try await MirrorStores.open(try Self.configuration(variables.merging(changes) { $1 }))
+    func reopened(changing changes: [String: String] = [:]) async throws -> HumanMirror {
+        let other = try await HumanMirror.open(
+            try Self.configuration(variables.merging(changes) { $1 }), clock: clock, logger: Self.logger(log))
         OpenMirrors.current?.add { await other.close() }
         return other
     }
@@ -169,7 +168,7 @@ struct MirrorFixture: Sendable {
     /// Where the data is, if on a server.
     var databaseURL: String? { variables["DATABASE_URL"] }
 
-    var leases: LeaseTable { LeaseTable(storage: stores.storage, mirror: Self.mirror) }
+    var leases: LeaseTable { LeaseTable(storage: mirror.storage, mirror: Self.mirror) }
 
     /// Who holds the mirror's lease; nil if it was given back or never taken.
     func leaseHolder() async throws -> String? {
@@ -179,7 +178,7 @@ struct MirrorFixture: Sendable {
 
     /// The slots of a day of the world, counted from 0.
     func slots(ofDay number: Int = 0) async throws -> [Action] {
-        try await stores.outbox(lease: nil).slots(of: Sample.day.advanced(by: number))
+        try await mirror.outbox(lease: nil).slots(of: Sample.day.advanced(by: number))
     }
 
     /// The first slot of today, after one pass has made the plan.
@@ -191,12 +190,12 @@ struct MirrorFixture: Sendable {
     /// The archived post whose text an action uses.
     func source(of action: Action) async throws -> Post {
         let id = try #require(action.sourcePost)
-        return try #require(try await stores.archive.post(id))
+        return try #require(try await mirror.archive.post(id))
     }
 
     /// Every action, the oldest first.
     func actions(_ kind: ActionKind? = nil) async throws -> [Action] {
-        try await stores.outbox(lease: nil).recent(100_000)
+        try await mirror.outbox(lease: nil).recent(100_000)
             .filter { kind == nil || $0.kind == kind }
             .sorted { ($0.due, $0.id) < ($1.due, $1.id) }
     }

@@ -34,7 +34,7 @@ import Testing
             #expect(favorites.allSatisfy { $0.state == .suggested })
         }
         #expect(favorites.count { $0.state == .done } == ledger.favorites.count)
-        let archived = try await fixture.stores.archive.newestPost(on: network)
+        let archived = try await fixture.mirror.archive.newestPost(on: network)
         #expect(try #require(archived).createdAt > Sample.origin)
     }
 
@@ -45,7 +45,7 @@ import Testing
         let fixture = try await MirrorFixture.start(human: human, bot: bot)
         // Only one of the friends is known to be the same person there.
         let aoi = "aoi@\(SamplePeople.host)"
-        try await fixture.stores.people.link(
+        try await fixture.mirror.people.link(
             SandboxIdentity.account(aoi, on: bot), SandboxIdentity.account(aoi, on: human))
         let ledger = try await live(fixture)
         let replies = try await fixture.actions(.reply)

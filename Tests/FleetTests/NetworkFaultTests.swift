@@ -67,7 +67,7 @@ import Testing
         let fixture = try await MirrorFixture.start(
             from: 9.5, human: .x, bot: .mastodon, variables: ["X_BUDGET_USD_PER_MONTH": "0.2"])
         try await fixture.live(until: 17)
-        let spending = try await fixture.stores.spending.spending(at: fixture.clock.now)
+        let spending = try await fixture.mirror.spending.spending(at: fixture.clock.now)
         #expect(spending.total <= spending.budget && spending.left < Money(microdollars: 60_000))
         #expect(await fixture.sandbox.ledger.spentMicrodollars <= 200_000)
         #expect(fixture.log.values.count { $0.contains("Account pauses") } == 1)
@@ -80,22 +80,22 @@ import Testing
         let fixture = try await MirrorFixture.start(
             isTrained: false, human: .x, bot: .x, variables: ["X_BUDGET_USD_PER_MONTH": "0.9"])
         let progress = Recorder<TrainingProgress>()
-        let trainer = SchedulerTrainer(stores: fixture.stores, clock: fixture.clock, zone: Sample.zone) {
+        let trainer = SchedulerTrainer(mirror: fixture.mirror, zone: Sample.zone) {
             progress.add($0)
         }
-        let human = try await fixture.registry.requiredNetwork(of: .human, in: fixture.stores)
+        let human = try await fixture.mirror.requiredNetwork(of: .human)
         let first = try await trainer.train(from: human)
         #expect(progress.values.first?.announcement?.hasPrefix("reading at most 3200 posts costs at most $") == true)
         #expect(first.learned > 0 && first.missing.count == 1)
-        let spent = try await fixture.stores.spending.spending(at: fixture.clock.now)
+        let spent = try await fixture.mirror.spending.spending(at: fixture.clock.now)
         #expect(spent.total >= Money(microdollars: 450_000) && spent.total <= spent.budget)
         #expect(Int(await fixture.sandbox.ledger.spentMicrodollars) == spent.total.microdollars)
         // In the next month the rest.
         try await fixture.wait(until: Sample.origin + 31 * 86_400)
-        let again = try await fixture.registry.requiredNetwork(of: .human, in: fixture.stores)
+        let again = try await fixture.mirror.requiredNetwork(of: .human)
         let second = try await trainer.train(from: again)
         #expect(second.missing.isEmpty && second.learned > 0)
-        let days = try await fixture.stores.archive.span()
+        let days = try await fixture.mirror.archive.span()
         #expect(try #require(days).oldest == Sample.served.first { $0.visibility.isOpen }?.createdAt)
     }
 }

@@ -165,8 +165,8 @@ import Testing
         }
         let fixture = try await MirrorFixture.start(from: 8)
         #expect(try await fixture.worker().runOnce())
-        let stores = try await fixture.reopened(changing: ["HUMAN_API_BASE_URL": address])
-        try await fixture.worker(on: stores).run(until: Sample.hour(12.5))
+        let mirror = try await fixture.reopened(changing: ["HUMAN_API_BASE_URL": address])
+        try await fixture.worker(on: mirror).run(until: Sample.hour(12.5))
         let code = server == nil ? "resolve" : "certificate"
         #expect(fixture.log.values.contains { $0.contains("going on with the known one") && $0.contains(code) })
         let summary = await fixture.sandbox.ledger.summary

@@ -15,7 +15,7 @@ struct PaperMirror {
     static let now = Date(timeIntervalSince1970: 1_780_290_000)
     static let zone = TimeZone(identifier: "Asia/Tokyo") ?? .gmt
 
-    let stores: MirrorStores
+    let mirror: HumanMirror
     let clock: VirtualClock
     let log = Recorder<String>()
     let bot: PaperNetwork
@@ -33,8 +33,8 @@ struct PaperMirror {
             "TIME_ZONE": Self.zone.identifier, "BOT_NETWORK": bot.rawValue,
             "HUMAN_NETWORK": (human ?? bot).rawValue, "MIN_AGE_DAYS": "0",
         ]
-        stores = try await BareMirror(variables: settings.merging(variables) { $1 }).open()
         clock = VirtualClock(startingAt: Self.now)
+        mirror = try await BareMirror(variables: settings.merging(variables) { $1 }).open(log: log, clock: clock)
         self.bot = PaperNetwork(bot)
         self.human = human.map { PaperNetwork($0, account: "human") }
     }
@@ -42,13 +42,12 @@ struct PaperMirror {
     var logger: Logger { Logger(label: "test") { [log] _ in LogRecorder(lines: log) } }
 
     func worker() throws -> Worker {
-        Worker(
-            stores: stores, registry: NetworkRegistry(version: "test", clock: clock), clock: clock, logger: logger)
+        Worker(mirror: mirror)
     }
 
     /// The parts of a worker that sends for real, on paper.
     func parts() async throws -> WorkerParts {
-        let leases = LeaseTable(storage: stores.storage, mirror: "test")
+        let leases = LeaseTable(storage: mirror.storage, mirror: "test")
         let record = try await leases.record()
         let lease = try #require(try await leases.take(owner: "test", after: record, now: 0))
         return try await worker().parts(bot: bot, human: human, lease: lease, deliverer: nil)
@@ -58,19 +57,19 @@ struct PaperMirror {
     func wait(_ seconds: TimeInterval) async throws { try await clock.sleep(until: clock.now + seconds) }
 
     func actions(_ kind: ActionKind) async throws -> [Action] {
-        try await stores.outbox(lease: nil).recent(10_000).filter { $0.kind == kind }
+        try await mirror.outbox(lease: nil).recent(10_000).filter { $0.kind == kind }
             .sorted { ($0.due, $0.subject) < ($1.due, $1.subject) }
     }
 
     /// Archives what the human said.
     func archive(_ posts: [Post]) async throws {
-        _ = try await stores.archive.store(
+        _ = try await mirror.archive.store(
             posts, timeZone: Self.zone, limit: 10_000)
     }
 
     /// Teaches the classifier that the human loves tea and does not care for trains.
     func teachTea(on network: NetworkName) async throws {
-        let favorites = try stores.favorites()
+        let favorites = try mirror.favorites()
         let events = (0..<40).flatMap { number -> [FavoriteEvent] in
             let liked = Example(
                 id: PostID(network: network, value: "liked-\(number)"), author: "a", text: "green tea in the garden")

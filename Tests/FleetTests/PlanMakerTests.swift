@@ -19,10 +19,10 @@ import Testing
 
     /// An archive and a plan maker for it.
     private struct Desk {
-        let stores: MirrorStores
+        let mirror: HumanMirror
         let maker: PlanMaker
 
-        var outbox: OutboxStore { stores.outbox(lease: nil) }
+        var outbox: OutboxStore { mirror.outbox(lease: nil) }
 
         /// Makes the plans of some days at their midnights and returns the stored slots.
         func slots(ofDays days: Int) async throws -> [Action] {
@@ -44,9 +44,9 @@ import Testing
     ) async throws -> Desk {
         let folder = try TemporaryDirectory()
         let settings = ["MIRROR_BOT_HOME": folder.path, "MIRROR": "desk"].merging(variables) { $1 }
-        let stores = try await MirrorStores.open(try MirrorFixture.configuration(settings))
+        let mirror = try await HumanMirror.open(try MirrorFixture.configuration(settings))
         OpenMirrors.current?.add {
-            await stores.close()
+            await mirror.close()
             // The folder goes with the last reference, and not before what is in it.
             withExtendedLifetime(folder) {}
         }
@@ -59,12 +59,12 @@ import Testing
                 id: PostID(network: .mastodon, value: "https://sandbox.example/\(number)"), author: human,
                 text: text(number), createdAt: Date(timeIntervalSince1970: Double(day.ordinal * 1_440 + minute) * 60))
         }
-        _ = try await stores.archive.store(
+        _ = try await mirror.archive.store(
             posts, timeZone: Self.zone, limit: 10_000)
         let maker = PlanMaker(
-            archive: stores.archive, store: stores.outbox(lease: nil), configuration: stores.configuration,
+            archive: mirror.archive, store: mirror.outbox(lease: nil), configuration: mirror.configuration,
             zone: Self.zone, limits: .mastodon)
-        return Desk(stores: stores, maker: maker)
+        return Desk(mirror: mirror, maker: maker)
     }
 
     /// The shortest time between two uses of one text, in days; nil if none was used twice.
@@ -121,7 +121,7 @@ import Testing
         let now = try #require(LocalDayMinutes(Self.firstDay, in: Self.zone).start)
         for slot in try await mixed.slots(ofDays: 5) {
             let id = try #require(slot.sourcePost)
-            let source = try #require(try await mixed.stores.archive.post(id))
+            let source = try #require(try await mixed.mirror.archive.post(id))
             #expect(now.timeIntervalSince(source.createdAt) >= 25 * 86_400)
         }
         let young = try await desk(texts: 40).slots(ofDays: 3)
@@ -154,15 +154,15 @@ import Testing
         #expect(!slots.compactMap(\.text).contains(try #require(replaced.text)))
         // The same question has the same answer.
         #expect(try await desk.maker.replacement(for: slot, now: slot.due) == replaced)
-        try await desk.stores.archive.clear()
+        try await desk.mirror.archive.clear()
         let nothing = try await desk.maker.replacement(for: slot, now: slot.due)
         #expect(nothing == nil)
     }
 
     /// What plans were made of once: every text, looked at.
     private func candidates(_ desk: Desk, _ uses: [PostID: Date]) async throws -> [TextCandidate] {
-        let rules = TextRules(desk.stores.configuration, limits: .mastodon)
-        return try await desk.stores.archive.standalonePosts().compactMap { post in
+        let rules = TextRules(desk.mirror.configuration, limits: .mastodon)
+        return try await desk.mirror.archive.standalonePosts().compactMap { post in
             guard case .success(let text) = rules.text(for: post) else { return nil }
             return TextCandidate(
                 id: post.id, minute: LocalTime(post.createdAt, in: Self.zone).minute, textKey: TextRules.textKey(text),
@@ -214,13 +214,13 @@ import Testing
                 text: number < 700 ? "Thought \(number) on tea" : "Good morning, world",
                 createdAt: Date(timeIntervalSince1970: start + offset))
         }
-        _ = try await desk.stores.archive.store(
+        _ = try await desk.mirror.archive.store(
             posts, timeZone: .gmt, limit: nil)
         let now = try #require(LocalDayMinutes(Self.firstDay, in: Self.zone).start)
         let minute = MinuteOfDay(hour: 0, minute: 5)
         _ = try await TextPool(maker: desk.maker, planned: [], now: now)
         // A tenth was used lately.
-        try await desk.stores.storage.execute(
+        try await desk.mirror.storage.execute(
             "UPDATE posts SET last_used_ms = \(now - 86_400) WHERE post_id LIKE 'p%7' AND text LIKE 'Thought%'")
         let pool = try await TextPool(maker: desk.maker, planned: [], now: now)
         var counts = Array(repeating: 0.0, count: 63)

@@ -32,7 +32,7 @@ import Testing
         // What came meanwhile is still judged, as long as it is young enough.
         let ids = ledger.favorites.filter { $0.date > outage.upperBound }.compactMap { Int64($0.postID) }
         #expect(ids.contains { outage.contains(Date(milliseconds: $0 >> 16)) })
-        let status = try await fixture.stores.favorites().status()
+        let status = try await fixture.mirror.favorites().status()
         #expect(status.countsMatch)
         #expect(status.seen > 0)
     }
@@ -67,7 +67,7 @@ import Testing
         let favorites = await fixture.sandbox.ledger.favorites
         #expect(favorites.map(\.postID) == untouched.favorites)
         #expect(try await fixture.explanations() == untouched.explanations)
-        #expect(try await fixture.stores.favorites().status().countsMatch)
+        #expect(try await fixture.mirror.favorites().status().countsMatch)
         #expect(!fixture.log.values.contains { $0.contains("Pass failed") })
         await server.stop()
     }
@@ -139,7 +139,7 @@ import Testing
         let ids = ledger.favorites.filter { $0.date > outage.upperBound }.compactMap { Int64($0.postID) }
         #expect(ids.contains { outage.contains(Date(milliseconds: $0 >> 16)) })
         #expect(fixture.log.values.contains { $0.contains("Pass failed") && $0.contains(trouble.reason) })
-        #expect(try await fixture.stores.favorites().status().countsMatch)
+        #expect(try await fixture.mirror.favorites().status().countsMatch)
         await server.stop()
     }
 
@@ -152,7 +152,7 @@ import Testing
         #expect(summary.posted > 0)
         #expect(summary.replies == summary.expectedReplies)
         #expect(summary.favorites == 0)
-        let report = try await StatusReporter(stores: fixture.stores).report(now: fixture.clock.now)
+        let report = try await StatusReporter(mirror: fixture.mirror).report(now: fixture.clock.now)
         let reason = try #require(report.idle.first { $0.hasPrefix("no favorites") })
         #expect(reason.contains("check REDIS_URL"))
         #expect(report.classifier?.counts == nil)

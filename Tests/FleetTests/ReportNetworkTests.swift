@@ -16,8 +16,8 @@ import Testing
     private static let blueskyHuman = ["HUMAN_NETWORK": "bluesky", "HUMAN_HANDLE": "haruka.example"]
     private static let november = Date(rfc3339: "2026-11-21T12:00:00Z") ?? .distantPast
 
-    private func report(_ stores: MirrorStores) async throws -> StatusReport {
-        try await StatusReporter(stores: stores).report(now: Self.november)
+    private func report(_ mirror: HumanMirror) async throws -> StatusReport {
+        try await StatusReporter(mirror: mirror).report(now: Self.november)
     }
 
     private func idle(_ variables: [String: String]) async throws -> [String] {
@@ -25,15 +25,15 @@ import Testing
     }
 
     @Test func tellsOfBothAccounts() async throws {
-        let mirror = try await BareMirror(variables: Self.xBot)
-        let stores = try await mirror.open()
-        try await stores.vault.store(
+        let bare = try await BareMirror(variables: Self.xBot)
+        let mirror = try await bare.open()
+        try await mirror.vault.store(
             StoredLogin(credentials: .bluesky(identifier: "haruka.example", appPassword: Secret("planted-p"))),
             for: .human, at: Self.november)
-        try await stores.bind(
+        try await mirror.bind(
             human: Account(id: AccountID(network: .bluesky, value: "did:plc:haruka"), handle: "haruka.example"),
             bot: Account(id: AccountID(network: .x, value: "7"), handle: "haruka_mirror"), now: Self.november)
-        let report = try await report(try await mirror.open())
+        let report = try await report(try await bare.open())
         #expect(report.accounts.map(\.role) == [.human, .bot])
         #expect(report.accounts.map(\.network) == [.bluesky, .x])
         #expect(report.accounts.map(\.handle) == ["haruka.example", "haruka_mirror"])
@@ -46,28 +46,28 @@ import Testing
     }
 
     @Test func tellsWhatXHasCost() async throws {
-        let stores = try await BareMirror(variables: Self.xBot.merging(["X_BUDGET_USD_PER_MONTH": "2.50"]) { $1 })
+        let mirror = try await BareMirror(variables: Self.xBot.merging(["X_BUDGET_USD_PER_MONTH": "2.50"]) { $1 })
             .open()
-        let book = stores.spending
+        let book = mirror.spending
         #expect(try await book.reserve(Money(microdollars: 15_000), for: .publish, at: Self.november) == nil)
         #expect(try await book.reserve(Money(microdollars: 110_000), for: .feed(.mentions), at: Self.november) == nil)
-        let spending = try #require(try await report(stores).spending)
+        let spending = try #require(try await report(mirror).spending)
         #expect(spending.month == "2026-11" && spending.budget == 2.5)
         #expect(spending.spent == 0.125 && spending.left == 2.375)
         #expect(spending.byPurpose == ["publish": 0.015, "mentions": 0.11])
         #expect(spending.renews == Date(rfc3339: "2026-12-01T00:00:00Z"))
-        #expect(try await !report(stores).idle.contains { $0.hasPrefix("X is left alone") })
+        #expect(try await !report(mirror).idle.contains { $0.hasPrefix("X is left alone") })
         // A page of five mentions and who wrote them may cost 7.5 cents.
         #expect(try await book.reserve(Money(microdollars: 2_300_000), for: .publish, at: Self.november) == nil)
-        #expect(try await !report(stores).idle.contains { $0.contains("on X are not read") })
+        #expect(try await !report(mirror).idle.contains { $0.contains("on X are not read") })
         #expect(try await book.reserve(Money(microdollars: 5_000), for: .publish, at: Self.november) == nil)
         #expect(
-            try await report(stores).idle.contains(
+            try await report(mirror).idle.contains(
                 "the bot's mentions on X are not read until 2026-12-01: $0.07 is left of the month's $2.50; "
                     + "X_BUDGET_USD_PER_MONTH changes that"))
         // A cent is not enough for a post.
         #expect(try await book.reserve(Money(microdollars: 60_000), for: .publish, at: Self.november) == nil)
-        let poor = try await report(stores).idle
+        let poor = try await report(mirror).idle
         #expect(
             poor.contains(
                 "X is left alone until 2026-12-01: $0.01 is left of the month's $2.50; X_BUDGET_USD_PER_MONTH changes "
@@ -106,20 +106,20 @@ import Testing
 
     @Test func countsWhatWaitsForAPerson() async throws {
         let variables = Self.xBot.merging(["X_HOME_POSTS_PER_DAY": "10"]) { $1 }
-        let stores = try await BareMirror(variables: variables).open()
+        let mirror = try await BareMirror(variables: variables).open()
         let sentence = "waits for a person; see mirror-bot suggestions"
-        #expect(try await report(stores).suggestions == 0)
-        let leases = LeaseTable(storage: stores.storage, mirror: "test")
+        #expect(try await report(mirror).suggestions == 0)
+        let leases = LeaseTable(storage: mirror.storage, mirror: "test")
         let lease = try #require(
             try await leases.take(owner: "worker", after: nil, now: Self.november.milliseconds))
-        let outbox = stores.outbox(lease: lease)
+        let outbox = mirror.outbox(lease: lease)
         for number in 1...2 {
             _ = try await outbox.propose(
                 Intent(
                     kind: .favorite, subject: "\(number)", state: .suggested, due: Self.november,
                     expires: Self.november + 3_600, targetPost: "\(number)", explanation: "{}"),
                 now: Self.november)
-            let report = try await report(stores)
+            let report = try await report(mirror)
             #expect(report.suggestions == number)
             #expect(
                 report.idle.contains {
@@ -130,11 +130,11 @@ import Testing
     }
 
     @Test func saysThatALoginCannotBeOpened() async throws {
-        let mirror = try await BareMirror()
-        let stores = try await mirror.open()
+        let bare = try await BareMirror()
+        let mirror = try await bare.open()
         let login = StoredLogin(credentials: .bluesky(identifier: "a.example", appPassword: Secret("planted")))
-        for role in AccountRole.allCases { try await stores.vault.store(login, for: role, at: Self.november) }
-        let report = try await report(try await mirror.open(["SECRET_KEY": String(repeating: "k", count: 32)]))
+        for role in AccountRole.allCases { try await mirror.vault.store(login, for: role, at: Self.november) }
+        let report = try await report(try await bare.open(["SECRET_KEY": String(repeating: "k", count: 32)]))
         #expect(report.idle.contains { $0.hasPrefix("nothing is sent: SECRET_KEY does not open the stored login") })
         #expect(report.idle.contains { $0.hasPrefix("nothing new is learned: SECRET_KEY does not open the stored") })
         #expect(report.accounts.map(\.credentials) == [nil, nil])
@@ -160,9 +160,9 @@ import Testing
     @Test(arguments: NetworkName.allCases) func plansWithinTheLimitsOfTheBotsNetwork(_ network: NetworkName)
         async throws
     {
-        let stores = try await BareMirror(variables: ["BOT_NETWORK": network.rawValue]).open()
-        #expect(PlanReporter(stores: stores, zone: .gmt).limits == .usual(of: network))
+        let mirror = try await BareMirror(variables: ["BOT_NETWORK": network.rawValue]).open()
+        #expect(PlanReporter(mirror: mirror, zone: .gmt).limits == .usual(of: network))
         let own = PublishingLimits(maximumCharacters: 7, charactersPerURL: nil)
-        #expect(PlanReporter(stores: stores, zone: .gmt, limits: own).limits == own)
+        #expect(PlanReporter(mirror: mirror, zone: .gmt, limits: own).limits == own)
     }
 }

@@ -10,15 +10,15 @@ import Testing
 
 /// What `status` and `plan` tell.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct ReportTests {
-    private func status(_ stores: MirrorStores, at hour: Double = 0) async throws -> StatusReport {
-        try await StatusReporter(stores: stores).report(now: Sample.hour(hour))
+    private func status(_ mirror: HumanMirror, at hour: Double = 0) async throws -> StatusReport {
+        try await StatusReporter(mirror: mirror).report(now: Sample.hour(hour))
     }
 
     @Test func saysWhatANewMirrorWaitsFor() async throws {
         let nothing = ["HUMAN_SERVER", "HUMAN_ACCESS_TOKEN", "BOT_SERVER", "BOT_ACCESS_TOKEN", "TIME_ZONE"]
         let fixture = try await MirrorFixture.start(
             isTrained: false, variables: Dictionary(uniqueKeysWithValues: nothing.map { ($0, "") }))
-        let report = try await status(fixture.stores)
+        let report = try await status(fixture.mirror)
         #expect(
             report.idle == [
                 "nothing is sent: BOT_SERVER and BOT_ACCESS_TOKEN are not set",
@@ -36,7 +36,7 @@ import Testing
 
     @Test func saysHowToLearnFromAnAccountThatIsThere() async throws {
         let fixture = try await MirrorFixture.start(isTrained: false)
-        let report = try await status(fixture.stores)
+        let report = try await status(fixture.mirror)
         let sentence = "no favorites yet: 0 of 20 favorites, 0 of 20 normals learned; run mirror-bot train classifier"
         #expect(report.idle.contains(sentence))
     }
@@ -44,12 +44,12 @@ import Testing
     @Test func missesNothingWhileAWorkerLives() async throws {
         let fixture = try await MirrorFixture.start()
         #expect(try await fixture.worker().runOnce())
-        let stopped = try await status(fixture.stores)
+        let stopped = try await status(fixture.mirror)
         #expect(stopped.idle == ["nothing is sent: no worker is running; start one with mirror-bot run"])
         let record = try await fixture.leases.record()
         let now = Sample.origin.milliseconds
         let lease = try #require(try await fixture.leases.take(owner: "worker", after: record, now: now))
-        let running = try await status(fixture.stores)
+        let running = try await status(fixture.mirror)
         #expect(running.isRunning)
         #expect(running.idle.isEmpty)
         #expect(running.human == "haruka@sandbox.example" && running.bot == "mirror@sandbox.example")
@@ -59,16 +59,16 @@ import Testing
         #expect(running.classifier?.waiting == nil)
         #expect(try #require(running.classifier?.counts) > 100)
         // A worker that has not been heard of for a minute is gone.
-        #expect(try await !status(fixture.stores, at: 0.02).isRunning)
+        #expect(try await !status(fixture.mirror, at: 0.02).isRunning)
         try await fixture.leases.release(lease, now: now)
-        #expect(try await !status(fixture.stores).isRunning)
+        #expect(try await !status(fixture.mirror).isRunning)
     }
 
     @Test func tellsOfTheSlotsAndTheLastActions() async throws {
         let fixture = try await MirrorFixture.start(from: 9)
         try await fixture.live(until: 12.1)
         let slots = try await fixture.slots()
-        let report = try await status(fixture.stores, at: 12.1)
+        let report = try await status(fixture.mirror, at: 12.1)
         #expect(report.slots.map(\.subject) == slots.map(\.subject))
         #expect(report.slots.map(\.state) == slots.map(\.state.rawValue))
         #expect(report.nextSlot == slots.first { $0.due > Sample.hour(12.1) }?.due)
@@ -93,7 +93,7 @@ import Testing
     ])
     func explainsEachSilence(_ variables: [String: String], _ reason: String) async throws {
         let fixture = try await MirrorFixture.start(variables: variables)
-        let report = try await status(fixture.stores)
+        let report = try await status(fixture.mirror)
         #expect(report.idle.contains { $0.hasPrefix(reason) })
     }
 
@@ -103,35 +103,35 @@ import Testing
         try await fixture.live(until: 12)
         let lost = try await fixture.actions().filter(\.isUnconfirmed)
         let last = try #require(lost.last)
-        let report = try await status(fixture.stores, at: 12)
+        let report = try await status(fixture.mirror, at: 12)
         let told = try #require(report.idle.first { $0.contains("may or may not have arrived") })
         #expect(told.hasPrefix("\(lost.count) action"))
         #expect(told.contains("\(last.kind.rawValue) \(last.id)"))
         // A day later it is history.
-        #expect(try await !status(fixture.stores, at: 37).idle.contains { $0.contains("may or may not") })
+        #expect(try await !status(fixture.mirror, at: 37).idle.contains { $0.contains("may or may not") })
     }
 
     @Test func tellsOfADatabaseThatTakesNoChanges() async throws {
         let fixture = try await MirrorFixture.start(.postgres)
-        #expect(try await !status(fixture.stores).idle.contains { $0.contains("read-only") })
+        #expect(try await !status(fixture.mirror).idle.contains { $0.contains("read-only") })
         let url = try #require(fixture.databaseURL)
-        let stores = try await fixture.reopened(
+        let mirror = try await fixture.reopened(
             changing: ["DATABASE_URL": url + "?options=-cdefault_transaction_read_only%3Don"])
-        let idle = try await status(stores).idle
+        let idle = try await status(mirror).idle
         #expect(idle.contains { $0.hasPrefix("nothing is sent: could not") && $0.contains("read-only") }, "\(idle)")
     }
 
     @Test func explainsADayOfSilence() async throws {
         let fixture = try await MirrorFixture.start()
         let plan = StoredPlan(day: Sample.day, timeZone: Sample.zone.identifier, seed: "1", made: Sample.origin)
-        #expect(try await fixture.stores.outbox(lease: nil).store(plan, slots: []))
-        let report = try await status(fixture.stores)
+        #expect(try await fixture.mirror.outbox(lease: nil).store(plan, slots: []))
+        let report = try await status(fixture.mirror)
         #expect(report.idle.contains("no posts today: the plan drew a day of silence, as the human has them"))
     }
 
     @Test func previewsExactlyThePlanThatIsMade() async throws {
         let fixture = try await MirrorFixture.start()
-        let reporter = PlanReporter(stores: fixture.stores, zone: Sample.zone)
+        let reporter = PlanReporter(mirror: fixture.mirror, zone: Sample.zone)
         let preview = try #require(try await reporter.report(on: Sample.day, now: fixture.clock.now))
         #expect(!preview.isStored && !preview.slots.isEmpty)
         #expect(preview.slots.allSatisfy { $0.state == "preview" && $0.text != nil && $0.why != nil })
@@ -151,20 +151,20 @@ import Testing
 
     @Test func previewsOtherDaysWithoutStoringThem() async throws {
         let fixture = try await MirrorFixture.start()
-        let reporter = PlanReporter(stores: fixture.stores, zone: Sample.zone)
-        let before = try await TableContents(of: fixture.stores.storage)
+        let reporter = PlanReporter(mirror: fixture.mirror, zone: Sample.zone)
+        let before = try await TableContents(of: fixture.mirror.storage)
         let days = (1...5).map { Sample.day.advanced(by: $0) }
         for day in days {
             let report = try #require(try await reporter.report(on: day, now: fixture.clock.now))
             #expect(report.day == day && !report.isStored)
             #expect(report.slots.allSatisfy { LocalTime($0.due, in: Sample.zone).day == day })
         }
-        #expect(try await TableContents(of: fixture.stores.storage) == before)
+        #expect(try await TableContents(of: fixture.mirror.storage) == before)
     }
 
     @Test func drawsTheHoursOfHumanAndBot() async throws {
         let fixture = try await MirrorFixture.start()
-        let reporter = PlanReporter(stores: fixture.stores, zone: Sample.zone)
+        let reporter = PlanReporter(mirror: fixture.mirror, zone: Sample.zone)
         let report = try #require(try await reporter.report(on: Sample.day, now: fixture.clock.now))
         for hours in [report.humanHours, report.botHours] {
             #expect(hours.count == 24)
@@ -177,7 +177,7 @@ import Testing
 
     @Test func hasNoPlanWithoutAnArchive() async throws {
         let fixture = try await MirrorFixture.start(isTrained: false)
-        let reporter = PlanReporter(stores: fixture.stores, zone: Sample.zone)
+        let reporter = PlanReporter(mirror: fixture.mirror, zone: Sample.zone)
         #expect(try await reporter.report(on: Sample.day, now: fixture.clock.now) == nil)
     }
 }

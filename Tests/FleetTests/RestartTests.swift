@@ -21,8 +21,8 @@ import Testing
         #expect(!remaining.isEmpty)
         #expect(planned.contains { $0.state == .done })
         // What the human writes meanwhile would change a plan drawn anew.
-        let stores = try await fixture.reopened()
-        try await fixture.worker(on: stores).run(until: Sample.hour(14))
+        let mirror = try await fixture.reopened()
+        try await fixture.worker(on: mirror).run(until: Sample.hour(14))
         let slots = try await fixture.slots()
         #expect(slots.map(\.subject) == planned.map(\.subject))
         #expect(slots.map(\.text) == planned.map(\.text))
@@ -42,7 +42,7 @@ import Testing
         let before = await fixture.sandbox.ledger
         #expect(before.summary.replies > 0 && before.summary.favorites > 0)
         // As after a database was restored without its positions.
-        try await fixture.stores.storage.execute("DELETE FROM cursors")
+        try await fixture.mirror.storage.execute("DELETE FROM cursors")
         #expect(try await fixture.worker().runOnce())
         let after = await fixture.sandbox.ledger
         #expect(after.deliveries == before.deliveries)
@@ -58,7 +58,7 @@ import Testing
         let waiting = Task { try await worker.run(until: Sample.hour(7.5)) }
         try await fixture.log.wait { $0.contains("Another worker holds this mirror") }
         #expect(try await fixture.actions().isEmpty)
-        #expect(try await fixture.stores.table.record().activated == nil)
+        #expect(try await fixture.mirror.table.record().activated == nil)
         #expect(try await fixture.leaseHolder() == "other")
         try await leases.release(other, now: 0)
         try await waiting.value
@@ -69,8 +69,8 @@ import Testing
 
     @Test func takesOverFromAWorkerThatEnds() async throws {
         let fixture = try await MirrorFixture.start(from: 6.5)
-        let stores = try await fixture.reopened()
-        let second = fixture.worker(on: stores)
+        let mirror = try await fixture.reopened()
+        let second = fixture.worker(on: mirror)
         let takeover = Recorder<Task<Void, any Error>>()
         // The second begins at eleven, while the first lives, and waits for its end.
         try await fixture.live(

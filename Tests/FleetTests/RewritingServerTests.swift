@@ -38,13 +38,11 @@ import Testing
             }
             closing.add { await sandbox.stop() }
             sandbox.faults.mastodon = habits
-            let stores = try await BareMirror(variables: sandbox.settings(of: .bot, on: .mastodon)).open()
-            let registry = NetworkRegistry(version: "test", clock: clock)
-            closing.add { registry.shutdown() }
-            let network = try await registry.requiredNetwork(of: .bot, in: stores)
-            let leases = LeaseTable(storage: stores.storage, mirror: "test")
+            let mirror = try await BareMirror(variables: sandbox.settings(of: .bot, on: .mastodon)).open(clock: clock)
+            let network = try await mirror.requiredNetwork(of: .bot)
+            let leases = LeaseTable(storage: mirror.storage, mirror: "test")
             let lease = try #require(try await leases.take(owner: "test", after: nil, now: 0))
-            store = stores.outbox(lease: lease)
+            store = mirror.outbox(lease: lease)
             delivery = Delivery(store: store, deliverer: NetworkDeliverer(network: network))
             (self.sandbox, self.clock) = (sandbox, clock)
         }

@@ -13,9 +13,9 @@ import Testing
 /// What a mirror says of itself, on real stores.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct ScoreReporterTests {
     private func report(
-        _ stores: MirrorStores, zone: TimeZone? = Sample.zone, now: Date = Sample.origin
+        _ mirror: HumanMirror, zone: TimeZone? = Sample.zone, now: Date = Sample.origin
     ) async throws -> ScoreReport {
-        try await ScoreReporter(stores: stores, zone: zone).report(now: now)
+        try await ScoreReporter(mirror: mirror, zone: zone).report(now: now)
     }
 
     private func reason<Scores>(_ part: ScoreReport.Part<Scores>) -> String? {
@@ -24,8 +24,8 @@ import Testing
     }
 
     @Test func aNewMirrorSaysWhatIsMissing() async throws {
-        let stores = try await BareMirror().open()
-        let report = try await report(stores)
+        let mirror = try await BareMirror().open()
+        let report = try await report(mirror)
         #expect(
             reason(report.scheduler)
                 == "the archive holds no posts of the days before today; run mirror-bot train scheduler")
@@ -33,7 +33,7 @@ import Testing
             reason(report.classifier)
                 == "0 posts of a home timeline were learned; at least 20 are needed; run mirror-bot train classifier, or let "
                 + "mirror-bot run learn them")
-        let zoneless = try await self.report(stores, zone: nil)
+        let zoneless = try await self.report(mirror, zone: nil)
         #expect(try #require(reason(zoneless.scheduler)).hasPrefix("TIME_ZONE is not set; "))
         let json = String(decoding: try JSONEncoder().encode(report), as: UTF8.self)
         #expect(json.contains(#""scheduler":{"missing":"the archive holds no posts"#))
@@ -41,15 +41,15 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func aTrainedMirrorMeasuresBothModelsAndChangesNothing(_ engine: Engine) async throws {
-        let stores = try await BareMirror(engine).open()
-        try await TrainedDatabase.train(stores)
-        let before = try await TableContents(of: stores.storage)
-        let report = try await report(stores)
-        let after = try await TableContents(of: stores.storage)
+        let mirror = try await BareMirror(engine).open()
+        try await TrainedDatabase.train(mirror)
+        let before = try await TableContents(of: mirror.storage)
+        let report = try await report(mirror)
+        let after = try await TableContents(of: mirror.storage)
         #expect(before == after)
         #expect(report.mirror == "test")
 
-        let times = try await stores.archive.scheduleRows()
+        let times = try await mirror.archive.scheduleRows()
         let evaluation = ScheduleEvaluation(zone: Sample.zone)
         let expected = try evaluation.scores(of: times, name: "test")
         #expect(try #require(report.scheduler.scores) == expected)
@@ -62,24 +62,24 @@ import Testing
     }
 
     @Test func todaysPostsAreNotCounted() async throws {
-        let stores = try await BareMirror().open()
-        try await TrainedDatabase.train(stores)
-        let times = try await stores.archive.scheduleRows()
+        let mirror = try await BareMirror().open()
+        try await TrainedDatabase.train(mirror)
+        let times = try await mirror.archive.scheduleRows()
         let last = try #require(times.map(\.day).max())
         let noon = Date(timeIntervalSince1970: Double(last.ordinal) * 86_400 + 3 * 3_600)
         let complete = times.filter { $0.day < last }
         #expect(complete.count < times.count)
-        let scores = try #require(try await report(stores, now: noon).scheduler.scores)
+        let scores = try #require(try await report(mirror, now: noon).scheduler.scores)
         #expect(scores == (try ScheduleEvaluation(zone: Sample.zone).scores(of: complete, name: "test")))
     }
 
     @Test func theSettingsOfTheMirrorAreMeasured() async throws {
-        let mirror = try await BareMirror(variables: ["SCHEDULE_MODEL": "raw", "MAX_PER_DAY": "1"])
-        let stores = try await mirror.open()
-        try await TrainedDatabase.train(stores)
-        let times = try await stores.archive.scheduleRows()
+        let bare = try await BareMirror(variables: ["SCHEDULE_MODEL": "raw", "MAX_PER_DAY": "1"])
+        let mirror = try await bare.open()
+        try await TrainedDatabase.train(mirror)
+        let times = try await mirror.archive.scheduleRows()
         let configuration = ScheduleConfiguration(model: .raw, maximumPerDay: 1)
-        let scores = try #require(try await report(stores).scheduler.scores)
+        let scores = try #require(try await report(mirror).scheduler.scores)
         let expected = try ScheduleEvaluation(configuration: configuration, zone: Sample.zone)
             .scores(of: times, name: "test")
         #expect(scores == expected)
@@ -88,26 +88,26 @@ import Testing
     }
 
     @Test func oneModelIsMeasuredWithoutTheOther() async throws {
-        let mirror = try await BareMirror(variables: ["MECAB_DICTIONARY": "/nowhere"])
-        let trained = try await mirror.open(["MECAB_DICTIONARY": ""])
+        let bare = try await BareMirror(variables: ["MECAB_DICTIONARY": "/nowhere"])
+        let trained = try await bare.open(["MECAB_DICTIONARY": ""])
         try await TrainedDatabase.train(trained)
-        let stores = try await mirror.open()
-        let report = try await report(stores)
+        let mirror = try await bare.open()
+        let report = try await report(mirror)
         #expect(report.scheduler.scores != nil)
         #expect(try #require(reason(report.classifier)).contains("/nowhere"))
     }
 
     @Test func tooFewPostsSaySo() async throws {
-        let stores = try await BareMirror().open()
+        let mirror = try await BareMirror().open()
         let human = AccountID(network: .mastodon, value: "me@home.example")
         let posts = (0..<7).map { number in
             Post(
                 id: PostID(network: .mastodon, value: "\(number)"), author: human, text: "hello",
                 createdAt: Sample.origin - Double(number + 1) * 86_400)
         }
-        _ = try await stores.archive.store(
+        _ = try await mirror.archive.store(
             posts, timeZone: Sample.zone, limit: 100)
-        let report = try await report(stores)
+        let report = try await report(mirror)
         #expect(reason(report.scheduler) == "there are 7 posts; at least 20 are needed, replies not counted")
     }
 

@@ -15,10 +15,10 @@ import Testing
     private static func date(_ text: String) -> Date { Date(rfc3339: text) ?? .distantPast }
 
     private func table(
-        _ stores: MirrorStores, budget: Int = 100, homeShare: Int = 10, mirror: String = "test"
+        _ mirror: HumanMirror, budget: Int = 100, homeShare: Int = 10, named name: String = "test"
     ) -> SpendingTable {
         SpendingTable(
-            storage: stores.storage, mirror: mirror, budget: Self.cent * budget, homeShare: Self.cent * homeShare)
+            storage: mirror.storage, mirror: name, budget: Self.cent * budget, homeShare: Self.cent * homeShare)
     }
 
     private func spent(_ table: SpendingTable, at now: Date = november) async throws -> Money {
@@ -26,8 +26,8 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases) func paysUntilTheBudgetIsSpent(_ engine: Engine) async throws {
-        let stores = try await BareMirror(engine).open()
-        let table = table(stores)
+        let mirror = try await BareMirror(engine).open()
+        let table = table(mirror)
         #expect(try await table.reserve(Self.cent * 60, for: .publish, at: Self.november) == nil)
         #expect(try await table.reserve(Self.cent * 40, for: .lookUp, at: Self.november) == nil)
         let refusal = try await table.reserve(Money(microdollars: 1), for: .publish, at: Self.november)
@@ -38,7 +38,7 @@ import Testing
         #expect(try await table.reserve(Self.cent * 100, for: .publish, at: december) == nil)
         #expect(try await table.spending(at: december).left == .zero)
         // Another mirror in the same database has its own.
-        let other = self.table(stores, mirror: "other")
+        let other = self.table(mirror, named: "other")
         #expect(try await other.reserve(Self.cent * 100, for: .publish, at: Self.november) == nil)
     }
 
@@ -129,13 +129,13 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases) func forgetsDaysButNotMonths(_ engine: Engine) async throws {
-        let stores = try await BareMirror(engine).open()
-        let table = table(stores, budget: 10_000)
+        let mirror = try await BareMirror(engine).open()
+        let table = table(mirror, budget: 10_000)
         for day in 0..<100 {
             let now = Self.november + Double(day) * 86_400
             #expect(try await table.reserve(Self.cent, for: .feed(.home), at: now) == nil)
         }
-        let rows = try await stores.storage.query("SELECT period FROM spending WHERE mirror = 'test'")
+        let rows = try await mirror.storage.query("SELECT period FROM spending WHERE mirror = 'test'")
         let periods = try rows.map { try $0.text("period") }
         #expect(periods.count { $0.count == 10 } == 41)
         #expect(periods.contains("2027-02-28") && !periods.contains("2026-11-21"))
@@ -144,9 +144,9 @@ import Testing
 
     /// Several processes, each with many calls at once, and an amount that fills the budget exactly.
     @Test(arguments: Engine.allCases) func neverOverspendsInParallel(_ engine: Engine) async throws {
-        let mirror = try await BareMirror(engine)
+        let bare = try await BareMirror(engine)
         var tables: [SpendingTable] = []
-        for _ in 0..<3 { tables.append(table(try await mirror.open(), budget: 90, homeShare: 20)) }
+        for _ in 0..<3 { tables.append(table(try await bare.open(), budget: 90, homeShare: 20)) }
         let purposes: [SpendingPurpose] = [.publish, .feed(.home), .feed(.mentions), .lookUp]
         let granted = try await withThrowingTaskGroup(of: (SpendingPurpose, Bool).self) { group in
             for number in 0..<120 {
@@ -166,8 +166,8 @@ import Testing
     }
 
     @Test func losesNothingWhenItIsGivenBackInParallel() async throws {
-        let mirror = try await BareMirror(.postgres)
-        let (first, second) = (table(try await mirror.open()), table(try await mirror.open()))
+        let bare = try await BareMirror(.postgres)
+        let (first, second) = (table(try await bare.open()), table(try await bare.open()))
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<40 {
                 let table = number.isMultiple(of: 2) ? first : second
@@ -185,12 +185,12 @@ import Testing
 
     /// What a dry run reads is paid for like anything else.
     @Test func countsWhatADryRunSpends() async throws {
-        let stores = try await BareMirror().open()
-        let scratch = try await stores.scratch()
+        let mirror = try await BareMirror().open()
+        let scratch = try await mirror.scratch()
         #expect(try await scratch.spending.reserve(Self.cent, for: .lookUp, at: Self.november) == nil)
         await scratch.close()
-        #expect(try await spent(stores.spending) == Self.cent)
-        #expect(stores.spending.budget == Money(microdollars: 5_000_000))
+        #expect(try await spent(mirror.spending) == Self.cent)
+        #expect(mirror.spending.budget == Money(microdollars: 5_000_000))
     }
 
     @Test func takesItsSharesFromTheSettings() async throws {

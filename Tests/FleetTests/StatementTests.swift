@@ -88,14 +88,14 @@ import Testing
         try await fixture.live(until: 12)
         #expect(try await fixture.worker().runOnce())
         let lease = try await fixture.leases.take(owner: "test", after: fixture.leases.record(), now: 0)
-        let outbox = OutboxStore(storage: fixture.stores.storage, mirror: MirrorFixture.mirror, lease: lease)
+        let outbox = OutboxStore(storage: fixture.mirror.storage, mirror: MirrorFixture.mirror, lease: lease)
         // What the worker asks for only now and then.
         _ = try await outbox.clean(before: Date(timeIntervalSince1970: 1))
         _ = try await outbox.newestChange()
         _ = try await outbox.repliesSince(fixture.clock.now, to: [AccountID(network: .mastodon, value: "u1")])
         _ = try await outbox.repliesInThread("t1", since: fixture.clock.now)
         _ = try await outbox.usesOfReplies(to: [AccountID(network: .mastodon, value: "u1")])
-        _ = try await fixture.stores.archive.networksOfReplies()
+        _ = try await fixture.mirror.archive.networksOfReplies()
         let reports = Self.reports(String(decoding: server.log.utf8.dropFirst(before), as: UTF8.self))
         #expect(reports.count > 200)
         let complaints = Set(reports.flatMap(Self.complaints))
@@ -130,9 +130,7 @@ import Testing
         var end = Sample.hour(30)
         for seconds: TimeInterval in [60, 60, 3_600] {
             let before = server.log.utf8.count
-            let worker = Worker(
-                stores: fixture.stores, registry: fixture.registry, clock: fixture.clock,
-                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            let worker = Worker(mirror: fixture.mirror)
             end += seconds
             try await worker.run(until: end)
             let log = String(decoding: server.log.utf8.dropFirst(before), as: UTF8.self)

@@ -11,28 +11,27 @@ import Testing
 /// What the human deleted is not repeated, and nothing is forgotten because of one wrong answer.
 @Suite(.mirrors) struct TakenBackTests {
     /// A mirror whose human has written so many posts, of which the network still shows some.
-    private func mirror(posts count: Int, shown: Set<Int>) async throws -> (PaperMirror, WorkerParts) {
-        let mirror = try await PaperMirror(bot: .mastodon, human: .mastodon)
+    private func paper(posts count: Int, shown: Set<Int>) async throws -> (PaperMirror, WorkerParts) {
+        let paper = try await PaperMirror(bot: .mastodon, human: .mastodon)
         let posts = (0..<count).map { number in
             Post(
                 id: Self.id(number), author: AccountID(network: .mastodon, value: "human"),
                 text: "thought number \(number) of many", createdAt: PaperMirror.now - 86_400 * Double(50 + number),
                 address: "address-\(number)")
         }
-        try await mirror.archive(posts)
-        mirror.human?.add(
+        try await paper.archive(posts)
+        paper.human?.add(
             posts.enumerated().filter { shown.contains($0.offset) }.map { number, post in
                 paperPost("\(number)", by: "human", on: .mastodon, post.text, at: post.createdAt)
             }, to: .ownPosts)
-        return (mirror, try await mirror.parts())
+        return (paper, try await paper.parts())
     }
 
     private static func id(_ number: Int) -> PostID { PostID(network: .mastodon, value: "\(number)") }
 
     /// Lets a slot with one of the posts be due now, and returns it as it ends.
-    private func deliver(_ number: Int, slot: Int, of mirror: PaperMirror, _ parts: WorkerParts) async throws -> Action
-    {
-        let now = mirror.clock.now
+    private func deliver(_ number: Int, slot: Int, of paper: PaperMirror, _ parts: WorkerParts) async throws -> Action {
+        let now = paper.clock.now
         let day = LocalTime(now, in: PaperMirror.zone).day
         let intent = Intent(
             kind: .post, subject: StoredPlan.subject(day: day, slot: slot), due: now, expires: now + 900,
@@ -42,83 +41,83 @@ import Testing
         return try #require(try await parts.planner.store.action(.post, subject: intent.subject))
     }
 
-    private func isArchived(_ number: Int, in mirror: PaperMirror) async throws -> Bool {
-        try await mirror.stores.archive.post(Self.id(number)) != nil
+    private func isArchived(_ number: Int, in paper: PaperMirror) async throws -> Bool {
+        try await paper.mirror.archive.post(Self.id(number)) != nil
     }
 
     @Test func onlyASecondAnswerMakesAPostForgotten() async throws {
-        let (mirror, parts) = try await mirror(posts: 6, shown: Set(1..<6))
-        let ended = try await deliver(0, slot: 1, of: mirror, parts)
+        let (paper, parts) = try await paper(posts: 6, shown: Set(1..<6))
+        let ended = try await deliver(0, slot: 1, of: paper, parts)
         #expect(ended.state == .done && ended.sourcePost != Self.id(0))
-        #expect(try await isArchived(0, in: mirror))
-        try await mirror.wait(540)
+        #expect(try await isArchived(0, in: paper))
+        try await paper.wait(540)
         try await parts.courier.deliverDue([.post])
-        #expect(try await isArchived(0, in: mirror))
-        try await mirror.wait(120)
+        #expect(try await isArchived(0, in: paper))
+        try await paper.wait(120)
         try await parts.courier.deliverDue([.post])
-        #expect(try await !isArchived(0, in: mirror))
-        #expect(mirror.bot.with { $0.published.count } == 1)
+        #expect(try await !isArchived(0, in: paper))
+        #expect(paper.bot.with { $0.published.count } == 1)
     }
 
     @Test func aServerThatDeniesTheAccountIsNotBelieved() async throws {
-        let (mirror, parts) = try await mirror(posts: 6, shown: Set(1..<6))
-        _ = try await deliver(0, slot: 1, of: mirror, parts)
-        let human = try #require(mirror.human)
+        let (paper, parts) = try await paper(posts: 6, shown: Set(1..<6))
+        _ = try await deliver(0, slot: 1, of: paper, parts)
+        let human = try #require(paper.human)
         human.with { state in
             state.failure = { operation, _ in operation == .verifyAccount ? human.error(.unavailable, operation) : nil }
         }
         for _ in 0..<6 {
-            try await mirror.wait(660)
+            try await paper.wait(660)
             try await parts.courier.deliverDue([.post])
         }
-        #expect(try await isArchived(0, in: mirror))
+        #expect(try await isArchived(0, in: paper))
         let asked = human.with { $0.lookedUp.count { $0 == "address-0" } }
         #expect(asked <= 7, "a doubt is no reason to ask all the time")
     }
 
     @Test func aPostThatComesBackIsNotForgotten() async throws {
-        let (mirror, parts) = try await mirror(posts: 6, shown: Set(1..<6))
-        _ = try await deliver(0, slot: 1, of: mirror, parts)
-        mirror.human?.add([paperPost("0", by: "human", on: .mastodon)], to: .ownPosts)
-        try await mirror.wait(660)
+        let (paper, parts) = try await paper(posts: 6, shown: Set(1..<6))
+        _ = try await deliver(0, slot: 1, of: paper, parts)
+        paper.human?.add([paperPost("0", by: "human", on: .mastodon)], to: .ownPosts)
+        try await paper.wait(660)
         try await parts.courier.deliverDue([.post])
-        mirror.human?.with { $0.feeds[.ownPosts]?.removeAll { $0.address == "address-0" } }
-        try await mirror.wait(660)
+        paper.human?.with { $0.feeds[.ownPosts]?.removeAll { $0.address == "address-0" } }
+        try await paper.wait(660)
         try await parts.courier.deliverDue([.post])
-        #expect(try await isArchived(0, in: mirror))
+        #expect(try await isArchived(0, in: paper))
     }
 
     /// What stands in for a deleted post is looked at as closely.
     @Test func aReplacementMustBeThereToo() async throws {
-        let (mirror, parts) = try await mirror(posts: 30, shown: [7, 11])
+        let (paper, parts) = try await paper(posts: 30, shown: [7, 11])
         var used: Set<PostID> = []
         for slot in 1...4 {
-            let ended = try await deliver(0, slot: slot, of: mirror, parts)
+            let ended = try await deliver(0, slot: slot, of: paper, parts)
             if ended.state == .done {
                 used.insert(try #require(ended.sourcePost))
             } else {
                 #expect(ended.state == .skipped && ["source-gone", "no-text"].contains(ended.reason))
             }
-            try await mirror.wait(120)
+            try await paper.wait(120)
         }
         #expect(used.isSubset(of: [Self.id(7), Self.id(11)]))
-        let looks = mirror.human?.with { $0.lookedUp.count } ?? 0
+        let looks = paper.human?.with { $0.lookedUp.count } ?? 0
         #expect(looks <= 4 * 4, "its own text, and three others")
     }
 
     @Test func whatIsNoLongerForEverybodyIsNotUsed() async throws {
-        let (mirror, parts) = try await mirror(posts: 6, shown: [])
+        let (paper, parts) = try await paper(posts: 6, shown: [])
         let secret = (0..<6).map { paperPost("\($0)", by: "human", on: .mastodon, visibility: .private) }
-        mirror.human?.add(secret, to: .ownPosts)
-        let ended = try await deliver(0, slot: 1, of: mirror, parts)
+        paper.human?.add(secret, to: .ownPosts)
+        let ended = try await deliver(0, slot: 1, of: paper, parts)
         #expect(ended.state == .skipped && ended.reason == "source-gone")
-        #expect(mirror.bot.with { $0.published.isEmpty })
+        #expect(paper.bot.with { $0.published.isEmpty })
     }
 
     @Test func aCallThatWasCutOffTellsNothing() async throws {
-        let (mirror, parts) = try await mirror(posts: 3, shown: [])
-        mirror.human?.with { $0.cutsCallsOff = true }
-        #expect(try await deliver(0, slot: 1, of: mirror, parts).state == .done)
-        #expect(try await isArchived(0, in: mirror))
+        let (paper, parts) = try await paper(posts: 3, shown: [])
+        paper.human?.with { $0.cutsCallsOff = true }
+        #expect(try await deliver(0, slot: 1, of: paper, parts).state == .done)
+        #expect(try await isArchived(0, in: paper))
     }
 }

@@ -11,9 +11,9 @@ import Testing
     @Test func rewritesTheMinutesOnceWhenTheZoneChanges() async throws {
         let fixture = try await MirrorFixture.start()
         let now = fixture.clock.now
-        #expect(try await fixture.stores.settleTimeZone(now: now) == Sample.zone)
-        #expect(try await fixture.stores.table.record().timeZone == "Asia/Tokyo")
-        let inTokyo = try await fixture.stores.archive.scheduleRows()
+        #expect(try await fixture.mirror.settleTimeZone(now: now) == Sample.zone)
+        #expect(try await fixture.mirror.table.record().timeZone == "Asia/Tokyo")
+        let inTokyo = try await fixture.mirror.archive.scheduleRows()
         let moved = try await fixture.reopened(changing: ["TIME_ZONE": "Europe/Berlin"])
         #expect(try await moved.settleTimeZone(now: now)?.identifier == "Europe/Berlin")
         let inBerlin = try await moved.archive.scheduleRows()
@@ -28,7 +28,7 @@ import Testing
 
     @Test func remembersTheZoneOfTheMirror() async throws {
         let fixture = try await MirrorFixture.start()
-        #expect(try await fixture.stores.settleTimeZone(now: fixture.clock.now) == Sample.zone)
+        #expect(try await fixture.mirror.settleTimeZone(now: fixture.clock.now) == Sample.zone)
         let silent = try await fixture.reopened(changing: ["TIME_ZONE": ""])
         #expect(try await silent.settleTimeZone(now: fixture.clock.now) == Sample.zone)
         let other = try await fixture.reopened(changing: ["TIME_ZONE": "", "MIRROR": "other"])
@@ -38,10 +38,10 @@ import Testing
     @Test func proposesTheZoneThatAnArchiveNamed() async throws {
         let fixture = try await MirrorFixture.start(isTrained: false)
         let now = fixture.clock.now
-        try await fixture.stores.table.proposeTimeZone("America/Lima", now: now)
+        try await fixture.mirror.table.proposeTimeZone("America/Lima", now: now)
         // It is a proposal, and the zone that is set is another matter.
-        #expect(try await fixture.stores.settleTimeZone(now: now) == Sample.zone)
-        #expect(try await fixture.stores.timeZoneProposal() == "the archive says America/Lima")
+        #expect(try await fixture.mirror.settleTimeZone(now: now) == Sample.zone)
+        #expect(try await fixture.mirror.timeZoneProposal() == "the archive says America/Lima")
         let other = try await fixture.reopened(changing: ["TIME_ZONE": "", "MIRROR": "other"])
         #expect(try await !other.timeZoneProposal().contains("Lima"))
     }

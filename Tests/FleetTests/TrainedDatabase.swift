@@ -8,12 +8,12 @@ import TestSupport
 enum TrainedDatabase {
     private static let original = Task {
         let folder = try TemporaryDirectory()
-        let stores = try await MirrorStores.open(
+        let mirror = try await HumanMirror.open(
             try MirrorFixture.configuration([
                 "MIRROR": MirrorFixture.mirror, "MIRROR_BOT_HOME": folder.path,
             ]))
-        try await train(stores)
-        await stores.close()
+        try await train(mirror)
+        await mirror.close()
         return folder
     }
 
@@ -26,16 +26,19 @@ enum TrainedDatabase {
     }
 
     /// Teaches a mirror the sample, in the names of the human's network.
-    static func train(_ stores: MirrorStores, on network: NetworkName = .mastodon) async throws {
+    static func train(_ mirror: HumanMirror, on network: NetworkName = .mastodon) async throws {
         let folder = try TemporaryDirectory()
         let posts = try folder.write(Data(Sample.postLines.utf8), to: "posts.jsonl")
         let examples = try folder.write(Data(Sample.exampleLines.utf8), to: "examples.jsonl")
-        let clock = VirtualClock(startingAt: Sample.origin)
-        let scheduler = SchedulerTrainer(stores: stores, clock: clock, zone: Sample.zone) { _ in }
-        _ = try await scheduler.train(fromArchive: posts, localHost: nil) {
-            SandboxIdentity.carried($0, to: network)
+        // Whatever the mirror's own clock shows.
+        let past = try await HumanMirror.open(mirror.configuration, clock: VirtualClock(startingAt: Sample.origin))
+        try await past.closing { mirror in
+            let scheduler = SchedulerTrainer(mirror: mirror, zone: Sample.zone) { _ in }
+            _ = try await scheduler.train(fromArchive: posts, localHost: nil) {
+                SandboxIdentity.carried($0, to: network)
+            }
+            let classifier = ClassifierTrainer(mirror: mirror, favorites: try mirror.favorites()) { _ in }
+            _ = try await classifier.train(fromArchive: examples, localHost: nil, limit: nil)
         }
-        let classifier = ClassifierTrainer(stores: stores, favorites: try stores.favorites(), clock: clock) { _ in }
-        _ = try await classifier.train(fromArchive: examples, localHost: nil, limit: nil)
     }
 }

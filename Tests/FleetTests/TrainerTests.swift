@@ -16,11 +16,11 @@ import Testing
     private func scheduler(
         _ fixture: MirrorFixture, progress: Recorder<TrainingProgress> = Recorder()
     ) -> SchedulerTrainer {
-        SchedulerTrainer(stores: fixture.stores, clock: fixture.clock, zone: Sample.zone) { progress.add($0) }
+        SchedulerTrainer(mirror: fixture.mirror, zone: Sample.zone) { progress.add($0) }
     }
 
     private func human(_ fixture: MirrorFixture) async throws -> any SocialNetwork {
-        try await fixture.registry.requiredNetwork(of: .human, in: fixture.stores)
+        try await fixture.mirror.requiredNetwork(of: .human)
     }
 
     private var own: Set<AccountID> { [Sample.person("haruka"), Sample.person("mirror")] }
@@ -34,7 +34,7 @@ import Testing
         #expect(first.learned == Sample.served.count - hidden)
         #expect(first.known == 0)
         #expect(first.leftOut["not public"] == hidden)
-        #expect(try await fixture.stores.archive.count() == first.learned)
+        #expect(try await fixture.mirror.archive.count() == first.learned)
         #expect(progress.values.last == TrainingProgress(step: .posts, done: first.read, total: 3_200))
         #expect(progress.values.map(\.done) == progress.values.map(\.done).sorted())
         // Nothing new.
@@ -56,12 +56,12 @@ import Testing
         let network = try await human(fixture)
         let trainer = scheduler(fixture)
         try await trainer.startOver()
-        #expect(try await fixture.stores.archive.count() == 0)
+        #expect(try await fixture.mirror.archive.count() == 0)
         let summary = try await trainer.train(from: network)
         #expect(summary.read > Sample.served.count)
-        #expect(try await fixture.stores.archive.count() == summary.learned)
+        #expect(try await fixture.mirror.archive.count() == summary.learned)
         #expect(try await fixture.actions() == actions)
-        #expect(try await fixture.stores.table.record().activated == Sample.hour(9))
+        #expect(try await fixture.mirror.table.record().activated == Sample.hour(9))
     }
 
     @Test func importsAFileOnce() async throws {
@@ -74,11 +74,11 @@ import Testing
         let second = try await scheduler(fixture).train(fromArchive: path, localHost: nil)
         #expect(second.learned == 0)
         #expect(second.known == first.learned)
-        #expect(try await fixture.stores.archive.count() == first.learned)
+        #expect(try await fixture.mirror.archive.count() == first.learned)
         // The same posts on the network fill in their addresses and are not new.
         let third = try await scheduler(fixture).train(from: try await human(fixture))
         #expect(third.learned == 0)
-        #expect(try await fixture.stores.archive.newestPost(on: .mastodon)?.address != nil)
+        #expect(try await fixture.mirror.archive.newestPost(on: .mastodon)?.address != nil)
     }
 
     @Test func archivesNothingPrivateAndNothingOfOthers() async throws {
@@ -86,7 +86,7 @@ import Testing
         _ = try await scheduler(fixture).train(from: try await human(fixture))
         try await fixture.wait(until: Sample.hour(23))
         _ = try await scheduler(fixture).train(from: try await human(fixture))
-        let posts = try await fixture.stores.archive.standalonePosts()
+        let posts = try await fixture.mirror.archive.standalonePosts()
         #expect(posts.allSatisfy { $0.visibility.isOpen && !$0.isRepost })
         #expect(posts.allSatisfy { $0.author == Sample.person("haruka") })
     }
@@ -96,17 +96,17 @@ import Testing
         let folder = try TemporaryDirectory()
         let path = try folder.write(Data(Sample.postLines.utf8), to: "posts.jsonl")
         let summary = try await scheduler(fixture).train(fromArchive: path, localHost: nil)
-        let kept = try await fixture.stores.archive.span()
-        #expect(try await fixture.stores.archive.count() == 100)
+        let kept = try await fixture.mirror.archive.span()
+        #expect(try await fixture.mirror.archive.count() == 100)
         #expect((summary.leftOut["older than the archive's limit"] ?? 0) > 300)
         #expect(try #require(kept).newest == Sample.posts.last { $0.visibility != .private }?.createdAt)
     }
 
     @Test func readsFavoritesAndTheTimelineTheyWereChosenFrom() async throws {
         let fixture = try await MirrorFixture.start(isTrained: false)
-        let (network, favorites) = (try await human(fixture), try fixture.stores.favorites())
+        let (network, favorites) = (try await human(fixture), try fixture.mirror.favorites())
         let progress = Recorder<TrainingProgress>()
-        let trainer = ClassifierTrainer(stores: fixture.stores, favorites: favorites, clock: fixture.clock) {
+        let trainer = ClassifierTrainer(mirror: fixture.mirror, favorites: favorites) {
             progress.add($0)
         }
         let first = try await trainer.train(from: network, own: own, limit: 100)
@@ -140,12 +140,12 @@ import Testing
     @Test func learnsNobodyWhoWantsToBeLeftAlone() async throws {
         let fixture = try await MirrorFixture.start(isTrained: false)
         let aoi = Sample.person("aoi")
-        try await fixture.stores.people.set(.deny, for: aoi, at: fixture.clock.now)
+        try await fixture.mirror.people.set(.deny, for: aoi, at: fixture.clock.now)
         let trainer = ClassifierTrainer(
-            stores: fixture.stores, favorites: try fixture.stores.favorites(), clock: fixture.clock
+            mirror: fixture.mirror, favorites: try fixture.mirror.favorites()
         ) { _ in }
         _ = try await trainer.train(from: try await human(fixture), own: own, limit: 1_000)
-        let rows = try await fixture.stores.storage.query("SELECT DISTINCT author FROM examples")
+        let rows = try await fixture.mirror.storage.query("SELECT DISTINCT author FROM examples")
         let authors = try rows.map { try $0.text("author") }
         #expect(authors.count > 5)
         #expect(Set(authors).isDisjoint(with: [aoi.value, "shizuka@sandbox.example", "haruka@sandbox.example"]))
@@ -155,8 +155,8 @@ import Testing
         let fixture = try await MirrorFixture.start(isTrained: false)
         let folder = try TemporaryDirectory()
         let path = try folder.write(Data(Sample.exampleLines.utf8), to: "examples.jsonl")
-        let favorites = try fixture.stores.favorites()
-        let trainer = ClassifierTrainer(stores: fixture.stores, favorites: favorites, clock: fixture.clock) { _ in }
+        let favorites = try fixture.mirror.favorites()
+        let trainer = ClassifierTrainer(mirror: fixture.mirror, favorites: favorites) { _ in }
         _ = try await trainer.train(fromArchive: path, localHost: nil, limit: 30)
         let some = try await favorites.status()
         #expect(some.favorites == 30 && some.normals == 30 && some.seen == 60)
@@ -172,19 +172,19 @@ import Testing
         #expect(try await fixture.worker().runOnce())
         let other = try await fixture.reopened(changing: ["MIRROR": "other"])
         try await TrainedDatabase.train(other)
-        let before = try await TableContents(of: fixture.stores.storage)
-        try await TrainingReset(stores: fixture.stores).clear()
-        #expect(try await fixture.stores.archive.count() == 0)
-        #expect(try await fixture.stores.favorites().status().seen == 0)
+        let before = try await TableContents(of: fixture.mirror.storage)
+        try await TrainingReset(mirror: fixture.mirror).clear()
+        #expect(try await fixture.mirror.archive.count() == 0)
+        #expect(try await fixture.mirror.favorites().status().seen == 0)
         for name in [FeedName.humanPosts, FeedName.humanFavorites, FeedName.seen] {
-            #expect(try await fixture.stores.feeds.progress(of: name).position == nil)
+            #expect(try await fixture.mirror.feeds.progress(of: name).position == nil)
         }
         // What the bot did, whom it met and where it reads on stay.
-        let after = try await TableContents(of: fixture.stores.storage)
+        let after = try await TableContents(of: fixture.mirror.storage)
         for table in ["actions", "plans", "people", "mirrors", "leases"] {
             #expect(after.tables[table] == before.tables[table])
         }
-        #expect(try await fixture.stores.feeds.progress(of: FeedName.botHome).position != nil)
+        #expect(try await fixture.mirror.feeds.progress(of: FeedName.botHome).position != nil)
         #expect(try await other.archive.count() > 0)
         #expect(try await other.favorites().status().favorites == Int64(Sample.exampleCount))
     }

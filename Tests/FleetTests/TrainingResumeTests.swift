@@ -13,14 +13,14 @@ import Testing
     private static let count = 250
 
     /// A mirror whose human has said and favorited things.
-    private func mirror(_ network: NetworkName = .mastodon, pageSize: Int = 20) async throws -> PaperMirror {
-        let mirror = try await PaperMirror(bot: network, human: network)
-        let human = try #require(mirror.human)
+    private func paper(_ network: NetworkName = .mastodon, pageSize: Int = 20) async throws -> PaperMirror {
+        let paper = try await PaperMirror(bot: network, human: network)
+        let human = try #require(paper.human)
         human.with { $0.pageSize = pageSize }
         human.add((0..<Self.count).map { said($0, on: network) }, to: .ownPosts)
         human.add((0..<Self.count).map { paperPost("f\($0)", on: network, "green tea \($0)") }, to: .favorites)
         human.add((0..<Self.count).map { paperPost("h\($0)", on: network, "late train \($0)") }, to: .home)
-        return mirror
+        return paper
     }
 
     private func said(_ number: Int, on network: NetworkName) -> ObservedPost {
@@ -30,16 +30,16 @@ import Testing
     }
 
     private func scheduler(
-        _ mirror: PaperMirror, budget: TrainingBudget? = nil, progress: Recorder<TrainingProgress> = Recorder()
+        _ paper: PaperMirror, budget: TrainingBudget? = nil, progress: Recorder<TrainingProgress> = Recorder()
     ) -> SchedulerTrainer {
-        SchedulerTrainer(stores: mirror.stores, clock: mirror.clock, zone: PaperMirror.zone, budget: budget) {
+        SchedulerTrainer(mirror: paper.mirror, zone: PaperMirror.zone, budget: budget) {
             progress.add($0)
         }
     }
 
-    private func classifier(_ mirror: PaperMirror, budget: TrainingBudget? = nil) throws -> ClassifierTrainer {
+    private func classifier(_ paper: PaperMirror, budget: TrainingBudget? = nil) throws -> ClassifierTrainer {
         ClassifierTrainer(
-            stores: mirror.stores, favorites: try mirror.stores.favorites(), clock: mirror.clock, budget: budget
+            mirror: paper.mirror, favorites: try paper.mirror.favorites(), budget: budget
         ) { _ in }
     }
 
@@ -72,8 +72,8 @@ import Testing
     }
 
     @Test func anInterruptedWalkGoesOnWhereItStopped() async throws {
-        let mirror = try await mirror()
-        let human = try #require(mirror.human)
+        let paper = try await paper()
+        let human = try #require(paper.human)
         // The network is gone from the fifth page on.
         let limit = human.looks.count + 4
         human.with {
@@ -81,82 +81,82 @@ import Testing
                 operation == .readOwnPosts && human.looks.count >= limit ? human.error(.unavailable, operation) : nil
             }
         }
-        await #expect(throws: NetworkError.self) { try await scheduler(mirror).train(from: human) }
-        #expect(try await mirror.stores.archive.count() == 80)
+        await #expect(throws: NetworkError.self) { try await scheduler(paper).train(from: human) }
+        #expect(try await paper.mirror.archive.count() == 80)
         // Meanwhile the human went on.
         human.add((0..<3).map { said(Self.count + $0, on: .mastodon) }, to: .ownPosts)
         human.with { $0.failure = { _, _ in nil } }
         let before = human.looks.count
-        let second = try await scheduler(mirror).train(from: human)
+        let second = try await scheduler(paper).train(from: human)
         #expect(second.read == 3 + Self.count - 80)
         #expect(second.known == 0)
         #expect(second.missing.isEmpty)
-        #expect(try await mirror.stores.archive.count() == Self.count + 3)
+        #expect(try await paper.mirror.archive.count() == Self.count + 3)
         // New posts first, then on from page five; nothing was asked for again.
         let looks = human.looks.dropFirst(before).map(\.position)
         #expect(looks.first == .newer(than: "\(Self.count)"))
         #expect(looks.contains(.older("\(Self.count - 80)")))
         #expect(!looks.contains(.newest) && !looks.contains(.older("\(Self.count - 60)")))
-        #expect(try await scheduler(mirror).train(from: human).read == 0)
-        #expect(try await mirror.stores.feeds.progress(of: "human-posts").past == nil)
+        #expect(try await scheduler(paper).train(from: human).read == 0)
+        #expect(try await paper.mirror.feeds.progress(of: "human-posts").past == nil)
     }
 
     /// A worker that was started first has read the newest page of each feed.
     @Test func aTrainingAfterTheFirstRunReadsThePastToo() async throws {
-        let mirror = try await mirror()
-        let human = try #require(mirror.human)
-        for pass in Passes(parts: try await mirror.parts()).inOrder { _ = try await pass.run() }
-        #expect(try await mirror.stores.archive.count() == 20)
-        let posts = try await scheduler(mirror).train(from: human)
+        let paper = try await paper()
+        let human = try #require(paper.human)
+        for pass in Passes(parts: try await paper.parts()).inOrder { _ = try await pass.run() }
+        #expect(try await paper.mirror.archive.count() == 20)
+        let posts = try await scheduler(paper).train(from: human)
         #expect(posts.learned == Self.count - 20 && posts.known == 0)
-        #expect(try await mirror.stores.archive.count() == Self.count)
-        #expect(try await mirror.stores.feeds.progress(of: "human-posts").past == nil)
-        _ = try await classifier(mirror).train(from: human, own: [], limit: 100)
-        let status = try await mirror.stores.favorites().status()
+        #expect(try await paper.mirror.archive.count() == Self.count)
+        #expect(try await paper.mirror.feeds.progress(of: "human-posts").past == nil)
+        _ = try await classifier(paper).train(from: human, own: [], limit: 100)
+        let status = try await paper.mirror.favorites().status()
         #expect(status.favorites == 120 && status.normals == 120)
         // The bot's own feeds have no past that anybody would want.
-        #expect(try await mirror.stores.feeds.progress(of: "bot-home").past == nil)
+        #expect(try await paper.mirror.feeds.progress(of: "bot-home").past == nil)
     }
 
     @Test func startingOverForgetsWhereAWalkStopped() async throws {
-        let mirror = try await mirror()
-        let human = try #require(mirror.human)
+        let paper = try await paper()
+        let human = try #require(paper.human)
         human.with {
             $0.failure = { operation, _ in
                 operation == .readOwnPosts && human.looks.count >= 2 ? human.error(.unavailable, operation) : nil
             }
         }
-        await #expect(throws: NetworkError.self) { try await scheduler(mirror).train(from: human) }
-        #expect(try await mirror.stores.feeds.progress(of: "human-posts").past != nil)
-        try await scheduler(mirror).startOver()
-        #expect(try await mirror.stores.feeds.progress(of: "human-posts").past == nil)
+        await #expect(throws: NetworkError.self) { try await scheduler(paper).train(from: human) }
+        #expect(try await paper.mirror.feeds.progress(of: "human-posts").past != nil)
+        try await scheduler(paper).startOver()
+        #expect(try await paper.mirror.feeds.progress(of: "human-posts").past == nil)
         human.with { $0.failure = { _, _ in nil } }
-        #expect(try await scheduler(mirror).train(from: human).learned == Self.count)
+        #expect(try await scheduler(paper).train(from: human).learned == Self.count)
     }
 
     @Test func aPositionThatIsNoLongerKnownIsGivenUpWhereReadingIsFree() async throws {
-        let mirror = try await mirror()
-        let human = try #require(mirror.human)
+        let paper = try await paper()
+        let human = try #require(paper.human)
         human.with {
             $0.failure = { operation, _ in
                 operation == .readOwnPosts && human.looks.count >= 2 ? human.error(.unavailable, operation) : nil
             }
         }
-        await #expect(throws: NetworkError.self) { try await scheduler(mirror).train(from: human) }
+        await #expect(throws: NetworkError.self) { try await scheduler(paper).train(from: human) }
         human.with {
             $0.failure = { operation, position in
                 position == .older("\(Self.count - 40)") && human.looks.count < 4
                     ? human.error(.rejected, operation) : nil
             }
         }
-        let summary = try await scheduler(mirror).train(from: human)
+        let summary = try await scheduler(paper).train(from: human)
         #expect(summary.learned == Self.count - 40)
-        #expect(try await mirror.stores.archive.count() == Self.count)
+        #expect(try await paper.mirror.archive.count() == Self.count)
     }
 
     @Test func aPositionThatIsNoLongerKnownIsNotPaidForTwice() async throws {
-        let mirror = try await mirror(.x)
-        let human = try #require(mirror.human)
+        let paper = try await paper(.x)
+        let human = try #require(paper.human)
         human.with { state in
             state.price = Money(microdollars: 1)
             state.failure = { operation, _ in
@@ -164,7 +164,7 @@ import Testing
             }
         }
         await #expect(throws: NetworkError.self) {
-            try await classifier(mirror).train(from: human, own: [], limit: 800)
+            try await classifier(paper).train(from: human, own: [], limit: 800)
         }
         human.with { state in
             state.failure = { operation, position in
@@ -172,18 +172,18 @@ import Testing
                 return nil
             }
         }
-        let summary = try await classifier(mirror).train(from: human, own: [], limit: 800)
+        let summary = try await classifier(paper).train(from: human, own: [], limit: 800)
         #expect(summary.read == Self.count)
         #expect(summary.missing.count == 1)
         #expect(summary.missing[0].contains("no longer knows where the last training stopped"))
         #expect(summary.missing[0].contains("--again"))
         #expect(!human.looks.dropFirst(2).contains(.init(feed: .favorites, position: .newest)))
-        #expect(try await classifier(mirror).train(from: human, own: [], limit: 800).missing.isEmpty)
+        #expect(try await classifier(paper).train(from: human, own: [], limit: 800).missing.isEmpty)
     }
 
     @Test func aSharePerDayIsNotTheMonthsMoney() async throws {
-        let mirror = try await mirror(.x)
-        let human = try #require(mirror.human)
+        let paper = try await paper(.x)
+        let human = try #require(paper.human)
         let until = PaperMirror.now + 3_600
         human.with {
             $0.failure = { operation, _ in
@@ -191,7 +191,7 @@ import Testing
                     ? human.error(.overBudget, operation, retryAfter: until) : nil
             }
         }
-        let summary = try await classifier(mirror).train(from: human, own: [], limit: 800)
+        let summary = try await classifier(paper).train(from: human, own: [], limit: 800)
         #expect(summary.read == Self.count + 20)
         #expect(
             summary.missing[0].contains(
@@ -199,12 +199,12 @@ import Testing
     }
 
     @Test func halfOfTheMonthsMoneyIsSpentAndTheRestIsReadLater() async throws {
-        let mirror = try await mirror(.x, pageSize: 50)
-        let human = try #require(mirror.human)
+        let paper = try await paper(.x, pageSize: 50)
+        let human = try #require(paper.human)
         // 250 posts would cost $2.50; half of $2 pays for 100 and a page of 50 that begins below it.
         let purse = Purse(dollars: 2.4, to: human, price: Money(microdollars: 10_000))
         let progress = Recorder<TrainingProgress>()
-        let first = try await scheduler(mirror, budget: purse.training, progress: progress).train(from: human)
+        let first = try await scheduler(paper, budget: purse.training, progress: progress).train(from: human)
         let announced = try #require(progress.values.first)
         #expect(announced.done == 0 && announced.step == .posts)
         #expect(
@@ -220,27 +220,27 @@ import Testing
         #expect(sentence.contains("after 2026-07-01") && sentence.contains("X_BUDGET_USD_PER_MONTH"))
         #expect(sentence.contains("--from"))
         // The newest came first.
-        #expect(try await mirror.stores.archive.newestPost(on: .x)?.id.value == "p249")
+        #expect(try await paper.mirror.archive.newestPost(on: .x)?.id.value == "p249")
         // The same month again: nothing is asked for.
         let looks = human.looks.count
-        let second = try await scheduler(mirror, budget: purse.training).train(from: human)
+        let second = try await scheduler(paper, budget: purse.training).train(from: human)
         #expect(second.read == 0 && second.missing.count == 1)
         #expect(human.looks.count == looks)
         // The next month goes on.
         purse.renew()
-        let third = try await scheduler(mirror, budget: purse.training).train(from: human)
+        let third = try await scheduler(paper, budget: purse.training).train(from: human)
         #expect(third.read == Self.count - 150 && third.known == 0)
         #expect(third.missing.isEmpty)
         #expect(purse.total == Money(microdollars: 1_000_000))
     }
 
     @Test func withoutMoneyNothingIsRead() async throws {
-        let mirror = try await mirror(.x)
-        let human = try #require(mirror.human)
+        let paper = try await paper(.x)
+        let human = try #require(paper.human)
         let purse = Purse(dollars: 0, to: human, price: Money(microdollars: 5_000))
-        let posts = try await scheduler(mirror, budget: purse.training).train(from: human)
+        let posts = try await scheduler(paper, budget: purse.training).train(from: human)
         #expect(posts.read == 0 && posts.missing.first?.contains("at most 3200 older posts") == true)
-        let favorites = try await classifier(mirror, budget: purse.training).train(from: human, own: [], limit: 800)
+        let favorites = try await classifier(paper, budget: purse.training).train(from: human, own: [], limit: 800)
         #expect(favorites.read == 0)
         #expect(
             favorites.missing.map { $0.prefix(30) }
@@ -249,8 +249,8 @@ import Testing
     }
 
     @Test func aNetworkThatRefusesToSpendEndsATrainingAsAPersonExpects() async throws {
-        let mirror = try await mirror(.x)
-        let human = try #require(mirror.human)
+        let paper = try await paper(.x)
+        let human = try #require(paper.human)
         let until = PaperMirror.now + 20 * 86_400
         human.with {
             $0.failure = { operation, _ in
@@ -258,33 +258,33 @@ import Testing
                     ? human.error(.overBudget, operation, retryAfter: until) : nil
             }
         }
-        let first = try await scheduler(mirror).train(from: human)
+        let first = try await scheduler(paper).train(from: human)
         #expect(first.read == 60)
         #expect(first.missing.first?.contains("at most 3140 older posts were not read") == true)
         #expect(first.missing.first?.contains(until.rfc3339.prefix(10)) == true)
         human.with { $0.failure = { _, _ in nil } }
-        #expect(try await scheduler(mirror).train(from: human).read == Self.count - 60)
+        #expect(try await scheduler(paper).train(from: human).read == Self.count - 60)
     }
 
     @Test func favoritesComeBeforeWhatTheyAreComparedWith() async throws {
-        let mirror = try await mirror(.x, pageSize: 50)
-        let human = try #require(mirror.human)
+        let paper = try await paper(.x, pageSize: 50)
+        let human = try #require(paper.human)
         let purse = Purse(dollars: 6, to: human, price: Money(microdollars: 10_000))
-        let first = try await classifier(mirror, budget: purse.training).train(from: human, own: [], limit: 800)
+        let first = try await classifier(paper, budget: purse.training).train(from: human, own: [], limit: 800)
         // All 250 favorites, and a page of the timeline.
         #expect(first.read == Self.count + 50)
         #expect(first.missing.count == 1 && first.missing[0].contains("at most 750 older posts"))
         purse.renew()
-        let second = try await classifier(mirror, budget: purse.training).train(from: human, own: [], limit: 800)
+        let second = try await classifier(paper, budget: purse.training).train(from: human, own: [], limit: 800)
         #expect(second.read == Self.count - 50 && second.missing.isEmpty)
         #expect(first.learned + second.learned == 2 * Self.count)
     }
 
     @Test func aTimelineThatCannotBeReadIsSaidToBeMissing() async throws {
-        let mirror = try await mirror(.bluesky)
-        let human = try #require(mirror.human)
+        let paper = try await paper(.bluesky)
+        let human = try #require(paper.human)
         human.with { $0.capabilities.feeds = [.ownPosts, .favorites] }
-        let summary = try await classifier(mirror).train(from: human, own: [], limit: 800)
+        let summary = try await classifier(paper).train(from: human, own: [], limit: 800)
         #expect(summary.read == Self.count)
         #expect(summary.missing.count == 1)
         #expect(summary.missing[0].contains("home timeline cannot be read"))
@@ -292,10 +292,10 @@ import Testing
     }
 
     @Test func freeReadingHasNoPriceToTell() async throws {
-        let mirror = try await mirror()
-        let human = try #require(mirror.human)
+        let paper = try await paper()
+        let human = try #require(paper.human)
         let progress = Recorder<TrainingProgress>()
-        _ = try await scheduler(mirror, progress: progress).train(from: human)
+        _ = try await scheduler(paper, progress: progress).train(from: human)
         #expect(progress.values.allSatisfy { $0.announcement == nil })
         #expect(progress.values.count == 13)
     }

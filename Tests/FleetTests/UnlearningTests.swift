@@ -16,7 +16,7 @@ import Testing
 
     private static let now = BareMirror.now
 
-    private func open(_ counts: Counts) async throws -> MirrorStores {
+    private func open(_ counts: Counts) async throws -> HumanMirror {
         let variables = counts == .redis ? ["REDIS_URL": try await RedisServer.shared().url] : [:]
         let name = "t" + String(UUID().uuidString.lowercased().prefix(30))
         let mirror = try await BareMirror(counts == .postgres ? .postgres : .sqlite, variables: variables)
@@ -27,44 +27,44 @@ import Testing
         Example(id: PostID(network: network, value: "\(number)"), author: author, text: "fresh bread \(number)")
     }
 
-    private func learn(_ examples: [Example], _ stores: MirrorStores) async throws {
-        _ = try await stores.favorites().learn(examples.map(FavoriteEvent.seen), at: Self.now)
+    private func learn(_ examples: [Example], _ mirror: HumanMirror) async throws {
+        _ = try await mirror.favorites().learn(examples.map(FavoriteEvent.seen), at: Self.now)
     }
 
     @Test(arguments: Counts.allCases) func unlearnsOnePersonAndNobodyElse(_ counts: Counts) async throws {
-        let stores = try await open(counts)
+        let mirror = try await open(counts)
         let examples = (0..<40).map { example($0, by: $0 % 4 == 0 ? "pal@home.example" : "ann@home.example") }
-        try await learn(examples + [example(90, by: "pal@home.example", on: .bluesky), example(91, by: nil)], stores)
+        try await learn(examples + [example(90, by: "pal@home.example", on: .bluesky), example(91, by: nil)], mirror)
         let pal = AccountID.mastodon("Pal@Home.Example", localHost: "")
-        #expect(try await stores.forgetLearning(of: pal, now: Self.now) == 10)
-        let status = try await stores.favorites().status()
+        #expect(try await mirror.forgetLearning(of: pal, now: Self.now) == 10)
+        let status = try await mirror.favorites().status()
         #expect(status.seen == 32)
         #expect(status.countsMatch)
-        #expect(try await stores.forgetLearning(of: pal, now: Self.now) == 0)
+        #expect(try await mirror.forgetLearning(of: pal, now: Self.now) == 0)
         // What comes later is another matter.
-        try await learn([example(100, by: "pal@home.example")], stores)
-        #expect(try await stores.favorites().status().seen == 33)
+        try await learn([example(100, by: "pal@home.example")], mirror)
+        #expect(try await mirror.favorites().status().seen == 33)
     }
 
     /// On networks whose names change, posts hold the name and not the number.
     @Test func findsPeopleByTheNameTheyWereSeenUnder() async throws {
-        let stores = try await open(.sqlite)
+        let mirror = try await open(.sqlite)
         try await learn(
             [
                 example(1, by: "pal.example", on: .bluesky), example(2, by: "old.example", on: .bluesky),
                 example(3, by: "ann.example", on: .bluesky),
-            ], stores)
+            ], mirror)
         let pal = AccountID(network: .bluesky, value: "did:plc:pal")
-        #expect(try await stores.forgetLearning(of: pal, now: Self.now) == 0)
-        try await stores.people.recordContact(pal, handle: "old.example", at: Self.now)
-        #expect(try await stores.forgetLearning(of: pal, handle: "Pal.Example", now: Self.now) == 2)
-        #expect(try await stores.favorites().status().seen == 1)
+        #expect(try await mirror.forgetLearning(of: pal, now: Self.now) == 0)
+        try await mirror.people.recordContact(pal, handle: "old.example", at: Self.now)
+        #expect(try await mirror.forgetLearning(of: pal, handle: "Pal.Example", now: Self.now) == 2)
+        #expect(try await mirror.favorites().status().seen == 1)
     }
 
     /// Where nothing was learned from them, nobody needs the dictionary.
     @Test func needsNoDictionaryForNothing() async throws {
-        let stores = try await BareMirror(variables: ["MECAB_DICTIONARY": "/nowhere"]).open()
+        let mirror = try await BareMirror(variables: ["MECAB_DICTIONARY": "/nowhere"]).open()
         let pal = AccountID.mastodon("pal@home.example", localHost: "")
-        #expect(try await stores.forgetLearning(of: pal, now: Self.now) == 0)
+        #expect(try await mirror.forgetLearning(of: pal, now: Self.now) == 0)
     }
 }

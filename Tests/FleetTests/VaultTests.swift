@@ -43,9 +43,9 @@ import Testing
         return String(decoding: try encoder.encode(LoginRecord(login)), as: UTF8.self)
     }
 
-    private func login(_ stores: MirrorStores, _ role: AccountRole = .bot) async -> ConfigurationError? {
+    private func login(_ mirror: HumanMirror, _ role: AccountRole = .bot) async -> ConfigurationError? {
         do {
-            _ = try await stores.vault.login(of: role)
+            _ = try await mirror.vault.login(of: role)
             return nil
         } catch {
             return error as? ConfigurationError
@@ -53,63 +53,63 @@ import Testing
     }
 
     private func store(
-        _ login: StoredLogin, in stores: MirrorStores, for role: AccountRole = .bot
+        _ login: StoredLogin, in mirror: HumanMirror, for role: AccountRole = .bot
     ) async -> ConfigurationError? {
         do {
-            try await stores.vault.store(login, for: role, at: BareMirror.now)
+            try await mirror.vault.store(login, for: role, at: BareMirror.now)
             return nil
         } catch {
             return error as? ConfigurationError
         }
     }
 
-    private func session(_ stores: MirrorStores, _ role: AccountRole = .bot) -> any CredentialStore {
-        stores.vault.sessions(of: role, clock: VirtualClock(startingAt: BareMirror.now))
+    private func session(_ mirror: HumanMirror, _ role: AccountRole = .bot) -> any CredentialStore {
+        mirror.vault.sessions(of: role, clock: VirtualClock(startingAt: BareMirror.now))
     }
 
-    private func sealed(_ stores: MirrorStores) async throws -> [String: String] {
-        let rows = try await stores.storage.query("SELECT role, sealed FROM credentials")
+    private func sealed(_ mirror: HumanMirror) async throws -> [String: String] {
+        let rows = try await mirror.storage.query("SELECT role, sealed FROM credentials")
         return Dictionary(uniqueKeysWithValues: try rows.map { (try $0.text("role"), try $0.text("sealed")) })
     }
 
     @Test func keepsTheSessionOfANewLoginAndNoOther() async throws {
-        let stores = try await BareMirror(variables: Self.keyed).open()
-        try await session(stores).save(Secret("planted-old-session"))
+        let mirror = try await BareMirror(variables: Self.keyed).open()
+        try await session(mirror).save(Secret("planted-old-session"))
         let tried = TriedSession()
         #expect(try await tried.load() == nil)
         try await tried.save(Secret("planted-new-session"))
-        #expect(try await session(stores).load()?.reveal() == "planted-old-session")
+        #expect(try await session(mirror).load()?.reveal() == "planted-old-session")
         let login = StoredLogin(credentials: .bluesky(identifier: "did:plc:haruka", appPassword: nil))
-        try await stores.vault.store(login, session: try await tried.load(), for: .bot, at: BareMirror.now)
-        #expect(try await session(stores).load()?.reveal() == "planted-new-session")
-        try await stores.vault.store(login, for: .bot, at: BareMirror.now)
-        #expect(try await session(stores).load() == nil)
+        try await mirror.vault.store(login, session: try await tried.load(), for: .bot, at: BareMirror.now)
+        #expect(try await session(mirror).load()?.reveal() == "planted-new-session")
+        try await mirror.vault.store(login, for: .bot, at: BareMirror.now)
+        #expect(try await session(mirror).load() == nil)
     }
 
     // MARK: Logins
 
     @Test(arguments: Engine.allCases) func givesBackWhatWasStored(_ engine: Engine) async throws {
-        let mirror = try await BareMirror(engine, variables: Self.keyed)
-        let stores = try await mirror.open()
-        #expect(try await stores.vault.login(of: .bot) == nil)
+        let bare = try await BareMirror(engine, variables: Self.keyed)
+        let mirror = try await bare.open()
+        #expect(try await mirror.vault.login(of: .bot) == nil)
         for login in Self.logins {
-            try await stores.vault.store(login, for: .bot, at: BareMirror.now)
-            let found = try spelled(try await mirror.open().vault.login(of: .bot))
+            try await mirror.vault.store(login, for: .bot, at: BareMirror.now)
+            let found = try spelled(try await bare.open().vault.login(of: .bot))
             #expect(try found == spelled(login))
-            #expect(try await stores.vault.login(of: .human) == nil)
+            #expect(try await mirror.vault.login(of: .human) == nil)
         }
-        try await stores.vault.store(Self.logins[0], for: .human, at: BareMirror.now)
-        try await stores.vault.remove(.bot)
-        #expect(try await stores.vault.login(of: .bot) == nil)
-        #expect(try await stores.vault.login(of: .human) != nil)
+        try await mirror.vault.store(Self.logins[0], for: .human, at: BareMirror.now)
+        try await mirror.vault.remove(.bot)
+        #expect(try await mirror.vault.login(of: .bot) == nil)
+        #expect(try await mirror.vault.login(of: .human) != nil)
     }
 
     @Test(arguments: Engine.allCases) func showsNothingInTheDatabase(_ engine: Engine) async throws {
-        let stores = try await BareMirror(engine, variables: Self.keyed).open()
+        let mirror = try await BareMirror(engine, variables: Self.keyed).open()
         for login in Self.logins {
-            try await stores.vault.store(login, for: .bot, at: BareMirror.now)
-            try await session(stores).save(Secret("planted-session"))
-            let rows = try await sealed(stores)
+            try await mirror.vault.store(login, for: .bot, at: BareMirror.now)
+            try await session(mirror).save(Secret("planted-session"))
+            let rows = try await sealed(mirror)
             #expect(rows.keys.sorted() == ["bot", "bot-session"])
             for text in rows.values {
                 #expect(text.hasPrefix("1.") && !text.contains("planted"))
@@ -120,46 +120,46 @@ import Testing
     }
 
     @Test func sealsTheSameDifferentlyEachTime() async throws {
-        let stores = try await BareMirror(variables: Self.keyed).open()
+        let mirror = try await BareMirror(variables: Self.keyed).open()
         var texts: Set<String> = []
         for _ in 0..<5 {
-            try await stores.vault.store(Self.logins[0], for: .bot, at: BareMirror.now)
-            texts.formUnion(try await sealed(stores).values)
+            try await mirror.vault.store(Self.logins[0], for: .bot, at: BareMirror.now)
+            texts.formUnion(try await sealed(mirror).values)
         }
         #expect(texts.count == 5)
     }
 
     @Test(arguments: Engine.allCases) func opensNoRowThatWasMoved(_ engine: Engine) async throws {
-        let mirror = try await BareMirror(engine, variables: Self.keyed)
-        let stores = try await mirror.open()
-        try await stores.vault.store(Self.logins[0], for: .human, at: BareMirror.now)
-        try await stores.vault.store(Self.logins[1], for: .bot, at: BareMirror.now)
-        try await session(stores).save(Secret("planted-session"))
-        let rows = try await sealed(stores)
-        func put(_ text: String, _ mirror: String, _ role: String) async throws {
-            try await stores.storage.execute("DELETE FROM credentials WHERE mirror = \(mirror) AND role = \(role)")
-            try await stores.storage.execute(
-                "INSERT INTO credentials (mirror, role, sealed, updated_ms) VALUES (\(mirror), \(role), \(text), 0)")
+        let bare = try await BareMirror(engine, variables: Self.keyed)
+        let mirror = try await bare.open()
+        try await mirror.vault.store(Self.logins[0], for: .human, at: BareMirror.now)
+        try await mirror.vault.store(Self.logins[1], for: .bot, at: BareMirror.now)
+        try await session(mirror).save(Secret("planted-session"))
+        let rows = try await sealed(mirror)
+        func put(_ text: String, _ owner: String, _ role: String) async throws {
+            try await mirror.storage.execute("DELETE FROM credentials WHERE mirror = \(owner) AND role = \(role)")
+            try await mirror.storage.execute(
+                "INSERT INTO credentials (mirror, role, sealed, updated_ms) VALUES (\(owner), \(role), \(text), 0)")
         }
         // The human's login as the bot's, a session as a login, a login as a session, one mirror's as another's.
         try await put(rows["human"] ?? "", "test", "bot")
-        #expect(await login(stores)?.setting == "SECRET_KEY")
+        #expect(await login(mirror)?.setting == "SECRET_KEY")
         try await put(rows["bot-session"] ?? "", "test", "bot")
-        #expect(await login(stores)?.setting == "SECRET_KEY")
+        #expect(await login(mirror)?.setting == "SECRET_KEY")
         try await put(rows["bot"] ?? "", "test", "bot-session")
-        #expect(try await session(stores).load() == nil)
+        #expect(try await session(mirror).load() == nil)
         try await put(rows["bot"] ?? "", "other", "bot")
-        let other = try await mirror.open(["MIRROR": "other"])
+        let other = try await bare.open(["MIRROR": "other"])
         #expect(await login(other)?.setting == "SECRET_KEY")
         // In its own place it opens again.
         try await put(rows["bot"] ?? "", "test", "bot")
-        #expect(try await stores.vault.login(of: .bot) != nil)
+        #expect(try await mirror.vault.login(of: .bot) != nil)
     }
 
     @Test func opensNothingThatWasChanged() async throws {
-        let stores = try await BareMirror(variables: Self.keyed).open()
-        try await stores.vault.store(Self.logins[0], for: .bot, at: BareMirror.now)
-        let text = try #require(try await sealed(stores)["bot"])
+        let mirror = try await BareMirror(variables: Self.keyed).open()
+        try await mirror.vault.store(Self.logins[0], for: .bot, at: BareMirror.now)
+        let text = try #require(try await sealed(mirror)["bot"])
         var bytes = try #require(Data(base64Encoded: String(text.dropFirst(2))))
         var broken = ["", "1.", "1.!", "2." + text.dropFirst(2), String(text.dropLast(8)), "1." + text]
         for index in [0, 12, bytes.count / 2, bytes.count - 1] {
@@ -168,27 +168,27 @@ import Testing
             bytes[index] ^= 1
         }
         for text in broken {
-            try await stores.storage.execute("UPDATE credentials SET sealed = \(text)")
-            let error = await login(stores)
+            try await mirror.storage.execute("UPDATE credentials SET sealed = \(text)")
+            let error = await login(mirror)
             #expect(error?.setting == "SECRET_KEY" && error?.isMissing == false)
         }
     }
 
     @Test(arguments: Engine.allCases) func needsTheSameKey(_ engine: Engine) async throws {
-        let mirror = try await BareMirror(engine, variables: Self.keyed)
-        let stores = try await mirror.open()
-        try await stores.vault.store(Self.logins[2], for: .bot, at: BareMirror.now)
-        try await session(stores).save(Secret("planted-session"))
+        let bare = try await BareMirror(engine, variables: Self.keyed)
+        let mirror = try await bare.open()
+        try await mirror.vault.store(Self.logins[2], for: .bot, at: BareMirror.now)
+        try await session(mirror).save(Secret("planted-session"))
         for key in [Self.key.uppercased(), ""] {
             // The mirror opens all the same, so that a person can log in again.
-            let other = try await mirror.open(["SECRET_KEY": key])
+            let other = try await bare.open(["SECRET_KEY": key])
             let error = try #require(await login(other))
             #expect(error.setting == "SECRET_KEY")
             #expect(error.description.contains("mirror-bot login"))
             #expect(!error.description.contains("planted"))
             #expect(try await session(other).load() == nil)
         }
-        let again = try await mirror.open(["SECRET_KEY": Self.key + Self.key])
+        let again = try await bare.open(["SECRET_KEY": Self.key + Self.key])
         #expect(await store(Self.logins[3], in: again) == nil)
         #expect(try await again.vault.login(of: .bot)?.network == .bluesky)
     }
@@ -206,25 +206,25 @@ import Testing
     // MARK: The key file
 
     @Test func keepsAKeyBesideTheEmbeddedDatabase() async throws {
-        let mirror = try await BareMirror()
-        let stores = try await mirror.open()
-        #expect(try await stores.vault.login(of: .bot) == nil)
-        #expect(!FileManager.default.fileExists(atPath: mirror.keyPath))
-        try await stores.vault.store(Self.logins[3], for: .bot, at: BareMirror.now)
-        let attributes = try FileManager.default.attributesOfItem(atPath: mirror.keyPath)
+        let bare = try await BareMirror()
+        let mirror = try await bare.open()
+        #expect(try await mirror.vault.login(of: .bot) == nil)
+        #expect(!FileManager.default.fileExists(atPath: bare.keyPath))
+        try await mirror.vault.store(Self.logins[3], for: .bot, at: BareMirror.now)
+        let attributes = try FileManager.default.attributesOfItem(atPath: bare.keyPath)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
-        let key = try #require(try KeyFile(besideDatabase: mirror.databasePath).read())
+        let key = try #require(try KeyFile(besideDatabase: bare.databasePath).read())
         #expect(key.reveal().utf8.count == 64)
-        #expect(try spelled(try await mirror.open().vault.login(of: .bot)) == spelled(Self.logins[3]))
+        #expect(try spelled(try await bare.open().vault.login(of: .bot)) == spelled(Self.logins[3]))
         // Its text is as good in the variable.
-        let moved = try await mirror.open(["SECRET_KEY": key.reveal()])
+        let moved = try await bare.open(["SECRET_KEY": key.reveal()])
         #expect(try await moved.vault.login(of: .bot) != nil)
         // Nothing else is left behind.
-        let names = try FileManager.default.contentsOfDirectory(atPath: mirror.folder.path)
+        let names = try FileManager.default.contentsOfDirectory(atPath: bare.folder.path)
         #expect(names.allSatisfy { $0.hasPrefix("mirror-bot.sqlite") && $0.count < 30 })
-        try FileManager.default.removeItem(atPath: mirror.keyPath)
-        let error = await login(try await mirror.open())
-        #expect(error?.setting == "SECRET_KEY" && error?.description.contains(mirror.keyPath) == true)
+        try FileManager.default.removeItem(atPath: bare.keyPath)
+        let error = await login(try await bare.open())
+        #expect(error?.setting == "SECRET_KEY" && error?.description.contains(bare.keyPath) == true)
     }
 
     @Test func makesOneKeyHoweverManyBegin() async throws {
@@ -249,81 +249,81 @@ import Testing
 
     @Test(arguments: badFiles)
     func refusesAKeyFileThatIsNone(_ contents: String, _ mode: Int, _ problem: String) async throws {
-        let mirror = try await BareMirror()
-        let stores = try await mirror.open()
+        let bare = try await BareMirror()
+        let mirror = try await bare.open()
         let isMade = FileManager.default.createFile(
-            atPath: mirror.keyPath, contents: Data(contents.utf8), attributes: [.posixPermissions: mode])
+            atPath: bare.keyPath, contents: Data(contents.utf8), attributes: [.posixPermissions: mode])
         try #require(isMade)
-        let error = await store(Self.logins[0], in: stores)
+        let error = await store(Self.logins[0], in: mirror)
         #expect(error?.setting == "SECRET_KEY")
-        #expect(error?.description.contains("\(mirror.keyPath) \(problem)") == true)
-        #expect(try await sealed(stores).isEmpty)
+        #expect(error?.description.contains("\(bare.keyPath) \(problem)") == true)
+        #expect(try await sealed(mirror).isEmpty)
     }
 
     // MARK: Without a place for a key
 
     @Test func refusesToStoreALoginOnAServerWithoutAKey() async throws {
-        let stores = try await BareMirror(.postgres).open()
-        let error = try #require(await store(Self.logins[0], in: stores))
+        let mirror = try await BareMirror(.postgres).open()
+        let error = try #require(await store(Self.logins[0], in: mirror))
         #expect(error.setting == "SECRET_KEY" && error.description.contains("openssl rand -hex 32"))
-        #expect(throws: error) { try stores.vault.requireKey() }
-        #expect(try await sealed(stores).isEmpty)
+        #expect(throws: error) { try mirror.vault.requireKey() }
+        #expect(try await sealed(mirror).isEmpty)
         try await BareMirror().open().vault.requireKey()
         try await BareMirror(.postgres, variables: Self.keyed).open().vault.requireKey()
     }
 
     @Test func remembersSessionsInMemoryAndWarnsOnce() async throws {
-        let (mirror, log) = (try await BareMirror(.postgres), Recorder<String>())
-        let stores = try await mirror.open(log: log)
-        #expect(try await session(stores).load() == nil)
+        let (bare, log) = (try await BareMirror(.postgres), Recorder<String>())
+        let mirror = try await bare.open(log: log)
+        #expect(try await session(mirror).load() == nil)
         #expect(log.values.isEmpty)
-        try await session(stores).save(Secret("planted-1"))
-        try await session(stores).save(Secret("planted-2"))
-        try await session(stores, .human).save(Secret("planted-3"))
-        #expect(try await session(stores).load()?.reveal() == "planted-2")
-        #expect(try await session(stores, .human).load()?.reveal() == "planted-3")
+        try await session(mirror).save(Secret("planted-1"))
+        try await session(mirror).save(Secret("planted-2"))
+        try await session(mirror, .human).save(Secret("planted-3"))
+        #expect(try await session(mirror).load()?.reveal() == "planted-2")
+        #expect(try await session(mirror, .human).load()?.reveal() == "planted-3")
         #expect(log.values.count == 1)
         let warning = try #require(log.values.first)
         #expect(warning.hasPrefix("warning ") && warning.contains("SECRET_KEY") && !warning.contains("planted"))
-        #expect(try await sealed(stores).isEmpty)
+        #expect(try await sealed(mirror).isEmpty)
         // Another process knows nothing of them.
-        #expect(try await session(try await mirror.open()).load() == nil)
+        #expect(try await session(try await bare.open()).load() == nil)
     }
 
     // MARK: Sessions
 
     @Test(arguments: Engine.allCases) func keepsTheLastSession(_ engine: Engine) async throws {
-        let (mirror, log) = (try await BareMirror(engine, variables: Self.keyed), Recorder<String>())
-        let stores = try await mirror.open(log: log)
-        try await session(stores).save(Secret("planted-1"))
-        try await session(stores).save(Secret("{\"planted\":\"2 ✓\"}"))
-        let other = try await mirror.open()
+        let (bare, log) = (try await BareMirror(engine, variables: Self.keyed), Recorder<String>())
+        let mirror = try await bare.open(log: log)
+        try await session(mirror).save(Secret("planted-1"))
+        try await session(mirror).save(Secret("{\"planted\":\"2 ✓\"}"))
+        let other = try await bare.open()
         #expect(try await session(other).load()?.reveal() == "{\"planted\":\"2 ✓\"}")
         #expect(try await session(other, .human).load() == nil)
         #expect(log.values.isEmpty)
-        let rows = try await stores.storage.query("SELECT updated_ms FROM credentials")
+        let rows = try await mirror.storage.query("SELECT updated_ms FROM credentials")
         #expect(try rows.map { try $0.date("updated_ms") } == [BareMirror.now])
     }
 
     @Test func endsTheSessionWithTheLogin() async throws {
-        let stores = try await BareMirror().open()
-        try await session(stores).save(Secret("planted-1"))
-        try await session(stores, .human).save(Secret("planted-2"))
-        try await stores.vault.store(Self.logins[3], for: .bot, at: BareMirror.now)
-        #expect(try await session(stores).load() == nil)
-        #expect(try await session(stores, .human).load() != nil)
-        try await session(stores).save(Secret("planted-3"))
-        try await stores.vault.remove(.bot)
-        #expect(try await session(stores).load() == nil)
+        let mirror = try await BareMirror().open()
+        try await session(mirror).save(Secret("planted-1"))
+        try await session(mirror, .human).save(Secret("planted-2"))
+        try await mirror.vault.store(Self.logins[3], for: .bot, at: BareMirror.now)
+        #expect(try await session(mirror).load() == nil)
+        #expect(try await session(mirror, .human).load() != nil)
+        try await session(mirror).save(Secret("planted-3"))
+        try await mirror.vault.remove(.bot)
+        #expect(try await session(mirror).load() == nil)
     }
 
     /// A token that was renewed during a dry run is the only one left: it must not vanish with the rest.
     @Test(arguments: Engine.allCases) func keepsSessionsOfADryRun(_ engine: Engine) async throws {
-        let mirror = try await BareMirror(engine, variables: Self.keyed)
-        let stores = try await mirror.open()
-        let scratch = try await stores.scratch()
+        let bare = try await BareMirror(engine, variables: Self.keyed)
+        let mirror = try await bare.open()
+        let scratch = try await mirror.scratch()
         try await session(scratch).save(Secret("planted-renewed"))
         await scratch.close()
-        #expect(try await session(try await mirror.open()).load()?.reveal() == "planted-renewed")
+        #expect(try await session(try await bare.open()).load()?.reveal() == "planted-renewed")
     }
 }

@@ -15,87 +15,87 @@ import Testing
     private func names(_ parts: WorkerParts) -> [String] { Passes(parts: parts).all.map(\.name) }
 
     @Test func onlyReadableFeedsAreWatched() async throws {
-        let mirror = try await PaperMirror(bot: .mastodon, human: .bluesky)
+        let paper = try await PaperMirror(bot: .mastodon, human: .bluesky)
         #expect(
-            try await names(mirror.parts()) == [
+            try await names(paper.parts()) == [
                 "publisher", "bot-mentions", "bot-home", "human-posts", "human-favorites", "human-home",
             ])
         // As without an app password.
-        mirror.human?.with { $0.capabilities.feeds = [.ownPosts, .favorites] }
+        paper.human?.with { $0.capabilities.feeds = [.ownPosts, .favorites] }
         #expect(
-            try await names(mirror.parts()) == [
+            try await names(paper.parts()) == [
                 "publisher", "bot-mentions", "bot-home", "human-posts", "human-favorites",
             ])
-        mirror.bot.with { $0.capabilities.feeds = [.mentions, .ownPosts] }
-        let parts = try await mirror.parts()
+        paper.bot.with { $0.capabilities.feeds = [.mentions, .ownPosts] }
+        let parts = try await paper.parts()
         #expect(names(parts) == ["publisher", "bot-mentions", "human-posts", "human-favorites"])
         #expect(
             Passes(parts: parts).inOrder.map(\.name) == [
                 "human-posts", "human-favorites", "bot-mentions", "publisher",
             ])
-        #expect(mirror.log.values.contains { $0.hasPrefix("info No favorites: the bot's home timeline is not read") })
+        #expect(paper.log.values.contains { $0.hasPrefix("info No favorites: the bot's home timeline is not read") })
     }
 
     @Test(arguments: [true, false]) func exactlyOneHomeCountsAsSeen(humanHomeIsReadable: Bool) async throws {
-        let mirror = try await PaperMirror(bot: .mastodon, human: .mastodon, variables: ["FAVORITE_MODE": "off"])
-        if !humanHomeIsReadable { mirror.human?.with { _ = $0.capabilities.feeds.remove(.home) } }
-        mirror.bot.add([paperPost("bots", on: .mastodon, at: PaperMirror.now - 60)], to: .home)
-        mirror.human?.add([paperPost("humans", on: .mastodon, at: PaperMirror.now - 60)], to: .home)
-        let parts = try await mirror.parts()
+        let paper = try await PaperMirror(bot: .mastodon, human: .mastodon, variables: ["FAVORITE_MODE": "off"])
+        if !humanHomeIsReadable { paper.human?.with { _ = $0.capabilities.feeds.remove(.home) } }
+        paper.bot.add([paperPost("bots", on: .mastodon, at: PaperMirror.now - 60)], to: .home)
+        paper.human?.add([paperPost("humans", on: .mastodon, at: PaperMirror.now - 60)], to: .home)
+        let parts = try await paper.parts()
         #expect(parts.feeds.seen == (humanHomeIsReadable ? .human : .bot))
         for pass in Passes(parts: parts).inOrder { _ = try await pass.run() }
-        let rows = try await mirror.stores.storage.query("SELECT post_id FROM examples")
+        let rows = try await paper.mirror.storage.query("SELECT post_id FROM examples")
         #expect(try rows.map { try $0.text("post_id") } == [humanHomeIsReadable ? "humans" : "bots"])
     }
 
     @Test func withoutAHomeNothingCountsAsSeen() async throws {
-        let mirror = try await PaperMirror(bot: .x, human: .x)
-        for network in [mirror.bot, mirror.human] { network?.with { _ = $0.capabilities.feeds.remove(.home) } }
-        #expect(try await mirror.parts().feeds.seen == nil)
+        let paper = try await PaperMirror(bot: .x, human: .x)
+        for network in [paper.bot, paper.human] { network?.with { _ = $0.capabilities.feeds.remove(.home) } }
+        #expect(try await paper.parts().feeds.seen == nil)
     }
 
     /// A server that knows no cursors, and sends everything again and again.
     @Test func whatIsSentAgainDoesNothingTwice() async throws {
-        let mirror = try await PaperMirror(bot: .mastodon, human: .mastodon)
+        let paper = try await PaperMirror(bot: .mastodon, human: .mastodon)
         let friend = AccountID(network: .mastodon, value: "friend")
-        try await mirror.teachTea(on: .mastodon)
-        try await mirror.archive((0..<5).map { pastReply("r\($0)", to: friend, "thank you number \($0)") })
-        let parts = try await mirror.parts()
-        for network in [mirror.bot, mirror.human] { network?.with { $0.ignoresCursors = true } }
+        try await paper.teachTea(on: .mastodon)
+        try await paper.archive((0..<5).map { pastReply("r\($0)", to: friend, "thank you number \($0)") })
+        let parts = try await paper.parts()
+        for network in [paper.bot, paper.human] { network?.with { $0.ignoresCursors = true } }
         let later = PaperMirror.now + 60
-        mirror.bot.add(
+        paper.bot.add(
             [
                 // Older than the mirror, and older than anybody waits for an answer.
                 paperPost("before", on: .mastodon, at: PaperMirror.now - 60),
                 paperPost("mention", on: .mastodon, at: later),
             ], to: .mentions)
-        mirror.bot.add([paperPost("tea", on: .mastodon, "green tea in my garden", at: later)], to: .home)
-        mirror.human?.add([paperPost("said", by: "human", on: .mastodon, "my own words", at: later)], to: .ownPosts)
-        mirror.human?.add([paperPost("liked", on: .mastodon, "green tea again", at: later)], to: .favorites)
-        mirror.human?.add([paperPost("saw", on: .mastodon, "train again", at: later)], to: .home)
-        try await mirror.wait(120)
+        paper.bot.add([paperPost("tea", on: .mastodon, "green tea in my garden", at: later)], to: .home)
+        paper.human?.add([paperPost("said", by: "human", on: .mastodon, "my own words", at: later)], to: .ownPosts)
+        paper.human?.add([paperPost("liked", on: .mastodon, "green tea again", at: later)], to: .favorites)
+        paper.human?.add([paperPost("saw", on: .mastodon, "train again", at: later)], to: .home)
+        try await paper.wait(120)
         let classifier = try #require(try await parts.classifiers.classifier())
         let before = try await classifier.status()
         for _ in 0..<4 {
             for pass in Passes(parts: parts).inOrder { _ = try await pass.run() }
-            try await mirror.wait(600)
+            try await paper.wait(600)
         }
-        #expect(mirror.human?.looks.count ?? 0 >= 12)
-        #expect(try await mirror.actions(.reply).map(\.subject) == ["mention"])
-        #expect(try await mirror.actions(.favorite).map(\.subject) == ["tea"])
-        #expect(mirror.bot.with { $0.published.count } == 1)
-        #expect(mirror.bot.with { $0.favorited.map(\.address) } == ["address-tea"])
-        #expect(try await mirror.stores.archive.count() == 6)
+        #expect(paper.human?.looks.count ?? 0 >= 12)
+        #expect(try await paper.actions(.reply).map(\.subject) == ["mention"])
+        #expect(try await paper.actions(.favorite).map(\.subject) == ["tea"])
+        #expect(paper.bot.with { $0.published.count } == 1)
+        #expect(paper.bot.with { $0.favorited.map(\.address) } == ["address-tea"])
+        #expect(try await paper.mirror.archive.count() == 6)
         let after = try await classifier.status()
         #expect(after.favorites == before.favorites + 1 && after.seen == before.seen + 1)
         #expect(after.countsMatch)
     }
 
     @Test func aPositionThatTheServerNoLongerTakesIsReplaced() async throws {
-        let mirror = try await PaperMirror(bot: .mastodon)
-        let bot = mirror.bot
+        let paper = try await PaperMirror(bot: .mastodon)
+        let bot = paper.bot
         bot.add([paperPost("1", on: .mastodon, at: PaperMirror.now + 1)], to: .mentions)
-        let parts = try await mirror.parts()
+        let parts = try await paper.parts()
         let feed = try #require(parts.feeds.mentions)
         _ = try await Passes(parts: parts).mentions(feed)
         bot.add([paperPost("2", on: .mastodon, at: PaperMirror.now + 2)], to: .mentions)
@@ -105,24 +105,24 @@ import Testing
             }
         }
         _ = try await Passes(parts: parts).mentions(feed)
-        #expect(try await mirror.actions(.reply).map(\.subject) == ["1", "2"])
-        #expect(try await mirror.stores.feeds.progress(of: FeedName.botMentions).position == "2")
+        #expect(try await paper.actions(.reply).map(\.subject) == ["1", "2"])
+        #expect(try await paper.mirror.feeds.progress(of: FeedName.botMentions).position == "2")
         // A server that refuses everything is an error.
         bot.with { $0.failure = { operation, _ in bot.error(.rejected, operation) } }
         await #expect(throws: NetworkError.self) { try await Passes(parts: parts).mentions(feed) }
     }
 
     @Test func mentionsThatAreTooOldAreNotAnswered() async throws {
-        let mirror = try await PaperMirror(bot: .mastodon)
+        let paper = try await PaperMirror(bot: .mastodon)
         let friend = AccountID(network: .mastodon, value: "friend")
-        try await mirror.archive((0..<5).map { pastReply("r\($0)", to: friend, "thank you number \($0)") })
-        let parts = try await mirror.parts()
-        mirror.bot.add([paperPost("stale", on: .mastodon, at: PaperMirror.now + 60)], to: .mentions)
-        mirror.bot.add([paperPost("fresh", on: .mastodon, at: PaperMirror.now + 86_400)], to: .mentions)
+        try await paper.archive((0..<5).map { pastReply("r\($0)", to: friend, "thank you number \($0)") })
+        let parts = try await paper.parts()
+        paper.bot.add([paperPost("stale", on: .mastodon, at: PaperMirror.now + 60)], to: .mentions)
+        paper.bot.add([paperPost("fresh", on: .mastodon, at: PaperMirror.now + 86_400)], to: .mentions)
         // The worker was away for more than a day.
-        try await mirror.wait(86_400 + 120)
+        try await paper.wait(86_400 + 120)
         for pass in Passes(parts: parts).inOrder { _ = try await pass.run() }
-        let replies = try await mirror.actions(.reply)
+        let replies = try await paper.actions(.reply)
         #expect(
             Dictionary(uniqueKeysWithValues: replies.map { ($0.subject, $0.state) }) == [
                 "stale": .skipped, "fresh": .done,
@@ -131,13 +131,13 @@ import Testing
     }
 
     @Test func aLookStopsWhenTheShareRunsLowAndTheRestComesAfterTheReset() async throws {
-        let mirror = try await PaperMirror(bot: .mastodon, human: .mastodon)
-        let human = try #require(mirror.human)
-        let parts = try await mirror.parts()
+        let paper = try await PaperMirror(bot: .mastodon, human: .mastodon)
+        let human = try #require(paper.human)
+        let parts = try await paper.parts()
         let feed = try #require(parts.feeds.humanPosts)
         _ = try await Passes(parts: parts).humanPosts(feed)
         human.add((0..<100).map { paperPost("p\($0)", by: "human", on: .mastodon, "post \($0)") }, to: .ownPosts)
-        let reset = mirror.clock.now + 400
+        let reset = paper.clock.now + 400
         human.with { $0.rateLimit = RateLimit(limit: 300, remaining: 20, resetsAt: reset) }
         let before = human.looks.count
         let resume = try await Passes(parts: parts).humanPosts(feed)
@@ -148,25 +148,25 @@ import Testing
         #expect(try await Passes(parts: parts).humanFavorites(favorites) == resume)
         #expect(human.looks.count == before + 1)
         _ = try await Passes(parts: parts).mentions(try #require(parts.feeds.mentions))
-        #expect(mirror.bot.looks.count == 1)
+        #expect(paper.bot.looks.count == 1)
         human.with { $0.rateLimit = nil }
-        try await mirror.wait(460)
+        try await paper.wait(460)
         _ = try await Passes(parts: parts).humanPosts(feed)
         // Nothing was lost in between.
-        #expect(try await mirror.stores.archive.count() == 100)
+        #expect(try await paper.mirror.archive.count() == 100)
     }
 
     @Test func anAccountWithoutMoneyWaitsAndTheOtherGoesOn() async throws {
-        let mirror = try await PaperMirror(bot: .mastodon, human: .x)
-        let human = try #require(mirror.human)
-        try await mirror.archive(
+        let paper = try await PaperMirror(bot: .mastodon, human: .x)
+        let human = try #require(paper.human)
+        try await paper.archive(
             (0..<60).map { number in
                 Post(
                     id: PostID(network: .x, value: "\(number)"), author: AccountID(network: .x, value: "human"),
                     text: "thought number \(number)", createdAt: PaperMirror.now - 2 * 86_400 - Double(number) * 3_600)
             })
-        let parts = try await mirror.parts()
-        let until = mirror.clock.now + 7_200
+        let parts = try await paper.parts()
+        let until = paper.clock.now + 7_200
         human.with {
             $0.failure = { operation, _ in
                 human.error(.creditsDepleted, operation, retryAfter: until)
@@ -176,15 +176,15 @@ import Testing
             for pass in Passes(parts: parts).inOrder where pass.name.hasPrefix("human") {
                 #expect(try await pass.run() == until)
             }
-            try await mirror.wait(60)
+            try await paper.wait(60)
         }
-        #expect(mirror.log.values.count { $0.contains("Account pauses") } == 1)
+        #expect(paper.log.values.count { $0.contains("Account pauses") } == 1)
         #expect(human.with { $0.calls.filter { $0 != .verifyAccount } } == [.readOwnPosts])
         // A day passes on the bot's side.
         for _ in 0..<288 {
             _ = try await Passes(parts: parts).publish()
-            try await mirror.wait(300)
+            try await paper.wait(300)
         }
-        #expect(mirror.bot.with { $0.published.count } > 0)
+        #expect(paper.bot.with { $0.published.count } > 0)
     }
 }

@@ -27,7 +27,7 @@ import Testing
         #expect(ledger.widenedReplies.isEmpty)
         try await expectEverySlotSettled(fixture, ledger)
         try await expectEveryMentionDecided(fixture, ledger)
-        #expect(try await fixture.stores.people.stance(of: Sample.person("kent")) == .deny)
+        #expect(try await fixture.mirror.people.stance(of: Sample.person("kent")) == .deny)
         #expect(fixture.clock.now == fixture.sandbox.world.end)
     }
 
@@ -84,12 +84,12 @@ import Testing
 
     @Test func learnsWhatTheHumanDoesMeanwhile() async throws {
         let fixture = try await MirrorFixture.start(from: 8, variables: ["FAVORITE_MODE": "off"])
-        let posts = try await fixture.stores.archive.count()
-        let before = try await fixture.stores.favorites().status()
+        let posts = try await fixture.mirror.archive.count()
+        let before = try await fixture.mirror.favorites().status()
         try await fixture.live(until: 14)
-        let newest = try #require(try await fixture.stores.archive.newestPost(on: .mastodon))
-        let after = try await fixture.stores.favorites().status()
-        #expect(try await fixture.stores.archive.count() > posts)
+        let newest = try #require(try await fixture.mirror.archive.newestPost(on: .mastodon))
+        let after = try await fixture.mirror.favorites().status()
+        #expect(try await fixture.mirror.archive.count() > posts)
         #expect(newest.createdAt > Sample.hour(8))
         #expect(newest.author == Sample.person(SamplePeople.human.userName))
         #expect(after.seen > before.seen)

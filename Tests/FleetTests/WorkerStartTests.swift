@@ -88,21 +88,21 @@ import Testing
         _ = try await old.parts()
         human.with { $0.failure = { operation, _ in human.error(.overBudget, operation) } }
         _ = try await old.parts()
-        let record = try await old.stores.table.record()
+        let record = try await old.mirror.table.record()
         let new = try await PaperMirror(
             bot: .mastodon, human: .x, variables: keys.merging(["HUMAN_ACCESS_TOKEN": "new"]) { $1 })
-        try await new.stores.table.bind(
+        try await new.mirror.table.bind(
             human: record.human.map { Account(id: $0, handle: "human") }, bot: nil, now: PaperMirror.now)
-        let note = try #require(try await old.stores.table.record().verified[.human])
+        let note = try #require(try await old.mirror.table.record().verified[.human])
         #expect(!note.contains("planted"))
-        try await new.stores.table.bind(human: nil, bot: nil, credentials: [.human: note], now: PaperMirror.now)
+        try await new.mirror.table.bind(human: nil, bot: nil, credentials: [.human: note], now: PaperMirror.now)
         let other = try #require(new.human)
         other.with { $0.failure = { operation, _ in other.error(.overBudget, operation) } }
         let error = await #expect(throws: NetworkError.self) { try await new.parts() }
         #expect(error?.code == .overBudget)
         other.with { $0.failure = { _, _ in nil } }
         _ = try await new.parts()
-        #expect(try await new.stores.table.record().verified[.human] != note)
+        #expect(try await new.mirror.table.record().verified[.human] != note)
     }
 
     @Test(arguments: [NetworkError.Code.unauthorized, .transport, .unavailable, .redirected])

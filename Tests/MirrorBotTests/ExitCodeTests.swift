@@ -115,7 +115,7 @@ import Testing
     // MARK: 70, a bug
 
     @Test func aDatabaseThatSomebodyChangedIsReportedAsABug() async throws {
-        try await stage.withStores { _ = try await $0.storage.execute("DROP TABLE posts") }
+        try await stage.withMirror { _ = try await $0.storage.execute("DROP TABLE posts") }
         let ending = try await stage.run("status")
         #expect(ending.status == 70)
         #expect(try complaint(ending).contains("posts"))

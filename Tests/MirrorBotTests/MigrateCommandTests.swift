@@ -20,8 +20,8 @@ import Testing
     @Test(arguments: [["status"], ["migrate"], ["run", "--once"], ["train", "scheduler", "--from", "-"]])
     func aDatabaseOfANewerProgramOnlyWantsAnUpdate(_ words: [String]) async throws {
         let stage = try Stage()
-        try await stage.withStores { stores in
-            _ = try await stores.storage.execute(
+        try await stage.withMirror { mirror in
+            _ = try await mirror.storage.execute(
                 "INSERT INTO schema_migrations (id, checksum) VALUES ('9999_future', 'x')")
         }
         let ending = try await stage.run(words: words)

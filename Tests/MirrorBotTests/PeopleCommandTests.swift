@@ -21,8 +21,8 @@ import Testing
         let linked = try await stage.run("people", "link", "x:1000", "@Pal@Social.Example")
         #expect(linked.status == 0)
         #expect(linked.output == "one person: x:1000, pal@social.example\n")
-        let posts = try await stage.withStores { stores in
-            try await stores.archive.replies(to: .mastodon("pal@social.example", localHost: "social.example")).count
+        let posts = try await stage.withMirror { mirror in
+            try await mirror.archive.replies(to: .mastodon("pal@social.example", localHost: "social.example")).count
         }
         #expect(posts == 15)
         #expect(try await stage.run("people", "list").output.contains("same as pal@social.example"))
@@ -32,8 +32,8 @@ import Testing
         let again = try await stage.run("people", "unlink", "pal@social.example")
         #expect(again.status == 0)
         #expect(again.output == "nothing to do: pal@social.example was linked to nobody\n")
-        let left = try await stage.withStores { stores in
-            try await stores.archive.replies(to: .mastodon("pal@social.example", localHost: "social.example")).count
+        let left = try await stage.withMirror { mirror in
+            try await mirror.archive.replies(to: .mastodon("pal@social.example", localHost: "social.example")).count
         }
         #expect(left == 0)
     }
@@ -43,7 +43,7 @@ import Testing
         let ending = try await stage.run("people", word, "did:plc:abc")
         #expect(ending.status == 0)
         #expect(ending.output == "\(said): did:plc:abc\n")
-        let people = try await stage.withStores { try await $0.people.all() }
+        let people = try await stage.withMirror { try await $0.people.all() }
         #expect(people.map(\.id.value) == ["did:plc:abc"])
         #expect(people.map(\.stance.rawValue) == [word])
     }
@@ -56,14 +56,14 @@ import Testing
         let ending = try await stage.run("people", "deny", "pal@home.example", environment: settings)
         #expect(ending.status == 0)
         #expect(ending.output == "left alone from now on: pal@home.example\nunlearned: 20 posts of theirs\n")
-        let status = try await stage.withStores(settings) { try await $0.favorites().status() }
+        let status = try await stage.withMirror(settings) { try await $0.favorites().status() }
         #expect(status.seen == 0 && status.favorites == 0 && status.normals == 0)
     }
 
     @Test(arguments: ["@Ann@Far.Example:8443", "mastodon:ann@far.example:8443"])
     func aHostMayHaveAPort(name: String) async throws {
         #expect(try await stage.run("people", "deny", name).status == 0)
-        let people = try await stage.withStores { try await $0.people.all() }
+        let people = try await stage.withMirror { try await $0.people.all() }
         #expect(people.map(\.id.value) == ["ann@far.example:8443"])
     }
 
@@ -73,7 +73,7 @@ import Testing
     func whoCannotBeToldIsRefused(name: String) async throws {
         let ending = try await stage.run("people", "deny", name)
         #expect(ending.status == 64)
-        #expect(try await stage.withStores { try await $0.people.all() }.isEmpty)
+        #expect(try await stage.withMirror { try await $0.people.all() }.isEmpty)
     }
 
     private func trainOnX() async throws {

@@ -17,7 +17,7 @@ import Testing
     @Test func asksAndBindsAnew() async throws {
         let sandbox = try await Sandbox.live()
         let settings = sandbox.botSettings
-        try await stage.withStores(settings) { try await $0.bind(human: nil, bot: Self.other, now: Date()) }
+        try await stage.withMirror(settings) { try await $0.bind(human: nil, bot: Self.other, now: Date()) }
         let refused = try await stage.run("run", "--once", environment: settings)
         #expect(refused.status == 78)
         #expect(refused.error.contains("old@gone.example"))
@@ -26,7 +26,7 @@ import Testing
         #expect(asked.status == 64)
         #expect(asked.error.contains("bot: bound to old@gone.example; the credentials open "))
         #expect(asked.error.hasSuffix("error: nothing was changed; answer y, or pass --yes\n"))
-        #expect(try await stage.withStores(settings) { try await $0.table.record().bot } == Self.other.id)
+        #expect(try await stage.withMirror(settings) { try await $0.table.record().bot } == Self.other.id)
 
         let terminal = try PseudoTerminal()
         let program = try stage.start(
@@ -46,7 +46,7 @@ import Testing
     @Test func scriptsSayYes() async throws {
         let sandbox = try await Sandbox.live()
         let settings = sandbox.botSettings
-        try await stage.withStores(settings) { try await $0.bind(human: nil, bot: Self.other, now: Date()) }
+        try await stage.withMirror(settings) { try await $0.bind(human: nil, bot: Self.other, now: Date()) }
         #expect(try await stage.run("rebind", "--yes", environment: settings).status == 0)
         await sandbox.stop()
     }
@@ -56,8 +56,8 @@ import Testing
         let settings = sandbox.botSettings
         let worker = try stage.start(["run"], environment: settings)
         try await worker.waitForError("Worker started")
-        _ = try await stage.withStores(settings) { stores in
-            try await stores.storage.execute("UPDATE mirrors SET bot_account = 'mastodon:old@gone.example'")
+        _ = try await stage.withMirror(settings) { mirror in
+            try await mirror.storage.execute("UPDATE mirrors SET bot_account = 'mastodon:old@gone.example'")
         }
         let ending = try await stage.run("rebind", "--yes", environment: settings)
         #expect(ending.status == 75)

@@ -93,7 +93,7 @@ extension SecretScenario {
             try await onSandbox(stage) { accounts in
                 try await stage.run(["run", "--once"], accounts, ends: 0)
                 let (isLocked, isOver) = (Promise<Bool>(), Promise<Bool>())
-                async let holder: Void = stage.stage.withStores(accounts) { stores in
+                async let holder: Void = stage.stage.withMirror(accounts) { stores in
                     try await stores.storage.transaction { _ in
                         isLocked.fulfill(true)
                         while !isOver.isFulfilled { _ = poll(nil, 0, 50) }

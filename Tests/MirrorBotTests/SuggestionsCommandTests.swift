@@ -37,7 +37,7 @@ import Testing
         let ending = try await stage.run("suggestions", "approve", id, environment: settings)
         #expect(ending.status == 0)
         #expect(ending.output == "approved \(id)\n")
-        let action = try await stage.withStores { try await $0.outbox(lease: nil).recent(10).first }
+        let action = try await stage.withMirror { try await $0.outbox(lease: nil).recent(10).first }
         #expect(action?.state == .planned)
         await sandbox.stop()
     }
@@ -63,13 +63,13 @@ import Testing
 
     @discardableResult
     private func suggest(_ post: String, on network: NetworkName) async throws -> String {
-        try await stage.withStores { stores in
+        try await stage.withMirror { mirror in
             let now = Date()
             let intent = Intent(
                 kind: .favorite, subject: post, state: .suggested, due: now, expires: now + 3_600, targetPost: post,
                 targetAuthor: AccountID(network: network, value: network == .bluesky ? "did:plc:pal" : "pal"),
                 targetAddress: "1")
-            return try await stores.outbox(lease: nil).propose(intent, now: now).action.id
+            return try await mirror.outbox(lease: nil).propose(intent, now: now).action.id
         }
     }
 }

@@ -100,11 +100,11 @@ import Testing
             let environment = ["MIRROR": mirror]
             try await stage.train(Fixture.lines(days: 5), environment: environment)
             _ = try await stage.run("train", "classifier", "--from", path, environment: environment)
-            try await stage.withStores(environment) { stores in
-                try await stores.people.set(
+            try await stage.withMirror(environment) { mirror in
+                try await mirror.people.set(
                     .deny, for: Self.weary, handle: "weary@home.example", reason: "asked", at: Date())
                 let due = Date() - 60
-                _ = try await stores.outbox(lease: nil).propose(
+                _ = try await mirror.outbox(lease: nil).propose(
                     Intent(kind: .reply, subject: "s", state: .skipped, due: due, expires: due, reason: "denied"),
                     now: due)
             }
@@ -122,7 +122,7 @@ import Testing
     private func expectTheRestIsKept() async throws {
         for mirror in ["default", "other"] {
             #expect(try await stage.status(["MIRROR": mirror]).recent.count == 1)
-            let stance = try await stage.withStores(["MIRROR": mirror]) { try await $0.people.stance(of: Self.weary) }
+            let stance = try await stage.withMirror(["MIRROR": mirror]) { try await $0.people.stance(of: Self.weary) }
             #expect(stance == .deny)
         }
         #expect(try await learned("other") == [5, 3, 3])

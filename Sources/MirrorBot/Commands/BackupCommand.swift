@@ -30,23 +30,22 @@ struct BackupCommand: AsyncParsableCommand {
             throw CommandError(
                 .usage, "\(Printable.line(file)) exists already, and is not overwritten; name another file")
         }
-        try await options.withMirror(readsAccounts: false, opening: Self.open) { stores in
-            try await stores.storage.backup(to: path)
+        try await options.withMirror(readsAccounts: false, opening: Self.open) { mirror in
+            try await mirror.storage.backup(to: path)
             print("copied the database to \(Printable.line(file))")
-            if let key = stores.vault.keyPlace {
+            if let key = mirror.vault.keyPlace {
                 print("keep \(Printable.line(key)) too, at another place: nothing else opens the logins in the copy")
             }
         }
     }
 
-    private static func open(_ configuration: MirrorConfiguration, _: MirrorStores.Making) async throws -> MirrorStores
-    {
+    private static func open(_ configuration: MirrorConfiguration, _: HumanMirror.Making) async throws -> HumanMirror {
         guard case .sqlite = configuration.storage else {
             throw ConfigurationError(
                 "DATABASE_URL", "names a server, whose data is copied with pg_dump and not with this")
         }
         // Whatever mirrors there are.
         try configuration.requireDatabase()
-        return try await MirrorStores.open(configuration)
+        return try await HumanMirror.open(configuration)
     }
 }

@@ -43,33 +43,23 @@ struct LoginCommand: AsyncParsableCommand {
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        try await options.withMirror(readsAccounts: false, keepsNothing: print, making: .mirror) { stores in
+        try await options.withMirror(readsAccounts: false, keepsNothing: print, making: .mirror) { mirror in
             // What is only printed changes nothing here, not even whose mirror this is.
-            guard print else { return try await logIn(to: stores) }
-            let scratch = try await stores.scratch()
-            do {
-                try await logIn(to: scratch)
-                await scratch.close()
-            } catch {
-                await scratch.close()
-                throw error
-            }
+            guard print else { return try await logIn(to: mirror) }
+            try await mirror.scratch().closing(after: logIn)
         }
     }
 
-    private func logIn(to stores: MirrorStores) async throws {
-        if !print { try stores.vault.requireKey() }
-        let clock = SystemClock()
-        let registry = NetworkRegistry(version: Version.current, clock: clock)
-        defer { registry.shutdown() }
-        try await registry.tellContact(of: stores)
-        let login = try await conversation(stores, registry)
+    private func logIn(to mirror: HumanMirror) async throws {
+        if !print { try mirror.vault.requireKey() }
+        try await mirror.tellContact()
+        let login = try await conversation(mirror)
         let account = login.account
         let session = TriedSession()
-        let network = try registry.network(for: account, of: stores, sessions: session)
+        let network = try mirror.network(for: account, sessions: session)
         let verified = try await network.verifyAccount()
-        try await stores.bind(verified, openedBy: account, now: clock.now)
-        for warning in login.warnings + warnings(verified, network, account, stores.configuration) {
+        try await mirror.bind(verified, openedBy: account, now: mirror.clock.now)
+        for warning in login.warnings + warnings(verified, network, account, mirror.configuration) {
             StandardError.write("warning: \(Printable.lines(warning))\n")
         }
         let name = "@\(Printable.line(verified.handle)) on \(account.network.displayName)"
@@ -77,25 +67,25 @@ struct LoginCommand: AsyncParsableCommand {
             for variable in account.variables { Swift.print("\(variable.name)=\(variable.value.reveal())") }
             StandardError.write("set these for the \(role.rawValue), \(name); nothing was kept here\n")
         } else {
-            try await stores.vault.store(
-                StoredLogin(account), session: try await session.load(), for: role, at: clock.now)
-            Swift.print("the \(role.rawValue) of mirror \(stores.configuration.mirror) is \(name)")
+            try await mirror.vault.store(
+                StoredLogin(account), session: try await session.load(), for: role, at: mirror.clock.now)
+            Swift.print("the \(role.rawValue) of mirror \(mirror.name) is \(name)")
         }
     }
 
-    private func conversation(_ stores: MirrorStores, _ registry: NetworkRegistry) async throws -> LoginOutcome {
+    private func conversation(_ mirror: HumanMirror) async throws -> LoginOutcome {
         let typed = try apiBaseURL.map { address in
             try Question.checked(address) { try ServerURL.normalized($0, setting: "--api-base-url") }
         }
-        let apiBaseURL = typed ?? stores.configuration.apiBaseURL(of: role)
+        let apiBaseURL = typed ?? mirror.configuration.apiBaseURL(of: role)
         switch network {
         case .mastodon:
             return try await MastodonConversation(
-                role: role, server: server, apiBaseURL: apiBaseURL, pastesToken: token, registry: registry
+                role: role, server: server, apiBaseURL: apiBaseURL, pastesToken: token,
+                installation: mirror.installation
             ).outcome()
         case .x:
-            return try await XConversation(role: role, apiBaseURL: apiBaseURL, registry: registry, stores: stores)
-                .outcome()
+            return try await XConversation(role: role, apiBaseURL: apiBaseURL, mirror: mirror).outcome()
         case .bluesky:
             return try BlueskyConversation(role: role, handle: handle, apiBaseURL: apiBaseURL).outcome()
         }
@@ -137,10 +127,10 @@ struct LogoutCommand: AsyncParsableCommand {
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        try await options.withMirror(readsAccounts: false) { stores in
-            guard try await stores.vault.remove(role) else {
+        try await options.withMirror(readsAccounts: false) { mirror in
+            guard try await mirror.vault.remove(role) else {
                 return print(
-                    "nothing to do: mirror \(stores.configuration.mirror) keeps no login of the \(role.rawValue)")
+                    "nothing to do: mirror \(mirror.name) keeps no login of the \(role.rawValue)")
             }
             print("forgot the \(role.rawValue)'s login; revoke it in the account's settings too")
         }

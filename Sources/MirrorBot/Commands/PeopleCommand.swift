@@ -40,8 +40,8 @@ struct PeopleListCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.withMirror { stores in
-            let lines = try await PeopleList(stores: stores, limit: limit).lines()
+        try await options.withMirror { mirror in
+            let lines = try await PeopleList(mirror: mirror, limit: limit).lines()
             if json { return try JSONOutput.print(PeopleList.Report(people: lines)) }
             guard !lines.isEmpty else { return print("nobody yet: the archive holds no replies") }
             let width = lines.map { Printable.width($0.account) }.max() ?? 0
@@ -69,12 +69,12 @@ struct PeopleLinkCommand: AsyncParsableCommand {
     @Argument(help: "Another account of the same person.") var second: String
 
     func run() async throws {
-        try await options.withMirror(making: .database) { stores in
-            let people = try await PeopleBook(stores: stores)
+        try await options.withMirror(making: .database) { mirror in
+            let people = try await PeopleBook(mirror: mirror)
             let accounts = [try people.account(first), try people.account(second)]
             guard accounts[0] != accounts[1] else { throw ValidationError("both are the same account") }
-            try await stores.people.link(accounts[0], accounts[1])
-            let all = try await stores.people.linked(to: accounts[0])
+            try await mirror.people.link(accounts[0], accounts[1])
+            let all = try await mirror.people.linked(to: accounts[0])
             print("one person: \(all.map { Printable.line($0.reference) }.joined(separator: ", "))")
         }
     }
@@ -90,12 +90,12 @@ struct PeopleUnlinkCommand: AsyncParsableCommand {
     @Argument(help: "The account.") var account: String
 
     func run() async throws {
-        try await options.withMirror { stores in
-            let id = try await PeopleBook(stores: stores).account(account)
-            guard try await stores.people.linked(to: id).count > 1 else {
+        try await options.withMirror { mirror in
+            let id = try await PeopleBook(mirror: mirror).account(account)
+            guard try await mirror.people.linked(to: id).count > 1 else {
                 return print("nothing to do: \(Printable.line(id.reference)) was linked to nobody")
             }
-            try await stores.people.unlink(id)
+            try await mirror.people.unlink(id)
             print("on its own: \(Printable.line(id.reference))")
         }
     }
@@ -134,9 +134,9 @@ struct PeopleBook {
     private let known: [People.Person]
     private let localHost: String?
 
-    init(stores: MirrorStores) async throws {
-        known = try await stores.people.all()
-        localHost = try await stores.botHost()
+    init(mirror: HumanMirror) async throws {
+        known = try await mirror.people.all()
+        localHost = try await mirror.botHost()
     }
 
     /// The account that `text` names.
@@ -158,12 +158,12 @@ struct PeopleBook {
     }
 
     static func note(_ stance: People.Stance, _ text: String, _ options: MirrorOptions) async throws {
-        try await options.withMirror(making: .database) { stores in
-            let id = try await PeopleBook(stores: stores).account(text)
-            try await stores.people.set(stance, for: id, reason: "operator", at: stores.clock.now)
+        try await options.withMirror(making: .database) { mirror in
+            let id = try await PeopleBook(mirror: mirror).account(text)
+            try await mirror.people.set(stance, for: id, reason: "operator", at: mirror.clock.now)
             print("\(stance == .deny ? "left alone from now on" : "allowed"): \(Printable.line(id.reference))")
             guard stance == .deny else { return }
-            let unlearned = try await stores.forgetLearning(of: id, now: stores.clock.now)
+            let unlearned = try await mirror.forgetLearning(of: id, now: mirror.clock.now)
             if unlearned > 0 { print("unlearned: \(unlearned) \(unlearned == 1 ? "post" : "posts") of theirs") }
         }
     }
@@ -185,19 +185,19 @@ private struct PeopleList {
         let sameAs: [String]
     }
 
-    let stores: MirrorStores
+    let mirror: HumanMirror
     let limit: Int
 
     func lines() async throws -> [Line] {
-        let answered = try await stores.archive.repliedAuthors(limit: limit)
-        let known = try await stores.people.all()
+        let answered = try await mirror.archive.repliedAuthors(limit: limit)
+        let known = try await mirror.people.all()
         let byID = Dictionary(known.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         let noted = known.filter { $0.stance != .none || $0.link != nil }.map(\.id)
         let others = noted.filter { id in !answered.contains { $0.author == id } }
         let replies = Dictionary(answered.map { ($0.author, $0.replies) }, uniquingKeysWith: { first, _ in first })
         var names: [AccountID: String] = [:]
         for id in answered.map(\.author) + others where byID[id]?.handle == nil {
-            names[id] = try await stores.archive.nameInAnswers(to: id)
+            names[id] = try await mirror.archive.nameInAnswers(to: id)
         }
         return (answered.map(\.author) + others).map { id in
             let person = byID[id]

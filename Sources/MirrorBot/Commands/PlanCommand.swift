@@ -26,15 +26,15 @@ struct PlanCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.withMirror { stores in
-            let now = stores.clock.now
-            guard let zone = try await stores.settleTimeZone(now: now) else {
-                throw try await stores.missingTimeZone()
+        try await options.withMirror { mirror in
+            let now = mirror.clock.now
+            guard let zone = try await mirror.settleTimeZone(now: now) else {
+                throw try await mirror.missingTimeZone()
             }
             let day = date.flatMap { LocalDay($0) } ?? LocalTime(now, in: zone).day
-            guard let report = try await PlanReporter(stores: stores, zone: zone).report(on: day, now: now) else {
+            guard let report = try await PlanReporter(mirror: mirror, zone: zone).report(on: day, now: now) else {
                 let cause =
-                    try await stores.archive.count() == 0
+                    try await mirror.archive.count() == 0
                     ? "the archive is empty; run mirror-bot train scheduler first" : "no archived post is older"
                 throw CommandError(.badData, "could not plan \(day): \(cause)")
             }

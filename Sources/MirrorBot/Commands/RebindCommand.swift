@@ -23,26 +23,24 @@ struct RebindCommand: AsyncParsableCommand {
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        try await options.withMirror(making: .database) { stores in
-            let mirror = stores.configuration.mirror
-            let registry = NetworkRegistry(version: Version.current, clock: stores.clock)
-            defer { registry.shutdown() }
-            try await registry.tellContact(of: stores)
-            let rebindings = try await stores.rebindings(of: role, asking: registry)
+        try await options.withMirror(making: .database) { mirror in
+            let name = mirror.name
+            try await mirror.tellContact()
+            let rebindings = try await mirror.rebindings(of: role)
             guard !rebindings.isEmpty else {
-                return print("nothing to do: mirror \(mirror) is bound to what its credentials open")
+                return print("nothing to do: mirror \(name) is bound to what its credentials open")
             }
             for line in rebindings.flatMap(Self.lines) { StandardError.write(line + "\n") }
-            guard yes || Confirmation.ask("Bind mirror \(mirror) anew? [y/N] ") else {
+            guard yes || Confirmation.ask("Bind mirror \(name) anew? [y/N] ") else {
                 throw CommandError(.usage, "nothing was changed; answer y, or pass --yes")
             }
-            guard try await stores.rebind(rebindings, now: stores.clock.now) else {
+            guard try await mirror.rebind(rebindings, now: mirror.clock.now) else {
                 throw CommandError(
-                    .tryLater, "could not bind mirror \(mirror) anew: a worker holds it; stop that one first")
+                    .tryLater, "could not bind mirror \(name) anew: a worker holds it; stop that one first")
             }
             for rebinding in rebindings {
                 print(
-                    "the \(rebinding.role.rawValue) of mirror \(mirror) is \(Printable.line(rebinding.found.id.reference))"
+                    "the \(rebinding.role.rawValue) of mirror \(name) is \(Printable.line(rebinding.found.id.reference))"
                 )
             }
         }

@@ -24,12 +24,12 @@ struct RunCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard once || dryRun else { return try await RunningMirror(options: options).runAsGroup() }
-        try await options.withMirror(making: .database) { stores in
-            try await stores.withWorker { worker in
+        try await options.withMirror(making: .database) { mirror in
+            try await mirror.withWorker { worker in
                 if dryRun { return try await pretend(worker) }
                 guard try await worker.runOnce() else {
                     throw CommandError(
-                        .tryLater, "could not run: another worker holds mirror \(stores.configuration.mirror)")
+                        .tryLater, "could not run: another worker holds mirror \(mirror.name)")
                 }
             }
         }

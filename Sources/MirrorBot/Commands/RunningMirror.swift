@@ -36,8 +36,8 @@ struct RunningMirror: Service {
 
     func run() async throws {
         do {
-            try await options.withMirror(making: .database, opening: open) { stores in
-                try await stores.withWorker { try await $0.run() }
+            try await options.withMirror(making: .database, opening: open) { mirror in
+                try await mirror.withWorker { try await $0.run() }
             }
         } catch is StoppedBeforeItBegan {
             Logger(label: "mirror-bot").info("Stopped before the database was reached")
@@ -45,9 +45,9 @@ struct RunningMirror: Service {
     }
 
     /// Opens the mirror, waiting for its server; told to stop, it waits no longer.
-    private func open(_ configuration: MirrorConfiguration, _: MirrorStores.Making) async throws -> MirrorStores {
+    private func open(_ configuration: MirrorConfiguration, _: HumanMirror.Making) async throws -> HumanMirror {
         do {
-            return try await cancelWhenGracefulShutdown { try await MirrorStores.openWhenReachable(configuration) }
+            return try await cancelWhenGracefulShutdown { try await HumanMirror.openWhenReachable(configuration) }
         } catch let error where Task.isShuttingDownGracefully && Self.mayComeOfStopping(error) {
             throw StoppedBeforeItBegan()
         }
@@ -62,15 +62,12 @@ struct RunningMirror: Service {
 /// It was told to stop while it waited for its database.
 private struct StoppedBeforeItBegan: Error {}
 
-extension MirrorStores {
-    /// Runs `body` with a worker of this mirror, whose clients end with it.
+extension HumanMirror {
+    /// Runs `body` with a worker of this mirror.
     ///
     /// - Throws: What `body` throws.
     func withWorker(_ body: (Worker) async throws -> Void) async throws {
-        let registry = NetworkRegistry(version: Version.current, clock: clock)
-        defer { registry.shutdown() }
-        try await registry.tellContact(of: self)
-        try await body(
-            Worker(stores: self, registry: registry, clock: clock, logger: Logger(label: "mirror-bot")))
+        try await tellContact()
+        try await body(Worker(mirror: self))
     }
 }

@@ -19,10 +19,10 @@ struct ScoreCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        try await options.withMirror { stores in
-            let now = stores.clock.now
-            let zone = try await stores.settleTimeZone(now: now)
-            let report = try await ScoreReporter(stores: stores, zone: zone).report(now: now)
+        try await options.withMirror { mirror in
+            let now = mirror.clock.now
+            let zone = try await mirror.settleTimeZone(now: now)
+            let report = try await ScoreReporter(mirror: mirror, zone: zone).report(now: now)
             if json { return try JSONOutput.print(report) }
             for line in ScoreView.lines(report, terminal: .output) { print(line) }
         }

@@ -13,8 +13,8 @@ struct StatusCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        try await options.withMirror { stores in
-            let report = try await StatusReporter(stores: stores).report(now: stores.clock.now)
+        try await options.withMirror { mirror in
+            let report = try await StatusReporter(mirror: mirror).report(now: mirror.clock.now)
             if json {
                 try JSONOutput.print(report)
             } else {

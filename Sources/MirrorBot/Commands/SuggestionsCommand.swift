@@ -34,8 +34,8 @@ struct SuggestionsListCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.withMirror { stores in
-            let suggestions = try await stores.outbox(lease: nil).suggestions(limit: limit).map(Suggestion.init)
+        try await options.withMirror { mirror in
+            let suggestions = try await mirror.outbox(lease: nil).suggestions(limit: limit).map(Suggestion.init)
             if json { return try JSONOutput.print(SuggestionList(suggestions: suggestions)) }
             guard !suggestions.isEmpty else { return print("nothing waits for a decision") }
             for suggestion in suggestions {
@@ -60,14 +60,14 @@ struct SuggestionsApproveCommand: AsyncParsableCommand {
     @Argument(help: "The suggestions' short names.") var ids: [String]
 
     func run() async throws {
-        try await options.withMirror { stores in
-            guard try await stores.requiredAccount(.bot).network != .x else {
+        try await options.withMirror { mirror in
+            guard try await mirror.requiredAccount(.bot).network != .x else {
                 throw CommandError(
                     .configuration, "could not approve: X does not let software favorite; open the address instead")
             }
-            let now = stores.clock.now
+            let now = mirror.clock.now
             try await SuggestionIDs(ids).forEach("approved") { id in
-                try await stores.outbox(lease: nil).approve(id, now: now, expires: now + Self.patience)
+                try await mirror.outbox(lease: nil).approve(id, now: now, expires: now + Self.patience)
             }
         }
     }
@@ -83,10 +83,10 @@ struct SuggestionsDismissCommand: AsyncParsableCommand {
     @Argument(help: "The suggestions' short names.") var ids: [String]
 
     func run() async throws {
-        try await options.withMirror { stores in
-            let now = stores.clock.now
+        try await options.withMirror { mirror in
+            let now = mirror.clock.now
             try await SuggestionIDs(ids).forEach("dismissed") { id in
-                try await stores.outbox(lease: nil).dismiss(id, now: now)
+                try await mirror.outbox(lease: nil).dismiss(id, now: now)
             }
         }
     }

@@ -43,27 +43,27 @@ struct TrainSchedulerCommand: AsyncParsableCommand {
     }
 
     private func train() async throws {
-        try await options.withMirror(making: .mirror) { stores in
-            let clock = stores.clock
+        try await options.withMirror(making: .mirror) { mirror in
+            let clock = mirror.clock
             let progress = ProgressView()
-            let zone = try await stores.settleTimeZone(now: clock.now) ?? .gmt
-            let trainer = SchedulerTrainer(stores: stores, clock: clock, zone: zone, report: progress.show)
+            let zone = try await mirror.settleTimeZone(now: clock.now) ?? .gmt
+            let trainer = SchedulerTrainer(mirror: mirror, zone: zone, report: progress.show)
             if again { try await trainer.startOver() }
             let summary: TrainingSummary
             if let from {
-                summary = try await trainer.train(fromArchive: from, localHost: try await stores.account(.human)?.host)
+                summary = try await trainer.train(fromArchive: from, localHost: try await mirror.account(.human)?.host)
             } else {
-                summary = try await TrainingAccount.withHuman(of: stores, clock: clock) { human, _ in
+                summary = try await TrainingAccount.withHuman(of: mirror) { human, _ in
                     try await trainer.train(from: human)
                 }
             }
             progress.finish()
-            try await stores.table.add(now: clock.now)
+            try await mirror.table.add(now: clock.now)
             TrainingView.print(summary, things: "posts")
-            let count = try await stores.archive.count()
+            let count = try await mirror.archive.count()
             print("the archive holds \(count) posts")
-            if stores.configuration.timeZone == nil {
-                print("set TIME_ZONE before run: \(try await stores.timeZoneProposal())")
+            if mirror.configuration.timeZone == nil {
+                print("set TIME_ZONE before run: \(try await mirror.timeZoneProposal())")
             }
         }
     }
@@ -109,29 +109,29 @@ struct TrainClassifierCommand: AsyncParsableCommand {
     }
 
     private func train() async throws {
-        try await options.withMirror(making: .mirror) { stores in
-            let clock = stores.clock
+        try await options.withMirror(making: .mirror) { mirror in
+            let clock = mirror.clock
             let progress = ProgressView()
-            let favorites = try stores.favorites()
+            let favorites = try mirror.favorites()
             let trainer = ClassifierTrainer(
-                stores: stores, favorites: favorites, clock: clock, report: progress.show)
+                mirror: mirror, favorites: favorites, report: progress.show)
             if again { try await trainer.startOver() }
             let summary: TrainingSummary
             if let from {
                 summary = try await trainer.train(
-                    fromArchive: from, localHost: try await stores.account(.human)?.host, limit: limit)
+                    fromArchive: from, localHost: try await mirror.account(.human)?.host, limit: limit)
             } else {
-                summary = try await TrainingAccount.withHuman(of: stores, clock: clock) { human, own in
+                summary = try await TrainingAccount.withHuman(of: mirror) { human, own in
                     try await trainer.train(from: human, own: own, limit: limit ?? ClassifierTrainer.seedSize)
                 }
             }
             progress.finish()
-            try await stores.table.add(now: clock.now)
+            try await mirror.table.add(now: clock.now)
             TrainingView.print(summary, things: "posts")
             let status = try await favorites.status()
             print("learned so far: \(status.favorites) favorites, \(status.normals) other posts")
             if let waiting = status.waiting {
-                let needed = stores.configuration.favorites.minimumPerCategory
+                let needed = mirror.configuration.favorites.minimumPerCategory
                 let step =
                     status.normals < needed
                     ? "normals are learned from a home timeline, here or while mirror-bot run works"
@@ -158,15 +158,15 @@ struct TrainClearCommand: AsyncParsableCommand {
     var yes = false
 
     func run() async throws {
-        try await options.withMirror { stores in
-            let mirror = stores.configuration.mirror
-            let posts = try await stores.archive.count()
-            let question = "Remove \(posts) archived posts and everything learned by mirror \(mirror)? [y/N] "
+        try await options.withMirror { mirror in
+            let name = mirror.name
+            let posts = try await mirror.archive.count()
+            let question = "Remove \(posts) archived posts and everything learned by mirror \(name)? [y/N] "
             guard yes || Confirmation.ask(question) else {
                 throw CommandError(.usage, "nothing was removed; answer y, or pass --yes")
             }
-            try await TrainingReset(stores: stores).clear()
-            print("removed what mirror \(mirror) had learned")
+            try await TrainingReset(mirror: mirror).clear()
+            print("removed what mirror \(name) had learned")
         }
     }
 }
@@ -208,16 +208,13 @@ enum Confirmation {
 enum TrainingAccount {
     /// Verifies the human's account, binds it to the mirror and runs `body` with it.
     static func withHuman<Value>(
-        of stores: MirrorStores, clock: any WallClock,
-        _ body: (any SocialNetwork, Set<AccountID>) async throws -> Value
+        of mirror: HumanMirror, _ body: (any SocialNetwork, Set<AccountID>) async throws -> Value
     ) async throws -> Value {
-        let registry = NetworkRegistry(version: Version.current, clock: clock)
-        defer { registry.shutdown() }
-        try await registry.tellContact(of: stores)
-        let human = try await registry.requiredNetwork(of: .human, in: stores)
+        try await mirror.tellContact()
+        let human = try await mirror.requiredNetwork(of: .human)
         let account = try await human.verifyAccount()
-        try await stores.bind(human: account, bot: nil, now: clock.now)
-        let bot = try await stores.table.record().bot
+        try await mirror.bind(human: account, bot: nil, now: mirror.clock.now)
+        let bot = try await mirror.table.record().bot
         return try await body(human, Set([account.id, bot].compactMap(\.self)))
     }
 }

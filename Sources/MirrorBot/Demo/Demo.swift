@@ -52,11 +52,9 @@ struct Demo {
         let clock = VirtualClock(startingAt: past.origin)
         let sandbox = try await Sandbox.start(
             world: past.world(seed: seed, days: days, network: network), now: { clock.now })
-        let registry = NetworkRegistry(version: Version.current, clock: clock)
-        defer { registry.shutdown() }
         do {
             let home = network == .mastodon ? folder.path : folder.path + "/\(network.rawValue)"
-            let result = try await live(past, sandbox, registry, clock, home: home)
+            let result = try await live(past, sandbox, clock, home: home)
             await sandbox.stop()
             return result
         } catch {
@@ -70,25 +68,18 @@ struct Demo {
     /// Archives the human's past, which needs no network.
     private func learnPosts(home: String, on network: NetworkName) async throws -> DemoPast {
         let first = zone ?? (from == nil ? Self.sampleZone : .current)
-        let stores = try await MirrorStores.open(try configuration(home: home, zone: first))
-        do {
+        return try await HumanMirror.open(try configuration(home: home, zone: first)).closing { mirror in
             let path = try from ?? sample(in: home)
             let isSample = from == nil
             let adopt: @Sendable (Post) -> Post = { post in
                 SandboxIdentity.carried(isSample ? post : DemoPast.adopt(post), to: network)
             }
-            let trainer = SchedulerTrainer(
-                stores: stores, clock: SystemClock(), zone: first, report: { if !isSample { report($0) } })
+            let trainer = SchedulerTrainer(mirror: mirror, zone: first, report: { if !isSample { report($0) } })
             let summary = try await trainer.train(fromArchive: path, localHost: SamplePeople.host, adopt: adopt)
-            let zone = try await settledZone(named: summary.suggestedTimeZone, stores.archive)
-            let past = try await DemoPast(
-                archive: stores.archive, posts: summary.learned, zone: zone,
+            let zone = try await settledZone(named: summary.suggestedTimeZone, mirror.archive)
+            return try await DemoPast(
+                archive: mirror.archive, posts: summary.learned, zone: zone,
                 origin: isSample ? Self.sampleOrigin : nil, friendsAtMost: Self.friendsAtMost)
-            await stores.close()
-            return past
-        } catch {
-            await stores.close()
-            throw error
         }
     }
 
@@ -109,14 +100,12 @@ struct Demo {
     ///
     /// A download's likes are compared with the posts that are on the bot's home timeline. One without likes teaches
     /// nothing, and the bot then gives no favorites.
-    private func learnFavorites(
-        _ stores: MirrorStores, _ registry: NetworkRegistry, _ clock: VirtualClock
-    ) async throws -> (favorites: Int, normals: Int) {
+    private func learnFavorites(_ mirror: HumanMirror) async throws -> (favorites: Int, normals: Int) {
         say("learning favorites from \(from ?? "the human's account") …")
-        let reader = try await registry.requiredNetwork(of: from == nil ? .human : .bot, in: stores)
+        let reader = try await mirror.requiredNetwork(of: from == nil ? .human : .bot)
         let own = try await reader.verifyAccount().id
-        let favorites = try stores.favorites()
-        let trainer = ClassifierTrainer(stores: stores, favorites: favorites, clock: clock, report: { _ in })
+        let favorites = try mirror.favorites()
+        let trainer = ClassifierTrainer(mirror: mirror, favorites: favorites, report: { _ in })
         if let from {
             do {
                 _ = try await trainer.train(fromArchive: from, localHost: nil, limit: ClassifierTrainer.seedSize)
@@ -131,16 +120,14 @@ struct Demo {
 
     /// Learns the favorites, lives through the days and reads what came of it.
     private func live(
-        _ past: DemoPast, _ sandbox: Sandbox, _ registry: NetworkRegistry, _ clock: VirtualClock, home: String
+        _ past: DemoPast, _ sandbox: Sandbox, _ clock: VirtualClock, home: String
     ) async throws -> DemoResult {
-        let stores = try await MirrorStores.open(try configuration(home: home, zone: past.zone.zone, sandbox: sandbox))
-        do {
-            let learned = try await learnFavorites(stores, registry, clock)
+        let configuration = try configuration(home: home, zone: past.zone.zone, sandbox: sandbox)
+        return try await HumanMirror.open(configuration, clock: clock).closing { mirror in
+            let learned = try await learnFavorites(mirror)
             let spent = await sandbox.ledger.spentMicrodollars
             say("living through \(days) \(days == 1 ? "day" : "days") …")
-            let worker = Worker(
-                stores: stores, registry: registry, clock: clock, cadence: cadence,
-                logger: Logger(label: "mirror-bot"))
+            let worker = Worker(mirror: mirror, cadence: cadence)
             let watching = watching(sandbox, clock, past.zone.zone)
             let outcome: Result<Void, any Error>
             do { outcome = .success(try await worker.run(until: sandbox.world.end)) } catch {
@@ -149,14 +136,9 @@ struct Demo {
             watching.cancel()
             await watching.value
             try outcome.get()
-            let result = try await DemoResult(
-                past: past, from: from, days: days, sandbox: sandbox, stores: stores,
+            return try await DemoResult(
+                past: past, from: from, days: days, sandbox: sandbox, mirror: mirror,
                 learned: learned, spentBefore: spent)
-            await stores.close()
-            return result
-        } catch {
-            await stores.close()
-            throw error
         }
     }
 

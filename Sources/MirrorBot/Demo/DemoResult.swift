@@ -89,7 +89,7 @@ extension DemoResult {
     ///
     /// - Throws: The store's error.
     init(
-        past: DemoPast, from: String?, days: Int, sandbox: Sandbox, stores: MirrorStores,
+        past: DemoPast, from: String?, days: Int, sandbox: Sandbox, mirror: HumanMirror,
         learned: (favorites: Int, normals: Int), spentBefore: Int
     ) async throws {
         let (world, ledger) = (sandbox.world, await sandbox.ledger)
@@ -97,7 +97,7 @@ extension DemoResult {
         self.from = from
         network = world.configuration.botNetwork
         (favoritesLearned, normalsLearned) = learned
-        let all = try await stores.outbox(lease: nil).recent(100_000)
+        let all = try await mirror.outbox(lease: nil).recent(100_000)
         actions = all.filter { $0.due < world.end }.sorted { ($0.due, $0.id) < ($1.due, $1.id) }
         let slots = actions.filter { $0.kind == .post }
         let received = ledger.summary
@@ -118,13 +118,13 @@ extension DemoResult {
         texts = await sandbox.texts(on: network)
         var written: [PostID: Date] = [:]
         for source in Set(actions.compactMap(\.sourcePost)) {
-            written[source] = try await stores.archive.post(source)?.createdAt
+            written[source] = try await mirror.archive.post(source)?.createdAt
         }
         self.written = written
-        let times = try await stores.archive.scheduleRows()
+        let times = try await mirror.archive.scheduleRows()
         let day = LocalTime(past.origin, in: past.zone.zone).day
         humanHours = MinuteShares(of: times.lazy.filter { $0.day < day }.map(\.minute)).shares
-        botHours = MinuteShares(of: Self.drawn(from: day, times, stores.configuration)).shares
+        botHours = MinuteShares(of: Self.drawn(from: day, times, mirror.configuration)).shares
     }
 
     /// The minutes of many days of the bot, planned on the eve of the first one.

@@ -10,13 +10,13 @@ struct MastodonConversation {
     let apiBaseURL: String?
     /// The person has made a token in the server's settings.
     let pastesToken: Bool
-    let registry: NetworkRegistry
+    let installation: Installation
 
     func outcome() async throws -> LoginOutcome {
         let server = try Question.checked(
             try server ?? Question.line("Server of the \(role.rawValue)'s account (https://…): ")
         ) { try ServerURL.normalized($0, setting: "the server") }
-        let login = try registry.mastodonLogin(server: server, apiBaseURL: apiBaseURL)
+        let login = try installation.mastodonLogin(server: server, apiBaseURL: apiBaseURL)
         return pastesToken ? try await pasted(server, login) : try await authorized(server, login)
     }
 

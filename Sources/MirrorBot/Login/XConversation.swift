@@ -7,12 +7,11 @@ import Posts
 struct XConversation {
     let role: AccountRole
     let apiBaseURL: String?
-    let registry: NetworkRegistry
-    let stores: MirrorStores
+    let mirror: HumanMirror
 
     func outcome() async throws -> LoginOutcome {
         let (key, secret) = try await app()
-        let login = try registry.xLogin(consumerKey: key, consumerSecret: secret, apiBaseURL: apiBaseURL)
+        let login = try mirror.installation.xLogin(consumerKey: key, consumerSecret: secret, apiBaseURL: apiBaseURL)
         let request = try await login.begin(forReadingOnly: role == .human)
         StandardError.write(
             """
@@ -46,7 +45,7 @@ struct XConversation {
     /// The stored login of the other account; one that cannot be opened is of no use here, and no hindrance.
     private func otherLogin() async throws -> StoredLogin? {
         do {
-            return try await stores.vault.login(of: role == .human ? .bot : .human)
+            return try await mirror.vault.login(of: role == .human ? .bot : .human)
         } catch is ConfigurationError {
             return nil
         }

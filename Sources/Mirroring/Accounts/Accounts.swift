@@ -134,11 +134,11 @@ struct FoundAccounts: Sendable {
     private(set) var accounts: [AccountRole: AccountConfiguration] = [:]
     private(set) var problems: [AccountRole: String] = [:]
 
-    init(in stores: MirrorStores) async throws {
-        configuration = stores.configuration
+    init(in mirror: HumanMirror) async throws {
+        configuration = mirror.configuration
         for role in AccountRole.allCases {
             do {
-                accounts[role] = try await stores.account(role)
+                accounts[role] = try await mirror.account(role)
             } catch let error as ConfigurationError {
                 problems[role] = error.description
             }

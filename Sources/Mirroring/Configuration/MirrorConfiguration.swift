@@ -22,7 +22,7 @@ package struct MirrorConfiguration: Sendable {
     package var mirror: String
     /// The settings as they were found.
     package private(set) var values: SettingValues
-    /// The accounts as the settings describe them; stored logins may stand in, see ``MirrorStores/account(_:)``.
+    /// The accounts as the settings describe them; stored logins may stand in, see ``HumanMirror/account(_:)``.
     ///
     /// The human's may be missing altogether: an imported archive alone can feed a bot.
     private var accounts: [AccountRole: AccountConfiguration] = [:]

@@ -11,13 +11,14 @@ import Transport
 /// refuses to rehearse.
 package struct Rehearsal: Sendable {
     /// Nothing differs.
-    package static let off = Rehearsal(clock: SystemClock(), leaseTiming: LeaseTiming(), faultPoints: .none)
+    package static let off = Rehearsal(clock: nil, leaseTiming: LeaseTiming(), faultPoints: .none)
 
-    package let clock: any WallClock
+    /// The clock to go by; nil for that of the installation.
+    package let clock: (any WallClock)?
     package let leaseTiming: LeaseTiming
     package let faultPoints: FaultPoints
 
-    private init(clock: any WallClock, leaseTiming: LeaseTiming, faultPoints: FaultPoints) {
+    private init(clock: (any WallClock)?, leaseTiming: LeaseTiming, faultPoints: FaultPoints) {
         self.clock = clock
         self.leaseTiming = leaseTiming
         self.faultPoints = faultPoints
@@ -60,7 +61,7 @@ package struct Rehearsal: Sendable {
         self.init(
             clock: origin.map { origin in
                 AcceleratedClock(origin: origin, started: started ?? origin, factor: factor ?? 1, setting: setting)
-            } ?? SystemClock(),
+            },
             leaseTiming: patience.map { LeaseTiming(patience: .seconds($0)) } ?? LeaseTiming(),
             faultPoints: FaultPoints(trap: trap))
     }

@@ -35,18 +35,18 @@ package struct PlanReport: Codable, Sendable {
 package struct PlanReporter: Sendable {
     private static let plotMemory: TimeInterval = 60 * 86_400
 
-    let stores: MirrorStores
+    let mirror: HumanMirror
     let zone: TimeZone
     let limits: PublishingLimits
 
     /// - Parameters:
-    ///   - stores: The mirror's data.
+    ///   - mirror: The mirror's data.
     ///   - zone: The human's time zone.
     ///   - limits: What the bot's server accepts; nil for what its network usually does.
-    package init(stores: MirrorStores, zone: TimeZone, limits: PublishingLimits? = nil) {
-        self.stores = stores
+    package init(mirror: HumanMirror, zone: TimeZone, limits: PublishingLimits? = nil) {
+        self.mirror = mirror
         self.zone = zone
-        self.limits = limits ?? .usual(of: stores.configuration.botNetwork)
+        self.limits = limits ?? .usual(of: mirror.configuration.botNetwork)
     }
 
     /// The stored plan of `day`, or the one that would be made.
@@ -57,19 +57,19 @@ package struct PlanReporter: Sendable {
     /// - Returns: Nil if there is neither a plan nor an archive to make one from.
     /// - Throws: The store's error.
     package func report(on day: LocalDay, now: Date) async throws -> PlanReport? {
-        let outbox = stores.outbox(lease: nil)
+        let outbox = mirror.outbox(lease: nil)
         let slots: [PlanReport.Slot]
         let stored = try await outbox.plan(for: day)
         if stored != nil {
             slots = try await outbox.slots(of: day).map(slot(of:))
         } else {
             let maker = PlanMaker(
-                archive: stores.archive, store: outbox, configuration: stores.configuration, zone: zone, limits: limits)
-            let watching = try await FoundAccounts(in: stores).accounts[.human] != nil
+                archive: mirror.archive, store: outbox, configuration: mirror.configuration, zone: zone, limits: limits)
+            let watching = try await FoundAccounts(in: mirror).accounts[.human] != nil
             guard let planned = try await maker.preview(day, now: now, watching: watching) else { return nil }
             slots = planned.slots.map(slot(of:))
         }
-        let human = try await stores.archive.scheduleRows().map(\.minute)
+        let human = try await mirror.archive.scheduleRows().map(\.minute)
         let past = try await outbox.active(.post, since: now - Self.plotMemory)
         let bot = (past.map(\.due) + slots.map(\.due)).map { LocalTime($0, in: zone).minute }
         return PlanReport(

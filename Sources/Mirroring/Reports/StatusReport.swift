@@ -106,30 +106,30 @@ package struct StatusReporter: Sendable {
     /// How many of the last day's actions are searched for those without an answer.
     private static let unconfirmedSearched = 1_000
 
-    let stores: MirrorStores
+    let mirror: HumanMirror
 
-    /// - Parameter stores: The mirror's data.
-    package init(stores: MirrorStores) { self.stores = stores }
+    /// - Parameter mirror: The mirror's data.
+    package init(mirror: HumanMirror) { self.mirror = mirror }
 
     /// The state at `now`.
     ///
     /// A classifier that cannot be reached, or a login that cannot be opened, is reported, not thrown.
     package func report(now: Date) async throws -> StatusReport {
-        let configuration = stores.configuration
-        let record = try await stores.table.record()
+        let configuration = mirror.configuration
+        let record = try await mirror.table.record()
         let zone = configuration.timeZone ?? record.timeZone.flatMap(TimeZone.init(identifier:))
-        let outbox = stores.outbox(lease: nil)
-        let posts = try await stores.archive.count()
-        let span = try await stores.archive.span()
+        let outbox = mirror.outbox(lease: nil)
+        let posts = try await mirror.archive.count()
+        let span = try await mirror.archive.span()
         let today = zone.map { LocalTime(now, in: $0).day }
         let plan = try await plan(today, zone, now: now)
         let (classifier, problem) = await classifier()
         let suggestions = try await outbox.suggestions(limit: Self.suggestionsCounted).count
-        let accounts = try await FoundAccounts(in: stores)
-        let spending = accounts.networks.contains(.x) ? try await stores.spending.spending(at: now) : nil
+        let accounts = try await FoundAccounts(in: mirror)
+        let spending = accounts.networks.contains(.x) ? try await mirror.spending.spending(at: now) : nil
         let isRunning = try await isRunning(now: now)
         var troubles = try await troubles(outbox, now: now)
-        troubles.feeds = try await stores.feeds.health(now: now)
+        troubles.feeds = try await mirror.feeds.health(now: now)
         let idle = IdleReasons(
             configuration: configuration, accounts: accounts, spending: spending, zone: zone,
             namedZone: record.archiveTimeZone, posts: posts, plan: plan,
@@ -149,11 +149,11 @@ package struct StatusReporter: Sendable {
 
     private func troubles(_ outbox: OutboxStore, now: Date) async throws -> Troubles {
         var troubles = Troubles()
-        troubles.refusals = try await stores.refusals.all()
+        troubles.refusals = try await mirror.refusals.all()
         troubles.unconfirmed = try await outbox.recent(Self.unconfirmedSearched, since: now - 86_400)
             .filter(\.isUnconfirmed)
         do {
-            _ = try await stores.storage.transaction { connection in
+            _ = try await mirror.storage.transaction { connection in
                 try connection.execute("UPDATE mirrors SET created_ms = created_ms WHERE mirror = NULL")
             }
         } catch let error as StorageError where [.readOnly, .full].contains(error.code) {
@@ -165,7 +165,7 @@ package struct StatusReporter: Sendable {
     }
 
     private func isRunning(now: Date) async throws -> Bool {
-        let lease = try await LeaseTable(storage: stores.storage, mirror: stores.configuration.mirror).record()
+        let lease = try await LeaseTable(storage: mirror.storage, mirror: mirror.configuration.mirror).record()
         return lease.map { !$0.isReleased && now.milliseconds - $0.updatedMilliseconds < Self.silence } ?? false
     }
 
@@ -177,12 +177,12 @@ package struct StatusReporter: Sendable {
 
     private func plan(_ today: LocalDay?, _ zone: TimeZone?, now: Date) async throws -> PlanReport? {
         guard let today, let zone else { return nil }
-        return try await PlanReporter(stores: stores, zone: zone).report(on: today, now: now)
+        return try await PlanReporter(mirror: mirror, zone: zone).report(on: today, now: now)
     }
 
     private func classifier() async -> (StatusReport.ClassifierState?, String?) {
         do {
-            let status = try await stores.favorites().status()
+            let status = try await mirror.favorites().status()
             return (
                 StatusReport.ClassifierState(
                     favorites: Int(status.favorites), normals: Int(status.normals), seen: Int(status.seen),
@@ -211,7 +211,7 @@ extension FoundAccounts {
     }
 }
 
-extension MirrorStores {
+extension HumanMirror {
     /// What to set `TIME_ZONE` to, as far as the archive tells: a sentence for an error message.
     package func timeZoneProposal() async throws -> String {
         if let named = try await table.record().archiveTimeZone { return "the archive says \(named)" }

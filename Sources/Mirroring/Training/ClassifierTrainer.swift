@@ -10,33 +10,30 @@ package struct ClassifierTrainer: Sendable {
     package static let seedSize = 800
     private static let batchSize = 500
 
-    let stores: MirrorStores
+    let mirror: HumanMirror
     let favorites: Favorites
-    let clock: any WallClock
     let budget: TrainingBudget
     let report: @Sendable (TrainingProgress) -> Void
 
     /// - Parameters:
-    ///   - stores: The mirror's data.
+    ///   - mirror: The mirror's data.
     ///   - favorites: The classifier.
-    ///   - clock: Tells the time.
     ///   - budget: What may be spent where reading costs money; nil for what the mirror's table says.
     ///   - report: Told how far it has come, and what it costs before it begins.
     package init(
-        stores: MirrorStores, favorites: Favorites, clock: any WallClock, budget: TrainingBudget? = nil,
+        mirror: HumanMirror, favorites: Favorites, budget: TrainingBudget? = nil,
         report: @escaping @Sendable (TrainingProgress) -> Void
     ) {
-        self.stores = stores
+        self.mirror = mirror
         self.favorites = favorites
-        self.clock = clock
-        self.budget = budget ?? TrainingBudget(stores.spending)
+        self.budget = budget ?? TrainingBudget(mirror.spending)
         self.report = report
     }
 
     /// Forgets everything learned and where the feeds were read up to.
     package func startOver() async throws {
         try await favorites.clear()
-        try await stores.feeds.reset([FeedName.humanFavorites, FeedName.seen])
+        try await mirror.feeds.reset([FeedName.humanFavorites, FeedName.seen])
     }
 
     /// Reads the human's favorites, and the posts they were chosen from, as far as the network shows them.
@@ -53,7 +50,7 @@ package struct ClassifierTrainer: Sendable {
     package func train(
         from human: any SocialNetwork, own: Set<AccountID>, limit: Int
     ) async throws -> TrainingSummary {
-        let learnable = Learnable(people: stores.people, own: own)
+        let learnable = Learnable(people: mirror.people, own: own)
         let tally = Tally()
         var missing: [String] = []
         for (feed, name, step) in [
@@ -65,15 +62,15 @@ package struct ClassifierTrainer: Sendable {
                 continue
             }
             let reader = FeedReader(
-                gate: .hasty(human, clock: clock), feed: feed, name: name, table: stores.feeds, clock: clock,
-                pages: Cadence.pages(of: feed, on: human.name))
+                gate: .hasty(human, clock: mirror.clock), feed: feed, name: name, table: mirror.feeds,
+                clock: mirror.clock, pages: Cadence.pages(of: feed, on: human.name))
             let before = tally.summary.read
             let sentence = try await reader.train(step, limit: limit, budget: budget, report: report) { items, total in
                 let usable = try await learnable.among(items)
                 let events = usable.map { item -> FavoriteEvent in
                     step == .favorites ? .favorited(item.example) : .seen(item.example)
                 }
-                let learned = try await favorites.learn(events, at: clock.now)
+                let learned = try await favorites.learn(events, at: mirror.clock.now)
                 let done = tally.add(read: items.count, leftOut: items.count - usable.count, learned)
                 report(TrainingProgress(step: step, done: done - before, total: total))
             }
@@ -88,7 +85,7 @@ package struct ClassifierTrainer: Sendable {
     private func unreadable(_ step: TrainingProgress.Step) async throws -> String {
         let sentence = "the human's \(step.name) cannot be read with these settings"
         guard step == .home else { return sentence }
-        guard let problem = try await FoundAccounts(in: stores).homeProblem(.bot) else {
+        guard let problem = try await FoundAccounts(in: mirror).homeProblem(.bot) else {
             return sentence
                 + "; the posts to compare favorites with come from the bot's home timeline while the bot runs"
         }
@@ -106,13 +103,13 @@ package struct ClassifierTrainer: Sendable {
     /// - Throws: `ImportError` for what is no usable archive; the store's or the counts' error.
     package func train(fromArchive path: String, localHost: String?, limit: Int?) async throws -> TrainingSummary {
         let batches = ArchiveBatches(
-            path: path, purpose: .classifier, network: stores.configuration.humanNetwork,
-            localHost: try await stores.humanHost() ?? localHost,
+            path: path, purpose: .classifier, network: mirror.configuration.humanNetwork,
+            localHost: try await mirror.humanHost() ?? localHost,
             batchSize: Self.batchSize)
         let tally = Tally()
         let quota = Quota(limit: limit)
         let imported = try await batches.forEach { batch in
-            let learned = try await favorites.learn(quota.events(for: batch), at: clock.now)
+            let learned = try await favorites.learn(quota.events(for: batch), at: mirror.clock.now)
             let done = tally.add(read: batch.count, leftOut: 0, learned)
             report(TrainingProgress(step: .archive, done: done, total: nil))
         }

@@ -12,33 +12,30 @@ package struct SchedulerTrainer: Sendable {
     /// How many posts of a downloaded archive are stored in one transaction.
     package static let batchSize = 10_000
 
-    let stores: MirrorStores
-    let clock: any WallClock
+    let mirror: HumanMirror
     let zone: TimeZone
     let budget: TrainingBudget
     let report: @Sendable (TrainingProgress) -> Void
 
     /// - Parameters:
-    ///   - stores: The mirror's data.
-    ///   - clock: Tells the time.
+    ///   - mirror: The mirror's data.
     ///   - zone: The human's zone, in which minutes are recorded.
     ///   - budget: What may be spent where reading costs money; nil for what the mirror's table says.
     ///   - report: Told how far it has come, and what it costs before it begins.
     package init(
-        stores: MirrorStores, clock: any WallClock, zone: TimeZone, budget: TrainingBudget? = nil,
+        mirror: HumanMirror, zone: TimeZone, budget: TrainingBudget? = nil,
         report: @escaping @Sendable (TrainingProgress) -> Void
     ) {
-        self.stores = stores
-        self.clock = clock
+        self.mirror = mirror
         self.zone = zone
-        self.budget = budget ?? TrainingBudget(stores.spending)
+        self.budget = budget ?? TrainingBudget(mirror.spending)
         self.report = report
     }
 
     /// Forgets the archived posts and where the human's feed was read up to.
     package func startOver() async throws {
-        try await stores.archive.clear()
-        try await stores.feeds.reset([FeedName.humanPosts])
+        try await mirror.archive.clear()
+        try await mirror.feeds.reset([FeedName.humanPosts])
     }
 
     /// Reads the human's posts from the network: the newest 3,200 the first time, later what is new and what an earlier
@@ -51,8 +48,8 @@ package struct SchedulerTrainer: Sendable {
     /// - Throws: `NetworkError`; the store's error.
     package func train(from human: any SocialNetwork) async throws -> TrainingSummary {
         let reader = FeedReader(
-            gate: .hasty(human, clock: clock), feed: .ownPosts, name: FeedName.humanPosts, table: stores.feeds,
-            clock: clock)
+            gate: .hasty(human, clock: mirror.clock), feed: .ownPosts, name: FeedName.humanPosts, table: mirror.feeds,
+            clock: mirror.clock)
         let tally = Tally()
         let missing = try await reader.train(
             .posts, limit: Self.backfillLimit, budget: budget, report: report
@@ -79,11 +76,11 @@ package struct SchedulerTrainer: Sendable {
         fromArchive path: String, localHost: String?, adopt: @escaping @Sendable (Post) -> Post = { $0 }
     ) async throws -> TrainingSummary {
         let batches = ArchiveBatches(
-            path: path, purpose: .scheduler, network: stores.configuration.humanNetwork,
-            localHost: try await stores.humanHost() ?? localHost,
+            path: path, purpose: .scheduler, network: mirror.configuration.humanNetwork,
+            localHost: try await mirror.humanHost() ?? localHost,
             batchSize: Self.batchSize)
         let tally = Tally()
-        let shelf = Shelf(limit: stores.configuration.archiveLimit, held: try await stores.archive.count())
+        let shelf = Shelf(limit: mirror.configuration.archiveLimit, held: try await mirror.archive.count())
         let imported = try await batches.forEach { batch in
             let posts = batch.compactMap { item -> Post? in
                 guard case .post(let post) = item else { return nil }
@@ -97,7 +94,7 @@ package struct SchedulerTrainer: Sendable {
         }
         if shelf.isOver { _ = tally.add(read: 0, try await store([])) }
         try await prepare()
-        if let zone = imported.timeZone { try await stores.table.proposeTimeZone(zone, now: clock.now) }
+        if let zone = imported.timeZone { try await mirror.table.proposeTimeZone(zone, now: mirror.clock.now) }
         var summary = tally.summary
         summary.add(imported)
         return summary
@@ -105,15 +102,15 @@ package struct SchedulerTrainer: Sendable {
 
     /// Makes ready what the first plan asks for.
     private func prepare() async throws {
-        let configuration = stores.configuration
-        try await stores.archive.prepare(
+        let configuration = mirror.configuration
+        try await mirror.archive.prepare(
             by: TextRules(configuration, limits: .usual(of: configuration.botNetwork)))
-        _ = try await stores.archive.scheduleRows()
+        _ = try await mirror.archive.scheduleRows()
     }
 
     private func store(_ posts: [Post], prunes: Bool = true) async throws -> Archive.StoreSummary {
-        try await stores.archive.store(
-            posts, timeZone: zone, limit: prunes ? stores.configuration.archiveLimit : nil)
+        try await mirror.archive.store(
+            posts, timeZone: zone, limit: prunes ? mirror.configuration.archiveLimit : nil)
     }
 
     /// Tells when it is time to look for posts over the archive's limit, which costs as much as the limit is high: when

@@ -114,17 +114,17 @@ package struct TrainingBudget: Sendable {
 /// What the bot did and whom it leaves alone stays, so that nothing happens
 /// twice afterwards.
 package struct TrainingReset: Sendable {
-    let stores: MirrorStores
+    let mirror: HumanMirror
 
-    /// - Parameter stores: The mirror's data.
-    package init(stores: MirrorStores) { self.stores = stores }
+    /// - Parameter mirror: The mirror's data.
+    package init(mirror: HumanMirror) { self.mirror = mirror }
 
     /// Removes everything learned by this mirror, and nothing of another.
     package func clear() async throws {
-        try await stores.table.add(now: stores.clock.now)
-        try await stores.archive.clear()
-        try await stores.favorites().clear()
-        try await stores.feeds.reset([FeedName.humanPosts, FeedName.humanFavorites, FeedName.seen])
+        try await mirror.table.add(now: mirror.clock.now)
+        try await mirror.archive.clear()
+        try await mirror.favorites().clear()
+        try await mirror.feeds.reset([FeedName.humanPosts, FeedName.humanFavorites, FeedName.seen])
     }
 }
 

@@ -27,20 +27,12 @@ extension Stage {
     }
 
     /// Opens the mirror's data as the program does.
-    func withStores<Value>(
-        _ environment: [String: String] = [:], _ body: (MirrorStores) async throws -> Value
+    func withMirror<Value>(
+        _ environment: [String: String] = [:], _ body: (HumanMirror) async throws -> Value
     ) async throws -> Value {
         let variables = self.environment.merging(environment) { _, given in given }
         let values = try SettingValues(environment: EnvironmentVariablesProvider(environmentVariables: variables))
-        let stores = try await MirrorStores.open(try MirrorConfiguration(values, environment: [:]))
-        do {
-            let value = try await body(stores)
-            await stores.close()
-            return value
-        } catch {
-            await stores.close()
-            throw error
-        }
+        return try await HumanMirror.open(try MirrorConfiguration(values, environment: [:])).closing(after: body)
     }
 
     private static func decode<Value: Decodable>(_ type: Value.Type, from ending: Ending) throws -> Value {

@@ -40,15 +40,12 @@ struct Soak: Sendable {
         let configuration = try SoakMirror.configuration(
             home: home, store.merging(sandbox.opening.variables) { $1 })
         let clock = VirtualClock(startingAt: SoakPast.origin) { instant.set($0) }
-        let registry = NetworkRegistry(version: "soak", clock: clock)
-        defer { registry.shutdown() }
         let log = SoakLog()
         let started = ContinuousClock.now
-        let days = try await SoakMirror.withStores(configuration) { stores in
+        let logger = Logger(label: "soak") { _ in log }
+        let days = try await HumanMirror.open(configuration, clock: clock, logger: logger).closing { mirror in
             say("living through \(plan.days) days …")
-            let worker = Worker(
-                stores: stores, registry: registry, clock: clock, logger: Logger(label: "soak") { _ in log })
-            return try await live(worker, on: clock, until: sandbox.opening.end, log: log) { day in
+            return try await live(Worker(mirror: mirror), on: clock, until: sandbox.opening.end, log: log) { day in
                 let rests = plan.rests(on: day)
                 if rests {
                     try await ContinuousClock().sleep(for: Self.rest)
@@ -56,7 +53,7 @@ struct Soak: Sendable {
                     ProcessHeap.giveBack()
                 }
                 let process = try ProcessFigures.current()
-                let tables = try await TableFigures.current(of: SoakMirror.name, in: stores.storage, home: home)
+                let tables = try await TableFigures.current(of: SoakMirror.name, in: mirror.storage, home: home)
                 return SoakDay(day: day, isRested: rests, process: process, tables: tables)
             }
         }

@@ -34,20 +34,6 @@ enum SoakMirror {
         return try MirrorConfiguration(values, environment: [:])
     }
 
-    static func withStores<Value>(
-        _ configuration: MirrorConfiguration, _ body: (MirrorStores) async throws -> Value
-    ) async throws -> Value {
-        let stores = try await MirrorStores.open(configuration)
-        do {
-            let value = try await body(stores)
-            await stores.close()
-            return value
-        } catch {
-            await stores.close()
-            throw error
-        }
-    }
-
     /// What a person would set to use the two accounts of a sandbox.
     static func accounts(of sandbox: Sandbox, on network: NetworkName) -> [String: String] {
         var variables: [String: String] = [:]

@@ -28,8 +28,8 @@ struct SoakPast: Sendable {
             await storage.close()
         }
         let network = network
-        try await SoakMirror.withStores(configuration) { stores in
-            let trainer = SchedulerTrainer(stores: stores, clock: SystemClock(), zone: Self.zone, report: { _ in })
+        try await HumanMirror.open(configuration).closing { mirror in
+            let trainer = SchedulerTrainer(mirror: mirror, zone: Self.zone, report: { _ in })
             _ = try await trainer.train(
                 fromArchive: path, localHost: SamplePeople.host,
                 adopt: { SandboxIdentity.carried($0, to: network) })
@@ -40,13 +40,11 @@ struct SoakPast: Sendable {
     func learnFavorites(with accounts: [String: String]) async throws {
         let configuration = try SoakMirror.configuration(home: home, store.merging(accounts) { $1 })
         let clock = VirtualClock(startingAt: Self.origin)
-        let registry = NetworkRegistry(version: "soak", clock: clock)
-        defer { registry.shutdown() }
-        try await SoakMirror.withStores(configuration) { stores in
-            let human = try await registry.requiredNetwork(of: .human, in: stores)
+        try await HumanMirror.open(configuration, clock: clock).closing { mirror in
+            let human = try await mirror.requiredNetwork(of: .human)
             let account = try await human.verifyAccount()
             let trainer = ClassifierTrainer(
-                stores: stores, favorites: try stores.favorites(), clock: clock, report: { _ in })
+                mirror: mirror, favorites: try mirror.favorites(), report: { _ in })
             _ = try await trainer.train(from: human, own: [account.id], limit: ClassifierTrainer.seedSize)
         }
     }

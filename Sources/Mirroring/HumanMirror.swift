@@ -2,16 +2,19 @@ package import Archive
 package import Favorites
 package import Foundation
 package import Logging
-import MeCab
+package import Networks
 package import Outbox
 package import Posts
-import Redis
 package import Storage
+import Transport
 
-/// A mirror's data, opened and checked: what every command begins with.
-package struct MirrorStores: Sendable {
+/// One mirror: its name and settings, its accounts, its data, and the networks it is on.
+package struct HumanMirror: Sendable {
     /// What the mirror is told from outside, the networks of stored logins included.
     package let configuration: MirrorConfiguration
+    /// What it shares with other mirrors.
+    package let installation: Installation
+    /// The mirror's data: the installation's database, or a scratch copy of it.
     package let storage: any StorageEngine
     package let archive: Archive
     package let people: People
@@ -23,11 +26,11 @@ package struct MirrorStores: Sendable {
     package let refusals: RefusalTable
     /// Stored logins and sessions.
     ///
-    /// Those of a scratch store are the real ones: a token that was renewed must stay.
+    /// Those of a scratch mirror are the real ones: a token that was renewed must stay.
     package let vault: CredentialVault
     /// What calls have cost.
     ///
-    /// That of a scratch store is the real one, for what it spends is spent.
+    /// That of a scratch mirror is the real one, for what it spends is spent.
     package let spending: SpendingTable
     /// How this process differs from one in earnest.
     package private(set) var rehearsal = Rehearsal.off
@@ -44,55 +47,42 @@ package struct MirrorStores: Sendable {
         case nothing
     }
 
-    /// Opens the database and checks its tables.
-    ///
-    /// The embedded database, which nobody else looks after, is migrated here;
-    /// a server's is only checked.
+    /// Opens a mirror in an installation of its own.
     ///
     /// - Parameters:
-    ///   - configuration: Where the data is.
+    ///   - configuration: Where the data is, and what the mirror is told.
     ///   - making: What may be made.
-    ///   - logger: Told of what a person should know about the credentials.
-    /// - Returns: The opened mirror; close it with ``close()``.
+    ///   - clock: Tells the time and waits, unless the mirror rehearses.
+    ///   - logger: Where events go.
+    /// - Returns: The opened mirror; close it with ``close()`` or ``closing(after:)``.
     /// - Throws: `StorageError`; `.outOfDate` names the command that migrates. ``ConfigurationError`` for what is not
     ///   there and may not be made.
     package static func open(
-        _ configuration: MirrorConfiguration, making: Making = .mirror, logger: Logger = Logger(label: "mirror-bot")
-    ) async throws -> MirrorStores {
+        _ configuration: MirrorConfiguration, making: Making = .mirror, clock: any WallClock = SystemClock(),
+        logger: Logger = Logger(label: "mirror-bot")
+    ) async throws -> HumanMirror {
         if making == .nothing { try configuration.requireDatabase() }
-        let storage = try await Storage.open(configuration.storage)
+        let installation = try await Installation(configuration, clock: clock, logger: logger)
         do {
-            if case .sqlite = configuration.storage { _ = try await Migrations.apply(to: storage) }
-            try await Migrations.check(storage)
-            if making != .mirror { try await MirrorTable.requireMirror(of: configuration, in: storage) }
-            let vault = CredentialVault(configuration, storage: storage, logger: logger)
-            var configuration = configuration
-            configuration.adopt(try await vault.networks())
-            var stores = MirrorStores(
-                configuration, storage, vault: vault, spending: SpendingTable(configuration, storage: storage),
-                isScratch: false)
-            if !configuration.rehearsal.isEmpty {
-                let accounts = [try await stores.account(.human), try await stores.account(.bot)].compactMap(\.self)
-                stores.rehearsal = try Rehearsal(variables: configuration.rehearsal, accounts: accounts)
-            }
-            return stores
+            if making != .mirror { try await MirrorTable.requireMirror(of: configuration, in: installation.storage) }
+            return try await HumanMirror(configuration, in: installation)
         } catch {
-            await storage.close()
+            await installation.close()
             throw error
         }
     }
 
-    /// Opens the database, waiting for a server that is not there yet, as when both are started at once.
+    /// Opens a mirror, waiting for a database server that is not there yet, as when both are started at once.
     ///
     /// - Parameters:
-    ///   - configuration: Where the data is.
+    ///   - configuration: Where the data is, and what the mirror is told.
     ///   - patience: How long to wait, in seconds; then the failure is final.
-    ///   - logger: Told of every attempt.
-    /// - Returns: The opened mirror; close it with ``close()``.
-    /// - Throws: As ``open(_:making:logger:)``.
+    ///   - logger: Where events go, and every attempt.
+    /// - Returns: The opened mirror; close it with ``close()`` or ``closing(after:)``.
+    /// - Throws: As ``open(_:making:clock:logger:)``.
     package static func openWhenReachable(
         _ configuration: MirrorConfiguration, patience: TimeInterval = 300, logger: Logger = Logger(label: "mirror-bot")
-    ) async throws -> MirrorStores {
+    ) async throws -> HumanMirror {
         guard case .postgres = configuration.storage else {
             return try await open(configuration, making: .database, logger: logger)
         }
@@ -114,11 +104,27 @@ package struct MirrorStores: Sendable {
         }
     }
 
+    /// A mirror of an open installation, with the networks of its stored logins.
+    private init(_ configuration: MirrorConfiguration, in installation: Installation) async throws {
+        let storage = installation.storage
+        let vault = CredentialVault(configuration, storage: storage, logger: installation.logger)
+        var configuration = configuration
+        configuration.adopt(try await vault.networks())
+        self.init(
+            configuration, installation, storage, vault: vault,
+            spending: SpendingTable(configuration, storage: storage), isScratch: false)
+        if !configuration.rehearsal.isEmpty {
+            let accounts = [try await account(.human), try await account(.bot)].compactMap(\.self)
+            rehearsal = try Rehearsal(variables: configuration.rehearsal, accounts: accounts)
+        }
+    }
+
     private init(
-        _ configuration: MirrorConfiguration, _ storage: any StorageEngine, vault: CredentialVault,
-        spending: SpendingTable, isScratch: Bool
+        _ configuration: MirrorConfiguration, _ installation: Installation, _ storage: any StorageEngine,
+        vault: CredentialVault, spending: SpendingTable, isScratch: Bool
     ) {
         self.configuration = configuration
+        self.installation = installation
         self.isScratch = isScratch
         self.storage = storage
         self.vault = vault
@@ -132,12 +138,12 @@ package struct MirrorStores: Sendable {
     }
 
     /// The same mirror on data whose changes vanish when it is closed.
-    package func scratch() async throws -> MirrorStores {
-        var stores = MirrorStores(
-            configuration, try await storage.scratch(of: configuration.mirror), vault: vault, spending: spending,
-            isScratch: true)
-        stores.rehearsal = rehearsal
-        return stores
+    package func scratch() async throws -> HumanMirror {
+        var mirror = HumanMirror(
+            configuration, installation, try await storage.scratch(of: configuration.mirror), vault: vault,
+            spending: spending, isScratch: true)
+        mirror.rehearsal = rehearsal
+        return mirror
     }
 
     /// The same open mirror with the networks of the logins that are stored now.
@@ -145,16 +151,40 @@ package struct MirrorStores: Sendable {
     /// For a process that outlives a login, see ``accountsStamp()``; ``account(_:)`` reads the logins each time.
     ///
     /// - Throws: The store's error.
-    package func withCurrentLogins() async throws -> MirrorStores {
+    package func withCurrentLogins() async throws -> HumanMirror {
         var configuration = configuration
         configuration.adopt(try await vault.networks())
-        var stores = MirrorStores(configuration, storage, vault: vault, spending: spending, isScratch: isScratch)
-        stores.rehearsal = rehearsal
-        return stores
+        var mirror = HumanMirror(
+            configuration, installation, storage, vault: vault, spending: spending, isScratch: isScratch)
+        mirror.rehearsal = rehearsal
+        return mirror
     }
 
+    /// Ends what was opened for this mirror: its installation, or the scratch copy.
+    package func close() async {
+        if isScratch { await storage.close() } else { await installation.close() }
+    }
+
+    /// Runs `body` on the mirror and closes it, whatever comes of that.
+    package func closing<Value>(after body: (HumanMirror) async throws -> Value) async throws -> Value {
+        do {
+            let value = try await body(self)
+            await close()
+            return value
+        } catch {
+            await close()
+            throw error
+        }
+    }
+
+    /// What the mirror is called.
+    package var name: String { configuration.mirror }
+
+    /// Where events go.
+    package var logger: Logger { installation.logger }
+
     /// The clock that everything about this mirror goes by.
-    package var clock: any WallClock { rehearsal.clock }
+    package var clock: any WallClock { rehearsal.clock ?? installation.clock }
 
     /// The outbox for reading, or with a lease for changing.
     package func outbox(lease: Lease?) -> OutboxStore {
@@ -166,7 +196,7 @@ package struct MirrorStores: Sendable {
     /// - Throws: An error of MeCab if the dictionary is missing, or of Redis if `REDIS_URL` is wrong.
     package func favorites() throws -> Favorites {
         let extractor = FeatureExtractor(
-            tokenizer: try Tokenizer(dictionary: configuration.dictionary), words: configuration.featureWords)
+            tokenizer: try installation.tokenizer(configuration), words: configuration.featureWords)
         return Favorites(
             storage: storage, mirror: configuration.mirror, counts: try counts(), extractor: extractor,
             configuration: configuration.favorites,
@@ -204,14 +234,10 @@ package struct MirrorStores: Sendable {
     }
 
     private func counts() throws -> any CountStore {
-        guard let url = configuration.redisURL, !isScratch else {
-            return SQLCountStore(storage: storage, mirror: configuration.mirror)
+        guard !isScratch, let client = try installation.redis(configuration) else {
+            return SQLCountStore(storage: storage, mirror: name)
         }
-        let verification = try RedisTLSVerification(
-            parsing: configuration.redisTLSVerify, isSelfSignedHost: configuration.isDyno)
-        let client = RedisClient(
-            configuration: try RedisConfiguration(url: url.reveal(), tlsVerification: verification))
-        return RedisCountStore(client: client, mirror: configuration.mirror)
+        return RedisCountStore(client: client, mirror: name)
     }
 
     /// The zone in which minutes are recorded, after moving them to the configured one if it changed.
@@ -255,8 +281,63 @@ package struct MirrorStores: Sendable {
         ConfigurationError("TIME_ZONE", "is not set; \(try await timeZoneProposal())")
     }
 
-    /// Ends the connections to the database after the calls in progress.
-    package func close() async {
-        await storage.close()
+    // MARK: Networks
+
+    /// Tells servers how to reach whoever runs the mirror: `OPERATOR_CONTACT`, else the bot's own handle once it is known.
+    ///
+    /// - Throws: The store's error.
+    package func tellContact() async throws {
+        if let contact = configuration.operatorContact {
+            installation.client.tell(contact: contact)
+        } else if let handle = try await table.record().botHandle {
+            installation.client.tell(contact: "@\(handle)")
+        }
+    }
+
+    /// The network of a role's account; nil if the role has none.
+    ///
+    /// - Throws: As ``account(_:)`` and ``network(for:sessions:)``.
+    package func network(of role: AccountRole) async throws -> (any SocialNetwork)? {
+        try await account(role).map { try network(for: $0) }
+    }
+
+    /// The network of a role's account, or an error that says how to get one.
+    ///
+    /// - Throws: As ``requiredAccount(_:)`` and ``network(for:sessions:)``.
+    package func requiredNetwork(of role: AccountRole) async throws -> any SocialNetwork {
+        try network(for: try await requiredAccount(role))
+    }
+
+    /// The network of one account.
+    ///
+    /// - Parameters:
+    ///   - account: Where the account lives and what opens it.
+    ///   - sessions: Keeps the session instead of the mirror.
+    /// - Returns: A client that acts as that account.
+    /// - Throws: `NetworkError` for an unusable server.
+    package func network(
+        for account: AccountConfiguration, sessions: (any CredentialStore)? = nil
+    ) throws -> any SocialNetwork {
+        let (client, clock) = (installation.client, clock)
+        let now: @Sendable () -> Date = { clock.now }
+        let uptime: @Sendable () -> TimeInterval = { clock.uptime }
+        let sessions = sessions ?? vault.sessions(of: account.role, clock: clock)
+        switch account.credentials {
+        case .mastodon(let server, let credentials):
+            return try MastodonNetwork(
+                server: server, apiBaseURL: account.apiBaseURL, credentials: credentials,
+                sessions: sessions, client: client, now: now, uptime: uptime)
+        case .x(let credentials):
+            let x = configuration.x
+            let options = XOptions(
+                apiBaseURL: account.apiBaseURL, mayPublish: x.mayPublish, homePostsPerDay: x.homePostsPerDay,
+                ownsApp: x.appOwner == account.role, fieldNames: x.fieldNames)
+            return try XNetwork(
+                credentials: credentials, options: options, book: spending, client: client, now: now, uptime: uptime)
+        case .bluesky(let identifier, let appPassword):
+            return try BlueskyNetwork(
+                identifier: identifier, appPassword: appPassword, apiBaseURL: account.apiBaseURL,
+                sessions: sessions, client: client, now: now, uptime: uptime)
+        }
     }
 }

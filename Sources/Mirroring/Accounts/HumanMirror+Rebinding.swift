@@ -13,15 +13,13 @@ package struct Rebinding: Sendable {
     package let found: Account
 }
 
-extension MirrorStores {
+extension HumanMirror {
     /// Asks the networks whose the credentials are, and compares that with what the mirror is bound to.
     ///
-    /// - Parameters:
-    ///   - role: Whose credentials; nil for those of both roles, as far as there are any.
-    ///   - registry: Makes the clients.
+    /// - Parameter role: Whose credentials; nil for those of both roles, as far as there are any.
     /// - Returns: The roles whose account is another one.
     /// - Throws: ``ConfigurationError`` without credentials; `NetworkError`; the store's error.
-    package func rebindings(of role: AccountRole?, asking registry: NetworkRegistry) async throws -> [Rebinding] {
+    package func rebindings(of role: AccountRole?) async throws -> [Rebinding] {
         var roles = role.map { [$0] } ?? []
         if role == nil {
             for role in AccountRole.allCases {
@@ -32,7 +30,7 @@ extension MirrorStores {
         let record = try await table.record()
         var rebindings: [Rebinding] = []
         for role in roles {
-            let found = try await registry.requiredNetwork(of: role, in: self).verifyAccount()
+            let found = try await requiredNetwork(of: role).verifyAccount()
             let bound = role == .human ? record.human : record.bot
             guard bound?.canonical != found.id.canonical else { continue }
             rebindings.append(Rebinding(role: role, bound: bound, found: found))
@@ -46,7 +44,7 @@ extension MirrorStores {
     /// `MirrorTable.rebind(_:settings:credentials:now:)` for what does not.
     ///
     /// - Parameters:
-    ///   - rebindings: What ``rebindings(of:asking:)`` returned.
+    ///   - rebindings: What ``rebindings(of:)`` returned.
     ///   - now: When it is done; nothing older is answered or favorited by a new bot.
     /// - Returns: False if a worker holds the mirror, so that nothing was done.
     /// - Throws: ``ConfigurationError`` if human and bot are one account, or another mirror has this bot; the store's
@@ -54,7 +52,7 @@ extension MirrorStores {
     package func rebind(_ rebindings: [Rebinding], now: Date) async throws -> Bool {
         let keeper = LeaseKeeper(
             table: LeaseTable(storage: storage, mirror: configuration.mirror), clock: clock,
-            timing: rehearsal.leaseTiming, logger: Logger(label: "mirror-bot"))
+            timing: rehearsal.leaseTiming, logger: logger)
         guard let lease = try await keeper.acquireNow() else { return false }
         do {
             let accounts = Dictionary(rebindings.map { ($0.role, $0.found) }) { first, _ in first }

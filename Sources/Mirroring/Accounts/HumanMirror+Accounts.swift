@@ -5,7 +5,7 @@ package import Posts
 import Storage
 
 /// The accounts of a mirror: from the settings, else from what `mirror-bot login` stored.
-extension MirrorStores {
+extension HumanMirror {
     /// The account of a role; nil if there is none.
     ///
     /// - Throws: ``ConfigurationError`` for a stored login that cannot be opened or belongs to another network than the

@@ -1,0 +1,111 @@
+import Foundation
+package import Logging
+import MeCab
+package import Networks
+package import Posts
+import Redis
+package import Storage
+import Transport
+
+/// What this program is.
+package enum Version {
+    package static let current = "0.1.0"
+}
+
+/// What all mirrors of a process share: the database, Redis, the HTTP client, the dictionary, the clock and the log.
+package final class Installation: Sendable {
+    package let storage: any StorageEngine
+    /// Where events go.
+    package let logger: Logger
+    /// Tells the time and waits; a mirror that rehearses has its own.
+    let clock: any WallClock
+    let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot/\(Version.current)"))
+    private let lock = NSLock()
+    // Both are only touched under `lock`.
+    private nonisolated(unsafe) var tokenizers: [String: Tokenizer] = [:]
+    private nonisolated(unsafe) var redis: [String: RedisClient] = [:]
+
+    /// Opens the database and checks its tables.
+    ///
+    /// The embedded database, which nobody else looks after, is migrated here; a server's is only checked.
+    ///
+    /// - Parameters:
+    ///   - configuration: Where the data is.
+    ///   - clock: Tells the time and waits.
+    ///   - logger: Where events go.
+    /// - Throws: `StorageError`; `.outOfDate` names the command that migrates.
+    init(_ configuration: MirrorConfiguration, clock: any WallClock, logger: Logger) async throws {
+        self.clock = clock
+        self.logger = logger
+        storage = try await Storage.open(configuration.storage)
+        do {
+            if case .sqlite = configuration.storage { _ = try await Migrations.apply(to: storage) }
+            try await Migrations.check(storage)
+        } catch {
+            await close()
+            throw error
+        }
+    }
+
+    /// The tokenizer on a dictionary, which is opened once.
+    ///
+    /// - Throws: `MeCabError` if it cannot be opened; another try may find it.
+    func tokenizer(_ configuration: MirrorConfiguration) throws -> Tokenizer {
+        try lock.withLock {
+            let name = configuration.dictionary
+            if let known = tokenizers[name] { return known }
+            let tokenizer = try Tokenizer(dictionary: name)
+            tokenizers[name] = tokenizer
+            return tokenizer
+        }
+    }
+
+    /// The client of the Redis server that is configured; nil if none is.
+    ///
+    /// - Throws: `RedisError` for a `REDIS_URL` that is none.
+    func redis(_ configuration: MirrorConfiguration) throws -> RedisClient? {
+        guard let url = configuration.redisURL?.reveal() else { return nil }
+        return try lock.withLock {
+            if let known = redis[url] { return known }
+            let verification = try RedisTLSVerification(
+                parsing: configuration.redisTLSVerify, isSelfSignedHost: configuration.isDyno)
+            let client = RedisClient(configuration: try RedisConfiguration(url: url, tlsVerification: verification))
+            redis[url] = client
+            return client
+        }
+    }
+
+    /// Ends the connections after the calls in progress.
+    func close() async {
+        client.shutdown()
+        await storage.close()
+    }
+}
+
+/// Getting credentials in the first place.
+extension Installation {
+    /// Logging in at a Mastodon-compatible server.
+    ///
+    /// - Parameters:
+    ///   - server: The account's server.
+    ///   - apiBaseURL: Where calls go instead; nil for the server itself.
+    /// - Returns: The steps of the login.
+    /// - Throws: `NetworkError` for an address that cannot be used.
+    package func mastodonLogin(server: String, apiBaseURL: String?) throws -> MastodonLogin {
+        try MastodonLogin(server: server, apiBaseURL: apiBaseURL, client: client, now: { [clock] in clock.now })
+    }
+
+    /// Logging in at X with a PIN.
+    ///
+    /// - Parameters:
+    ///   - consumerKey: The developer app's key.
+    ///   - consumerSecret: The developer app's secret.
+    ///   - apiBaseURL: Where calls go instead of X.
+    /// - Returns: The steps of the login.
+    /// - Throws: `NetworkError` for an address that cannot be used.
+    package func xLogin(consumerKey: String, consumerSecret: Secret, apiBaseURL: String?) throws -> XLogin {
+        try XLogin(
+            consumerKey: consumerKey, consumerSecret: consumerSecret, apiBaseURL: apiBaseURL, client: client,
+            now: { [clock] in clock.now })
+    }
+}
