@@ -56,11 +56,13 @@ package struct FeedWalk: Sendable {
         let isEmpty = page.received == 0
         let hasItems = !page.items.isEmpty
         page.items.removeAll { !seenItems.insert($0.repetitionKey).inserted }
+        emptyPages = isEmpty ? emptyPages + 1 : 0
         if case .newer = position {
-            advance(to: page.newer.map(FeedPosition.newer), isEnd: isEmpty)
+            // A part of what arrived may be hidden by now, and the rest is still to be read.
+            let next = page.newer.map(FeedPosition.newer)
+            advance(to: next, isEnd: isEmpty && (next == nil || emptyPages >= Self.maximumEmptyPages))
             newer = page.newer ?? newer
         } else {
-            emptyPages = isEmpty ? emptyPages + 1 : 0
             newer = newer ?? (position == .newest ? page.newer : nil)
             let next = page.older.map(FeedPosition.older)
             advance(to: next, isEnd: next == nil || emptyPages >= Self.maximumEmptyPages)

@@ -173,6 +173,19 @@ import Testing
             ])
     }
 
+    /// X shows the newest mentions alone: what was still to be read of them may be hidden when the reader goes on.
+    @Test func goesOnAboveAGapThatIsHiddenByNow() async throws {
+        let loopback = try XLoopback { request in
+            guard request.path == "/2/users/42/mentions" else { return nil }
+            return .json(XWire.list(request.query["until_id"] == nil ? [XWire.post("1300"), XWire.post("1299")] : []))
+        }
+        var walk = FeedWalk(of: loopback.network, .mentions, from: .newer(than: "1200;1001;1100"))
+        var found: [String] = []
+        while let page = try await walk.next() { found += page.items.map(\.address) }
+        #expect(found == ["1300", "1299"])
+        #expect(walk.isComplete && walk.newer == "1300")
+    }
+
     /// Posts appear out of order for a while, so the youngest part of a feed is looked at twice.
     @Test func whatAppearsLateIsFound() async throws {
         // Two seconds before the present of the test.
