@@ -378,17 +378,43 @@ import Testing
             try await paper.wait(60)
         }
         #expect(try await subjects(paper).count == 2)
-        if isForGood {
-            for _ in 0..<5 {
-                try await paper.wait(1_300)
-                try await hear(try await paper.parts())
-            }
-            #expect(try await paper.mirror.feeds.progress(of: FeedName.botMentions).below == nil)
-        } else {
-            bot.with { $0.failure = { _, _ in nil } }
+        // They hold up nothing, and are tried again.
+        #expect(try await paper.mirror.feeds.progress(of: FeedName.botMentions).below == nil)
+        #expect(try await health(paper).waiting == 2)
+        if !isForGood { bot.with { $0.failure = { _, _ in nil } } }
+        for _ in 0..<(isForGood ? 8 : 1) {
+            try await paper.wait(4 * 3_600)
             try await hear(try await paper.parts())
-            #expect(try await subjects(paper) == ["one", "two", "untold0", "untold1"])
         }
+        if isForGood {
+            let health = try await health(paper)
+            #expect(health.waiting == 0 && health.givenUp == 2)
+        } else {
+            #expect(try await subjects(paper) == ["one", "two", "untold0", "untold1"])
+            #expect(try await health(paper).waiting == 0)
+        }
+    }
+
+    /// A look that takes longer than a day must not keep the next one from what was said meanwhile.
+    @Test func whatCameBelowAPostThatWasLookedAtIsFoundTheNextDay() async throws {
+        let paper = try await paper()
+        let bot = paper.bot
+        _ = try await paper.parts()
+        bot.add([mention("one"), mention("two", after: 2)], to: .mentions)
+        try await paper.wait(10)
+        try await hear(try await paper.parts())
+        let sent = try await paper.actions(.reply)
+        let (address, last) = (try #require(sent.first?.remoteAddress), try #require(sent.last))
+        let passed = OutboxStore.PublishedPlace(due: last.due, id: last.id)
+        try await paper.mirror.storage.execute(
+            """
+            INSERT INTO cursors (mirror, feed, value, updated_ms) VALUES
+            ('test', 'bot-mentions/below', \("@\(paper.clock.now.milliseconds) \(passed.text)"), 0)
+            """)
+        bot.with { $0.replies[address] = [self.mention("late", after: 9_000, replyTo: "published-1")] }
+        try await paper.wait(86_500)
+        for _ in 0..<2 { try await hear(try await paper.parts()) }
+        #expect(try await subjects(paper) == ["one", "two", "late"])
     }
 
     @Test func aSweepMayEndWithTheLastPageOfALook() async throws {

@@ -78,13 +78,13 @@ struct AuditRun {
     @discardableResult
     mutating func mention(
         hour: Double, by handle: String = Self.friend, kind: SandboxMention.Kind = .friend,
-        burden: SandboxBurden? = nil, notice: SandboxNotice = .atOnce
+        burden: SandboxBurden? = nil, notice: SandboxNotice = .atOnce, below parent: String? = nil
     ) -> SandboxLedger.Mention {
         let number = next()
         let mention = SandboxLedger.Mention(
             id: String(number), identity: identity(number, by: handle), handle: handle, kind: kind,
             date: Self.start + hour * 3_600, deservesReply: kind == .friend, burden: burden, notice: notice,
-            notification: notice == .never ? nil : "n\(number)")
+            notification: notice == .never ? nil : "n\(number)", parent: parent)
         ledger.mentions.append(mention)
         return mention
     }

@@ -73,6 +73,22 @@ import Testing
         #expect(run.report.unheard == 1)
     }
 
+    /// What nobody told of can only be found below the bot's own post.
+    @Test func whatIsBelowWhatIsNeverGivenOutCountsIfStatusTells() {
+        var run = AuditRun(.mastodon)
+        run.mention(hour: 1, notice: .never, below: "own")
+        run.input.now += 12 * 3_600
+        run.refuse(.thread, "own", hours: 1)
+        run.feed.waiting = 1
+        #expect(run.report.unheard == 1)
+        run.refuse(.thread, "own")
+        #expect((run.report.unheard, run.report.unreached) == (0, 1))
+        run.feed.waiting = 0
+        #expect(run.report.unheard == 1)
+        run.mention(hour: 1, below: "own")
+        #expect(run.report.unheard == 2)
+    }
+
     @Test func whatCameLateMayBeTooOld() {
         var run = AuditRun(.mastodon)
         let index = run.answer(hour: 5)

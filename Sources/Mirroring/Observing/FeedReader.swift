@@ -38,8 +38,6 @@ package actor FeedReader {
     private static let disorder: TimeInterval = 600
     /// For how long a page may be refused before the rest is given up, in seconds.
     private static let refusalsLast: TimeInterval = 1_200
-    /// For how long the replies below one post may be out of reach in another way, in seconds.
-    private static let outagesLast: TimeInterval = 10_800
     /// Refusals of a page that may be meant for good.
     private static let refusals: [NetworkError.Code] = [.rejected, .notFound, .forbidden, .tooLarge]
     /// What part of the items that a network shows at all may be missing where more are hidden behind them: some are
@@ -71,6 +69,8 @@ package actor FeedReader {
     private var known: FeedProgress?
     /// Items to be tried again; nil before they were read.
     private var pending: [FeedItem]?
+    /// The bot's own posts below which is to be looked again; nil before they were read.
+    private var unlooked: [FeedItem]?
     /// When this reader last came to the end of the feed.
     package private(set) var lastRead: Date?
     /// When the newest item was made that was read since the feed was last read to its end.
@@ -395,13 +395,20 @@ package actor FeedReader {
             }
             // The last page that a look may ask for may be the last of the sweep, too.
             if walk.isOutOfPages, try await progress().sweep != nil { return false }
-            let begin = Stretch(cursor: OutboxStore.PublishedPlace(due: floor, id: "").text, floor: clock.now)
-            try await move { ($0.sweep, $0.swept, $0.below) = (nil, clock.now, $0.below ?? begin) }
+            let below = try await progress().below.map { OutboxStore.PublishedPlace($0.cursor) }
+            // Who has not come so far after the last sweep goes on from there; who was further begins anew, for replies
+            // may have come since.
+            var place = OutboxStore.PublishedPlace(due: floor, id: "")
+            if let below, below.due < floor { place = below }
+            let rest = Stretch(cursor: place.text, floor: clock.now)
+            try await move { ($0.sweep, $0.swept, $0.below) = (nil, clock.now, rest) }
             return true
         }
     }
 
     /// Looks at the replies below the bot's own posts after a sweep, post by post and over as many calls as that takes.
+    ///
+    /// A post below which nothing is given out now holds up no other one: it is tried again, for a day.
     ///
     /// - Parameters:
     ///   - list: Given a place and a time; returns the posts that were published in between, a few of them, in order.
@@ -413,14 +420,15 @@ package actor FeedReader {
         )],
         _ look: (String) async throws -> Bool
     ) async throws {
+        try await lookAgain(look)
         guard let below = try await progress().below, let end = below.floor else { return }
         let posts = try await list(OutboxStore.PublishedPlace(below.cursor), end)
         for post in posts {
             guard mayGoOn else { return }
-            do {
-                if try await !look(post.address), try await !passesOver(nil) { return }
-            } catch let error as NetworkError {
-                guard try await passesOver(error.code) else { return }
+            if let reason = try await reasonToReturn(to: post.address, look) {
+                let postponed = Postponed(address: post.address, reason: reason)
+                try await table.note(item(for: postponed, tries: 0), of: FeedName.below(name))
+                unlooked = nil
             }
             let rest = Stretch(cursor: post.place.text, floor: end)
             try await turnstile.pass { try await move { $0.below = rest } }
@@ -428,11 +436,32 @@ package actor FeedReader {
         if posts.isEmpty { try await turnstile.pass { try await move { $0.below = nil } } }
     }
 
-    /// Whether to go on without the replies below a post; nobody waits long for what may have been taken back.
-    private func passesOver(_ code: NetworkError.Code?) async throws -> Bool {
-        let isRefusal = code.map(Self.refusals.contains) ?? false
-        return try await turnstile.pass {
-            try await hasLasted(isRefusal ? Self.refusalsLast : Self.outagesLast, of: \.below)
+    /// Looks again below the posts where that failed before, as far as their time has come.
+    private func lookAgain(_ look: (String) async throws -> Bool) async throws {
+        let feed = FeedName.below(name)
+        let items = if let unlooked { unlooked } else { try await table.pending(in: feed, version: version) }
+        unlooked = items
+        for item in items where item.next ?? clock.now <= clock.now {
+            guard mayGoOn else { return }
+            unlooked = nil
+            guard let reason = try await reasonToReturn(to: item.name, look) else {
+                try await table.forget([item.name], of: feed)
+                continue
+            }
+            var tried = self.item(for: Postponed(address: item.name, reason: reason), tries: item.attempts)
+            tried.noted = item.noted
+            try await table.note(tried.agedOut(at: clock.now, after: Self.patience), of: feed)
+        }
+    }
+
+    /// Looks below a post; why it is to be looked at again, if it is.
+    private func reasonToReturn(to address: String, _ look: (String) async throws -> Bool) async throws
+        -> String?
+    {
+        do {
+            return try await look(address) ? nil : "what is below it cannot be decided yet"
+        } catch let error as NetworkError {
+            return "\(error)"
         }
     }
 
@@ -645,8 +674,7 @@ package actor FeedReader {
             tried.next = Self.retries.next(
                 after: tried.attempts, key: address, asked: error.retryAfter, now: clock.now)
         }
-        if clock.now.timeIntervalSince(item.noted) > Self.patience { (tried.state, tried.next) = (.givenUp, nil) }
-        return tried
+        return tried.agedOut(at: clock.now, after: Self.patience)
     }
 }
 
@@ -679,4 +707,7 @@ package enum FeedName {
     package static let botHome = "bot-home"
     /// Posts that name the bot, each of which is decided.
     package static let botMentions = "bot-mentions"
+
+    /// Under which it is kept below which of the bot's own posts was not looked for replies.
+    static func below(_ feed: String) -> String { feed + "/below" }
 }

@@ -106,6 +106,14 @@ struct FeedItem: Equatable, Sendable {
 
     /// Whether the server can be asked for it.
     var address: String? { name.hasPrefix("#") ? nil : name }
+
+    /// The item, given up if it was noted longer ago than `patience`, in seconds.
+    func agedOut(at now: Date, after patience: TimeInterval) -> FeedItem {
+        guard now.timeIntervalSince(noted) > patience else { return self }
+        var item = self
+        (item.state, item.next) = (.givenUp, nil)
+        return item
+    }
 }
 
 /// What a person may know of a feed.
@@ -160,7 +168,7 @@ package struct FeedTable: Sendable {
         let rows = try await storage.query(
             """
             SELECT \(value(feed)) AS position, \(value(Self.gap(of: feed))) AS gap,
-                \(value(Self.past(of: feed))) AS past, \(value(Self.sweep(of: feed))) AS sweep, \(value(Self.below(of: feed))) AS below,
+                \(value(Self.past(of: feed))) AS past, \(value(Self.sweep(of: feed))) AS sweep, \(value(FeedName.below(feed))) AS below,
                 read_ms, newest_ms, arrived, swept_ms, error, error_ms
             FROM (SELECT 1 AS one) AS always LEFT JOIN feeds ON mirror = \(mirror) AND feed = \(feed)
             """)
@@ -195,7 +203,7 @@ package struct FeedTable: Sendable {
             }
             for (name, before, after) in [
                 (Self.gap(of: feed), old.gap, new.gap), (Self.past(of: feed), old.past, new.past),
-                (Self.sweep(of: feed), old.sweep, new.sweep), (Self.below(of: feed), old.below, new.below),
+                (Self.sweep(of: feed), old.sweep, new.sweep), (FeedName.below(feed), old.below, new.below),
             ] where before != after {
                 try Self.put(after?.text, at: name, of: mirror, now, connection)
             }
@@ -214,7 +222,7 @@ package struct FeedTable: Sendable {
     /// Forgets where feeds were read up to, so that training starts over.
     package func reset(_ feeds: [String]) async throws {
         let mirror = mirror
-        let names = feeds.flatMap { [$0, Self.gap(of: $0), Self.past(of: $0), Self.sweep(of: $0), Self.below(of: $0)] }
+        let names = feeds.flatMap { [$0, Self.gap(of: $0), Self.past(of: $0), Self.sweep(of: $0), FeedName.below($0)] }
         try await storage.transaction { connection in
             for name in names {
                 try connection.execute("DELETE FROM cursors WHERE mirror = \(mirror) AND feed = \(name)")
@@ -227,8 +235,6 @@ package struct FeedTable: Sendable {
     private static func past(of feed: String) -> String { feed + "/past" }
 
     private static func sweep(of feed: String) -> String { feed + "/sweep" }
-
-    private static func below(of feed: String) -> String { feed + "/below" }
 
     /// Compares and sets a position.
     private static func move(
@@ -383,10 +389,13 @@ package struct FeedTable: Sendable {
                 """)
             for row in counts {
                 let (state, number) = (FeedItem.State(rawValue: try row.text("state")), try row.int("number"))
-                change(try row.text("feed")) { health in
+                // What is below the bot's posts would have been part of the feed.
+                let feed = try row.text("feed")
+                change(feed.hasSuffix(FeedName.below("")) ? String(feed.dropLast(FeedName.below("").count)) : feed) {
+                    health in
                     switch state {
-                    case .unreadable: health.unreadable = number
-                    case .waiting: health.waiting = number
+                    case .unreadable: health.unreadable += number
+                    case .waiting: health.waiting += number
                     case .givenUp, nil: health.givenUp += number
                     }
                 }

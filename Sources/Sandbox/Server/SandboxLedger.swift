@@ -98,6 +98,8 @@ package struct SandboxLedger: Sendable {
         package var notice = SandboxNotice.atOnce
         /// The number of what tells the bot of it; nil where nothing does.
         package var notification: String?
+        /// The id of the post that it answers.
+        package var parent: String?
     }
 
     /// An object that was refused alone; see ``SandboxRefusals``.

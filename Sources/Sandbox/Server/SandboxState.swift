@@ -112,7 +112,8 @@ extension SandboxState {
                 id: String(post.id), identity: identity(of: post, on: world.configuration.botNetwork),
                 handle: people[post.author].handle, kind: mention.kind, date: post.createdAt,
                 deservesReply: mention.deservesReply, burden: post.burden, notice: post.notice,
-                notification: notifications[SandboxPopulation.bot]?.last { $0.post == post.id }.map { String($0.id) }))
+                notification: notifications[SandboxPopulation.bot]?.last { $0.post == post.id }.map { String($0.id) },
+                parent: post.replyTo.map { String($0) }))
     }
 
     /// Counts what the bot could favorite: open posts by others on its home since the run began.

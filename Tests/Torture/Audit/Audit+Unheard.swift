@@ -19,6 +19,8 @@ struct UnheardMentions: Sendable {
     /// How long after a mention that no list tells of at once it has to be found, in seconds: what is swept is swept
     /// once a day.
     static let sweep: TimeInterval = 25 * 3_600
+    /// For how long after a sweep what is refused for an hour may be tried again, in seconds.
+    static let secondTries: TimeInterval = 3 * 3_600
     /// How many mentions X shows, some that are taken back aside.
     static let shownOnX = 700
     /// For how long nobody may have listened, in seconds.
@@ -48,6 +50,8 @@ struct UnheardMentions: Sendable {
                 continue
             } else if mention.isHardToRead, spare > 0 {
                 spare -= 1
+            } else if audit.isBelowWhatIsRefused(mention), (feed?.waiting ?? 0) + (feed?.givenUp ?? 0) > 0 {
+                unreached += 1
             } else if feed?.unreached.contains(where: { $0.contains(mention.date) }) ?? false,
                 audit.wereListsRefused || audit.wasHidden(mention)
             {
@@ -86,7 +90,7 @@ extension Audit {
             switch mention.notice {
             case .atOnce: 0
             case .late(let seconds): seconds + UnheardMentions.sweep + ahead
-            case .never: UnheardMentions.sweep + ahead
+            case .never: UnheardMentions.sweep + UnheardMentions.secondTries + ahead
             }
         return mention.date >= input.activated
             && hadTime(for: .reply, from: mention.date + delay + input.skew, to: input.now)
@@ -107,6 +111,12 @@ extension Audit {
         ]
         let names = Set(mention.names + person)
         return ledger.refusedObjects.contains { objects.contains($0.object) && names.contains($0.name) }
+    }
+
+    /// Whether nothing tells of a mention but a conversation that the network never gives out.
+    fileprivate func isBelowWhatIsRefused(_ mention: SandboxLedger.Mention) -> Bool {
+        guard mention.notice == .never, let parent = mention.parent else { return false }
+        return ledger.refusedObjects.contains { $0.object == .thread && $0.name == parent && $0.until == nil }
     }
 
     /// Whether so many spoke after a mention that the network may not have shown it any more when somebody looked.
