@@ -29,7 +29,8 @@ struct MirrorBot: AsyncParsableCommand {
         version: Version.current,
         subcommands: [
             DemoCommand.self, LoginCommand.self, LogoutCommand.self, TrainCommand.self, PlanCommand.self,
-            RunCommand.self, StatusCommand.self, ScoreCommand.self, SuggestionsCommand.self, PeopleCommand.self,
+            RunCommand.self, StatusCommand.self, DoctorCommand.self, ScoreCommand.self, SuggestionsCommand.self,
+            PeopleCommand.self,
             EvaluateCommand.self, ConfigCommand.self, RebindCommand.self, BackupCommand.self,
             MigrateCommand.self,
         ])

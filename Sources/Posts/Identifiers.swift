@@ -40,6 +40,14 @@ package struct AccountID: Hashable, Codable, Sendable {
         let full = bare.contains("@") ? bare : "\(bare)@\(localHost.lowercased())"
         return AccountID(network: .mastodon, value: full)
     }
+
+    /// What a person types for the account: `user@host`, `x:12345`, `did:plc:…`.
+    package var reference: String {
+        switch network {
+        case .mastodon, .bluesky: value
+        case .x: "x:\(value)"
+        }
+    }
 }
 
 /// A kind of social network that mirror-bot can read from and publish to.

@@ -67,6 +67,45 @@ import Testing
         await sandbox.stop()
     }
 
+    // MARK: Whether it works
+
+    @Test func aWatchdogIsToldWhetherTheWorkerWorks() async throws {
+        let nobody = try await stage.run("status", "--check")
+        #expect(nobody.status == 75)
+        #expect(nobody.error == "error: mirror default, worker: none is running; start one with mirror-bot run\n")
+        let program = try await started()
+        let works = try await stage.run("status", "--check", "--max-age", "3600")
+        #expect(works.status == 0)
+        #expect(works.output == "mirror default does its work\n")
+        program.send(SIGTERM)
+        _ = await program.ending()
+        #expect(try await stage.run("status", "--check").status == 75)
+        await sandbox.stop()
+    }
+
+    @Test(arguments: [
+        (["--max-age", "5"], "--max-age needs --check"), (["--check", "--json"], "do not go together"),
+        (["--check", "--max-age", "0"], "expected seconds from 1 to 86400"),
+    ])
+    func aWatchdogThatAsksWronglyIsTold(_ words: [String], _ reason: String) async throws {
+        let ending = try await stage.run(words: ["status"] + words)
+        #expect(ending.status == 64)
+        #expect(ending.error.contains(reason))
+        await sandbox.stop()
+    }
+
+    @Test(arguments: [
+        (["BOT_ACCESS_TOKEN": ""], Int32(78), "error: BOT_ACCESS_TOKEN is"),
+        (["DATABASE_URL": "postgres://nobody@127.0.0.1:1/none"], 69, "could not open the database"),
+    ])
+    func aWatchdogLearnsWhoCanMendIt(_ settings: [String: String], _ status: Int32, _ reason: String) async throws {
+        let ending = try await stage.run("status", "--check", environment: settings)
+        #expect(ending.status == status)
+        #expect(ending.error.contains(reason), "\(ending.error)")
+        #expect(ending.error.split(separator: "\n").count == 1)
+        await sandbox.stop()
+    }
+
     // MARK: Until stopped
 
     @Test(arguments: [[SIGTERM], [SIGINT], [SIGTERM, SIGTERM], [SIGINT, SIGTERM]])

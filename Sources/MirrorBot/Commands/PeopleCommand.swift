@@ -211,14 +211,6 @@ private struct PeopleList {
 }
 
 extension AccountID {
-    /// What a person types for the account: `user@host`, `x:12345`, `did:plc:…`.
-    var reference: String {
-        switch network {
-        case .mastodon, .bluesky: value
-        case .x: "x:\(value)"
-        }
-    }
-
     /// - Parameters:
     ///   - text: `user@host`, `@user@host`, `x:…`, `bluesky:…`, `mastodon:…` or a DID.
     ///   - localHost: Completes a Mastodon name without a host.

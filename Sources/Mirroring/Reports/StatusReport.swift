@@ -99,8 +99,6 @@ package struct StatusReport: Codable, Sendable {
 /// Gathers the state of a mirror.
 package struct StatusReporter: Sendable {
     private static let recentShown = 10
-    /// A worker that has not beaten for so long, in milliseconds, is gone.
-    private static let silence: Int64 = 60_000
     /// Longer lists of what waits are not counted to their end.
     private static let suggestionsCounted = 1_000
     /// How many of the last day's actions are searched for those without an answer.
@@ -127,7 +125,7 @@ package struct StatusReporter: Sendable {
         let suggestions = try await outbox.suggestions(limit: Self.suggestionsCounted).count
         let accounts = try await FoundAccounts(in: mirror)
         let spending = accounts.networks.contains(.x) ? try await mirror.spending.spending(at: now) : nil
-        let isRunning = try await isRunning(now: now)
+        let isRunning = try await mirror.silence(now: now).map { $0 < HumanMirror.usualSilence } ?? false
         var troubles = try await troubles(outbox, now: now)
         troubles.feeds = try await mirror.feeds.health(now: now)
         let idle = IdleReasons(
@@ -152,21 +150,8 @@ package struct StatusReporter: Sendable {
         troubles.refusals = try await mirror.refusals.all()
         troubles.unconfirmed = try await outbox.recent(Self.unconfirmedSearched, since: now - 86_400)
             .filter(\.isUnconfirmed)
-        do {
-            _ = try await mirror.storage.transaction { connection in
-                try connection.execute("UPDATE mirrors SET created_ms = created_ms WHERE mirror = NULL")
-            }
-        } catch let error as StorageError where [.readOnly, .full].contains(error.code) {
-            troubles.database = "\(error)"
-        } catch let error as StorageError where error.isTransient {
-            // Busy now, as databases are.
-        }
+        troubles.database = try await mirror.databaseProblem()
         return troubles
-    }
-
-    private func isRunning(now: Date) async throws -> Bool {
-        let lease = try await LeaseTable(storage: mirror.storage, mirror: mirror.configuration.mirror).record()
-        return lease.map { !$0.isReleased && now.milliseconds - $0.updatedMilliseconds < Self.silence } ?? false
     }
 
     private func recent(of action: Action) -> StatusReport.Recent {

@@ -1,0 +1,323 @@
+package import Foundation
+import MeCab
+import Networks
+import Outbox
+import Posts
+import Redis
+import Storage
+
+/// What an examination found about one thing that a mirror needs.
+package struct Finding: Codable, Equatable, Sendable {
+    package enum Verdict: String, Codable, Sendable {
+        case ok
+        /// The mirror works, but not as it should, or not for everybody who looks at it.
+        case warn
+        case fail
+    }
+
+    /// Who can mend what failed.
+    package enum Cause: String, Codable, Sendable {
+        /// A person, in the settings.
+        case configuration
+        /// A person, at the network or the database: it refuses the credentials.
+        case refused
+        /// Whoever runs what cannot be reached or used.
+        case unavailable
+        /// Time, or another process.
+        case later
+    }
+
+    /// What was looked at, such as `database`.
+    package var subject: String
+    package var verdict: Verdict
+    /// What was found, in one sentence.
+    package var text: String
+    /// What to do about it; nil where the text says so, or nothing is to be done.
+    package var fix: String?
+    /// Nil unless it failed.
+    package var cause: Cause?
+
+    /// Something that is as it should be.
+    package static func ok(_ subject: String, _ text: String) -> Finding {
+        Finding(subject: subject, verdict: .ok, text: text)
+    }
+
+    package static func warn(_ subject: String, _ text: String, fix: String? = nil) -> Finding {
+        Finding(subject: subject, verdict: .warn, text: text, fix: fix)
+    }
+
+    package static func fail(_ subject: String, _ text: String, _ cause: Cause, fix: String? = nil) -> Finding {
+        Finding(subject: subject, verdict: .fail, text: text, fix: fix, cause: cause)
+    }
+
+    /// Something that could not be examined, or was found broken.
+    package static func fail(_ subject: String, _ error: any Error) -> Finding {
+        fail(subject, "\(error)", cause(of: error))
+    }
+
+    private static func cause(of error: any Error) -> Cause {
+        switch error {
+        case is ConfigurationError, is MeCabError: .configuration
+        case let error as StorageError where [.configuration, .outOfDate].contains(error.code): .configuration
+        case let error as StorageError where error.code == .authentication: .refused
+        case let error as RedisError where error.code == .invalidConfiguration: .configuration
+        case let error as RedisError where error.code == .authentication: .refused
+        case let error as NetworkError where error.code == .configuration: .configuration
+        case let error as NetworkError where error.stopsActor: .refused
+        case let error as NetworkError
+        where [.rateLimited, .capReached, .creditsDepleted, .overBudget].contains(error.code):
+            .later
+        default: .unavailable
+        }
+    }
+}
+
+/// Looks at everything that a mirror needs, and asks each of its servers.
+///
+/// Nothing is changed. On X, asking whose the credentials are costs what reading one account costs.
+package struct Doctor: Sendable {
+    /// A clock that is wrong by more, in seconds, makes answers be taken for old and OAuth be refused.
+    private static let clockTolerance: TimeInterval = 60
+
+    let mirror: HumanMirror
+
+    /// - Parameter mirror: The mirror, open.
+    package init(mirror: HumanMirror) { self.mirror = mirror }
+
+    /// What was found, in the order in which a person would mend it.
+    package func findings(now: Date) async -> [Finding] {
+        var findings = [await database(), await counts(), dictionary(), await zone()]
+        for role in AccountRole.allCases { findings += await account(role) }
+        findings += await money(now: now)
+        return findings + policies() + [await worker(now: now)]
+    }
+
+    // MARK: What runs here
+
+    private func database() async -> Finding {
+        do {
+            if let problem = try await mirror.databaseProblem() { return .fail("database", problem, .unavailable) }
+            return .ok("database", "\(mirror.configuration.storage), with the tables of this version")
+        } catch {
+            return .fail("database", error)
+        }
+    }
+
+    private func counts() async -> Finding {
+        do {
+            guard let redis = try mirror.installation.redis(mirror.configuration) else {
+                return .ok("redis", "not used: REDIS_URL is not set, and the counts are kept in the database")
+            }
+            _ = try await redis.command(RedisCommand(["PING"]))
+            return .ok("redis", "REDIS_URL answers")
+        } catch {
+            return .fail("redis", error)
+        }
+    }
+
+    private func dictionary() -> Finding {
+        do {
+            _ = try mirror.installation.tokenizer(mirror.configuration)
+            return .ok("dictionary", mirror.configuration.dictionary)
+        } catch {
+            return .fail("dictionary", error)
+        }
+    }
+
+    private func zone() async -> Finding {
+        do {
+            if let zone = try await mirror.knownTimeZone() { return .ok("time zone", zone.identifier) }
+            return .fail("time zone", try await mirror.missingTimeZone())
+        } catch {
+            return .fail("time zone", error)
+        }
+    }
+
+    private func worker(now: Date) async -> Finding {
+        do {
+            guard let silent = try await mirror.silence(now: now) else {
+                return .warn("worker", "none is running", fix: "start one with mirror-bot run")
+            }
+            return .ok("worker", "runs; its last beat was \(Int(max(0, silent))) s ago")
+        } catch {
+            return .fail("worker", error)
+        }
+    }
+
+    // MARK: Accounts
+
+    private func account(_ role: AccountRole) async -> [Finding] {
+        let subject = role.rawValue
+        do {
+            guard let configured = try await mirror.account(role) else {
+                return [missing(role)]
+            }
+            let network = try mirror.network(for: configured)
+            let account = try await network.verifyAccount()
+            let record = try await mirror.table.record()
+            let bound = role == .human ? record.human : record.bot
+            if let bound, bound.canonical != account.id.canonical {
+                return [
+                    .fail(
+                        subject,
+                        "the credentials open \(account.id.reference), but the mirror is bound to \(bound.reference)",
+                        .configuration, fix: "set the right credentials, or run mirror-bot rebind")
+                ]
+            }
+            let source = configured.origin == .login ? "mirror-bot login" : "the settings"
+            let found = Finding.ok(
+                subject, "@\(account.handle) on \(network.name.displayName), with credentials from \(source)")
+            let others = [await scopes(configured), clock(network)].compactMap(\.self)
+            return [found] + others + (role == .bot ? profile(account, of: record, on: network.name) : [])
+        } catch {
+            return [.fail(subject, error)]
+        }
+    }
+
+    private func missing(_ role: AccountRole) -> Finding {
+        let error = mirror.configuration.missing(role)
+        guard role == .human else { return .fail("bot", error) }
+        return .warn("human", "\(error)", fix: "without it nothing new is learned; an archive alone is enough to post")
+    }
+
+    /// What the bot's token does not allow, where the server tells.
+    private func scopes(_ account: AccountConfiguration) async -> Finding? {
+        guard account.role == .bot, case .mastodon(let server, let credentials) = account.credentials else {
+            return nil
+        }
+        do {
+            let login = try mirror.installation.mastodonLogin(server: server, apiBaseURL: account.apiBaseURL)
+            let missing = try await login.missingBotScopes(of: credentials.accessToken)
+            guard !missing.isEmpty else { return .ok("scopes", "the bot's token allows what the bot does") }
+            let names = missing.map(\.rawValue).joined(separator: ", ")
+            let fix = "run mirror-bot login mastodon --as bot and allow everything that is listed"
+            if missing.contains(where: { $0.consequence == nil }) {
+                return .fail("scopes", "the bot's token lacks \(names)", .refused, fix: fix)
+            }
+            let consequences = missing.compactMap(\.consequence).joined(separator: "; ")
+            return .warn("scopes", "the bot's token lacks \(names): \(consequences)", fix: fix)
+        } catch {
+            return .fail("scopes", error)
+        }
+    }
+
+    private func clock(_ network: any SocialNetwork) -> Finding? {
+        guard let lead = network.clockLead else { return nil }
+        let name = network.name.displayName
+        guard abs(lead) > Self.clockTolerance else {
+            return .ok("clock", "within a minute of that of \(name)")
+        }
+        let direction = lead > 0 ? "ahead of" : "behind"
+        return .warn(
+            "clock", "\(Int(abs(lead))) s \(direction) that of \(name)",
+            fix: "let a time server set this machine's clock")
+    }
+
+    /// What the bot's profile tells who meets it.
+    private func profile(_ bot: Account, of record: MirrorRecord, on network: NetworkName) -> [Finding] {
+        var findings: [Finding] = []
+        if network == .x {
+            findings.append(
+                .warn(
+                    "bot label", "X does not tell whether the account is labelled as automated",
+                    fix: "see Settings, Your account, Automation"))
+        } else if bot.isBot {
+            findings.append(.ok("bot label", "the account says that it is automated"))
+        } else {
+            findings.append(
+                .warn(
+                    "bot label", "the account does not say that it is automated",
+                    fix: "mirror-bot run says so where the network lets it; else set it in the profile"))
+        }
+        guard let human = record.humanHandle else { return findings }
+        let name = human.split(separator: "@").first.map(String.init) ?? human
+        findings.append(
+            bot.bio.lowercased().contains(name.lowercased())
+                ? .ok("profile", "names \(human)")
+                : .warn(
+                    "profile", "does not say whose mirror the bot is",
+                    fix: "write \"mirror of @\(human)\" and how to reach you into the bot's profile"))
+        return findings
+    }
+
+    // MARK: Money and rules
+
+    private func money(now: Date) async -> [Finding] {
+        do {
+            guard try await FoundAccounts(in: mirror).networks.contains(.x) else { return [] }
+            let spending = try await mirror.spending.spending(at: now)
+            let left =
+                "\(spending.left) of the month's \(spending.budget) is left until \(spending.renews.rfc3339.prefix(10))"
+            guard spending.left < XPrices.current.postCreate else { return [.ok("budget", left)] }
+            return [.warn("budget", "X is left alone: \(left)", fix: "raise X_BUDGET_USD_PER_MONTH, or wait")]
+        } catch {
+            return [.fail("budget", error)]
+        }
+    }
+
+    private func policies() -> [Finding] {
+        let configuration = mirror.configuration
+        guard configuration.botNetwork == .x else { return [] }
+        return [
+            configuration.x.mayPublish
+                ? .ok("policies", "X_ACKNOWLEDGE_POLICY is yes: posts and replies are sent")
+                : .warn(
+                    "policies", "X_ACKNOWLEDGE_POLICY is no: neither posts nor replies are sent",
+                    fix: "read what X asks of a mirror in the README, then set it to yes")
+        ]
+    }
+}
+
+extension HumanMirror {
+    /// A lease that nobody has beaten on for so long, in seconds, is nobody's.
+    package static let usualSilence: TimeInterval = 60
+
+    /// Why the mirror does not do its work now; nil if it does.
+    ///
+    /// Asks the database alone, so that it may be called every minute.
+    ///
+    /// - Parameters:
+    ///   - now: The present.
+    ///   - silence: How old the worker's last beat may be, in seconds.
+    /// - Returns: The first thing that a person would have to mend.
+    /// - Throws: The store's error.
+    package func impediment(now: Date, silence: TimeInterval = usualSilence) async throws -> Finding? {
+        let accounts = try await FoundAccounts(in: self)
+        if let problem = accounts.problem(.bot) { return .fail("bot", problem, .configuration) }
+        if try await knownTimeZone() == nil { return .fail("time zone", try await missingTimeZone()) }
+        if let (since, error) = try await refusals.all()[.bot] {
+            return .fail("bot", "the network refuses the credentials since \(since.rfc3339): \(error)", .refused)
+        }
+        if let problem = try await databaseProblem() { return .fail("database", problem, .unavailable) }
+        guard let silent = try await self.silence(now: now) else {
+            return .fail("worker", "none is running; start one with mirror-bot run", .later)
+        }
+        guard silent > silence else { return nil }
+        return .fail(
+            "worker", "its last beat was \(Int(silent)) s ago; more than \(Int(silence)) s are too many", .later)
+    }
+
+    /// For how long the worker has not beaten, in seconds; nil if none holds the mirror.
+    func silence(now: Date) async throws -> TimeInterval? {
+        guard let lease = try await LeaseTable(storage: storage, mirror: name).record(), !lease.isReleased else {
+            return nil
+        }
+        return now.timeIntervalSince(Date(milliseconds: lease.updatedMilliseconds))
+    }
+
+    /// Why the database takes no changes; nil if it does, or is merely busy.
+    ///
+    /// - Throws: The store's error, if the database cannot be used at all.
+    func databaseProblem() async throws -> String? {
+        do {
+            _ = try await storage.transaction { connection in
+                try connection.execute("UPDATE mirrors SET created_ms = created_ms WHERE mirror = NULL")
+            }
+            return nil
+        } catch let error as StorageError where [.readOnly, .full].contains(error.code) {
+            return "\(error)"
+        } catch let error as StorageError where [.busy, .serialization].contains(error.code) {
+            return nil
+        }
+    }
+}
