@@ -154,13 +154,13 @@ package actor Courier {
 
     /// Whether what was sent once, and left no trace, may be sent again.
     private func isAllowed(_ action: Action) async throws -> Bool {
-        if let author = action.targetAuthor, try await people.stance(of: author) == .deny { return false }
+        if let author = action.target?.author, try await people.stance(of: author) == .deny { return false }
         return action.kind == .favorite ? bot.capabilities.canFavorite : bot.capabilities.canPublish
     }
 
     /// Checks right before sending that the action may still happen.
     private func prepare(_ action: Action) async throws -> Preparation {
-        if let author = action.targetAuthor, try await people.stance(of: author) == .deny {
+        if let author = action.target?.author, try await people.stance(of: author) == .deny {
             return .skip(reason: Refusal.Reason.denied.rawValue)
         }
         switch action.kind {
@@ -177,10 +177,10 @@ package actor Courier {
     }
 
     private func prepareReply(_ action: Action) async throws -> Preparation {
-        guard let source = action.sourcePost, try await isStillThere(source) else {
+        guard let source = action.wording?.source, try await isStillThere(source) else {
             return .skip(reason: Self.sourceGone)
         }
-        if let author = action.targetAuthor {
+        if let author = action.target?.author {
             try await people.recordContact(author, at: clock.now)
         }
         return .ready(action)
@@ -193,17 +193,11 @@ package actor Courier {
         var tried = [action]
         while true {
             let candidate = tried[tried.count - 1]
-            if let source = candidate.sourcePost, try await isStillThere(source) { return .ready(candidate) }
+            if let source = candidate.wording?.source, try await isStillThere(source) { return .ready(candidate) }
             guard tried.count <= Self.replacementsAtMost else { return .skip(reason: Self.sourceGone) }
             let other = try await planner.replacement(for: action, besides: tried, now: clock.now)
-            guard let other, let source = other.source else { return .skip(reason: "no-text") }
-            var replaced = action
-            replaced.sourcePost = source.id
-            replaced.text = other.text
-            replaced.language = source.language
-            replaced.visibility = VisibilityRules.postVisibility(original: source.visibility)
-            replaced.explanation = other.explanation.json
-            tried.append(replaced)
+            guard let other else { return .skip(reason: "no-text") }
+            tried.append(other)
         }
     }
 
@@ -261,7 +255,7 @@ package actor Courier {
         ]
         if let name = await people.name(of: action) { metadata[LogKeys.person] = "\(name)" }
         guard action.state == .failed else { return logger.info("Action changed", metadata: metadata) }
-        if let outcome = Explanation(json: action.explanation)?.outcome { metadata[LogKeys.error] = "\(outcome)" }
+        if let outcome = action.explanation?.outcome { metadata[LogKeys.error] = "\(outcome)" }
         logger.warning("Action failed", metadata: metadata)
     }
 }

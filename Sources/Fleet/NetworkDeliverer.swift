@@ -35,22 +35,21 @@ package struct NetworkDeliverer: Deliverer {
 
     package func send(_ action: Action) async -> DeliveryOutcome {
         do {
-            switch action.kind {
-            case .favorite:
-                guard let address = action.targetAddress, !address.isEmpty else { return Self.incomplete(action) }
+            if case .favorite(let target) = action.payload {
+                guard !target.address.isEmpty else { return Self.incomplete(action, lacking: "target") }
                 try await network.favorite(
-                    FavoriteDraft(address: address, key: action.key, createdAt: action.sending ?? action.due))
-                return .delivered(remoteID: action.targetPost, remoteAddress: address)
-            case .post, .reply:
-                guard let draft = draft(of: action) else { return Self.incomplete(action) }
-                let published = try await network.publish(draft)
-                if published.isMisplaced {
-                    logger.notice(
-                        "Reply published as a post of its own: its server no longer knew the answered post",
-                        metadata: [LogKeys.action: "\(action.id)"])
-                }
-                return .delivered(remoteID: published.id.value, remoteAddress: published.address)
+                    FavoriteDraft(address: target.address, key: action.key, createdAt: action.sending ?? action.due))
+                return .delivered(remoteID: target.post, remoteAddress: target.address)
             }
+            guard let text = action.text, !text.isEmpty else { return Self.incomplete(action, lacking: "text") }
+            guard let draft = draft(of: action) else { return Self.incomplete(action, lacking: "target") }
+            let published = try await network.publish(draft)
+            if published.isMisplaced {
+                logger.notice(
+                    "Reply published as a post of its own: its server no longer knew the answered post",
+                    metadata: [LogKeys.action: "\(action.id)"])
+            }
+            return .delivered(remoteID: published.id.value, remoteAddress: published.address)
         } catch let error as NetworkError {
             return outcome(of: error)
         } catch {
@@ -60,7 +59,7 @@ package struct NetworkDeliverer: Deliverer {
 
     package func lookUp(_ action: Action, since departure: Date, among others: [Action]) async -> LookUpOutcome {
         do {
-            if action.kind == .favorite { return try await lookUpFavorite(action) }
+            if case .favorite(let target) = action.payload { return try await lookUpFavorite(of: target) }
             guard let text = action.text, !text.isEmpty else { return .undecided(detail: Self.nothingToLookFor) }
             let known = Set(others.compactMap(\.remoteID))
             let candidates = try await network.ownPosts(since: departure - Self.clockMargin)
@@ -70,7 +69,8 @@ package struct NetworkDeliverer: Deliverer {
                 let sent = SentText(text)
                 return candidates.first { sent.isSame(as: $0.post.text) }.map(Self.found) ?? .absent
             }
-            return Self.find(text, in: candidates, among: others.filter { $0.targetAddress == action.targetAddress })
+            return Self.find(
+                text, in: candidates, among: others.filter { $0.target?.address == action.target?.address })
         } catch let error as NetworkError {
             return .unavailable(reason: error.code.rawValue, cause: error.retryCause, retryAfter: error.retryAfter)
         } catch {
@@ -124,37 +124,33 @@ package struct NetworkDeliverer: Deliverer {
     /// besides. Where the text names the person answered, it tells enough once the server has forgotten what it
     /// answered, as servers do when that is deleted.
     private func stands(_ item: ObservedPost, where action: Action) -> Bool {
-        guard let target = action.targetAddress else { return item.replyToAddress == nil }
-        if item.replyToAddress == target { return true }
-        if let parent = item.post.replyTo?.post { return parent.value == action.targetPost }
+        guard let target = action.target else { return item.replyToAddress == nil }
+        if item.replyToAddress == target.address { return true }
+        if let parent = item.post.replyTo?.post { return parent.value == target.post }
         return item.replyToAddress == nil && network.capabilities.replyNeedsMention
     }
 
-    private func lookUpFavorite(_ action: Action) async throws -> LookUpOutcome {
-        guard let address = action.targetAddress, !address.isEmpty else {
-            return .undecided(detail: Self.nothingToLookFor)
-        }
-        return switch try await network.isFavorited(address) {
-        case true?: .found(remoteID: action.targetPost, remoteAddress: address)
+    private func lookUpFavorite(of target: Action.Target) async throws -> LookUpOutcome {
+        guard !target.address.isEmpty else { return .undecided(detail: Self.nothingToLookFor) }
+        return switch try await network.isFavorited(target.address) {
+        case true?: .found(remoteID: target.post, remoteAddress: target.address)
         case false?: .absent
         // The post is gone, and the favorite with it.
         case nil: .found(remoteID: nil, remoteAddress: nil)
         }
     }
 
-    /// What the network publishes for the action; nil if that would be empty, or a reply that answers nobody.
+    /// What the network publishes for the action; nil if it has no text, or is a reply that answers nobody.
     private func draft(of action: Action) -> Draft? {
-        guard let text = action.text, !text.isEmpty, action.kind == .post || action.targetAddress?.isEmpty == false
-        else { return nil }
+        guard let wording = action.wording, action.target?.address.isEmpty != true else { return nil }
         return Draft(
-            text: text, replyTo: action.targetAddress, bystanders: action.bystanders,
-            visibility: action.visibility ?? .unlisted, language: action.language, key: action.key,
+            text: wording.text, replyTo: action.target?.address, bystanders: action.payload.reply?.bystanders ?? [],
+            visibility: wording.visibility, language: wording.language, key: action.key,
             createdAt: action.sending ?? action.due)
     }
 
-    private static func incomplete(_ action: Action) -> DeliveryOutcome {
-        let what = action.kind == .favorite ? "target" : action.text?.isEmpty == false ? "target" : "text"
-        return .refused(
+    private static func incomplete(_ action: Action, lacking what: String) -> DeliveryOutcome {
+        .refused(
             reason: Action.Reason.incomplete, detail: "the \(action.kind.rawValue) has no \(what), so nothing was sent")
     }
 

@@ -65,7 +65,7 @@ struct Failure {
         case let error as StorageError: status(of: error)
         case let error as RedisError: status(of: error)
         case let error as FavoritesError: error.code == .invalidConfiguration ? .configuration : .unavailable
-        case is OutboxError: .tryLater
+        case let error as OutboxError: error.code == .unfitting ? .badData : .tryLater
         case is CancellationError: .tryLater
         case is ExitCode, is CleanExit, is ValidationError, is UnknownCommand: nil
         default: Self.isParserError(error) ? nil : .bug

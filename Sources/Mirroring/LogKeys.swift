@@ -27,7 +27,7 @@ extension People {
     /// - Parameter action: What was decided or done.
     /// - Returns: The handle, or the identity where no handle is known; nil for what is about nobody.
     package func name(of action: Action) async -> String? {
-        guard let id = action.targetAuthor else { return nil }
+        guard let id = action.target?.author else { return nil }
         if id.network == .mastodon { return "@\(id.value)" }
         let handle = try? await person(id)?.handle
         return handle.map { "@\($0)" } ?? id.value

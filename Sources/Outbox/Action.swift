@@ -33,34 +33,15 @@ package enum ActionState: String, CaseIterable, Codable, Sendable {
 }
 
 /// One thing the bot does, did or decided not to do: a row of `actions`.
+///
+/// Here is what all actions have in common; what only a post, a reply or a favorite has is the ``payload``.
 package struct Action: Equatable, Identifiable, Sendable {
-    /// A short identifier for people and logs, derived from kind and subject.
+    /// A short identifier for people and logs: twelve hexadecimal digits, derived from kind and subject.
     package var id: String
-    package var kind: ActionKind
-    /// What makes the action unique within its kind: `2026-11-20#3` for a slot, the mention for a reply, the post for a
-    /// favorite.
-    package var subject: String
+    package var payload: Payload
     package var state: ActionState
     package var due: Date
     package var expires: Date
-    /// A person fixed this slot; rerolling the day leaves it.
-    package var isPinned: Bool
-    /// The archived post whose text is used.
-    package var sourcePost: PostID?
-    /// The post that is answered or favorited.
-    package var targetPost: String?
-    package var targetAuthor: AccountID?
-    /// What calls to the bot's server need to name the target.
-    package var targetAddress: String?
-    /// Whom else the answered post names; the answer is not for them and must not notify them.
-    ///
-    /// Only people on the network of ``targetAuthor`` are kept.
-    package var bystanders: [AccountID] = []
-    /// What the replies of one conversation share: the mention that began it.
-    package var thread: String?
-    package var visibility: Visibility?
-    package var language: String?
-    package var text: String?
     /// The idempotency key, the same for every attempt.
     package var key: String
     /// When the first request left, on the clock of the worker that sent it.
@@ -70,7 +51,7 @@ package struct Action: Equatable, Identifiable, Sendable {
     package var remoteID: String?
     package var remoteAddress: String?
     /// How many requests were made, those that certainly did nothing included: what the waits grow with.
-    package var attempts: Int
+    package var attempts = 0
     /// How many requests may have acted since it was last certain that none did: what limits sending again.
     package var sends = 0
     /// The next thing to do: while planned another request, while sending a look-up, after failing unconfirmed another
@@ -78,13 +59,150 @@ package struct Action: Equatable, Identifiable, Sendable {
     package var nextAttempt: Date?
     /// A stable kebab-case code of why the action ended or waits.
     package var reason: String?
-    /// JSON for people: what led to the decision.
-    package var explanation: String?
+    package var explanation: Explanation?
     package var created: Date
     package var updated: Date
+
+    package var kind: ActionKind { payload.kind }
+    /// What makes the action unique within its kind; see ``Payload/subject``.
+    package var subject: String { payload.subject }
+    package var target: Target? { payload.target }
+    package var wording: Wording? { payload.wording }
+    package var text: String? { payload.wording?.text }
+}
+
+// MARK: What only some have
+
+extension Action {
+    /// What is done, with what only that needs.
+    package enum Payload: Equatable, Sendable {
+        /// Publishing a text in a slot; none where no archived text could be used.
+        case post(Slot.Name, Wording?)
+        case reply(Reply)
+        case favorite(Target)
+        /// Answering a mention of which no database takes more than its identity, so that it is never answered.
+        case undecidable(mention: String)
+    }
+
+    /// A text of the human's, and what it is published with.
+    package struct Wording: Equatable, Sendable {
+        /// The archived post that the text is from.
+        package var source: PostID
+        package var text: String
+        package var language: String?
+        package var visibility: Visibility
+
+        package init(source: PostID, text: String, language: String? = nil, visibility: Visibility) {
+            (self.source, self.text, self.language, self.visibility) = (source, text, language, visibility)
+        }
+    }
+
+    /// A post of somebody else that is answered or favorited.
+    package struct Target: Equatable, Sendable {
+        /// Its identity, the same everywhere.
+        package var post: String
+        package var author: AccountID
+        /// What calls to the bot's server need to name it.
+        package var address: String
+
+        package init(post: String, author: AccountID, address: String) {
+            (self.post, self.author, self.address) = (post, author, address)
+        }
+    }
+
+    /// An answer to a mention.
+    package struct Reply: Equatable, Sendable {
+        package var target: Target
+        /// Whom else the answered post names; the answer is not for them and must not notify them.
+        ///
+        /// Only people on the network of the target's author are kept.
+        package var bystanders: [AccountID]
+        /// What the replies of one conversation share: the mention that began it.
+        package var thread: String
+        /// Nil where nothing is said.
+        package var wording: Wording?
+
+        package init(to target: Target, bystanders: [AccountID] = [], thread: String, wording: Wording? = nil) {
+            (self.target, self.bystanders, self.thread, self.wording) = (target, bystanders, thread, wording)
+        }
+    }
+}
+
+extension Action.Payload {
+    package var kind: ActionKind {
+        switch self {
+        case .post: .post
+        case .reply, .undecidable: .reply
+        case .favorite: .favorite
+        }
+    }
+
+    /// What makes an action unique within its kind: the slot, the answered mention, the favorited post.
+    package var subject: String {
+        switch self {
+        case .post(let slot, _): slot.description
+        case .reply(let reply): reply.target.post
+        case .favorite(let target): target.post
+        case .undecidable(let mention): mention
+        }
+    }
+
+    package var target: Action.Target? {
+        switch self {
+        case .reply(let reply): reply.target
+        case .favorite(let target): target
+        case .post, .undecidable: nil
+        }
+    }
+
+    package var wording: Action.Wording? {
+        switch self {
+        case .post(_, let wording): wording
+        case .reply(let reply): reply.wording
+        case .favorite, .undecidable: nil
+        }
+    }
+
+    /// Nil unless a mention is answered.
+    package var reply: Action.Reply? {
+        guard case .reply(let reply) = self else { return nil }
+        return reply
+    }
+}
+
+// MARK: Before and after
+
+/// Something the mirror decided to do, or not to do, before it is stored.
+package struct Intent: Equatable, Sendable {
+    package var payload: Action.Payload
+    package var state: ActionState
+    package var due: Date
+    package var expires: Date
+    package var reason: String?
+    package var explanation: Explanation?
+
+    package init(
+        _ payload: Action.Payload, state: ActionState = .planned, due: Date, expires: Date, reason: String? = nil,
+        explanation: Explanation? = nil
+    ) {
+        (self.payload, self.state, self.due, self.expires) = (payload, state, due, expires)
+        (self.reason, self.explanation) = (reason, explanation)
+    }
 }
 
 extension Action {
+    /// The action that a decision becomes.
+    ///
+    /// Its names are digests, so that every attempt, after a crash and in another process too, names it the same way.
+    package init(_ intent: Intent, of mirror: String, at now: Date) {
+        let (kind, subject) = (intent.payload.kind.rawValue, intent.payload.subject)
+        id = String(StableHash.digest(of: "action/1", kind, subject).hexadecimal.prefix(12))
+        key = String(StableHash.digest(of: "key/1", mirror, kind, subject).hexadecimal.prefix(32))
+        (payload, state, due, expires) = (intent.payload, intent.state, intent.due, intent.expires)
+        (reason, explanation) = (intent.reason, intent.explanation)
+        (created, updated) = (now, now)
+    }
+
     /// The reasons that the outbox itself gives; others are codes of rules and networks.
     package enum Reason {
         /// A request may have acted, and nothing of it was found in time.
@@ -108,52 +226,6 @@ extension Action {
     package var isUnconfirmed: Bool { state == .failed && reason == Reason.unconfirmed }
 }
 
-/// Something the mirror decided to do, or not to do, before it is stored.
-package struct Intent: Sendable {
-    package var kind: ActionKind
-    package var subject: String
-    package var state: ActionState
-    package var due: Date
-    package var expires: Date
-    package var sourcePost: PostID?
-    package var targetPost: String?
-    package var targetAuthor: AccountID?
-    package var targetAddress: String?
-    /// Whom else the answered post names, as ``Action/bystanders``.
-    package var bystanders: [AccountID]
-    package var thread: String?
-    package var visibility: Visibility?
-    package var language: String?
-    package var text: String?
-    package var reason: String?
-    package var explanation: String?
-
-    package init(
-        kind: ActionKind, subject: String, state: ActionState = .planned, due: Date, expires: Date,
-        sourcePost: PostID? = nil, targetPost: String? = nil, targetAuthor: AccountID? = nil,
-        targetAddress: String? = nil, bystanders: [AccountID] = [], thread: String? = nil,
-        visibility: Visibility? = nil, language: String? = nil, text: String? = nil, reason: String? = nil,
-        explanation: String? = nil
-    ) {
-        self.kind = kind
-        self.subject = subject
-        self.state = state
-        self.due = due
-        self.expires = expires
-        self.sourcePost = sourcePost
-        self.targetPost = targetPost
-        self.targetAuthor = targetAuthor
-        self.targetAddress = targetAddress
-        self.bystanders = bystanders
-        self.thread = thread
-        self.visibility = visibility
-        self.language = language
-        self.text = text
-        self.reason = reason
-        self.explanation = explanation
-    }
-}
-
 /// The plan of one local day, as stored.
 package struct StoredPlan: Equatable, Sendable {
     package var day: LocalDay
@@ -162,12 +234,6 @@ package struct StoredPlan: Equatable, Sendable {
     package var made: Date
 
     package init(day: LocalDay, timeZone: String, seed: String, made: Date) {
-        self.day = day
-        self.timeZone = timeZone
-        self.seed = seed
-        self.made = made
+        (self.day, self.timeZone, self.seed, self.made) = (day, timeZone, seed, made)
     }
-
-    /// The subject of the slot with this number, counted from 1.
-    package static func subject(day: LocalDay, slot: Int) -> String { "\(day)#\(slot)" }
 }

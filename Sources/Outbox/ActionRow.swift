@@ -2,7 +2,7 @@ import Foundation
 import Posts
 import Storage
 
-/// The mapping between `Action` and a row of `actions`.
+/// An action as a row of `actions`.
 extension Action {
     static let columns: SQL = """
         id, kind, subject, state, due_ms, expires_ms, pinned, source_network, source_post_id, target_post_id,
@@ -10,23 +10,29 @@ extension Action {
         server_sending_ms, remote_id, remote_address, attempts, sends, next_attempt_ms, reason, explanation, created_ms, updated_ms
         """
 
+    /// What is stored, in the order of ``columns``.
+    var values: SQL {
+        """
+        \(id), \(kind.rawValue), \(subject), \(state.rawValue), \(due.milliseconds), \(expires.milliseconds), FALSE,
+        \(wording?.source.network.rawValue), \(wording?.source.value), \(target?.post),
+        \(target?.author.network.rawValue), \(target?.author.value), \(target?.address),
+        \(payload.reply?.storedBystanders), \(payload.reply?.thread), \(wording?.visibility.rawValue),
+        \(wording?.language), \(text), \(key), \(sending?.milliseconds), \(serverSending?.milliseconds), \(remoteID),
+        \(remoteAddress), \(attempts), \(sends), \(nextAttempt?.milliseconds), \(reason), \(explanation?.json),
+        \(created.milliseconds), \(updated.milliseconds)
+        """
+    }
+
+    /// Reads a row.
+    ///
+    /// - Throws: ``OutboxError`` with code `.unfitting` if the row is none that this program writes.
     init(row: SQLRow) throws {
-        id = try row.text("id")
-        kind = ActionKind(rawValue: try row.text("kind")) ?? .post
-        subject = try row.text("subject")
-        state = ActionState(rawValue: try row.text("state")) ?? .failed
+        let fields = ActionFields(row: row, id: try row.text("id"))
+        id = fields.id
+        payload = try fields.payload()
+        state = try fields.word("state")
         due = try row.date("due_ms")
         expires = try row.date("expires_ms")
-        isPinned = try row.boolean("pinned")
-        sourcePost = try Self.identifier(row, "source_network", "source_post_id").map(PostID.init)
-        targetPost = try row.optionalText("target_post_id")
-        targetAuthor = try Self.identifier(row, "target_network", "target_author").map(AccountID.init)
-        targetAddress = try row.optionalText("target_address")
-        bystanders = Self.bystanders(try row.optionalText("bystanders"), on: targetAuthor?.network)
-        thread = try row.optionalText("thread")
-        visibility = try row.optionalText("visibility").flatMap(Visibility.init(rawValue:))
-        language = try row.optionalText("language")
-        text = try row.optionalText("text")
         key = try row.optionalText("key") ?? ""
         sending = try row.optionalDate("sending_ms")
         serverSending = try row.optionalDate("server_sending_ms")
@@ -36,32 +42,129 @@ extension Action {
         sends = try row.int("sends")
         nextAttempt = try row.optionalDate("next_attempt_ms")
         reason = try row.optionalText("reason")
-        explanation = try row.optionalText("explanation")
+        explanation = Explanation(json: try row.optionalText("explanation"))
         created = try row.date("created_ms")
         updated = try row.date("updated_ms")
     }
+}
 
-    private static func bystanders(_ stored: String?, on network: NetworkName?) -> [AccountID] {
-        guard let stored, let network else { return [] }
+/// Reads from a row what only some kinds of actions have.
+private struct ActionFields {
+    private static let ofWording = ["source_network", "source_post_id", "text", "visibility", "language"]
+    private static let ofTarget = ["target_post_id", "target_network", "target_author", "target_address"]
+    private static let ofReply = ["bystanders", "thread"]
+
+    let row: SQLRow
+    let id: String
+
+    func payload() throws -> Action.Payload {
+        let subject = try row.text("subject")
+        switch try word("kind") as ActionKind {
+        case .post:
+            try refuse(Self.ofTarget + Self.ofReply)
+            guard let slot = Slot.Name(subject) else { throw misfit("subject names no slot") }
+            return .post(slot, try wording())
+        case .reply:
+            if try row.text("state") == ActionState.skipped.rawValue, try Self.ofTarget.allSatisfy(isEmpty) {
+                try refuse(Self.ofWording + Self.ofReply)
+                return .undecidable(mention: subject)
+            }
+            let target = try target(subject)
+            return .reply(
+                Action.Reply(
+                    to: target, bystanders: try bystanders(on: target.author.network), thread: try present("thread"),
+                    wording: try wording()))
+        case .favorite:
+            try refuse(Self.ofWording + Self.ofReply)
+            return .favorite(try target(subject))
+        }
+    }
+
+    private func wording() throws -> Action.Wording? {
+        if try Self.ofWording.allSatisfy(isEmpty) { return nil }
+        return Action.Wording(
+            source: PostID(network: try word("source_network"), value: try present("source_post_id")),
+            text: try present("text"), language: try row.optionalText("language"), visibility: try word("visibility"))
+    }
+
+    private func target(_ subject: String) throws -> Action.Target {
+        let post = try present("target_post_id")
+        guard post == subject else { throw misfit("target_post_id is another post than subject") }
+        return Action.Target(
+            post: post, author: AccountID(network: try word("target_network"), value: try present("target_author")),
+            address: try present("target_address"))
+    }
+
+    private func bystanders(on network: NetworkName) throws -> [AccountID] {
+        let stored = try row.optionalText("bystanders") ?? ""
         return stored.split(separator: " ").map { AccountID(network: network, value: String($0)) }
     }
 
-    private static func identifier(
-        _ row: SQLRow, _ network: String, _ value: String
-    ) throws -> (network: NetworkName, value: String)? {
-        guard let name = try row.optionalText(network).flatMap(NetworkName.init(rawValue:)),
-            let text = try row.optionalText(value)
-        else { return nil }
-        return (name, text)
+    // MARK: One column
+
+    /// One of the words that this program knows.
+    func word<Word: RawRepresentable<String>>(_ column: String) throws -> Word {
+        guard let word = Word(rawValue: try present(column)) else { throw misfit("\(column) is an unknown word") }
+        return word
+    }
+
+    private func present(_ column: String) throws -> String {
+        guard let text = try row.optionalText(column) else { throw misfit("\(column) is missing") }
+        return text
+    }
+
+    private func isEmpty(_ column: String) throws -> Bool { try row.optionalText(column) == nil }
+
+    private func refuse(_ columns: [String]) throws {
+        guard let column = try columns.first(where: { try !isEmpty($0) }) else { return }
+        throw misfit("\(column) is not empty")
+    }
+
+    private func misfit(_ why: String) -> OutboxError {
+        let kind = (try? row.text("kind")).flatMap(ActionKind.init(rawValue:))?.rawValue
+        return .unfitting(id, as: kind ?? "action", why)
     }
 }
 
-extension Intent {
+extension Action.Reply {
     /// The bystanders as they are stored: no identifier of any network has a space.
-    var storedBystanders: String? {
-        guard let network = targetAuthor?.network else { return nil }
-        let names = bystanders.filter { $0.network == network }.map(\.value)
+    fileprivate var storedBystanders: String? {
+        let names = bystanders.filter { $0.network == target.author.network }.map(\.value)
             .filter { !$0.isEmpty && !$0.contains(where: \.isWhitespace) && !$0.utf8.contains(0) }
         return names.isEmpty ? nil : names.joined(separator: " ")
+    }
+}
+
+/// What can go wrong with the outbox itself; failures of the store pass through unchanged.
+package struct OutboxError: Error, CustomStringConvertible, Sendable {
+    /// What went wrong.
+    package enum Code: String, Sendable {
+        /// Another worker holds the mirror's lease; nothing was changed.
+        case leaseLost = "lease-lost"
+        /// The action is no longer in the state the change starts from.
+        case stateChanged = "state-changed"
+        /// A row of `actions` has what its kind cannot have, or lacks what it must have.
+        case unfitting
+    }
+
+    package let code: Code
+    package let description: String
+
+    static let leaseLost = OutboxError(
+        code: .leaseLost, description: "could not change an action: another worker holds this mirror now")
+
+    static func stateChanged(_ id: String, to state: ActionState) -> OutboxError {
+        OutboxError(
+            code: .stateChanged,
+            description: "could not set action \(id) to \(state.rawValue): it was changed meanwhile")
+    }
+
+    static func unfitting(_ id: String, as kind: String, _ why: String) -> OutboxError {
+        OutboxError(
+            code: .unfitting,
+            description: """
+                could not read row \(id) of actions as a \(kind): \(why); something else than mirror-bot wrote it, so \
+                mend the row, delete it, or restore a backup
+                """)
     }
 }

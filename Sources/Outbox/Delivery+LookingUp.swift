@@ -18,20 +18,22 @@ extension Delivery {
         var changed = try await payDebts()
         _ = memory.steady(now())
         for action in try await store.unresolved() {
-            do {
-                if let settled = try await settleIfRipe(action, now: now, allows: allows) { changed.append(settled) }
-            } catch let error as OutboxError where error.code == .stateChanged {
-                // Somebody else settled it.
-            }
+            let settled = try await unlessChanged { try await settleIfRipe(action, now: now, allows: allows) }
+            if let settled { changed.append(settled) }
         }
         for action in try await store.unsighted(now: now()) {
-            do {
-                if let sighted = try await sight(action, now: now) { changed.append(sighted) }
-            } catch let error as OutboxError where error.code == .stateChanged {
-                // Somebody else settled it.
-            }
+            if let sighted = try await unlessChanged({ try await sight(action, now: now) }) { changed.append(sighted) }
         }
         return changed
+    }
+
+    /// What `work` returns; nil if somebody else settled the action meanwhile.
+    private func unlessChanged(_ work: () async throws -> Action?) async throws -> Action? {
+        do {
+            return try await work()
+        } catch let error as OutboxError where error.code == .stateChanged {
+            return nil
+        }
     }
 
     /// When there is something to do: to send one of these kinds, to mark one as expired, to look one up, or to store
@@ -79,9 +81,7 @@ extension Delivery {
         let time = now()
         switch outcome {
         case .found(let remoteID, let remoteAddress):
-            return try await finish(action) { [store] in
-                try await store.confirm(action, remoteID: remoteID, remoteAddress: remoteAddress, now: time)
-            }
+            return try await finish(action, confirmation(of: action, remoteID, remoteAddress, at: time))
         case .undecided(let detail):
             return try await finish(action, giveUp(action, "no answer came, and \(detail)", at: time))
         case .unavailable(let reason, let cause, let asked):
@@ -95,14 +95,10 @@ extension Delivery {
                 max(departure + Self.lookUpLimit, time + 1))
             // A duplicate stays one, however long it takes to ask.
             let kept = action.reason == Action.Reason.duplicate ? Action.Reason.duplicate : reason
-            return try await finish(action) { [store] in
-                try await store.awaitLookUp(action, at: again, reason: kept, now: time)
-            }
+            return try await finish(action, wait(of: action, until: again, kept, at: time))
         case .absent:
             if let later = timeOfAnotherLook(for: action, at: time) {
-                return try await finish(action) { [store] in
-                    try await store.awaitLookUp(action, at: later, reason: action.reason, now: time)
-                }
+                return try await finish(action, wait(of: action, until: later, action.reason, at: time))
             }
             guard try await mayResend(action, at: time), try await allows(action) else {
                 return try await finish(
@@ -123,14 +119,6 @@ extension Delivery {
         return outcome
     }
 
-    /// Stores what became of an action that was looked up.
-    private func finish(_ action: Action, _ change: @escaping DeliveryMemory.Change) async throws -> Action {
-        let stored = try await store(action.id, change)
-        if stored.state != .sending { memory.forget(action.id) }
-        onStep(.outcomeStored)
-        return stored
-    }
-
     /// Looks once more for an action that ended unconfirmed.
     ///
     /// - Returns: The action if it was found.
@@ -140,9 +128,7 @@ extension Delivery {
         let wasAsked: Bool
         switch outcome {
         case .found(let remoteID, let remoteAddress):
-            return try await finish(action) { [store] in
-                try await store.confirm(action, remoteID: remoteID, remoteAddress: remoteAddress, now: time)
-            }
+            return try await finish(action, confirmation(of: action, remoteID, remoteAddress, at: time))
         case .absent, .undecided: wasAsked = true
         case .unavailable: wasAsked = false
         }
@@ -156,7 +142,7 @@ extension Delivery {
     private func resend(_ action: Action, now: @escaping @Sendable () -> Date) async throws -> Action {
         let withdraw: DeliveryMemory.Change = { [store] in
             let time = now()
-            return try await store.takeBackResend(action, at: time, reason: action.reason, now: time)
+            return try await store.awaitLookUp(action, at: time, reason: action.reason, now: time)
         }
         let resent = try await departing(action.id, orElse: withdraw) { [store, lookUpWait] in
             let time = now()
@@ -176,5 +162,31 @@ extension Delivery {
             time <= action.expires, let age = try await age(of: action, at: time)
         else { return false }
         return age < window.timeInterval
+    }
+}
+
+/// When an action that ended unconfirmed is looked for again.
+///
+/// A request may arrive late, and a server may show late what it has. Looking costs requests, on X money, so it happens
+/// a few times within a day of sending. A look that a network could not answer costs nothing and is made up for soon.
+enum Sightings {
+    /// Seconds since sending.
+    static let times: [TimeInterval] = [600, 3_600, 6 * 3_600, 24 * 3_600]
+    /// How often a network that cannot be asked is tried, and until when: seconds, since the last time and since sending.
+    static let repetition: TimeInterval = 3_600
+    static let end: TimeInterval = 48 * 3_600
+
+    /// The next time to look; nil when it was done often enough.
+    ///
+    /// - Parameters:
+    ///   - sending: When the request left.
+    ///   - now: The present.
+    ///   - wasAsked: Whether the network has just told that there is nothing.
+    /// - Returns: A time after `now`, or nil.
+    static func next(sending: Date, now: Date, wasAsked: Bool) -> Date? {
+        let age = now.timeIntervalSince(sending)
+        let planned = times.first { $0 > age }.map { sending + $0 }
+        if wasAsked { return planned }
+        return age < end ? min(planned ?? .distantFuture, now + repetition) : nil
     }
 }

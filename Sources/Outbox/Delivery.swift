@@ -1,5 +1,22 @@
 package import Foundation
 
+/// A point in the delivery of an action, told to whoever wants to know how far it got.
+package enum DeliveryStep: String, CaseIterable, Sendable {
+    /// A worker has taken the action.
+    case claimed
+    /// It was checked once more and has its final text.
+    case prepared
+    /// The row is committed as `sending`; no byte has left.
+    case sendingStored = "sending-stored"
+    /// The network answered, or the answer was lost; nothing of it is stored.
+    case answered
+    case outcomeStored = "outcome-stored"
+    /// The network was asked what became of an action; nothing of the answer is stored.
+    case lookedUp = "looked-up"
+    /// A second request with the same key is recorded; no byte of it has left.
+    case resendStored = "resend-stored"
+}
+
 /// Delivers actions exactly once, as far as the network allows.
 ///
 /// The row with the final text is committed as `sending` before a request
@@ -88,7 +105,9 @@ package struct Delivery: Sendable {
     private func beginSending(
         _ final: Action, claimed: Action, now: @escaping @Sendable () -> Date
     ) async throws -> Action {
-        let withdraw: DeliveryMemory.Change = { [store] in try await store.withdraw(claimed, now: now()) }
+        let withdraw: DeliveryMemory.Change = { [store] in
+            try await store.postpone(claimed, until: nil, reason: claimed.reason, now: now())
+        }
         let sending = try await departing(claimed.id, orElse: withdraw) { [self] in
             let time = now()
             return try await store.beginSending(
@@ -141,7 +160,11 @@ package struct Delivery: Sendable {
         let outcome = await deliverer.send(action)
         onStep(.answered)
         if case .notSent = outcome { memory.neverLeft(action.id) }
-        let change = change(for: outcome, of: action, at: now())
+        return try await finish(action, change(for: outcome, of: action, at: now()))
+    }
+
+    /// Stores what became of an action that was sent or looked up.
+    func finish(_ action: Action, _ change: @escaping DeliveryMemory.Change) async throws -> Action {
         let stored = try await store(action.id, change)
         if stored.state != .sending { memory.forget(action.id) }
         onStep(.outcomeStored)
@@ -155,7 +178,7 @@ package struct Delivery: Sendable {
         let store = store
         switch outcome {
         case .delivered(let remoteID, let remoteAddress):
-            return { try await store.confirm(action, remoteID: remoteID, remoteAddress: remoteAddress, now: time) }
+            return confirmation(of: action, remoteID, remoteAddress, at: time)
         case .notSent(let reason, let cause, let asked):
             let until = retry.nextAttempt(
                 after: cause, attempts: action.attempts, asked: asked, id: action.id, now: time)
@@ -164,36 +187,46 @@ package struct Delivery: Sendable {
             }
             var before = action
             before.sends -= 1
-            return { [before] in
-                try await store.takeBackResend(before, at: until, reason: reason, now: time)
-            }
+            return wait(of: before, until: until, reason, at: time)
         case .refused(let reason, let detail):
             guard action.sends > 1 else {
                 return {
-                    try await store.end(
-                        action, as: .failed, reason: reason, explanation: detail ?? reason, now: time)
+                    try await store.end(action, as: .failed, reason: reason, outcome: detail ?? reason, now: time)
                 }
             }
             // Only this request is refused; the one before may have acted.
             return giveUp(action, "the answer to the first request was lost; sent again: \(detail ?? reason)", at: time)
         case .duplicate:
-            return { [lookUpWait] in
-                try await store.awaitLookUp(action, at: time + lookUpWait, reason: Action.Reason.duplicate, now: time)
-            }
+            return wait(of: action, until: time + lookUpWait, Action.Reason.duplicate, at: time)
         case .unknown(let reason):
             let lookUp = max(action.nextAttempt ?? time + lookUpWait, time + Self.lookUpMargin.timeInterval)
-            return { try await store.awaitLookUp(action, at: lookUp, reason: reason, now: time) }
+            return wait(of: action, until: lookUp, reason, at: time)
         }
     }
 
+    /// The network has what the action asked for.
+    func confirmation(
+        of action: Action, _ remoteID: String?, _ remoteAddress: String?, at time: Date
+    ) -> DeliveryMemory.Change {
+        { [store] in
+            try await store.confirm(action, remoteID: remoteID, remoteAddress: remoteAddress, now: time)
+        }
+    }
+
+    /// Nobody knows what became of the action until it is looked up.
+    func wait(of action: Action, until lookUp: Date, _ reason: String?, at time: Date) -> DeliveryMemory.Change {
+        { [store] in try await store.awaitLookUp(action, at: lookUp, reason: reason, now: time) }
+    }
+
     /// Ends an action of which nobody knows whether it happened.
-    func giveUp(_ action: Action, _ explanation: String?, at time: Date) -> DeliveryMemory.Change {
+    func giveUp(_ action: Action, _ outcome: String, at time: Date) -> DeliveryMemory.Change {
         // A text that was refused because the network has it already was not sent by that request.
         let isDuplicate = action.reason == Action.Reason.duplicate && action.sends < 2
         let reason = isDuplicate ? Action.Reason.duplicate : Action.Reason.unconfirmed
         let sighting = Sightings.next(sending: departure(of: action, at: time), now: time, wasAsked: false)
         return { [store] in
-            try await store.fail(action, reason: reason, explanation: explanation, sighting: sighting, now: time)
+            try await store.end(
+                action, as: .failed, reason: reason, outcome: outcome, sighting: sighting, now: time)
         }
     }
 

@@ -2,19 +2,17 @@ package import Foundation
 import Posts
 package import Storage
 
-/// Putting decisions into the table.
+/// Putting decisions into the table: the mirror's own, and a person's.
 extension OutboxStore {
     /// Stores a day's plan unless one exists: the first writer wins.
     ///
     /// - Parameters:
     ///   - plan: The day and what it was drawn from.
-    ///   - slots: The day's post actions, their subjects numbered by ``StoredPlan/subject(day:slot:)``.
+    ///   - slots: The day's post actions.
     /// - Returns: True if this plan was stored, false if the day had one.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     package func store(_ plan: StoredPlan, slots: [Intent]) async throws -> Bool {
-        let (mirror, lease) = (mirror, lease)
-        return try await storage.transaction { connection in
-            try Self.requireLease(lease, mirror, connection)
+        try await write { connection in
             let inserted = try connection.execute(
                 """
                 INSERT INTO plans (mirror, local_day, time_zone, seed, slots, made_ms)
@@ -23,8 +21,9 @@ extension OutboxStore {
                 ON CONFLICT (mirror, local_day) DO NOTHING
                 """)
             guard inserted == 1 else { return false }
-            for slot in slots { _ = try Self.insert(slot, mirror, at: plan.made, connection) }
-            try Self.noteUses(of: slots.compactMap(\.sourcePost), mirror, connection)
+            let actions = slots.map { Action($0, of: mirror, at: plan.made) }
+            for action in actions { _ = try insert(action, on: connection) }
+            try noteUses(by: actions, on: connection)
             return true
         }
     }
@@ -34,37 +33,22 @@ extension OutboxStore {
     /// - Returns: The stored action and whether it is new.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     package func propose(_ intent: Intent, now: Date) async throws -> (action: Action, isNew: Bool) {
-        let (mirror, lease) = (mirror, lease)
-        return try await storage.transaction { connection in
-            try Self.requireLease(lease, mirror, connection)
-            let isNew = try Self.insert(intent, mirror, at: now, connection)
-            if isNew, intent.kind == .post {
-                try Self.noteUses(of: [intent.sourcePost].compactMap(\.self), mirror, connection)
+        try await write { connection in
+            let proposed = Action(intent, of: mirror, at: now)
+            let isNew = try insert(proposed, on: connection)
+            if isNew { try noteUses(by: [proposed], on: connection) }
+            let about: SQL = "kind = \(proposed.kind.rawValue) AND subject = \(proposed.subject)"
+            guard let stored = try actions(where: about, order: "id ASC", limit: 1, on: connection).first else {
+                throw OutboxError.stateChanged(proposed.id, to: intent.state)
             }
-            let stored = try Self.actions(
-                mirror, "kind = \(intent.kind.rawValue) AND subject = \(intent.subject)", "id ASC", 1, connection)
-            guard let action = stored.first else {
-                throw OutboxError.stateChanged(intent.subject, to: intent.state)
-            }
-            return (action, isNew)
+            return (stored, isNew)
         }
     }
 
-    private static func insert(
-        _ intent: Intent, _ mirror: String, at now: Date, _ connection: any StorageConnection
-    ) throws -> Bool {
-        let id = ActionIdentity.id(kind: intent.kind, subject: intent.subject)
-        let key = ActionIdentity.key(mirror: mirror, kind: intent.kind, subject: intent.subject)
+    private func insert(_ action: Action, on connection: any StorageConnection) throws -> Bool {
         let inserted = try connection.execute(
             """
-            INSERT INTO actions (mirror, \(Action.columns)) VALUES (\(mirror), \(id), \(intent.kind.rawValue),
-                \(intent.subject), \(intent.state.rawValue), \(intent.due.milliseconds),
-                \(intent.expires.milliseconds), FALSE, \(intent.sourcePost?.network.rawValue),
-                \(intent.sourcePost?.value), \(intent.targetPost), \(intent.targetAuthor?.network.rawValue),
-                \(intent.targetAuthor?.value), \(intent.targetAddress), \(intent.storedBystanders), \(intent.thread),
-                \(intent.visibility?.rawValue), \(intent.language), \(intent.text), \(key), \(SQLValue.null),
-                \(SQLValue.null), \(SQLValue.null), \(SQLValue.null), 0, 0, \(SQLValue.null), \(intent.reason),
-                \(intent.explanation), \(now.milliseconds), \(now.milliseconds))
+            INSERT INTO actions (mirror, \(Action.columns)) VALUES (\(mirror), \(action.values))
             ON CONFLICT (mirror, kind, subject) DO NOTHING
             """)
         return inserted == 1
@@ -77,30 +61,88 @@ extension OutboxStore {
             AND source_network = posts.network AND source_post_id = posts.post_id AND \(using))
         """
 
-    /// Brings the archive's note of when posts were last used up to date with the actions.
-    static func noteUses(of posts: [PostID], _ mirror: String, _ connection: any StorageConnection) throws {
-        for (network, group) in Dictionary(grouping: Set(posts), by: \.network) {
+    /// Brings the archive's note of when posts were last used up to date with what became of some actions.
+    func noteUses(by actions: [Action], on connection: any StorageConnection) throws {
+        let sources = actions.filter { $0.kind == .post }.compactMap(\.wording?.source)
+        for (network, group) in Dictionary(grouping: Set(sources), by: \.network) {
             for part in group.map(\.value).portions {
                 try connection.execute(
                     """
-                    UPDATE posts SET last_used_ms = \(lastUse)
+                    UPDATE posts SET last_used_ms = \(Self.lastUse)
                     WHERE mirror = \(mirror) AND network = \(network.rawValue) AND post_id IN \(list: part)
                     """)
             }
         }
     }
+}
 
-    /// Fails unless this worker holds the mirror's lease.
+// MARK: By a person
+
+/// None of these needs the lease: a person decides, and each change only touches what no worker does meanwhile.
+extension OutboxStore {
+    /// Lets the worker deliver a suggestion.
     ///
-    /// Written as an update so that the row stays locked until the transaction
-    /// ends: nobody can take the lease between the check and the change.
-    static func requireLease(_ lease: Lease?, _ mirror: String, _ connection: any StorageConnection) throws {
-        guard let lease else { return }
-        let held = try connection.execute(
+    /// - Parameters:
+    ///   - id: The action's short identifier.
+    ///   - now: When it becomes due.
+    ///   - expires: Until when it may be delivered.
+    /// - Returns: False if there is no such suggestion.
+    /// - Throws: The store's error.
+    package func approve(_ id: String, now: Date, expires: Date) async throws -> Bool {
+        try await decide(
+            id,
             """
-            UPDATE leases SET released = FALSE
-            WHERE mirror = \(mirror) AND owner = \(lease.owner) AND fence = \(lease.fence) AND NOT released
+            state = 'planned', due_ms = \(now.milliseconds), expires_ms = \(expires.milliseconds),
+                updated_ms = \(now.milliseconds)
             """)
-        guard held == 1 else { throw OutboxError.leaseLost }
+    }
+
+    /// Decides against a suggestion.
+    ///
+    /// - Returns: False if there is no such suggestion.
+    package func dismiss(_ id: String, now: Date) async throws -> Bool {
+        try await decide(id, "state = 'skipped', reason = 'dismissed', updated_ms = \(now.milliseconds)")
+    }
+
+    private func decide(_ id: String, _ assignments: SQL) async throws -> Bool {
+        try await storage.transaction { connection in
+            try connection.execute(
+                "UPDATE actions SET \(assignments) WHERE mirror = \(mirror) AND id = \(id) AND state = 'suggested'")
+                == 1
+        }
+    }
+
+    /// Ends what was still to be done for the account that acted until now.
+    ///
+    /// Answers and favorites were decided for that account, and what it may have sent can no longer be looked up. Posts
+    /// that are only planned stay. To be called in the transaction that binds the other account, under the mirror's
+    /// lease.
+    ///
+    /// - Parameters:
+    ///   - mirror: Whose actions.
+    ///   - connection: The transaction.
+    ///   - now: When it is done.
+    /// - Throws: The store's error.
+    package static func leaveUnsent(
+        of mirror: String, on connection: any StorageConnection, now: Date
+    ) throws {
+        try connection.execute(
+            """
+            UPDATE actions SET state = 'skipped', reason = 'rebound', next_attempt_ms = NULL,
+                updated_ms = \(now.milliseconds)
+            WHERE mirror = \(mirror) AND kind IN ('reply', 'favorite') AND state IN ('planned', 'claimed', 'suggested')
+            """)
+        try connection.execute(
+            """
+            UPDATE actions SET state = 'failed', reason = \(Action.Reason.unconfirmed), next_attempt_ms = NULL,
+                updated_ms = \(now.milliseconds)
+            WHERE mirror = \(mirror) AND state = 'sending'
+            """)
+        // Nobody looks for the lost ones of the account before.
+        try connection.execute(
+            """
+            UPDATE actions SET next_attempt_ms = NULL
+            WHERE mirror = \(mirror) AND state = 'failed' AND next_attempt_ms IS NOT NULL
+            """)
     }
 }

@@ -5,18 +5,15 @@ import Storage
 /// Moving an action from planned to its end.
 ///
 /// Every change says what the row shall hold, never by how much it shall change: one whose `COMMIT` got no answer can
-/// be made again.
+/// be made again. Each returns the action as it is stored then, and throws ``OutboxError`` if the lease is lost or the
+/// action changed meanwhile, or the store's error.
 extension OutboxStore {
     /// Takes a planned action, or one this mirror's earlier worker had taken without sending.
     package func claim(_ action: Action, now: Date) async throws -> Action {
-        try await change(action, from: [.planned, .claimed], to: .claimed, now: now) { _ in
-            "fence = \(lease?.fence)"
-        }
+        try await change(action, from: [.planned, .claimed], to: .claimed, now: now)
     }
 
-    /// Commits the final text before the request leaves.
-    ///
-    /// After this the action counts as sent until the contrary is known.
+    /// Commits the final text before the request leaves: after this the action counts as sent until the contrary is known.
     ///
     /// - Parameters:
     ///   - action: A claimed action with its final text.
@@ -24,74 +21,61 @@ extension OutboxStore {
     ///   - now: Recorded as the time of the first request.
     ///   - serverTime: The same on the network's clock; nil if that is not known.
     /// - Returns: The action as it is stored now.
-    /// - Throws: ``OutboxError`` if the lease is lost or the action changed meanwhile; the store's error.
+    /// - Throws: As all these changes.
     package func beginSending(
         _ action: Action, lookUp: Date, now: Date, serverTime: Date? = nil
     ) async throws -> Action {
-        try await change(action, from: [.claimed], to: .sending, now: now) { action in
+        let wording = action.wording
+        return try await change(
+            action, from: [.claimed], to: .sending, now: now,
             """
-            text = \(action.text), language = \(action.language), visibility = \(action.visibility?.rawValue),
-            source_network = \(action.sourcePost?.network.rawValue), source_post_id = \(action.sourcePost?.value),
-            explanation = \(action.explanation), sending_ms = \(now.milliseconds),
+            text = \(wording?.text), language = \(wording?.language), visibility = \(wording?.visibility.rawValue),
+            source_network = \(wording?.source.network.rawValue), source_post_id = \(wording?.source.value),
+            explanation = \(kept(action.explanation)), sending_ms = \(now.milliseconds),
             server_sending_ms = \(serverTime?.milliseconds), next_attempt_ms = \(lookUp.milliseconds),
             attempts = \(action.attempts + 1), sends = \(action.sends + 1)
-            """
-        }
+            """)
     }
 
-    /// Puts an action back in line whose request never left, whether or not the table says that it is being sent.
-    ///
-    /// - Parameters:
-    ///   - action: As it was claimed.
-    ///   - now: Recorded with the change.
-    /// - Returns: The action as it is stored now.
-    /// - Throws: ``OutboxError`` if the lease is lost or the action changed meanwhile; the store's error.
-    package func withdraw(_ action: Action, now: Date) async throws -> Action {
-        try await change(action, from: [.claimed, .sending], to: .planned, now: now) { action in
-            """
-            sending_ms = \(SQLValue.null), server_sending_ms = \(SQLValue.null),
-            next_attempt_ms = \(SQLValue.null), attempts = \(action.attempts),
-            sends = \(action.sends), reason = \(action.reason)
-            """
-        }
-    }
-
-    /// Records that another attempt with the same key leaves now.
+    /// Records that another attempt with the same key leaves now, to be looked up then should its answer be lost too.
     ///
     /// The time of the first attempt stays: networks where the author dates a post get the same bytes again.
-    ///
-    /// - Parameters:
-    ///   - action: An action whose first attempt left no trace.
-    ///   - lookUp: When to look for this attempt, should its answer be lost too.
-    ///   - now: Recorded with the change.
-    /// - Returns: The action as it is stored now.
-    /// - Throws: ``OutboxError`` if the lease is lost or the action changed meanwhile; the store's error.
     package func resend(_ action: Action, lookUp: Date, now: Date) async throws -> Action {
-        try await change(action, from: [.sending], to: .sending, now: now) { action in
+        try await change(
+            action, from: [.sending], to: .sending, now: now,
             """
             next_attempt_ms = \(lookUp.milliseconds), attempts = \(action.attempts + 1), sends = \(action.sends + 1)
-            """
-        }
+            """)
     }
 
-    /// Keeps an action whose second request certainly did not act in `sending`, for the first one still may have.
+    /// Keeps an action in `sending` until it can be looked up: of one of its requests the outcome is unknown.
     ///
-    /// The second request does not count as sent: it may be made again after another look.
-    ///
-    /// - Parameters:
-    ///   - action: As it was before it was sent again, with the attempts to record.
-    ///   - at: When to look for it again.
-    ///   - reason: Why it waits.
-    ///   - now: Recorded with the change.
-    /// - Returns: The action as it is stored now.
-    /// - Throws: ``OutboxError`` if the lease is lost or the action changed meanwhile; the store's error.
-    package func takeBackResend(_ action: Action, at: Date, reason: String?, now: Date) async throws -> Action {
-        try await change(action, from: [.sending], to: .sending, now: now) { action in
+    /// The requests are recorded as the action counts them, so that one that certainly did not act can be taken back.
+    package func awaitLookUp(_ action: Action, at: Date, reason: String?, now: Date) async throws -> Action {
+        try await change(
+            action, from: [.sending], to: .sending, now: now,
             """
             next_attempt_ms = \(at.milliseconds), reason = \(reason), attempts = \(action.attempts),
             sends = \(action.sends)
+            """)
+    }
+
+    /// Puts an action back in line whose only request never left, or certainly did not act.
+    ///
+    /// - Parameters:
+    ///   - action: With the attempts to record; whether the table says that it is being sent does not matter.
+    ///   - until: When it may be sent again; nil for at once.
+    ///   - reason: Why it waits.
+    ///   - now: Recorded with the change.
+    /// - Returns: The action as it is stored now.
+    /// - Throws: As all these changes.
+    package func postpone(_ action: Action, until: Date?, reason: String?, now: Date) async throws -> Action {
+        try await change(
+            action, from: [.claimed, .sending], to: .planned, now: now,
             """
-        }
+            next_attempt_ms = \(until?.milliseconds), sending_ms = NULL, server_sending_ms = NULL,
+            attempts = \(action.attempts), sends = 0, reason = \(reason)
+            """)
     }
 
     /// Records what the network called the post or that the favorite stands.
@@ -99,28 +83,9 @@ extension OutboxStore {
     /// An action that had ended without anybody knowing may be confirmed too.
     package func confirm(_ action: Action, remoteID: String?, remoteAddress: String?, now: Date) async throws -> Action
     {
-        let assignments: SQL = """
-            remote_id = \(remoteID), remote_address = \(remoteAddress), reason = \(SQLValue.null),
-            next_attempt_ms = \(SQLValue.null)
-            """
-        return try await change(action, from: [.sending], orUnsettled: true, to: .done, now: now) { _ in assignments }
-    }
-
-    /// Puts an action whose request certainly did not act back in line.
-    package func postpone(_ action: Action, until: Date, reason: String, now: Date) async throws -> Action {
-        try await change(action, from: [.claimed, .sending], to: .planned, now: now) { _ in
-            """
-            next_attempt_ms = \(until.milliseconds), sending_ms = \(SQLValue.null),
-            server_sending_ms = \(SQLValue.null), sends = 0, reason = \(reason)
-            """
-        }
-    }
-
-    /// Keeps an action whose outcome is unknown in `sending` until it can be looked up.
-    package func awaitLookUp(_ action: Action, at: Date, reason: String?, now: Date) async throws -> Action {
-        try await change(action, from: [.sending], to: .sending, now: now) { action in
-            "next_attempt_ms = \(at.milliseconds), reason = \(reason), sends = \(action.sends)"
-        }
+        try await change(
+            action, from: [.sending], orUnsettled: true, to: .done, now: now,
+            "remote_id = \(remoteID), remote_address = \(remoteAddress), reason = NULL, next_attempt_ms = NULL")
     }
 
     /// Ends an action for good.
@@ -129,65 +94,95 @@ extension OutboxStore {
     ///   - action: An action that has not ended.
     ///   - state: How it ends.
     ///   - reason: The code of why.
-    ///   - explanation: Added to why it was decided, for people.
+    ///   - outcome: What the network said, added to why the action was decided, for people.
+    ///   - sighting: When to look for it again, if nobody knows whether it happened.
     ///   - now: Recorded with the change.
     /// - Returns: The action as it is stored now.
-    /// - Throws: ``OutboxError`` if the lease is lost or the action changed meanwhile; the store's error.
+    /// - Throws: As all these changes.
     package func end(
-        _ action: Action, as state: ActionState, reason: String, explanation: String? = nil, now: Date
+        _ action: Action, as state: ActionState, reason: String, outcome: String? = nil, sighting: Date? = nil,
+        now: Date
     ) async throws -> Action {
-        try await end(action, as: state, reason: reason, explanation: explanation, sighting: nil, now: now)
+        var told = action.explanation
+        if let outcome { told = Explanation(adding: outcome, to: told) }
+        return try await change(
+            action, from: [.planned, .claimed, .sending, .suggested], to: state, now: now,
+            "reason = \(reason), explanation = \(kept(told)), next_attempt_ms = \(sighting?.milliseconds)")
     }
 
-    /// Ends an action as failed of which nobody knows whether it happened, to be looked for again at `sighting`.
-    func fail(
-        _ action: Action, reason: String, explanation: String?, sighting: Date?, now: Date
-    ) async throws -> Action {
-        try await end(
-            action, as: .failed, reason: reason, explanation: explanation, sighting: sighting, now: now)
-    }
-
-    private func end(
-        _ action: Action, as state: ActionState, reason: String, explanation: String?, sighting: Date?, now: Date
-    ) async throws -> Action {
-        let sources: [ActionState] = [.planned, .claimed, .sending, .suggested]
-        let told = ActionExplanation.adding(explanation, to: action.explanation)
-        return try await change(action, from: sources, to: state, now: now) { _ in
-            "reason = \(reason), explanation = \(told), next_attempt_ms = \(sighting?.milliseconds)"
-        }
-    }
+    /// An explanation, or the one that is stored.
+    private func kept(_ explanation: Explanation?) -> SQL { "COALESCE(\(explanation?.json), explanation)" }
 
     /// Fails unless this worker still holds the lease; for whoever may have stood still since the last change.
-    package func requireLease() async throws {
-        let (mirror, lease) = (mirror, lease)
-        try await storage.transaction { connection in try Self.requireLease(lease, mirror, connection) }
-    }
+    package func requireLease() async throws { try await write { _ in } }
 
-    func change(
+    private func change(
         _ action: Action, from states: [ActionState], orUnsettled: Bool = false, to state: ActionState, now: Date,
-        _ assignments: @escaping @Sendable (Action) -> SQL
+        _ assignments: SQL? = nil
     ) async throws -> Action {
-        let (mirror, lease) = (mirror, lease)
         var allowed: SQL = "state IN \(list: states.map(\.rawValue))"
         if orUnsettled { allowed = "(\(allowed) OR \(Self.unsettled))" }
-        let condition = allowed
-        return try await storage.transaction { connection in
-            try Self.requireLease(lease, mirror, connection)
-            let isPost = action.kind == .post
-            let before = isPost ? try Self.actions(mirror, "id = \(action.id)", "id ASC", 1, connection).first : nil
+        var changes: SQL = "state = \(state.rawValue), updated_ms = \(now.milliseconds)"
+        if let assignments { changes = "\(changes), \(assignments)" }
+        return try await write { [changes, allowed] connection in
+            let before = action.kind == .post ? try self.action(action.id, on: connection) : nil
             let updated = try connection.execute(
-                """
-                UPDATE actions SET state = \(state.rawValue), updated_ms = \(now.milliseconds),
-                    \(assignments(action))
-                WHERE mirror = \(mirror) AND id = \(action.id) AND \(condition)
-                """)
-            guard updated == 1,
-                let stored = try Self.actions(mirror, "id = \(action.id)", "id ASC", 1, connection).first
-            else { throw OutboxError.stateChanged(action.id, to: state) }
-            if isPost {
-                try Self.noteUses(of: [before?.sourcePost, stored.sourcePost].compactMap(\.self), mirror, connection)
+                "UPDATE actions SET \(changes) WHERE mirror = \(mirror) AND id = \(action.id) AND \(allowed)")
+            guard updated == 1, let stored = try self.action(action.id, on: connection) else {
+                throw OutboxError.stateChanged(action.id, to: state)
             }
+            try noteUses(by: [before, stored].compactMap(\.self), on: connection)
             return stored
         }
+    }
+}
+
+// MARK: Of which nobody knows whether it happened
+
+extension OutboxStore {
+    /// What ended without anybody knowing whether it happened.
+    static let unsettled: SQL = """
+        (state = 'failed' AND reason IN \(list: [Action.Reason.unconfirmed, Action.Reason.duplicate]))
+        """
+
+    /// The actions whose request left without a known outcome.
+    package func unresolved() async throws -> [Action] {
+        try await actions(where: "state = 'sending'", order: "sending_ms ASC, id ASC", limit: 1_000)
+    }
+
+    /// What was published besides an action, or may have been, since `start`; the newest first.
+    package func published(besides action: Action, since start: Date) async throws -> [Action] {
+        try await actions(
+            where: """
+                updated_ms >= \(start.milliseconds) AND sending_ms IS NOT NULL AND kind IN ('post', 'reply')
+                AND id <> \(action.id)
+                """,
+            order: "updated_ms DESC, id ASC", limit: 2_000)
+    }
+
+    /// The actions that ended without anybody knowing whether they happened and whose time for another look has come.
+    package func unsighted(now: Date, limit: Int = 20) async throws -> [Action] {
+        try await actions(
+            where: "\(Self.unsettled) AND next_attempt_ms <= \(now.milliseconds)",
+            order: "next_attempt_ms ASC, id ASC", limit: limit)
+    }
+
+    /// Records when to look for an unconfirmed action again; nil for never.
+    ///
+    /// The action counts as unchanged: only what is known about it matters to people.
+    package func lookAgain(_ action: Action, at time: Date?) async throws {
+        try await write { connection in
+            _ = try connection.execute(
+                """
+                UPDATE actions SET next_attempt_ms = \(time?.milliseconds)
+                WHERE mirror = \(mirror) AND id = \(action.id) AND \(Self.unsettled)
+                """)
+        }
+    }
+
+    /// When any action was last changed, on the clock of whoever changed it; nil while there is none.
+    package func newestChange() async throws -> Date? {
+        let rows = try await storage.query("SELECT MAX(updated_ms) AS newest_ms FROM actions WHERE mirror = \(mirror)")
+        return try rows.first?.optionalDate("newest_ms")
     }
 }

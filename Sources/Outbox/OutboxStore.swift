@@ -19,8 +19,58 @@ package struct OutboxStore: Sendable {
         self.lease = lease
     }
 
-    // MARK: Reading
+    // In SQLite a plus before a column, or an expression instead of it, keeps an index away that only serves the order.
 
+    func actions(where condition: SQL, order: SQL, limit: Int) async throws -> [Action] {
+        try await storage.query(selection(condition, order, limit)).map(Action.init(row:))
+    }
+
+    func actions(
+        where condition: SQL, order: SQL, limit: Int, on connection: any StorageConnection
+    ) throws -> [Action] {
+        try connection.query(selection(condition, order, limit)).map(Action.init(row:))
+    }
+
+    /// The action with this identifier.
+    func action(_ id: String, on connection: any StorageConnection) throws -> Action? {
+        try actions(where: "id = \(id)", order: "id ASC", limit: 1, on: connection).first
+    }
+
+    private func selection(_ condition: SQL, _ order: SQL, _ limit: Int) -> SQL {
+        """
+        SELECT \(Action.columns) FROM actions WHERE mirror = \(mirror) AND \(condition)
+        ORDER BY \(order) LIMIT \(limit)
+        """
+    }
+
+    /// Changes the table in one transaction, as long as this worker holds the mirror's lease.
+    ///
+    /// - Throws: ``OutboxError`` if the lease is lost; what `work` throws, the store's error.
+    func write<Value: Sendable>(
+        _ work: @escaping @Sendable (any StorageConnection) throws -> Value
+    ) async throws -> Value {
+        try await storage.transaction { connection in
+            try requireLease(on: connection)
+            return try work(connection)
+        }
+    }
+
+    /// Written as an update so that the row stays locked until the transaction
+    /// ends: nobody can take the lease between the check and the change.
+    private func requireLease(on connection: any StorageConnection) throws {
+        guard let lease else { return }
+        let held = try connection.execute(
+            """
+            UPDATE leases SET released = FALSE
+            WHERE mirror = \(mirror) AND owner = \(lease.owner) AND fence = \(lease.fence) AND NOT released
+            """)
+        guard held == 1 else { throw OutboxError.leaseLost }
+    }
+}
+
+// MARK: What there is
+
+extension OutboxStore {
     /// The stored plan of a day, or nil while nobody made one.
     package func plan(for day: LocalDay) async throws -> StoredPlan? {
         let rows = try await storage.query(
@@ -33,8 +83,6 @@ package struct OutboxStore: Sendable {
                 made: try row.date("made_ms"))
         }
     }
-
-    // In SQLite a plus before a column, or an expression instead of it, keeps an index away that only serves the order.
 
     /// The slots of a day in order of their time.
     package func slots(of day: LocalDay) async throws -> [Action] {
@@ -54,20 +102,22 @@ package struct OutboxStore: Sendable {
         try await actions(where: "kind = \(kind.rawValue) AND subject = \(subject)", order: "id ASC", limit: 1).first
     }
 
-    /// The reply that was published under this address at the bot's server.
-    package func reply(publishedAs address: String) async throws -> Action? {
+    /// The conversation of the reply that was published under this address at the bot's server; nil if none was.
+    package func thread(ofReplyPublishedAs address: String) async throws -> String? {
         try await actions(
             where: "kind = 'reply' AND remote_address = \(address)", order: "created_ms ASC, id ASC", limit: 1
-        ).first
+        ).first?.payload.reply?.thread
+    }
+
+    /// The suggestions that nobody has decided about, newest first.
+    package func suggestions(limit: Int) async throws -> [Action] {
+        try await actions(where: "state = 'suggested'", order: "created_ms DESC, id ASC", limit: limit)
     }
 
     /// The subjects among `subjects` that already have an action of this kind.
     package func known(_ kind: ActionKind, among subjects: [String]) async throws -> Set<String> {
-        var known: Set<String> = []
-        for part in subjects.portions {
-            known.formUnion(try Self.subjects(in: try await storage.query(Self.knowing(kind, part, mirror))))
-        }
-        return known
+        guard !subjects.isEmpty else { return [] }
+        return try await storage.read { try known(kind, among: subjects, on: $0) }
     }
 
     /// What has to be known before a page of posts is decided, read at one moment.
@@ -83,37 +133,163 @@ package struct OutboxStore: Sendable {
         _ kind: ActionKind, among subjects: [String], since: Date,
         and read: @escaping @Sendable (any StorageConnection) throws -> Value
     ) async throws -> (known: Set<String>, count: Int, Value) {
-        let mirror = mirror
-        return try await storage.read { connection in
-            var known: Set<String> = []
-            for part in subjects.portions {
-                known.formUnion(try Self.subjects(in: try connection.query(Self.knowing(kind, part, mirror))))
-            }
-            let counted = try connection.query(Self.counting(Self.capped(kind, since), mirror))
-            return (known, try counted.first?.int("number") ?? 0, try read(connection))
+        try await storage.read { connection in
+            let counted = try connection.query(counting(Self.capped(kind, since)))
+            return (
+                try known(kind, among: subjects, on: connection), try counted.first?.int("number") ?? 0,
+                try read(connection)
+            )
         }
     }
 
-    private static func knowing(_ kind: ActionKind, _ subjects: some Collection<String>, _ mirror: String) -> SQL {
-        """
-        SELECT subject FROM actions
-        WHERE mirror = \(mirror) AND kind = \(kind.rawValue) AND subject IN \(list: Array(subjects))
-        """
+    private func known(
+        _ kind: ActionKind, among subjects: [String], on connection: any StorageConnection
+    ) throws -> Set<String> {
+        var known: Set<String> = []
+        for part in subjects.portions {
+            let rows = try connection.query(
+                """
+                SELECT subject FROM actions
+                WHERE mirror = \(mirror) AND kind = \(kind.rawValue) AND subject IN \(list: part)
+                """)
+            known.formUnion(try rows.map { try $0.text("subject") })
+        }
+        return known
     }
 
-    private static func subjects(in rows: [SQLRow]) throws -> [String] { try rows.map { try $0.text("subject") } }
+    /// Where something that was published stands among all that was: for reading on behind it.
+    package struct PublishedPlace: Equatable, Sendable {
+        package var due: Date
+        package var id: String
 
-    /// Actions of one kind that were sent, may have been, or may yet be, due since `since`.
+        package init(due: Date, id: String) { (self.due, self.id) = (due, id) }
+
+        /// Reads ``text``; before everything, if it is something else.
+        package init(_ text: String) {
+            let parts = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            due = Int64(parts[0]).map(Date.init(milliseconds:)) ?? .distantPast
+            id = parts.count > 1 ? parts[1] : ""
+        }
+
+        /// The place as it is stored: milliseconds, a space, the id.
+        package var text: String { "\(due.milliseconds) \(id)" }
+    }
+
+    /// The addresses of posts and replies that were published, in the order of their times.
     ///
-    /// For caps: rows that ended without sending do not count.
-    package func active(_ kind: ActionKind, since: Date) async throws -> [Action] {
-        try await actions(
-            where: Self.capped(kind, since), order: "due_ms DESC, id ASC", limit: 100_000)
+    /// - Parameters:
+    ///   - place: The last one that is known.
+    ///   - end: The latest time.
+    ///   - limit: How many at most.
+    /// - Returns: Each with its place.
+    /// - Throws: The store's error.
+    package func published(
+        after place: PublishedPlace, until end: Date, limit: Int
+    ) async throws -> [(place: PublishedPlace, address: String)] {
+        let rows = try await storage.query(
+            """
+            SELECT id, due_ms, remote_address FROM actions
+            WHERE mirror = \(mirror) AND kind IN ('post', 'reply') AND due_ms >= \(place.due.milliseconds)
+                AND due_ms <= \(end.milliseconds) AND (due_ms > \(place.due.milliseconds) OR id > \(place.id))
+                AND state = 'done' AND remote_address IS NOT NULL
+            ORDER BY due_ms, id LIMIT \(limit)
+            """)
+        return try rows.map { row in
+            (PublishedPlace(due: try row.date("due_ms"), id: try row.text("id")), try row.text("remote_address"))
+        }
+    }
+}
+
+// MARK: What counts
+
+/// What an old reply was used for, as far as one person is concerned.
+package struct ReplyUse: Equatable, Sendable {
+    /// When it was last sent to the person, or is to be.
+    package let last: Date
+    /// Whether one of its uses has not ended, or nobody knows how it ended.
+    package let isInFlight: Bool
+}
+
+/// Answers to "how many", counted where the rows are.
+extension OutboxStore {
+    /// What counts for a cap: it was sent, or may have been, or may yet be.
+    private static let counting: SQL = """
+        (state IN ('planned', 'claimed', 'sending', 'done', 'suggested')
+            OR (state = 'failed' AND reason = \(Action.Reason.unconfirmed)))
+        """
+
+    /// What makes an action a use of its text: it was sent, or may have been, or may yet be.
+    static let using: SQL = "(state IN ('planned', 'claimed', 'sending', 'done') OR sending_ms IS NOT NULL)"
+
+    private static func capped(_ kind: ActionKind, _ since: Date) -> SQL {
+        "kind = \(kind.rawValue) AND \(counting) AND due_ms >= \(since.milliseconds)"
+    }
+
+    private func counting(_ condition: SQL) -> SQL {
+        "SELECT COUNT(*) AS number FROM actions WHERE mirror = \(mirror) AND \(condition)"
+    }
+
+    private func count(_ condition: SQL) async throws -> Int {
+        try await storage.query(counting(condition)).first?.int("number") ?? 0
+    }
+
+    /// The times of the actions of one kind that count for a cap, due since `since`, the latest first.
+    package func times(_ kind: ActionKind, since: Date) async throws -> [Date] {
+        let rows = try await storage.query(
+            """
+            SELECT due_ms FROM actions WHERE mirror = \(mirror) AND \(Self.capped(kind, since))
+            ORDER BY due_ms DESC LIMIT 100000
+            """)
+        return try rows.map { try $0.date("due_ms") }
+    }
+
+    /// How many replies to any of these accounts, due since `since`, count for the caps.
+    package func repliesSince(_ since: Date, to accounts: [AccountID]) async throws -> Int {
+        var number = 0
+        for target in Self.targets(accounts) {
+            number += try await count("\(Self.capped(.reply, since)) AND \(target)")
+        }
+        return number
+    }
+
+    /// How many replies of a conversation, due since `since`, count for the caps.
+    package func repliesInThread(_ thread: String, since: Date) async throws -> Int {
+        // The index has what a thread's name begins with.
+        let start = String(String.UnicodeScalarView(thread.unicodeScalars.prefix(200)))
+        return try await count(
+            """
+            kind = 'reply' AND SUBSTR(thread, 1, 200) = \(start) AND COALESCE(thread, '') = \(thread)
+            AND \(Self.counting) AND +due_ms >= \(since.milliseconds)
+            """)
+    }
+
+    /// What was sent to any of these accounts, or may have been, or may yet be, by the old reply it was made of.
+    package func usesOfReplies(to accounts: [AccountID]) async throws -> [PostID: ReplyUse] {
+        var uses: [PostID: ReplyUse] = [:]
+        for target in Self.targets(accounts) {
+            let rows = try await storage.query(
+                """
+                SELECT COALESCE(source_network, '') AS network, COALESCE(source_post_id, '') AS post_id,
+                    MAX(due_ms) AS last_ms,
+                    MAX(CASE WHEN state = 'done' THEN 0 ELSE 1 END) AS open
+                FROM actions
+                WHERE mirror = \(mirror) AND kind = 'reply' AND \(target) AND source_post_id IS NOT NULL
+                    AND \(Self.using)
+                GROUP BY 1, 2
+                """)
+            for row in rows {
+                guard let network = NetworkName(rawValue: try row.text("network")) else { continue }
+                let use = ReplyUse(last: try row.date("last_ms"), isInFlight: try row.int("open") > 0)
+                uses.merge([PostID(network: network, value: try row.text("post_id")): use]) {
+                    ReplyUse(last: max($0.last, $1.last), isInFlight: $0.isInFlight || $1.isInFlight)
+                }
+            }
+        }
+        return uses
     }
 
     /// Those among `people` who named the bot in a post before, other than to make it stop.
     package func acquaintances(among people: [AccountID]) async throws -> Set<AccountID> {
-        guard !people.isEmpty else { return [] }
         var found: Set<AccountID> = []
         for (network, group) in Dictionary(grouping: Set(people), by: \.network) {
             for part in group.map(\.value).portions {
@@ -130,42 +306,10 @@ package struct OutboxStore: Sendable {
         return found
     }
 
-    /// How many actions are in each state, by kind.
-    package func counts(since: Date) async throws -> [ActionKind: [ActionState: Int]] {
-        let mirror = mirror
-        return try await storage.read { connection in
-            let rows = try connection.query(
-                """
-                SELECT COALESCE(kind, '') AS kind, COALESCE(state, '') AS state, COUNT(*) AS number FROM actions
-                WHERE mirror = \(mirror) AND kind IN \(list: ActionKind.allCases.map(\.rawValue))
-                    AND due_ms >= \(since.milliseconds)
-                GROUP BY 1, 2
-                """)
-            var counts: [ActionKind: [ActionState: Int]] = [:]
-            for row in rows {
-                guard let kind = ActionKind(rawValue: try row.text("kind")),
-                    let state = ActionState(rawValue: try row.text("state"))
-                else { continue }
-                counts[kind, default: [:]][state] = try row.int("number")
-            }
-            return counts
+    /// For each network a condition on whom an action is for.
+    private static func targets(_ accounts: [AccountID]) -> [SQL] {
+        Dictionary(grouping: Set(accounts), by: \.network).map { network, group in
+            "target_network = \(network.rawValue) AND target_author IN \(list: group.map(\.value))"
         }
-    }
-
-    func actions(where condition: SQL, order: SQL, limit: Int) async throws -> [Action] {
-        try await storage.query(Self.selection(mirror, condition, order, limit)).map(Action.init(row:))
-    }
-
-    static func actions(
-        _ mirror: String, _ condition: SQL, _ order: SQL, _ limit: Int, _ connection: any StorageConnection
-    ) throws -> [Action] {
-        try connection.query(selection(mirror, condition, order, limit)).map(Action.init(row:))
-    }
-
-    private static func selection(_ mirror: String, _ condition: SQL, _ order: SQL, _ limit: Int) -> SQL {
-        """
-        SELECT \(Action.columns) FROM actions WHERE mirror = \(mirror) AND \(condition)
-        ORDER BY \(order) LIMIT \(limit)
-        """
     }
 }

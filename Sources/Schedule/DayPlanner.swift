@@ -37,7 +37,9 @@ package struct DayPlanner: Sendable {
         let slots = model(for: day, missing: Set(minutes.missing)).minutes(using: &generator)
             .compactMap { minute in minutes.date(of: minute).map { (minute, $0) } }
             .enumerated()
-            .map { DayPlan.Slot(number: firstNumber + $0.offset, minute: $0.element.0, date: $0.element.1) }
+            .map { offset, time in
+                Slot(name: Slot.Name(day: day, number: firstNumber + offset), minute: time.0, due: time.1)
+            }
         return DayPlan(day: day, timeZoneIdentifier: zone.identifier, seed: seedValue, slots: slots)
     }
 
@@ -59,25 +61,13 @@ package struct DayPlanner: Sendable {
 
 /// When the bot posts on one local day.
 package struct DayPlan: Equatable, Sendable {
-    /// One time at which the bot posts.
-    package struct Slot: Equatable, Sendable {
-        /// The place in the day's order, from 1.
-        package let number: Int
-        package let minute: MinuteOfDay
-        /// The instant at which the minute begins.
-        package let date: Date
-    }
-
     package let day: LocalDay
     /// The IANA name of the zone whose clocks the minutes are read on.
     package let timeZoneIdentifier: String
     /// The seed from which the plan was drawn.
     package let seed: UInt64
-    /// The slots in the order of time; none on a day without posts.
+    /// The slots in the order of time, each due when its minute begins; none on a day without posts.
     package let slots: [Slot]
-
-    /// The subject of a slot's action, for example `2026-11-20#3`.
-    package func subject(of slot: Slot) -> String { "\(day)#\(slot.number)" }
 }
 
 /// What a day's slots are drawn from: how many there are, and when.

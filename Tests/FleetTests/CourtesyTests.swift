@@ -16,7 +16,7 @@ import Testing
         try await fixture.mirror.people.set(.deny, for: Self.aoi, reason: "operator", at: fixture.clock.now)
         try await fixture.live(until: 13.5)
         let ledger = await fixture.sandbox.ledger
-        let decided = try await fixture.actions(.reply).filter { $0.targetAuthor == Self.aoi }
+        let decided = try await fixture.actions(.reply).filter { $0.target?.author == Self.aoi }
         #expect(decided.count >= 3)
         #expect(decided.allSatisfy { $0.state == .skipped && $0.reason == "denied" })
         #expect(!ledger.notifications.contains { $0.recipient == Self.aoi.value })
@@ -40,7 +40,7 @@ import Testing
                     }
                 )
             ])
-        let decided = try await fixture.actions(.reply).filter { $0.targetAuthor == Self.aoi }
+        let decided = try await fixture.actions(.reply).filter { $0.target?.author == Self.aoi }
         #expect(decided.contains { $0.attempts > 0 })
         #expect(decided.allSatisfy { $0.state == .skipped && $0.reason == "denied" })
         let ledger = await fixture.sandbox.ledger
@@ -55,7 +55,7 @@ import Testing
         try await fixture.live(until: 20)
         let mentions = await fixture.sandbox.ledger.mentions.filter { $0.handle == kent.value }
         #expect(mentions.map(\.kind) == [.friend, .stop, .afterStop])
-        let decided = try await fixture.actions(.reply).filter { $0.targetAuthor == kent }
+        let decided = try await fixture.actions(.reply).filter { $0.target?.author == kent }
         #expect(decided.map(\.state) == [.done, .skipped, .skipped])
         #expect(decided.map(\.reason) == [nil, "asked-to-stop", "denied"])
         let person = try #require(try await fixture.mirror.people.all().first { $0.id == kent })
@@ -88,7 +88,7 @@ import Testing
         let after = try #require(try await fixture.slots().first { $0.subject == before.subject })
         #expect(after.state == .done)
         #expect(after.due == before.due)
-        #expect(after.sourcePost != before.sourcePost)
+        #expect(after.wording?.source != before.wording?.source)
         #expect(after.text != before.text)
         // One answer may be a mistake of the server.
         #expect(try await fixture.mirror.archive.post(source.id) != nil)

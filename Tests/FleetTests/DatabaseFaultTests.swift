@@ -255,7 +255,7 @@ extension MirrorFixture {
         let replies = try await actions(.reply)
         #expect(replies.count { $0.state == .done } == summary.replies)
         let favorites = try await actions(.favorite).filter { $0.state == .done }
-        #expect(favorites.compactMap(\.targetAddress).sorted() == ledger.favorites.map(\.postID).sorted())
+        #expect(favorites.compactMap(\.target?.address).sorted() == ledger.favorites.map(\.postID).sorted())
         #expect(try await leaseHolder() == nil)
         let plans = try await mirror.storage.query("SELECT local_day FROM plans")
         #expect(plans.count == 1)

@@ -36,7 +36,7 @@ import Testing
         let texts = sent.deliveries.dropFirst(ledger.deliveries.count).map(\.text)
         #expect(texts.sorted() == told.values.compactMap(\.text).sorted())
         let favorites = sent.favorites.dropFirst(ledger.favorites.count).map(\.postID)
-        let toldFavorites = told.values.filter { $0.kind == .favorite }.compactMap(\.targetAddress)
+        let toldFavorites = told.values.filter { $0.kind == .favorite }.compactMap(\.target?.address)
         #expect(favorites.sorted() == toldFavorites.sorted())
     }
 

@@ -68,7 +68,7 @@ import Testing
         let favorites = try await fixture.actions(.favorite)
         #expect(favorites.count > 3)
         #expect(favorites.allSatisfy { $0.state == .done })
-        #expect(favorites.compactMap(\.targetAddress).sorted() == ledger.favorites.map(\.postID).sorted())
+        #expect(favorites.compactMap(\.target?.address).sorted() == ledger.favorites.map(\.postID).sorted())
         #expect(favorites.count { $0.attempts == 2 } == 1)
         #expect(ledger.duplicates.isEmpty)
     }

@@ -41,9 +41,9 @@ import Testing
             let midnight = Date(timeIntervalSince1970: Double(day.ordinal) * 86_400)
             let planned = try #require(try await maker.preview(day, now: midnight, watching: false))
             for slot in planned.slots {
-                if slot.minute.value < 30 || slot.minute.value >= 1_410 { near += 1 }
-                let source = try #require(slot.source)
-                #expect(!source.isReply && source.id.value.contains("/post/"))
+                let minute = LocalTime(slot.due, in: .gmt).minute.value
+                if minute < 30 || minute >= 1_410 { near += 1 }
+                #expect(try #require(slot.payload.wording).source.value.contains("/post/"))
             }
         }
         #expect(near > 20)

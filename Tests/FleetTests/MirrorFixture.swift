@@ -189,7 +189,7 @@ struct MirrorFixture: Sendable {
 
     /// The archived post whose text an action uses.
     func source(of action: Action) async throws -> Post {
-        let id = try #require(action.sourcePost)
+        let id = try #require(action.wording).source
         return try #require(try await mirror.archive.post(id))
     }
 

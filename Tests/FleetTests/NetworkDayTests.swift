@@ -51,8 +51,8 @@ import Testing
         let replies = try await fixture.actions(.reply)
         #expect(replies.contains { $0.state == .done })
         for reply in replies where reply.state == .done {
-            #expect(reply.targetAuthor == SandboxIdentity.account(aoi, on: bot))
-            #expect(reply.sourcePost?.network == human)
+            #expect(reply.target?.author == SandboxIdentity.account(aoi, on: bot))
+            #expect(reply.wording?.source.network == human)
         }
         #expect(replies.contains { $0.reason == "not-linked" })
         #expect(ledger.summary.replies == replies.count { $0.state == .done })

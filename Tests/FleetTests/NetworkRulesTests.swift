@@ -64,7 +64,7 @@ import Testing
         try await run(try await paper.parts())
         let strangers = ["stranger", "other"].map { AccountID(network: .x, value: $0) }
         let stored = try #require(try await paper.actions(.reply).first)
-        #expect(stored.bystanders == strangers)
+        #expect(stored.payload.reply?.bystanders == strangers)
         #expect(paper.bot.with { $0.published.map(\.bystanders) } == [strangers])
     }
 
@@ -115,7 +115,7 @@ import Testing
         #expect(replies["a"]?.state == .done)
         #expect(replies["a"]?.text == "thanks, dear Aoi")
         #expect(replies["b"]?.state == .skipped && replies["b"]?.reason == "not-linked")
-        let why = try #require(Explanation(json: replies["b"]?.explanation)).summary
+        let why = try #require(replies["b"]?.explanation).summary
         #expect(why.contains("answered people on X") && why.contains("mirror-bot people link"))
     }
 
@@ -206,10 +206,9 @@ import Testing
             ])
             let parts = try await paper.parts()
             var pool = try await TextPool(maker: parts.planner, planned: [], now: PaperMirror.now)
-            let slot = try await pool.fill(
-                subject: "s", minute: LocalTime(date, in: PaperMirror.zone).minute, due: PaperMirror.now,
-                day: LocalTime(PaperMirror.now, in: PaperMirror.zone).day)
-            #expect(slot.text == expected, "\(network) \(links)")
+            let today = LocalTime(PaperMirror.now, in: PaperMirror.zone).day
+            let choice = try await pool.next(at: LocalTime(date, in: PaperMirror.zone).minute, of: today)
+            #expect(choice.wording?.text == expected, "\(network) \(links)")
         }
     }
 
@@ -277,9 +276,9 @@ import Testing
                 "tea-stranger": .suggested, "tea-allowed": .done, "tea-caller": .done,
             ])
         #expect(Set(paper.bot.with { $0.favorited.map(\.address) }) == ["address-tea-allowed", "address-tea-caller"])
-        let why = Explanation(json: actions["tea-stranger"]?.explanation)?.summary
+        let why = actions["tea-stranger"]?.explanation?.summary
         #expect(why == Self.summary + "; the author has not asked for the bot's attention")
-        #expect(Explanation(json: actions["tea-caller"]?.explanation)?.summary == Self.summary)
+        #expect(actions["tea-caller"]?.explanation?.summary == Self.summary)
         // The bot favorites what is at most six hours old; a person is left a week.
         #expect(actions["tea-caller"]?.expires == PaperMirror.now + 6 * 3_600)
         #expect(actions["tea-stranger"]?.expires == paper.clock.now + 7 * 86_400)
@@ -290,7 +289,7 @@ import Testing
         #expect(actions.count == 3)
         #expect(actions.values.allSatisfy { $0.state == .suggested })
         #expect(paper.bot.with { $0.favorited.isEmpty })
-        let why = Explanation(json: actions["tea-allowed"]?.explanation)?.summary
+        let why = actions["tea-allowed"]?.explanation?.summary
         #expect(why == Self.summary + "; the network does not let software give favorites, so do it by hand")
         // A person who agrees does not change what the network refuses.
         let id = try #require(actions["tea-allowed"]?.id)
@@ -309,7 +308,7 @@ import Testing
             let (_, actions) = try await favorites(network, mode: "suggest", prepare)
             #expect(actions.count == 3)
             #expect(actions.values.allSatisfy { $0.state == .suggested })
-            #expect(actions.values.allSatisfy { Explanation(json: $0.explanation)?.summary == Self.summary })
+            #expect(actions.values.allSatisfy { $0.explanation?.summary == Self.summary })
         }
     }
 }

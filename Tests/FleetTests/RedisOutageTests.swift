@@ -161,8 +161,8 @@ import Testing
 
 extension MirrorFixture {
     /// Why each favorite was one, counts included, by its post.
-    fileprivate func explanations() async throws -> [String: String] {
-        let favorites = try await actions(.favorite).map { ($0.subject, $0.explanation ?? "") }
+    fileprivate func explanations() async throws -> [String: Explanation?] {
+        let favorites = try await actions(.favorite).map { ($0.subject, $0.explanation) }
         return Dictionary(uniqueKeysWithValues: favorites)
     }
 }

@@ -116,8 +116,10 @@ import Testing
         for number in 1...2 {
             _ = try await outbox.propose(
                 Intent(
-                    kind: .favorite, subject: "\(number)", state: .suggested, due: Self.november,
-                    expires: Self.november + 3_600, targetPost: "\(number)", explanation: "{}"),
+                    .favorite(
+                        Action.Target(
+                            post: "\(number)", author: AccountID(network: .x, value: "7"), address: "\(number)")),
+                    state: .suggested, due: Self.november, expires: Self.november + 3_600),
                 now: Self.november)
             let report = try await report(mirror)
             #expect(report.suggestions == number)

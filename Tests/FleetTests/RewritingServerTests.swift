@@ -51,10 +51,12 @@ import Testing
 
         /// Sends a text as a slot of its own; the fault, if any, meets the request that publishes it.
         func send(_ text: String, as number: Int, _ fault: SandboxFault? = nil) async throws -> Action {
+            let wording = Action.Wording(
+                source: PostID(network: .mastodon, value: "source-\(number)"), text: text, language: "en",
+                visibility: .unlisted)
             let slot = Intent(
-                kind: .post, subject: StoredPlan.subject(day: Sample.day, slot: number), due: clock.now,
-                expires: clock.now + 86_400, sourcePost: PostID(network: .mastodon, value: "source-\(number)"),
-                visibility: .unlisted, language: "en", text: text)
+                .post(Slot.Name(day: Sample.day, number: number), wording), due: clock.now,
+                expires: clock.now + 86_400)
             let action = try await store.propose(slot, now: clock.now).action
             if let fault { sandbox.faults.failNext(fault, method: "POST", path: "/api/v1/statuses") }
             return try await delivery.deliver(action, now: { [clock] in clock.now }) { .ready($0) }
@@ -117,7 +119,7 @@ import Testing
         #expect(await place.sandbox.ledger.deliveries.map(\.text) == ["Good *morning* :-)"])
         for action in actions {
             #expect(action.state == .failed && action.reason == Action.Reason.unconfirmed)
-            #expect(Explanation(json: action.explanation)?.outcome?.contains("reads the same") == true)
+            #expect(action.explanation?.outcome?.contains("reads the same") == true)
         }
     }
 
@@ -150,7 +152,7 @@ import Testing
         let actions = try await place.settled()
         #expect(await place.sandbox.ledger.deliveries.count == 1)
         #expect(actions.map(\.reason) == [Action.Reason.unconfirmed])
-        #expect(Explanation(json: actions[0].explanation)?.outcome?.contains("rewritten") == true)
+        #expect(actions[0].explanation?.outcome?.contains("rewritten") == true)
     }
 
     /// Mastodon keeps keys: what was not found may be sent again whatever else there is.

@@ -33,12 +33,12 @@ import Testing
     private func deliver(_ number: Int, slot: Int, of paper: PaperMirror, _ parts: WorkerParts) async throws -> Action {
         let now = paper.clock.now
         let day = LocalTime(now, in: PaperMirror.zone).day
-        let intent = Intent(
-            kind: .post, subject: StoredPlan.subject(day: day, slot: slot), due: now, expires: now + 900,
-            sourcePost: Self.id(number), visibility: .unlisted, text: "thought number \(number) of many")
+        let wording = Action.Wording(
+            source: Self.id(number), text: "thought number \(number) of many", visibility: .unlisted)
+        let intent = Intent(.post(Slot.Name(day: day, number: slot), wording), due: now, expires: now + 900)
         _ = try await parts.planner.store.propose(intent, now: now)
         try await parts.courier.deliverDue([.post])
-        return try #require(try await parts.planner.store.action(.post, subject: intent.subject))
+        return try #require(try await parts.planner.store.action(.post, subject: intent.payload.subject))
     }
 
     private func isArchived(_ number: Int, in paper: PaperMirror) async throws -> Bool {
@@ -48,7 +48,7 @@ import Testing
     @Test func onlyASecondAnswerMakesAPostForgotten() async throws {
         let (paper, parts) = try await paper(posts: 6, shown: Set(1..<6))
         let ended = try await deliver(0, slot: 1, of: paper, parts)
-        #expect(ended.state == .done && ended.sourcePost != Self.id(0))
+        #expect(ended.state == .done && ended.wording?.source != Self.id(0))
         #expect(try await isArchived(0, in: paper))
         try await paper.wait(540)
         try await parts.courier.deliverDue([.post])
@@ -94,7 +94,7 @@ import Testing
         for slot in 1...4 {
             let ended = try await deliver(0, slot: slot, of: paper, parts)
             if ended.state == .done {
-                used.insert(try #require(ended.sourcePost))
+                used.insert(try #require(ended.wording).source)
             } else {
                 #expect(ended.state == .skipped && ["source-gone", "no-text"].contains(ended.reason))
             }

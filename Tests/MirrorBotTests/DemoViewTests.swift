@@ -24,6 +24,22 @@ enum DemoFixture {
     }
 }
 
+extension DemoFixture {
+    /// What an action of this kind would do with the post `t` of somebody, and an old text.
+    static func payload(
+        _ kind: ActionKind, of author: String, saying text: String?, from source: PostID
+    ) -> Action.Payload {
+        let wording = text.map { Action.Wording(source: source, text: $0, visibility: .unlisted) }
+        let target = Action.Target(
+            post: "t", author: AccountID(network: .mastodon, value: author), address: "address")
+        return switch kind {
+        case .post: .post(Slot.Name(day: .earliest, number: 1), wording)
+        case .reply: .reply(Action.Reply(to: target, thread: "t", wording: wording))
+        case .favorite: .favorite(target)
+        }
+    }
+}
+
 @Suite struct DemoViewTests {
     private static let old = PostID(network: .mastodon, value: "https://home.example/1")
 
@@ -32,13 +48,9 @@ enum DemoFixture {
         why: Explanation? = nil
     ) -> Action {
         let date = DemoFixture.date + Double(day) * 86_400
-        return Action(
-            id: "a1", kind: kind, subject: "s", state: state, due: date, expires: date, isPinned: false,
-            sourcePost: text == nil ? nil : Self.old, targetPost: kind == .post ? nil : "t",
-            targetAuthor: kind == .post ? nil : AccountID(network: .mastodon, value: "aoi@sandbox.example"),
-            targetAddress: nil, thread: nil, visibility: nil, language: nil, text: text, key: "k", sending: nil,
-            remoteID: nil, remoteAddress: nil, attempts: 0, nextAttempt: nil, reason: reason, explanation: why?.json,
-            created: date, updated: date)
+        let payload = DemoFixture.payload(kind, of: "aoi@sandbox.example", saying: text, from: Self.old)
+        let intent = Intent(payload, state: state, due: date, expires: date, reason: reason, explanation: why)
+        return Action(intent, of: "test", at: date)
     }
 
     private func lines(_ result: DemoResult, columns: Int = 80) -> [String] {

@@ -55,6 +55,7 @@ import Testing
         expect(78, FavoritesError(.invalidConfiguration, "no"))
         expect(69, FavoritesError(.countsUnavailable, "down"))
         expect(75, OutboxError.leaseLost)
+        expect(65, OutboxError.unfitting("a1", as: "reply", "text is missing"))
         expect(75, CancellationError())
         expect(65, CommandError(.badData, "no posts"))
     }

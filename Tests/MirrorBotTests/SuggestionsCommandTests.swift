@@ -65,10 +65,10 @@ import Testing
     private func suggest(_ post: String, on network: NetworkName) async throws -> String {
         try await stage.withMirror { mirror in
             let now = Date()
+            let author = AccountID(network: network, value: network == .bluesky ? "did:plc:pal" : "pal")
             let intent = Intent(
-                kind: .favorite, subject: post, state: .suggested, due: now, expires: now + 3_600, targetPost: post,
-                targetAuthor: AccountID(network: network, value: network == .bluesky ? "did:plc:pal" : "pal"),
-                targetAddress: "1")
+                .favorite(Action.Target(post: post, author: author, address: "1")), state: .suggested, due: now,
+                expires: now + 3_600)
             return try await mirror.outbox(lease: nil).propose(intent, now: now).action.id
         }
     }

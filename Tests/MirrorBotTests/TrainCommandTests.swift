@@ -105,7 +105,8 @@ import Testing
                     .deny, for: Self.weary, handle: "weary@home.example", reason: "asked", at: Date())
                 let due = Date() - 60
                 _ = try await mirror.outbox(lease: nil).propose(
-                    Intent(kind: .reply, subject: "s", state: .skipped, due: due, expires: due, reason: "denied"),
+                    Intent(
+                        .undecidable(mention: "s"), state: .skipped, due: due, expires: due, reason: "undecidable"),
                     now: due)
             }
         }

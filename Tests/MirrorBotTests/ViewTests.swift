@@ -104,16 +104,13 @@ import Testing
     // MARK: A dry run and a demo
 
     private func action(
-        _ kind: ActionKind, _ state: ActionState, author: String = Self.hostile, explanation: String? = nil
+        _ kind: ActionKind, _ state: ActionState, author: String = Self.hostile, explanation: Explanation? = nil
     ) -> Action {
         let date = Date(timeIntervalSince1970: 1_780_000_000)
-        return Action(
-            id: "a1", kind: kind, subject: "s", state: state, due: date, expires: date, isPinned: false,
-            sourcePost: nil,
-            targetPost: "t", targetAuthor: AccountID(network: .mastodon, value: author), targetAddress: nil,
-            thread: nil, visibility: nil, language: nil, text: Self.hostile, key: "k", sending: nil, remoteID: nil,
-            remoteAddress: nil, attempts: 0, nextAttempt: nil, reason: nil, explanation: explanation, created: date,
-            updated: date)
+        let payload = DemoFixture.payload(
+            kind, of: author, saying: Self.hostile, from: PostID(network: .mastodon, value: "old"))
+        let intent = Intent(payload, state: state, due: date, expires: date, explanation: explanation)
+        return Action(intent, of: "test", at: date)
     }
 
     @Test func aDryRunIsHarmless() throws {
@@ -128,8 +125,8 @@ import Testing
             features: [.init(name: Self.hostile, logOdds: 1), .init(name: "no", logOdds: -1)])
         let actions =
             ActionKind.allCases.flatMap { kind in
-                ActionState.allCases.map { action(kind, $0, explanation: why.json) }
-            } + [action(.favorite, .done, author: "pal@home.example", explanation: why.json)]
+                ActionState.allCases.map { action(kind, $0, explanation: why) }
+            } + [action(.favorite, .done, author: "pal@home.example", explanation: why)]
         var result = DemoFixture.result(actions: actions)
         result.names[.init(network: .mastodon, value: Self.hostile)] = Self.hostile
         result.texts["t"] = Self.hostile

@@ -18,13 +18,13 @@ import Testing
         var generator = SeededGenerator(seed: 7)
         let people = [Self.mika] + Self.others
         for number in 0..<240 {
-            var intent = OutboxFixture.reply("s\(number)")
-            intent.kind = [.reply, .reply, .favorite, .post][Int.random(in: 0..<4, using: &generator)]
-            intent.targetAuthor = people[Int.random(in: 0..<3, using: &generator)]
-            intent.sourcePost = PostID(network: .mastodon, value: "p\(Int.random(in: 0..<9, using: &generator))")
-            intent.thread = ["t1", "t2", String(repeating: "long", count: 600)][number % 3]
-            intent.due = Self.now - Double(Int.random(in: 0..<60, using: &generator)) * 86_400
-            intent.expires = Self.now + 86_400
+            let kind = [ActionKind.reply, .reply, .favorite, .post][Int.random(in: 0..<4, using: &generator)]
+            var answer = OutboxFixture.answer("s\(number)")
+            answer.target.author = people[Int.random(in: 0..<3, using: &generator)]
+            answer.wording?.source.value = "p\(Int.random(in: 0..<9, using: &generator))"
+            answer.thread = ["t1", "t2", String(repeating: "long", count: 600)][number % 3]
+            let due = Self.now - Double(Int.random(in: 0..<60, using: &generator)) * 86_400
+            let intent = Intent(Self.payload(kind, answer, number), due: due, expires: Self.now + 86_400)
             let action = try await outbox.store.propose(intent, now: intent.due).action
             guard number % 3 > 0 else { continue }
             let claimed = try await outbox.store.claim(action, now: intent.due)
@@ -37,6 +37,15 @@ import Testing
             }
         }
         return try await outbox.store.recent(1_000)
+    }
+
+    /// What is done with what an answer has, as far as another kind of action has it.
+    private static func payload(_ kind: ActionKind, _ answer: Action.Reply, _ number: Int) -> Action.Payload {
+        switch kind {
+        case .post: .post(Slot.Name(day: OutboxFixture.day, number: number + 1), answer.wording)
+        case .reply: .reply(answer)
+        case .favorite: .favorite(answer.target)
+        }
     }
 
     /// What counts, found by looking at every row.
@@ -52,15 +61,18 @@ import Testing
             let since = Self.now - days * 86_400
             let recent = rows.filter { counts($0) && $0.due >= since }
             for kind in ActionKind.allCases {
-                #expect(try await outbox.store.count(kind, since: since) == recent.count { $0.kind == kind })
+                let times = recent.filter { $0.kind == kind }.map(\.due).sorted(by: >)
+                #expect(try await outbox.store.times(kind, since: since) == times)
+                let standing = try await outbox.store.standing(kind, among: [], since: since) { _ in 0 }
+                #expect(standing.count == times.count)
             }
             let replies = recent.filter { $0.kind == .reply }
             for accounts in [[], [Self.mika], Self.others, [Self.mika] + Self.others] {
-                let expected = replies.count { reply in reply.targetAuthor.map(accounts.contains) ?? false }
+                let expected = replies.count { reply in reply.target.map { accounts.contains($0.author) } ?? false }
                 #expect(try await outbox.store.repliesSince(since, to: accounts) == expected)
             }
-            for thread in Set(rows.compactMap(\.thread)) {
-                let expected = replies.count { $0.thread == thread }
+            for thread in Set(rows.compactMap(\.payload.reply?.thread)) {
+                let expected = replies.count { $0.payload.reply?.thread == thread }
                 #expect(try await outbox.store.repliesInThread(thread, since: since) == expected)
                 #expect(try await outbox.store.repliesInThread(thread + "x", since: since) == 0)
             }
@@ -72,8 +84,8 @@ import Testing
         let rows = try await fill(outbox)
         for accounts in [[Self.mika], [Self.mika] + Self.others] {
             var expected: [PostID: (last: Date, isInFlight: Bool)] = [:]
-            for row in rows where row.kind == .reply && row.targetAuthor.map(accounts.contains) == true {
-                guard let source = row.sourcePost,
+            for row in rows where row.kind == .reply && accounts.contains(where: { $0 == row.target?.author }) {
+                guard let source = row.wording?.source,
                     [.planned, .claimed, .sending, .done].contains(row.state) || row.sending != nil
                 else { continue }
                 let known = expected[source]
@@ -97,7 +109,7 @@ import Testing
         #expect(try await outbox.lastUses() == ["post-1": Self.now, "post-2": Self.now + 60])
         let slot = try #require(try await outbox.store.slots(of: OutboxFixture.day).first)
         var replaced = try await outbox.store.claim(slot, now: Self.now)
-        replaced.sourcePost = PostID(network: .mastodon, value: "other")
+        replaced.payload = OutboxFixture.slot(1, from: "other").payload
         let sending = try await outbox.store.beginSending(replaced, lookUp: Self.now + 90, now: Self.now)
         #expect(try await outbox.lastUses() == ["other": Self.now, "post-2": Self.now + 60])
         // Once a request may have acted the text counts, however it ends.

@@ -50,11 +50,18 @@ struct OutboxFixture {
     }
 
     static func reply(_ subject: String, text: String = "hello", expires: TimeInterval = 86_400) -> Intent {
-        Intent(
-            kind: .reply, subject: subject, due: start, expires: start + expires,
-            sourcePost: PostID(network: .mastodon, value: "source-\(subject)"), targetPost: subject,
-            targetAuthor: AccountID(network: .mastodon, value: "mika@example.com"), targetAddress: "address-\(subject)",
-            thread: "thread", visibility: .unlisted, language: "ja", text: text)
+        Intent(.reply(answer(subject, text: text)), due: start, expires: start + expires)
+    }
+
+    /// An answer to mika, as ``reply(_:text:expires:)`` has it.
+    static func answer(_ subject: String, text: String = "hello") -> Action.Reply {
+        Action.Reply(
+            to: Action.Target(
+                post: subject, author: AccountID(network: .mastodon, value: "mika@example.com"),
+                address: "address-\(subject)"), thread: "thread",
+            wording: Action.Wording(
+                source: PostID(network: .mastodon, value: "source-\(subject)"), text: text, language: "ja",
+                visibility: .unlisted))
     }
 
     /// Proposes a reply and lets it be delivered.
@@ -65,10 +72,11 @@ struct OutboxFixture {
         return try await delivery.deliver(action, now: { time }) { .ready($0) }
     }
 
-    static func slot(_ number: Int, due: Date = start) -> Intent {
-        Intent(
-            kind: .post, subject: StoredPlan.subject(day: day, slot: number), due: due, expires: due + 900,
-            sourcePost: PostID(network: .mastodon, value: "post-\(number)"), text: "text \(number)")
+    static func slot(_ number: Int, due: Date = start, from source: String? = nil) -> Intent {
+        let wording = Action.Wording(
+            source: PostID(network: .mastodon, value: source ?? "post-\(number)"), text: "text \(number)",
+            visibility: .unlisted)
+        return Intent(.post(Slot.Name(day: day, number: number), wording), due: due, expires: due + 900)
     }
 
     static let day = LocalDay(ordinal: 20_411)

@@ -11,11 +11,11 @@ import Testing
         #expect(stored.isNew)
         let action = try #require(try await outbox.store.action(.reply, subject: "a"))
         #expect(action == stored.action)
-        #expect(action.sourcePost == PostID(network: .mastodon, value: "source-a"))
-        #expect(action.targetAuthor == AccountID(network: .mastodon, value: "mika@example.com"))
-        #expect(action.thread == "thread")
-        #expect(action.visibility == .unlisted)
-        #expect(action.language == "ja")
+        #expect(action.wording?.source == PostID(network: .mastodon, value: "source-a"))
+        #expect(action.target?.author == AccountID(network: .mastodon, value: "mika@example.com"))
+        #expect(action.payload.reply?.thread == "thread")
+        #expect(action.wording?.visibility == .unlisted)
+        #expect(action.wording?.language == "ja")
         #expect(action.state == .planned)
         #expect(action.expires == OutboxFixture.start + 86_400)
         #expect(action.id.count == 12)
@@ -27,17 +27,15 @@ import Testing
         func person(_ name: String, on network: NetworkName = .mastodon) -> AccountID {
             AccountID(network: network, value: name)
         }
-        var intent = OutboxFixture.reply("a")
-        intent.bystanders = [
+        var answer = OutboxFixture.answer("a")
+        answer.bystanders = [
             person("ann@example.com"), person("7", on: .x), person("two words"), person(""), person("bob@example.org"),
         ]
+        let intent = Intent(.reply(answer), due: OutboxFixture.start, expires: OutboxFixture.start + 60)
         let stored = try await outbox.store.propose(intent, now: OutboxFixture.start).action
-        #expect(stored.bystanders == [person("ann@example.com"), person("bob@example.org")])
+        #expect(stored.payload.reply?.bystanders == [person("ann@example.com"), person("bob@example.org")])
         let claimed = try await outbox.store.claim(stored, now: OutboxFixture.start)
-        #expect(claimed.bystanders == stored.bystanders)
-        var post = OutboxFixture.slot(1)
-        post.bystanders = intent.bystanders
-        #expect(try await outbox.store.propose(post, now: OutboxFixture.start).action.bystanders.isEmpty)
+        #expect(claimed.payload == stored.payload)
     }
 
     @Test func decidesAboutASubjectOnce() async throws {
@@ -72,9 +70,9 @@ import Testing
         let later = OutboxFixture.slot(3, due: OutboxFixture.start + 10)
         #expect(try await outbox.store.store(OutboxFixture.plan, slots: [early, onTime, later]))
         let due = try await outbox.store.due([.post], now: OutboxFixture.start)
-        #expect(due.map(\.subject) == [onTime.subject])
+        #expect(due.map(\.subject) == [onTime.payload.subject])
         _ = try await outbox.store.expire(now: OutboxFixture.start)
-        let expired = try #require(try await outbox.store.action(.post, subject: early.subject))
+        let expired = try #require(try await outbox.store.action(.post, subject: early.payload.subject))
         #expect(expired.state == .expired)
         #expect(expired.reason == "too-late")
         #expect(try await outbox.attention([.post]) == onTime.due)
@@ -163,9 +161,9 @@ import Testing
         #expect(unconfirmed.isUnconfirmed)
         let refused = try await outbox.deliver("b", by: delivery)
         #expect(refused.state == .failed && !refused.isUnconfirmed)
-        let author = try #require(unconfirmed.targetAuthor)
+        let author = try #require(unconfirmed.target).author
         let since = OutboxFixture.start - 1
-        #expect(try await outbox.store.active(.reply, since: since).map(\.subject) == ["a"])
+        #expect(try await outbox.store.times(.reply, since: since) == [unconfirmed.due])
         #expect(try await !outbox.store.usesOfReplies(to: [author]).isEmpty)
         try await outbox.archive(["post-1"])
         #expect(try await outbox.store.store(OutboxFixture.plan, slots: [OutboxFixture.slot(1)]))
@@ -208,15 +206,15 @@ import Testing
             AccountID(network: network, value: "did:plc:\(name)")
         }
         func mention(_ subject: String, by author: AccountID, reason: String? = nil) -> Intent {
-            var intent = OutboxFixture.reply(subject)
-            intent.targetAuthor = author
-            intent.state = reason == nil ? .planned : .skipped
-            intent.reason = reason
-            return intent
+            var answer = OutboxFixture.answer(subject)
+            answer.target.author = author
+            return Intent(
+                .reply(answer), state: reason == nil ? .planned : .skipped, due: OutboxFixture.start,
+                expires: OutboxFixture.start + 60, reason: reason)
         }
         let favorite = Intent(
-            kind: .favorite, subject: "f", due: OutboxFixture.start, expires: OutboxFixture.start,
-            targetAuthor: person("liked"))
+            .favorite(Action.Target(post: "f", author: person("liked"), address: "f")), due: OutboxFixture.start,
+            expires: OutboxFixture.start)
         for intent in [
             mention("a", by: person("answered")), mention("b", by: person("silent"), reason: "no-past-reply"),
             mention("c", by: person("weary"), reason: "asked-to-stop"),

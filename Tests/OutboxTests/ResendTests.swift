@@ -1,6 +1,7 @@
 import Foundation
 import Outbox
 import Posts
+import Storage
 import Testing
 
 /// Further requests with the same key, and what comes of them.
@@ -59,7 +60,7 @@ import Testing
         _ = try await outbox.deliver("a", by: delivery)
         let failed = try #require(try await delivery.reconcile(at: Self.now + 91).first)
         #expect(failed.state == .failed && failed.reason == Action.Reason.unconfirmed)
-        #expect(failed.explanation?.contains("the server answered 422") == true)
+        #expect(failed.explanation?.outcome?.contains("the server answered 422") == true)
         #expect(try await outbox.store.due([.reply], now: Self.now + 7_200).isEmpty)
         let sighted = try await delivery.reconcile(at: Self.now + 600)
         #expect(sighted.map(\.state) == [.done] && sighted.map(\.reason) == [nil])
@@ -71,13 +72,14 @@ import Testing
         let network = ScriptedDeliverer(outcomes: [.refused(reason: "rejected", detail: "the server answered \"no\"")])
         let delivery = Delivery(store: outbox.store, deliverer: network)
         var intent = OutboxFixture.reply("a")
-        intent.explanation = #"{"pool":3,"summary":"one of 3"}"#
+        intent.explanation = Explanation("one of 3", pool: 3)
         let action = try await outbox.store.propose(intent, now: Self.now).action
         let failed = try await delivery.deliver(action, now: { Self.now }) { .ready($0) }
         #expect(failed.state == .failed && failed.reason == "rejected" && failed.nextAttempt == nil)
+        let stored = try await outbox.storage.query("SELECT explanation FROM actions")
         #expect(
-            failed.explanation
-                == #"{"outcome":"the server answered \"no\"","pool":3,"summary":"one of 3"}"#)
+            try stored.map { try $0.text("explanation") }
+                == [#"{"outcome":"the server answered \"no\"","pool":3,"summary":"one of 3"}"#])
         #expect(try await delivery.reconcile(at: Self.now + 86_400).isEmpty)
         #expect(try await outbox.store.nextLookUp() == nil)
     }

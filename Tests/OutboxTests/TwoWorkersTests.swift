@@ -16,7 +16,7 @@ import Testing
 
     /// Every way in which a worker changes the outbox.
     enum Change: String, CaseIterable, Sendable {
-        case storePlan, propose, claim, beginSending, withdraw, resend, takeBackResend, confirm, postpone, awaitLookUp
+        case storePlan, propose, claim, beginSending, withdraw, resend, confirm, postpone, awaitLookUp
         case end, expire, lookAgain, requireLease
     }
 
@@ -93,8 +93,7 @@ import Testing
             #expect(try await new.recent(100) == before)
             #expect(try await new.plan(for: OutboxFixture.day) == nil)
             // The same changes are open to who holds the lease.
-            for change in Change.allCases where ![.withdraw, .postpone, .awaitLookUp, .takeBackResend].contains(change)
-            {
+            for change in Change.allCases where ![.withdraw, .postpone, .awaitLookUp].contains(change) {
                 let error = await outboxError {
                     try await make(change, by: new, claimed: claimed, sending: sending, planned: planned)
                 }
@@ -112,9 +111,8 @@ import Testing
         case .propose: _ = try await propose("new", store)
         case .claim: _ = try await store.claim(planned, now: now)
         case .beginSending: _ = try await store.beginSending(claimed, lookUp: now + 90, now: now)
-        case .withdraw: _ = try await store.withdraw(claimed, now: now)
+        case .withdraw: _ = try await store.postpone(claimed, until: nil, reason: nil, now: now)
         case .resend: _ = try await store.resend(sending, lookUp: now + 90, now: now)
-        case .takeBackResend: _ = try await store.takeBackResend(sending, at: now, reason: nil, now: now)
         case .confirm: _ = try await store.confirm(sending, remoteID: "u", remoteAddress: nil, now: now)
         case .postpone: _ = try await store.postpone(sending, until: now, reason: "unavailable", now: now)
         case .awaitLookUp: _ = try await store.awaitLookUp(sending, at: now, reason: "timeout", now: now)

@@ -63,13 +63,13 @@ import Testing
         let starts = ["2026-03-06", "2026-04-03", "2026-04-22", "2026-10-02", "2026-10-28"].compactMap(LocalDay.init)
         for day in starts.flatMap({ start in (0..<6).map(start.advanced(by:)) }) {
             let plan = try #require(planner.plan(for: day, in: zone, mirror: "m"))
-            #expect(plan.slots.map(\.number) == Array(1..<plan.slots.count + 1))
+            #expect(plan.slots.map(\.name.number) == Array(1..<plan.slots.count + 1))
             #expect(plan.timeZoneIdentifier == identifier)
             for slot in plan.slots {
-                let shown = LocalTime(slot.date, in: zone)
+                let shown = LocalTime(slot.due, in: zone)
                 #expect(shown.day == day && shown.minute == slot.minute)
             }
-            #expect(zip(plan.slots, plan.slots.dropFirst()).allSatisfy { $0.minute < $1.minute && $0.date < $1.date })
+            #expect(zip(plan.slots, plan.slots.dropFirst()).allSatisfy { $0.minute < $1.minute && $0.due < $1.due })
         }
     }
 
@@ -80,8 +80,8 @@ import Testing
             (0..<60).lazy.compactMap {
                 planner.plan(for: start.advanced(by: $0), in: tokyo, mirror: "m", seed: "again", firstNumber: 8)
             }.first { $0.slots.count >= 2 })
-        #expect(plan.slots.map(\.number).prefix(2) == [8, 9])
-        #expect(plan.subject(of: plan.slots[1]) == "\(plan.day)#9")
+        #expect(plan.slots.map(\.name.number).prefix(2) == [8, 9])
+        #expect(plan.slots[1].name.description == "\(plan.day)#9")
     }
 
     @Test func quietMinutesAndTheDailyLimitHold() throws {

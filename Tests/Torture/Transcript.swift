@@ -35,7 +35,8 @@ struct Transcript {
         ].compactMap { name, date in date.map { "\(name) \($0.rfc3339)" } }
         return "\(action.id) \(action.kind.rawValue) \(action.subject) \(action.state.rawValue) "
             + "\(action.reason ?? "-") attempts \(action.attempts) sends \(action.sends) "
-            + times.joined(separator: " ") + " remote \(action.remoteID ?? "-") \(action.explanation ?? "")"
+            + times.joined(separator: " ") + " remote \(action.remoteID ?? "-") "
+            + (action.explanation.map { "\($0.summary), outcome: \($0.outcome ?? "-")" } ?? "")
     }
 
     private static func line(_ disturbance: Disturbance) -> String {

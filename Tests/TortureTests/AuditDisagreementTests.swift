@@ -304,7 +304,10 @@ import Testing
         let stop = run.mention(hour: 6, kind: .stop)
         run.ledger.mentions[0].identity = run[0].subject
         var row = run[0]
-        (row.id, row.subject, row.targetPost, row.reason) = ("stop", stop.identity, stop.identity, "asked-to-stop")
+        let target = Action.Target(
+            post: stop.identity, author: SandboxIdentity.account(AuditRun.friend, on: .mastodon), address: stop.id)
+        (row.id, row.reason) = ("stop", "asked-to-stop")
+        row.payload = .reply(Action.Reply(to: target, thread: stop.identity))
         run.input.actions.append(row)
         let asked = run.report
         #expect(unasked.unexplained == 1)

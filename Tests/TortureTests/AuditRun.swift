@@ -43,23 +43,22 @@ struct AuditRun {
         let slot = (input.slots[Self.day] ?? 0) + 1
         input.slots[Self.day] = slot
         let due = Self.start + hour * 3_600
-        var action = action(.post, StoredPlan.subject(day: Self.day, slot: slot), due: due, expires: due + 900)
-        action.text = text ?? "post \(slot)"
-        return deliver(action)
+        let payload = Action.Payload.post(
+            Slot.Name(day: Self.day, number: slot), Self.wording(text ?? "post \(slot)", on: network))
+        return deliver(action(payload, due: due, expires: due + 900))
     }
 
     /// A mention by a friend, answered a minute later.
     @discardableResult
     mutating func answer(hour: Double, by handle: String = Self.friend, text: String? = nil) -> Int {
         let mention = mention(hour: hour, by: handle)
-        var action = action(
-            .reply, mention.identity, due: mention.date + 60, expires: mention.date + 86_400)
-        action.targetPost = mention.identity
-        action.targetAddress = mention.id
-        action.targetAuthor = SandboxIdentity.account(handle, on: network)
-        action.thread = mention.identity
-        action.text = text ?? "answer to \(mention.id)"
-        return deliver(action, target: mention.id)
+        let target = Action.Target(
+            post: mention.identity, author: SandboxIdentity.account(handle, on: network), address: mention.id)
+        let reply = Action.Reply(
+            to: target, thread: mention.identity,
+            wording: Self.wording(text ?? "answer to \(mention.id)", on: network))
+        return deliver(
+            action(.reply(reply), due: mention.date + 60, expires: mention.date + 86_400), target: mention.id)
     }
 
     /// A favorite, given at once.
@@ -68,11 +67,9 @@ struct AuditRun {
         let number = next()
         let identity = identity(number, by: Self.friend)
         let due = Self.start + hour * 3_600
-        var action = action(.favorite, identity, due: due, expires: due + 6 * 3_600)
-        action.targetPost = identity
-        action.targetAddress = String(number)
-        action.targetAuthor = SandboxIdentity.account(Self.friend, on: network)
-        return deliver(action, target: String(number))
+        let target = Action.Target(
+            post: identity, author: SandboxIdentity.account(Self.friend, on: network), address: String(number))
+        return deliver(action(.favorite(target), due: due, expires: due + 6 * 3_600), target: String(number))
     }
 
     @discardableResult
@@ -101,7 +98,7 @@ struct AuditRun {
         let action = self[index]
         ledger.writes.removeAll { $0.key == action.key || $0.text == action.text && $0.text != nil }
         ledger.deliveries.removeAll { $0.text == action.text }
-        ledger.favorites.removeAll { $0.identity == action.targetPost }
+        ledger.favorites.removeAll { $0.identity == action.target?.post }
         if action.kind == .favorite {
             ledger.writes.removeAll { $0.target.map { action.subject.hasSuffix($0) } ?? false }
         }
@@ -136,7 +133,7 @@ struct AuditRun {
             SandboxLedger.Write(
                 arrived: action.due + seconds, date: action.due + seconds, kind: .init(action.kind),
                 key: input.rules.key(of: action),
-                text: action.text, target: action.targetAddress, postID: nil, effect: effect, isAnswered: isAnswered,
+                text: action.text, target: action.target?.address, postID: nil, effect: effect, isAnswered: isAnswered,
                 status: status, fault: fault))
     }
 
@@ -177,7 +174,7 @@ struct AuditRun {
 
     /// The mention of an answer becomes hard to take in.
     mutating func burden(_ index: Int, with burden: SandboxBurden) {
-        guard let place = ledger.mentions.firstIndex(where: { $0.identity == self[index].targetPost }) else { return }
+        guard let place = ledger.mentions.firstIndex(where: { $0.identity == self[index].target?.post }) else { return }
         ledger.mentions[place].burden = burden
     }
 
@@ -192,12 +189,12 @@ struct AuditRun {
         SandboxIdentity.post(number, by: handle, on: network).value
     }
 
-    private func action(_ kind: ActionKind, _ subject: String, due: Date, expires: Date) -> Action {
-        let id = ActionIdentity.id(kind: kind, subject: subject)
-        return Action(
-            id: id, kind: kind, subject: subject, state: .planned, due: due, expires: expires, isPinned: false,
-            key: ActionIdentity.key(mirror: "test", kind: kind, subject: subject), attempts: 0, created: due,
-            updated: due)
+    private func action(_ payload: Action.Payload, due: Date, expires: Date) -> Action {
+        Action(Intent(payload, due: due, expires: expires), of: "test", at: due)
+    }
+
+    static func wording(_ text: String, on network: NetworkName) -> Action.Wording {
+        Action.Wording(source: PostID(network: network, value: "old"), text: text, visibility: .unlisted)
     }
 
     private mutating func deliver(_ action: Action, target: String? = nil) -> Int {
@@ -212,7 +209,7 @@ struct AuditRun {
     /// The network makes the thing that an action asks for, and writes down the request.
     @discardableResult
     private mutating func deliver(_ action: Action, target: String?, at date: Date, key: String?) -> String {
-        var (id, identity) = (target ?? "", action.targetPost ?? "")
+        var (id, identity) = (target ?? "", action.target?.post ?? "")
         if action.kind == .favorite {
             ledger.favorites.append(
                 SandboxLedger.Favorite(

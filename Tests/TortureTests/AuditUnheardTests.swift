@@ -57,7 +57,7 @@ import Testing
         var run = AuditRun(.mastodon)
         let favorite = run.favorite(hour: 5)
         var mention = run.mention(hour: 5)
-        mention.identity = try #require(run[favorite].targetPost)
+        mention.identity = try #require(run[favorite].target).post
         run.ledger.mentions = [mention]
         #expect(run.report.unheard == 1)
     }

@@ -127,14 +127,13 @@ private struct Suggestion: Encodable {
     let created: Date
 
     init(_ action: Action) {
-        let explanation = Explanation(json: action.explanation)
         id = action.id
         kind = action.kind.rawValue
-        address = action.targetAuthor.flatMap { author in
-            action.targetPost.flatMap { PostID(network: author.network, value: $0).webAddress(author: author) }
+        address = action.target.flatMap { target in
+            PostID(network: target.author.network, value: target.post).webAddress(author: target.author)
         }
-        rate = explanation?.favoriteRate
-        why = explanation?.summary
+        rate = action.explanation?.favoriteRate
+        why = action.explanation?.summary
         created = action.created
     }
 }

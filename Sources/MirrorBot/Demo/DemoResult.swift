@@ -117,7 +117,7 @@ extension DemoResult {
             uniquingKeysWith: { first, _ in first })
         texts = await sandbox.texts(on: network)
         var written: [PostID: Date] = [:]
-        for source in Set(actions.compactMap(\.sourcePost)) {
+        for source in Set(actions.compactMap(\.wording?.source)) {
             written[source] = try await mirror.archive.post(source)?.createdAt
         }
         self.written = written

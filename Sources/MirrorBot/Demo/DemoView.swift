@@ -110,10 +110,10 @@ struct DemoView {
     }
 
     private func texts(of action: Action, room: Int) -> [String] {
-        let author = action.targetAuthor.map(name) ?? ""
-        let subject = action.targetPost.flatMap { result.texts[$0] }.map(Self.withoutAddress)
+        let author = (action.target?.author).map(name) ?? ""
+        let subject = action.target.flatMap { result.texts[$0.post] }.map(Self.withoutAddress)
         let about = subject.map { "\(author): \($0)" } ?? author
-        let date = action.sourcePost.flatMap { result.written[$0] }.map { DateText.day($0, in: zone) }
+        let date = action.wording.flatMap { result.written[$0.source] }.map { DateText.day($0, in: zone) }
         switch action.kind {
         case .post:
             return [clipped(action.text ?? "", date, room)]
@@ -133,7 +133,7 @@ struct DemoView {
 
     /// The features that spoke for a favorite most.
     private func why(_ action: Action) -> String? {
-        let features = Explanation(json: action.explanation)?.features ?? []
+        let features = action.explanation?.features ?? []
         let strongest = features.filter { $0.logOdds > 0 }.prefix(Self.featuresShown)
         guard !strongest.isEmpty else { return nil }
         return strongest.map { $0.name.hasPrefix("@") ? Self.short($0.name.dropFirst()) : $0.name }
@@ -172,7 +172,7 @@ struct DemoView {
     }
 
     private func silence(_ action: Action, _ count: Int) -> String {
-        let summary = Explanation(json: action.explanation)?.summary ?? action.reason ?? ""
+        let summary = action.explanation?.summary ?? action.reason ?? ""
         guard action.kind == .reply, action.state == .skipped else {
             let what = Self.count(count, action.kind.rawValue) ?? ""
             return "\(what) \(action.state.rawValue)" + (summary.isEmpty ? "" : ": \(Printable.line(summary))")

@@ -12,7 +12,7 @@ enum DryRunView {
 
     /// One action that would be sent now.
     static func line(_ action: Action) -> String {
-        let target = action.targetAuthor.map { " to \(Printable.line($0.value))" } ?? ""
+        let target = action.target.map { " to \(Printable.line($0.author.value))" } ?? ""
         let text = action.text.map { ": \(Printable.line($0))" } ?? ""
         return "would \(verb(action.kind))\(target)\(text)"
     }

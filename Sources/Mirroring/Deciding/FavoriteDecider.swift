@@ -12,32 +12,25 @@ package struct FavoriteDecider: Sendable {
     /// How many features an explanation names.
     private static let featuresShown = 5
 
+    /// Where decisions are kept, under the mirror's lease.
     let store: OutboxStore
     /// What the bot's network lets it do.
     let capabilities: Capabilities
+    /// The mode and the caps.
     let configuration: MirrorConfiguration
+    /// In which a day begins.
     let zone: TimeZone
     /// The accounts of human and bot.
     let own: Set<AccountID>
+    /// When the bot began to listen; nothing older is decided.
     let activated: Date
 
-    /// - Parameters:
-    ///   - store: Where decisions are kept, under the mirror's lease.
-    ///   - capabilities: What the bot's network lets it do.
-    ///   - configuration: The mode and the caps.
-    ///   - zone: In which a day begins.
-    ///   - own: The accounts of human and bot.
-    ///   - activated: When the bot began to listen.
     package init(
         store: OutboxStore, capabilities: Capabilities, configuration: MirrorConfiguration, zone: TimeZone,
         own: Set<AccountID>, activated: Date
     ) {
-        self.store = store
-        self.capabilities = capabilities
-        self.configuration = configuration
-        self.zone = zone
-        self.own = own
-        self.activated = activated
+        (self.store, self.capabilities, self.configuration) = (store, capabilities, configuration)
+        (self.zone, self.own, self.activated) = (zone, own, activated)
     }
 
     /// Classifies the posts of one look at the timeline and stores a favorite for each that passes.
@@ -133,9 +126,8 @@ package struct FavoriteDecider: Sendable {
         let expires =
             isAutomatic ? item.post.createdAt + rules.maximumAge.timeInterval : now + rules.patience.timeInterval
         return Intent(
-            kind: .favorite, subject: item.post.id.value, state: isAutomatic ? .planned : .suggested, due: now,
-            expires: expires, targetPost: item.post.id.value,
-            targetAuthor: item.author.id, targetAddress: item.address, explanation: explanation.json)
+            .favorite(item.target), state: isAutomatic ? .planned : .suggested, due: now, expires: expires,
+            explanation: explanation)
     }
 
     /// Why a person has to decide, where the network wants that.
@@ -149,6 +141,9 @@ package struct FavoriteDecider: Sendable {
 }
 
 extension ObservedPost {
+    /// The post as what an action is about.
+    var target: Action.Target { Action.Target(post: post.id.value, author: author.id, address: address) }
+
     /// What the classifier learns from and judges.
     package var example: Example { Example(id: post.id, author: author.handle, text: post.text) }
 }

@@ -20,42 +20,32 @@ package struct MentionDecider: Sendable {
     /// How often the thread of a mention is asked for before the mention counts as its own thread.
     private static let threadTries = 3
 
+    /// The human's posts.
     let archive: Archive
+    /// Who may be answered.
     let people: People
+    /// Where decisions are kept, under the mirror's lease.
     let store: OutboxStore
+    /// Asked for threads.
     let network: any SocialNetwork
+    /// The caps.
     let configuration: MirrorConfiguration
+    /// In which a day begins.
     let zone: TimeZone
     let bot: AccountID
-    /// Nothing older is decided: the bot did not listen yet.
+    /// When the bot began to listen; nothing older is decided.
     let activated: Date
     /// Told of a person from whom nothing may be learned any more.
     let onOptOut: @Sendable (AccountID, String) async throws -> Void
 
-    /// - Parameters:
-    ///   - archive: The human's posts.
-    ///   - people: Who may be answered.
-    ///   - store: Where decisions are kept, under the mirror's lease.
-    ///   - network: Asked for threads.
-    ///   - configuration: The caps.
-    ///   - zone: In which a day begins.
-    ///   - bot: The bot's account.
-    ///   - activated: When the bot began to listen.
-    ///   - onOptOut: Told of a person from whom nothing may be learned any more.
     package init(
         archive: Archive, people: People, store: OutboxStore, network: any SocialNetwork,
         configuration: MirrorConfiguration, zone: TimeZone, bot: AccountID, activated: Date,
         onOptOut: @escaping @Sendable (AccountID, String) async throws -> Void
     ) {
-        self.archive = archive
-        self.people = people
-        self.store = store
-        self.network = network
-        self.configuration = configuration
-        self.zone = zone
-        self.bot = bot
-        self.activated = activated
-        self.onOptOut = onOptOut
+        (self.archive, self.people, self.store, self.network) = (archive, people, store, network)
+        (self.configuration, self.zone, self.bot) = (configuration, zone, bot)
+        (self.activated, self.onOptOut) = (activated, onOptOut)
     }
 
     /// What became of one mention.
@@ -96,9 +86,14 @@ package struct MentionDecider: Sendable {
 
     /// What becomes of a mention, whatever is wrong with it.
     private func outcome(of mention: ObservedPost, tries: Int, now: Date) async throws -> Outcome {
-        let intent = intent(for: mention, now: now)
+        let reply = Action.Reply(
+            to: mention.target, bystanders: bystanders(of: mention),
+            thread: mention.conversation ?? mention.post.id.value)
+        let intent = Intent(
+            .reply(reply), due: max(now, mention.post.createdAt),
+            expires: mention.post.createdAt + rules.maximumAge.timeInterval)
         do {
-            return try await decision(about: mention, intent, tries: tries, now: now)
+            return try await decision(about: mention, reply, intent, tries: tries, now: now)
         } catch let error as StorageError where error.code == .invalidValue {
             // No database can hold what the mention says, today or tomorrow.
             return .decided(intent.skipped(Refusal(.undecidable, "\(error)")))
@@ -112,24 +107,14 @@ package struct MentionDecider: Sendable {
         do {
             return try await store.propose(intent, now: now)
         } catch let error as StorageError where error.code == .invalidValue {
-            var bare = Intent(
-                kind: intent.kind, subject: intent.subject, due: intent.due, expires: intent.expires)
-            bare = bare.skipped(Refusal(.undecidable, "\(error)"))
-            return try await store.propose(bare, now: now)
+            let bare = Intent(
+                .undecidable(mention: intent.payload.subject), due: intent.due, expires: intent.expires)
+            return try await store.propose(bare.skipped(Refusal(.undecidable, "\(error)")), now: now)
         }
     }
 
-    private func intent(for mention: ObservedPost, now: Date) -> Intent {
-        let subject = mention.post.id.value
-        return Intent(
-            kind: .reply, subject: subject, due: max(now, mention.post.createdAt),
-            expires: mention.post.createdAt + rules.maximumAge.timeInterval,
-            targetPost: subject, targetAuthor: mention.author.id, targetAddress: mention.address,
-            bystanders: bystanders(of: mention), thread: mention.conversation ?? subject)
-    }
-
     private func decision(
-        about mention: ObservedPost, _ intent: Intent, tries: Int, now: Date
+        about mention: ObservedPost, _ reply: Action.Reply, _ intent: Intent, tries: Int, now: Date
     ) async throws -> Outcome {
         var facts = MentionFacts(
             post: mention.post, author: mention.author, bot: bot, mentionsBot: isSummoned(by: mention))
@@ -145,26 +130,21 @@ package struct MentionDecider: Sendable {
         if let refusal = rules.refusal(of: facts, at: now) ?? refusalOfNetwork(mention) {
             return .decided(intent.skipped(refusal))
         }
-        let answer = try await answered(intent, mention, accounts, now: now)
-        guard answer.state == .planned else { return .decided(answer) }
-        return try await inThread(answer, mention, facts, tries: tries, now: now)
-    }
-
-    /// The same answer with its thread, unless the thread got enough of them.
-    private func inThread(
-        _ answer: Intent, _ mention: ObservedPost, _ facts: MentionFacts, tries: Int, now: Date
-    ) async throws -> Outcome {
-        var (answer, facts) = (answer, facts)
+        var (answer, reply) = (intent, reply)
+        switch try await wording(for: mention, accounts, now: now) {
+        case .failure(let refusal): return .decided(intent.skipped(refusal))
+        case .success(let choice): (reply.wording, answer.explanation) = choice
+        }
         do {
-            answer.thread = try await thread(of: mention) ?? answer.thread
+            reply.thread = try await thread(of: mention) ?? reply.thread
         } catch let error as NetworkError where !error.isPermanent && tries < Self.threadTries {
             return .postponed(
                 Postponed(address: mention.address, reason: "\(error)", until: error.retryAfter))
         } catch is NetworkError {
             // A thread that cannot be had is no reason for silence: the mention is its own.
         }
-        facts.repliesInThread = try await store.repliesInThread(
-            answer.thread ?? answer.subject, since: now - Self.threadMemory)
+        answer.payload = .reply(reply)
+        facts.repliesInThread = try await store.repliesInThread(reply.thread, since: now - Self.threadMemory)
         return .decided(rules.refusal(of: facts, at: now).map(answer.skipped) ?? answer)
     }
 
@@ -208,42 +188,38 @@ package struct MentionDecider: Sendable {
 
     // MARK: The answer
 
-    /// The intent with one of the human's old replies to that person, or skipped when there is none.
-    private func answered(
-        _ intent: Intent, _ mention: ObservedPost, _ accounts: [AccountID], now: Date
-    ) async throws -> Intent {
+    /// One of the human's old replies to that person, and why that one; a refusal when there is none.
+    private func wording(
+        for mention: ObservedPost, _ accounts: [AccountID], now: Date
+    ) async throws -> Result<(Action.Wording, Explanation?), Refusal> {
         let past = try await archive.replies(to: mention.author.id)
-        guard !past.isEmpty else { return intent.skipped(try await refusalOfStranger(mention.author.id, accounts)) }
+        guard !past.isEmpty else { return .failure(try await refusalOfStranger(mention.author.id, accounts)) }
         let rules = TextRules(
             configuration, limits: try await network.limits(),
             repliesNameThePerson: network.capabilities.replyNeedsMention)
-        var usable: [PostID: (post: Post, text: String)] = [:]
+        var usable: [PostID: Action.Wording] = [:]
         var refusals: [Refusal] = []
         for post in past {
             switch rules.replyText(for: post, to: mention.author.handle) {
-            case .success(let text): usable[post.id] = (post, text)
+            case .success(let text):
+                usable[post.id] = Action.Wording(
+                    source: post.id, text: text, language: post.language, visibility: visibility(of: mention))
             case .failure(let refusal): refusals.append(refusal)
             }
         }
         let uses = try await store.usesOfReplies(to: accounts)
-        let candidates = usable.values.map { entry in
+        let candidates = usable.values.map { wording in
             ReplyCandidate(
-                id: entry.post.id, textKey: TextRules.textKey(entry.text), lastUsed: uses[entry.post.id]?.last,
-                isInFlight: uses[entry.post.id]?.isInFlight ?? false)
+                id: wording.source, textKey: TextRules.textKey(wording.text), lastUsed: uses[wording.source]?.last,
+                isInFlight: uses[wording.source]?.isInFlight ?? false)
         }
         let choice = ReplyChooser().choose(
             from: candidates, mirror: configuration.mirror, mention: mention.post.id, now: now)
         guard let choice, let chosen = usable[choice.id] else {
-            return intent.skipped(ReplyChooser.refusal(ofAll: past.count, refused: refusals))
+            return .failure(ReplyChooser.refusal(ofAll: past.count, refused: refusals))
         }
-        var answered = intent
-        answered.sourcePost = chosen.post.id
-        answered.text = chosen.text
-        answered.language = chosen.post.language
-        answered.visibility = visibility(of: mention)
-        answered.explanation =
-            Explanation("one of \(choice.poolSize) old replies to this person", pool: choice.poolSize).json
-        return answered
+        let why = "one of \(choice.poolSize) old replies to this person"
+        return .success((chosen, Explanation(why, pool: choice.poolSize)))
     }
 
     /// Why there is nothing to answer a person with whom the human never answered.
@@ -266,22 +242,20 @@ package struct MentionDecider: Sendable {
     /// for answers to somebody else must the network be asked.
     private func thread(of mention: ObservedPost) async throws -> String? {
         guard let parent = mention.replyToAddress else { return mention.conversation }
-        if let known = try await store.reply(publishedAs: parent)?.thread { return known }
+        if let known = try await store.thread(ofReplyPublishedAs: parent) { return known }
         return try await network.conversation(of: mention)
     }
 }
 
 extension Intent {
-    /// The same intent, decided against.
-    func skipped(_ refusal: Refusal) -> Intent {
+    /// The same intent, decided against: nothing is said.
+    fileprivate func skipped(_ refusal: Refusal) -> Intent {
         var skipped = self
-        skipped.state = .skipped
-        skipped.reason = refusal.code
-        skipped.explanation = Explanation(refusal.message).json
-        skipped.sourcePost = nil
-        skipped.text = nil
-        skipped.language = nil
-        skipped.visibility = nil
+        if case .reply(var reply) = payload {
+            reply.wording = nil
+            skipped.payload = .reply(reply)
+        }
+        (skipped.state, skipped.reason, skipped.explanation) = (.skipped, refusal.code, Explanation(refusal.message))
         return skipped
     }
 }

@@ -5,25 +5,8 @@ package import Outbox
 package import Posts
 import Schedule
 
-/// A slot of a day with the text it would publish.
-package struct PlannedSlot: Equatable, Sendable {
-    /// What the slot is called among actions, as `2026-11-20#3`.
-    package var subject: String
-    /// On the human's clock.
-    package var minute: MinuteOfDay
-    /// A second of that minute.
-    package var due: Date
-    /// Nil when no archived post may be used.
-    package var source: Post?
-    package var text: String?
-    package var explanation: Explanation
-}
-
-/// A day as the mirror would live it.
-package struct PlannedDay: Equatable, Sendable {
-    package var plan: StoredPlan
-    package var slots: [PlannedSlot]
-}
+/// A day as the mirror would live it: its plan, and what would be posted in each slot.
+package typealias PlannedDay = (plan: StoredPlan, slots: [Intent])
 
 /// Draws a day's minutes from the archive and picks a text for each.
 package struct PlanMaker: Sendable {
@@ -32,32 +15,27 @@ package struct PlanMaker: Sendable {
     /// A longer gap more likely means that the archive is an old one, and an old archive keeps its rate.
     private static let believedSilence = 30
 
+    /// The human's posts.
     let archive: Archive
+    /// Where the plans are kept, and what was used before.
     let store: OutboxStore
-    let mirror: String
+    /// The schedule's and the texts' settings.
     let configuration: MirrorConfiguration
+    /// The human's time zone.
     let zone: TimeZone
     /// What the bot's server takes, as it was when somebody last asked.
     package var limits: PublishingLimits
     private let latest = LatestPlan()
 
-    /// - Parameters:
-    ///   - archive: The human's posts.
-    ///   - store: What was used before.
-    ///   - configuration: The schedule's and the texts' settings.
-    ///   - zone: The human's time zone.
-    ///   - limits: What the bot's network accepts.
     package init(
         archive: Archive, store: OutboxStore, configuration: MirrorConfiguration, zone: TimeZone,
         limits: PublishingLimits
     ) {
-        self.archive = archive
-        self.store = store
-        self.mirror = configuration.mirror
-        self.configuration = configuration
-        self.zone = zone
-        self.limits = limits
+        (self.archive, self.store, self.configuration) = (archive, store, configuration)
+        (self.zone, self.limits) = (zone, limits)
     }
+
+    private var mirror: String { configuration.mirror }
 
     /// The plan that would be made for `day`, without storing it.
     ///
@@ -73,17 +51,21 @@ package struct PlanMaker: Sendable {
         let planner = DayPlanner(history: history, configuration: configuration.schedule)
         guard let drawn = planner.plan(for: day, in: zone, mirror: mirror, seed: nil) else { return nil }
         var texts = try await TextPool(maker: self, planned: [], now: now)
-        var slots: [PlannedSlot] = []
-        for slot in drawn.slots {
-            let subject = StoredPlan.subject(day: day, slot: slot.number)
-            // Seconds inside the minute, so that not every bot posts on the stroke of it.
-            let second = Double(PlanSeed.text(mirror: mirror, day: day, minute: slot.minute) % 60)
-            slots.append(
-                try await texts.fill(subject: subject, minute: slot.minute, due: slot.date + second, day: day))
-        }
+        var slots: [Intent] = []
+        for slot in drawn.slots { slots.append(intent(for: slot, try await texts.next(at: slot.minute, of: day))) }
         let plan = StoredPlan(
             day: day, timeZone: configuration.timeZoneName ?? zone.name, seed: String(drawn.seed), made: now)
-        return PlannedDay(plan: plan, slots: slots)
+        return (plan, slots)
+    }
+
+    private func intent(for slot: Slot, _ choice: (wording: Action.Wording?, why: Explanation)) -> Intent {
+        // Seconds inside the minute, so that not every bot posts on the stroke of it.
+        let second = PlanSeed.text(mirror: mirror, day: slot.name.day, minute: slot.minute) % 60
+        let due = slot.due + Double(second)
+        return Intent(
+            .post(slot.name, choice.wording), state: choice.wording == nil ? .skipped : .planned, due: due,
+            expires: due + Double(configuration.schedule.graceMinutes) * 60,
+            reason: choice.wording == nil ? "no-text" : nil, explanation: choice.why)
     }
 
     /// Makes and stores the plan of `day` unless it has one.
@@ -109,33 +91,28 @@ package struct PlanMaker: Sendable {
             latest.day = day
             return nil
         }
-        guard let planned = try await preview(day, now: now, watching: watching) else { return nil }
+        guard var planned = try await preview(day, now: now, watching: watching) else { return nil }
         onDrawn()
-        let slots = planned.slots.map { intent(for: $0, now: now, activated: activated) }
-        let isStored = try await store.store(planned.plan, slots: slots)
+        for (index, slot) in planned.slots.enumerated() where slot.due < activated || slot.expires < now {
+            (planned.slots[index].state, planned.slots[index].reason) = (.skipped, "before-start")
+        }
+        let isStored = try await store.store(planned.plan, slots: planned.slots)
         latest.day = day
         return isStored ? planned : nil
     }
 
-    /// Another text for a slot whose own can no longer be used, and none of those that were tried in vain.
-    package func replacement(for action: Action, besides tried: [Action] = [], now: Date) async throws -> PlannedSlot? {
+    /// The action with another text where its own can no longer be used, and none of those that were tried in vain.
+    ///
+    /// - Returns: Nil if the action is no slot, or nothing else may be used.
+    package func replacement(for action: Action, besides tried: [Action] = [], now: Date) async throws -> Action? {
+        guard case .post(let slot, _) = action.payload else { return nil }
         let time = LocalTime(action.due, in: zone)
         var texts = try await TextPool(maker: self, planned: try await store.slots(of: time.day) + tried, now: now)
-        let slot = try await texts.fill(
-            subject: action.subject, minute: time.minute, due: action.due, day: time.day)
-        return slot.source == nil ? nil : slot
-    }
-
-    private func intent(for slot: PlannedSlot, now: Date, activated: Date) -> Intent {
-        let expires = slot.due + Double(configuration.schedule.graceMinutes) * 60
-        let isBeforeStart = slot.due < activated || expires < now
-        let reason = isBeforeStart ? "before-start" : slot.source == nil ? "no-text" : nil
-        return Intent(
-            kind: .post, subject: slot.subject, state: reason == nil ? .planned : .skipped, due: slot.due,
-            expires: expires, sourcePost: slot.source?.id,
-            visibility: slot.source.map { VisibilityRules.postVisibility(original: $0.visibility) },
-            language: slot.source?.language, text: slot.text, reason: reason,
-            explanation: slot.explanation.json)
+        let (wording, why) = try await texts.next(at: time.minute, of: time.day)
+        guard let wording else { return nil }
+        var replaced = action
+        (replaced.payload, replaced.explanation) = (.post(slot, wording), why)
+        return replaced
     }
 }
 
@@ -207,23 +184,23 @@ struct TextPool {
         counts = try await maker.archive.textCounts(longest: maker.limits.maximumCharacters, before: oldEnough)
     }
 
-    /// Chooses the text of one slot; the same text is not chosen again from this pool.
-    mutating func fill(subject: String, minute: MinuteOfDay, due: Date, day: LocalDay) async throws -> PlannedSlot {
-        var generator = SplitMix64(seed: PlanSeed.text(mirror: maker.mirror, day: day, minute: minute))
+    /// Chooses the text of one slot, and says why; the same text is not chosen again from this pool.
+    ///
+    /// - Returns: No text if no archived post may be used.
+    mutating func next(
+        at minute: MinuteOfDay, of day: LocalDay
+    ) async throws -> (wording: Action.Wording?, why: Explanation) {
+        var generator = SplitMix64(seed: PlanSeed.text(mirror: maker.configuration.mirror, day: day, minute: minute))
         let choice = try await choose(at: minute, &generator)
         guard let choice, let post = try await maker.archive.post(choice.id),
             case .success(let text) = rules.text(for: post)
-        else {
-            return PlannedSlot(
-                subject: subject, minute: minute, due: due, source: nil, text: nil,
-                explanation: Explanation("no archived post may be used at this time"))
-        }
+        else { return (nil, Explanation("no archived post may be used at this time")) }
         taken.insert(choice.textKey)
-        return PlannedSlot(
-            subject: subject, minute: minute, due: due, source: post, text: text,
-            explanation: Explanation(
-                choice.explanation.description, pool: choice.explanation.poolSize,
-                windowMinutes: choice.explanation.windowMinutes))
+        let wording = Action.Wording(
+            source: post.id, text: text, language: post.language,
+            visibility: VisibilityRules.postVisibility(original: post.visibility))
+        let why = choice.explanation
+        return (wording, Explanation(why.description, pool: why.poolSize, windowMinutes: why.windowMinutes))
     }
 
     private func choose(at minute: MinuteOfDay, _ generator: inout SplitMix64) async throws -> TextChoice? {

@@ -67,11 +67,11 @@ package struct PlanReporter: Sendable {
                 archive: mirror.archive, store: outbox, configuration: mirror.configuration, zone: zone, limits: limits)
             let watching = try await FoundAccounts(in: mirror).accounts[.human] != nil
             guard let planned = try await maker.preview(day, now: now, watching: watching) else { return nil }
-            slots = planned.slots.map(slot(of:))
+            slots = planned.slots.map(preview(of:))
         }
         let human = try await mirror.archive.scheduleRows().map(\.minute)
-        let past = try await outbox.active(.post, since: now - Self.plotMemory)
-        let bot = (past.map(\.due) + slots.map(\.due)).map { LocalTime($0, in: zone).minute }
+        let past = try await outbox.times(.post, since: now - Self.plotMemory)
+        let bot = (past + slots.map(\.due)).map { LocalTime($0, in: zone).minute }
         return PlanReport(
             day: day, timeZone: stored?.timeZone ?? zone.name, isStored: stored != nil, slots: slots,
             humanHours: MinuteShares(of: human).shares, botHours: MinuteShares(of: bot).shares)
@@ -81,12 +81,12 @@ package struct PlanReporter: Sendable {
         PlanReport.Slot(
             subject: action.subject, time: LocalTime(action.due, in: zone).minute.description, due: action.due,
             state: action.state.rawValue, reason: action.reason, text: action.text,
-            why: Explanation(json: action.explanation)?.summary)
+            why: action.explanation?.summary)
     }
 
-    private func slot(of planned: PlannedSlot) -> PlanReport.Slot {
-        PlanReport.Slot(
-            subject: planned.subject, time: planned.minute.description, due: planned.due, state: "preview",
-            reason: planned.text == nil ? "no-text" : nil, text: planned.text, why: planned.explanation.summary)
+    private func preview(of intent: Intent) -> PlanReport.Slot {
+        var slot = slot(of: Action(intent, of: mirror.configuration.mirror, at: intent.due))
+        slot.state = "preview"
+        return slot
     }
 }

@@ -157,7 +157,7 @@ package struct StatusReporter: Sendable {
     private func recent(of action: Action) -> StatusReport.Recent {
         StatusReport.Recent(
             id: action.id, kind: action.kind, state: action.state, at: action.updated, reason: action.reason,
-            text: action.text, why: Explanation(json: action.explanation)?.summary)
+            text: action.text, why: action.explanation?.summary)
     }
 
     private func plan(_ today: LocalDay?, _ zone: TimeZone?, now: Date) async throws -> PlanReport? {

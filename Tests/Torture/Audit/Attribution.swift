@@ -113,7 +113,7 @@ private struct ActionIndex {
 
     init(_ actions: [Action], _ rules: AuditRules) {
         for action in actions {
-            if let target = action.targetPost {
+            if let target = action.target?.post {
                 byTarget[Target(kind: action.kind, post: target)] = action
                 // A request may name the post by its number alone, which every identity ends with.
                 byTarget[Target(kind: action.kind, post: Self.tail(of: target))] = action

@@ -23,7 +23,7 @@ extension Audit {
     /// Rows that no plan announced.
     private var unplannedSlots: [AuditFinding] {
         let announced = input.plans.flatMap { plan in
-            (0..<(input.slots[plan.day] ?? 0)).map { StoredPlan.subject(day: plan.day, slot: $0 + 1) }
+            (0..<(input.slots[plan.day] ?? 0)).map { Slot.Name(day: plan.day, number: $0 + 1).description }
         }
         let known = Set(announced)
         return actions.filter { $0.kind == .post && !known.contains($0.subject) }

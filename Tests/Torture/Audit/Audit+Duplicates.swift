@@ -35,7 +35,7 @@ extension Audit {
     /// ``AuditRules/repeatAfterDays`` a text may come again if there was nothing else to choose from.
     private func repeatedTexts(of kind: ActionKind) -> [AuditFinding] {
         let sent = actions.filter { $0.kind == kind && $0.text != nil && !things(of: $0).isEmpty }
-        let groups = Dictionary(grouping: sent) { SaidText(text: $0.text ?? "", to: $0.targetAuthor) }
+        let groups = Dictionary(grouping: sent) { SaidText(text: $0.text ?? "", to: $0.target?.author) }
         return groups.values.flatMap { group in
             let inOrder = group.sorted { ($0.due, $0.id) < ($1.due, $1.id) }
             return zip(inOrder, inOrder.dropFirst()).compactMap { earlier, later in

@@ -32,7 +32,7 @@ extension Audit {
         let rows = Set(actions.filter { $0.kind == .post }.map(\.subject))
         return input.plans.sorted { $0.day < $1.day }.flatMap { plan in
             let count = input.slots[plan.day] ?? 0
-            return (0..<count).map { StoredPlan.subject(day: plan.day, slot: $0 + 1) }
+            return (0..<count).map { Slot.Name(day: plan.day, number: $0 + 1).description }
                 .filter { !rows.contains($0) }
                 .map { AuditFinding(.lost, "post \($0)", "is in the plan of the day and has no row") }
         }

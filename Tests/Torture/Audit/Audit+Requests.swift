@@ -85,9 +85,9 @@ extension Audit {
     private var tooManyAnswers: [AuditFinding] {
         let answers = actions.filter { $0.kind == .reply && !things(of: $0).isEmpty }
         let byPerson = Dictionary(grouping: answers) { action in
-            "\(action.targetAuthor?.value ?? "nobody") on \(LocalTime(action.due, in: input.zone).day)"
+            "\(action.target?.author.value ?? "nobody") on \(LocalTime(action.due, in: input.zone).day)"
         }
-        let byThread = Dictionary(grouping: answers) { $0.thread ?? $0.subject }
+        let byThread = Dictionary(grouping: answers) { $0.payload.reply?.thread ?? $0.subject }
         let crowds = [
             ("answers to", byPerson, rules.repliesPerPerson), ("answers in", byThread, rules.repliesPerThread),
         ]

@@ -55,7 +55,7 @@ extension Audit {
     func answersToPerson(before action: Action, onDay: Bool = true) -> Int {
         let day = LocalTime(action.due, in: input.zone).day
         return actions.count { other in
-            other.kind == .reply && other.state != .skipped && other.targetAuthor == action.targetAuthor
+            other.kind == .reply && other.state != .skipped && other.target?.author == action.target?.author
                 && other.id != action.id && other.created <= latest(action.created)
                 && (!onDay || LocalTime(other.due, in: input.zone).day == day)
         }
@@ -64,7 +64,8 @@ extension Audit {
     /// The answers in the same conversation that were decided before this one.
     func answersInThread(before action: Action) -> Int {
         actions.count { other in
-            other.kind == .reply && other.state != .skipped && other.thread == action.thread && other.id != action.id
+            other.kind == .reply && other.state != .skipped && other.id != action.id
+                && other.payload.reply?.thread == action.payload.reply?.thread
                 && other.created <= latest(action.created)
         }
     }

@@ -77,7 +77,7 @@ struct Audit: Sendable {
     }
 
     /// The mention that an action answers.
-    func mention(of action: Action) -> SandboxLedger.Mention? { action.targetPost.flatMap { mentions[$0] } }
+    func mention(of action: Action) -> SandboxLedger.Mention? { action.target.flatMap { mentions[$0.post] } }
 
     /// What the network has of an action.
     func things(of action: Action) -> [NetworkThing] { attribution.things[action.id] ?? [] }

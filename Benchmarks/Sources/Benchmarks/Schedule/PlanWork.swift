@@ -97,7 +97,7 @@ private struct PlanStage {
         let today = LocalTime(Self.now, in: Self.zone).day.advanced(by: 1 + number)
         let planned = try await maker.preview(today, now: Self.now, watching: false)
         // Some days of such a life have no post.
-        guard let planned, planned.slots.allSatisfy({ $0.text != nil }) else {
+        guard let planned, planned.slots.allSatisfy({ $0.payload.wording != nil }) else {
             throw BaselineError(description: "a slot had no text")
         }
         return (Self.processorTime - start) * 1_000
