@@ -78,6 +78,27 @@ import Testing
     }
 
     @Test(arguments: EngineUnderTest.allCases)
+    func theActionsOfAnEarlierProgramStay(on tested: EngineUnderTest) async throws {
+        let database = try await tested.makeDatabase()
+        defer { withExtendedLifetime(database) {} }
+        let engine = try await Storage.open(database.location)
+        _ = try await Migrations.apply(Migrations.all.filter { $0.id < "0010" }, to: engine)
+        try await engine.execute(
+            """
+            INSERT INTO actions (mirror, id, kind, subject, state, due_ms, expires_ms, pinned, text, attempts, fence,
+                created_ms, updated_ms)
+            VALUES ('m', 'a', 'post', '2026-11-20#3', 'claimed', 1, 2, FALSE, 'hello', 1, 7, 3, 4)
+            """)
+        #expect(try await Migrations.apply(to: engine).first == "0010_actions")
+        let rows = try await engine.query("SELECT subject, state, text, attempts FROM actions")
+        #expect(try rows.map { try $0.text("subject") + $0.text("state") } == ["2026-11-20#3claimed"])
+        #expect(try rows.map { try $0.text("text") } == ["hello"])
+        #expect(try rows.map { try $0.int("attempts") } == [1])
+        await #expect(throws: StorageError.self) { try await engine.query("SELECT fence FROM actions") }
+        await engine.close()
+    }
+
+    @Test(arguments: EngineUnderTest.allCases)
     func aFailingStepLeavesNothing(on tested: EngineUnderTest) async throws {
         let database = try await tested.makeDatabase()
         defer { withExtendedLifetime(database) {} }
