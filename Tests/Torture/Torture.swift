@@ -7,5 +7,5 @@ struct Torture: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "Torture",
         abstract: "Puts mirror-bot under stress, on this machine only.",
-        subcommands: [RunCommand.self, SoakCommand.self, SoakSandboxCommand.self])
+        subcommands: [RunCommand.self, SandboxCommand.self, SoakCommand.self, SoakSandboxCommand.self])
 }
