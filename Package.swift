@@ -50,7 +50,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 let besideStorage =
     [
         "Aptfile", "Benchmarks", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "Package.swift", "Procfile",
-        "README.md", "SECURITY.md", "Tests", "app.json", "bin", "docs",
+        "README.md", "SECURITY.md", "Tests", "app.json", "bin", "deploy", "docs",
     ]
     + [
         "Archive", "Blocking", "CArchive", "CCurl", "CHiredis", "CMeCab", "CPostgres", "Conduct", "Evaluation",
