@@ -67,6 +67,19 @@ import Testing
         }
     }
 
+    /// As hosted ones are, whose URL does not say so.
+    @Test func aServerThatTakesOnlyTLSNeedsNoSSLMode() async throws {
+        let server = try await PostgresServer.start(tls: true)
+        let rules = Data("local all all trust\nhostssl all all all trust\n".utf8)
+        try rules.write(to: URL(fileURLWithPath: server.socketFolder + "/data/pg_hba.conf"))
+        try await server.restart()
+        #expect(try await failure(opening: server.url() + "?sslmode=disable").code == .authentication)
+        let engine = try await open(server.url())
+        let row = try await engine.query("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()").first
+        #expect(try row?.boolean("ssl") == true)
+        await engine.close()
+    }
+
     @Test func aServerThatNeverAnswersTimesOutAndCanBeCancelled() async throws {
         let silent = try [SilentListener(), SilentListener()]
         let urls = silent.map { "postgres://user@127.0.0.1:\($0.port)/name?connect_timeout=" }
