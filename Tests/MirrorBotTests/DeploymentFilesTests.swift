@@ -1,6 +1,11 @@
+import ArgumentParser
 import Foundation
+import MeCab
+import Mirroring
 import TestSupport
 import Testing
+
+@testable import MirrorBot
 
 /// The files that a Heroku-style platform reads, in the way in which it reads them.
 @Suite struct DeploymentFilesTests {
@@ -31,12 +36,33 @@ import Testing
                 atPath: root.appendingPathComponent("bin/post_compile").path, toPath: folder.path("bin/post_compile"))
         }
 
-        /// Goes on after the hook as the Swift buildpack does: in the same shell, with variables that nobody set.
+        /// Goes on around and after the hook as the Swift buildpack does: in the same shell, with variables that nobody
+        /// set, and with a step of its own between it and the hook, which hands its arguments on unsaid.
         func build() throws -> (status: Int32, output: String) {
-            let script = """
-                set -e; set -o pipefail; cd "$1"; source bin/post_compile "$1"; options=$-
-                [[ -z "$RUN_TESTS" ]]; [[ "$options" != *u* ]]; echo installed
+            try folder.write(Data("source ./bin/post_compile".utf8), to: "step")
+            return try shell(
                 """
+                set -e; set -o pipefail; cd "$1"; source "$1/step" "$1" cache variables; options=$-
+                [[ -z "$RUN_TESTS" ]]; [[ "$options" != *u* ]]; echo installed
+                LD_LIBRARY_PATH=$1/.apt/usr/lib:$LD_LIBRARY_PATH
+                echo "export LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$HOME/.swift-lib" >>"$1/.profile.d/swift.sh"
+                """)
+        }
+
+        /// Starts a process as the platform does, from another folder than that of the build, and has it say what a
+        /// variable is.
+        func start(saying variable: String) throws -> String {
+            try shell(
+                """
+                mv "$1" "$1.moved"; HOME=$1.moved; cd "$HOME"
+                for script in .profile.d/*.sh; do source "$script"; done
+                echo "$\(variable)"; mv "$1.moved" "$1"
+                """
+            ).output.trimmingCharacters(in: .newlines)
+        }
+
+        /// Runs a script of bash whose `$1` is the app's folder.
+        private func shell(_ script: String) throws -> (status: Int32, output: String) {
             let process = Process()
             process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
             process.arguments = ["bash", "-c", script, "compile", folder.path]
@@ -69,50 +95,149 @@ import Testing
         #expect(output.contains("is mecab-ipadic in the Aptfile?") && !output.contains("installed"))
     }
 
-    // MARK: app.json, Aptfile
+    /// The Swift buildpack's script, which is read after the apt buildpack's, names only folders of the build.
+    @Test func librariesAreFoundWhereTheAppRuns() throws {
+        let app = try App()
+        try #require(try app.build().status == 0)
+        let folders = try app.start(saying: "LD_LIBRARY_PATH").split(separator: ":").map(String.init)
+        let home = app.folder.path + ".moved"
+        #expect(folders.contains("\(home)/.swift-lib"))
+        #expect(folders.contains { $0.hasPrefix("\(home)/.apt/usr/lib/") && $0.hasSuffix("-linux-gnu") })
+    }
+
+    @Test func theDictionaryIsWhereTheProgramLooks() throws {
+        let app = try App()
+        try #require(try app.build().status == 0)
+        let compiled = ".apt/var/lib/mecab/dic/ipadic-utf8"
+        #expect(FileManager.default.fileExists(atPath: app.folder.path(compiled) + "/dicrc"))
+        #expect(DictionaryProfile.ipadic.searchPaths.contains("/app/" + compiled))
+    }
+
+    // MARK: app.json, Aptfile, Procfile
 
     private struct Manifest: Decodable {
         struct Variable: Decodable {
             var description: String
             var value: String?
             var required: Bool?
+            var generator: String?
         }
-
-        var env: [String: Variable]
-        var formation: [String: Process]
 
         struct Process: Decodable {
             var quantity: Int
             var size: String
         }
+
+        struct Buildpack: Decodable { var url: String }
+
+        var env: [String: Variable]
+        var formation: [String: Process]
+        var buildpacks: [Buildpack]
+        var scripts: [String: String]
     }
 
     private func text(_ name: String) throws -> String {
         try String(contentsOf: Self.root.appendingPathComponent(name), encoding: .utf8)
     }
 
+    private func manifest() throws -> Manifest {
+        try JSONDecoder().decode(Manifest.self, from: Data(try text("app.json").utf8))
+    }
+
+    /// What the Swift buildpack reads, and not the program.
+    private static let ofTheBuild = ["SWIFT_BUILD_FLAGS", "SWIFT_DYNAMIC_STDLIB"]
+
     /// Linked into the program, Swift's library knows no time zones; without a product, the crash harness is built too.
     @Test func thePlatformBuildsTheWorkerAloneWithSwiftBesideIt() throws {
-        let manifest = try JSONDecoder().decode(Manifest.self, from: Data(try text("app.json").utf8))
+        let manifest = try manifest()
         #expect(manifest.env["SWIFT_BUILD_FLAGS"]?.value == "--product mirror-bot")
         #expect(manifest.env["SWIFT_DYNAMIC_STDLIB"]?.value == "true")
-        #expect(manifest.formation.keys.sorted() == ["worker"])
         let package = try text("Package.swift")
         #expect(package.contains(#".executable(name: "mirror-bot""#))
     }
 
+    /// The libraries of the first are what the second links.
+    @Test func theAptBuildpackComesFirst() throws {
+        let buildpacks = try manifest().buildpacks.map(\.url)
+        #expect(buildpacks == ["heroku-community/apt", "https://github.com/vapor-community/heroku-buildpack"])
+    }
+
     @Test func thePlatformAsksForWhatRunNeeds() throws {
-        let manifest = try JSONDecoder().decode(Manifest.self, from: Data(try text("app.json").utf8))
-        let zone = try #require(manifest.env["TIME_ZONE"])
+        let zone = try #require(try manifest().env["TIME_ZONE"])
         #expect(zone.required != false && zone.value == nil && !zone.description.isEmpty)
     }
 
-    /// What the build links is in the build image or named here.
-    @Test func theLibrariesThatTheBuildImageLacksAreNamed() throws {
-        let packages = Set(try text("Aptfile").split(separator: "\n").map(String.init))
+    @Test func everyVariableIsOneOfTheProgram() throws {
+        for (name, variable) in try manifest().env where !Self.ofTheBuild.contains(name) {
+            let setting = try #require(Setting.all.first { $0.name == name }, "\(name)")
+            if let value = variable.value { #expect(value == setting.fallback, "\(name)") }
+        }
+    }
+
+    /// What a platform sets itself, what leads away from the networks and what nobody has to think of is not asked for.
+    @Test func theAccountsOfEveryNetworkAreAskedFor() throws {
+        let asked = Set(try manifest().env.keys)
+        let ofAccounts = Setting.all.map(\.name).filter { name in
+            ["HUMAN_", "BOT_", "X_"].contains { name.hasPrefix($0) }
+                && !name.hasSuffix("_API_BASE_URL") && name != "X_FIELD_NAMES"
+        }
+        #expect(ofAccounts.count >= 20)
+        #expect(asked.isSuperset(of: ofAccounts + ["NETWORK", "OPERATOR_CONTACT", "SECRET_KEY"]))
+        #expect(asked.isDisjoint(with: ["DATABASE_URL", "REDIS_URL", "MIRROR_BOT_HOME"]))
+    }
+
+    /// A variable that is not marked otherwise must be filled in before the platform makes the app.
+    @Test func nothingElseMustBeFilledIn() throws {
+        let demanded = try manifest().env.filter { _, variable in
+            variable.required != false && variable.value == nil && variable.generator == nil
+        }
+        #expect(demanded.keys.sorted() == ["TIME_ZONE"])
+    }
+
+    /// The processes by their names.
+    private func processes() throws -> [String: String] {
+        let lines = try text("Procfile").split(separator: "\n").map { $0.split(separator: ":", maxSplits: 1) }
+        return Dictionary(
+            uniqueKeysWithValues: try lines.map { parts in
+                try #require(parts.count == 2)
+                return (String(parts[0]), parts[1].trimmingCharacters(in: .whitespaces))
+            })
+    }
+
+    /// Fails unless the program knows the words.
+    private func check(_ command: String) throws {
+        let words = command.split(separator: " ").map(String.init)
+        #expect(words.first == "mirror-bot")
+        _ = try MirrorBot.parseAsRoot(Array(words.dropFirst()))
+    }
+
+    @Test func theProcessesAreCommandsOfTheProgram() throws {
+        let processes = try processes()
+        #expect(processes == ["release": "mirror-bot migrate", "worker": "mirror-bot run"])
+        for command in processes.values { try check(command) }
+        #expect(Set(try manifest().formation.keys) == ["worker"])
+    }
+
+    /// A training that cannot be yet must not undo the deployment, and the last word says what is missing.
+    @Test func theFirstDeploymentTrainsAndSaysWhatToDoNext() throws {
+        let script = try #require(try manifest().scripts["postdeploy"])
+        let commands = script.components(separatedBy: " && ")
+        for command in commands { try check(command) }
         #expect(
-            packages.isSuperset(of: [
-                "libarchive-dev", "libhiredis-dev", "libmecab-dev", "libsqlite3-dev", "mecab-ipadic", "mecab-utils",
-            ]))
+            commands == [
+                "mirror-bot train scheduler --if-possible", "mirror-bot train classifier --if-possible",
+                "mirror-bot status",
+            ])
+    }
+
+    /// What the build links is in the build image or named here; a link to a library leads to one that is named too.
+    @Test func theLibrariesThatTheBuildImageLacksAreNamed() throws {
+        let packages = try text("Aptfile").split(separator: "\n").map(String.init).filter { !$0.hasPrefix("#") }
+        #expect(Set(packages).isSuperset(of: ["mecab-ipadic", "mecab-utils"]))
+        let libraries = ["libarchive", "libhiredis", "libmecab", "libsqlite3"]
+        #expect(packages.filter { $0.hasSuffix("-dev") }.sorted() == libraries.map { $0 + "-dev" })
+        for library in libraries {
+            #expect(packages.contains { $0.hasPrefix(library) && !$0.hasSuffix("-dev") }, "\(library)")
+        }
     }
 }
