@@ -24,7 +24,8 @@ DOCUMENTED = $(filter-out CArchive CCurl CHiredis CMeCab CPostgres,$(notdir $(wi
 
 SOURCES = Sources Tests Benchmarks/Sources Package.swift Benchmarks/Package.swift
 
-.PHONY: help deps swift build demo test check bench docs lint format torture torture-mutants soak fuzz
+.PHONY: help deps swift build demo test check check-deploy try-heroku bench docs lint format torture torture-mutants \
+	soak fuzz
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,6 +56,17 @@ test: deps swift ## Run the tests, with real Postgres, Redis and MeCab; ARGS="--
 
 check: deps swift ## Run the long tests: short harness runs on every network and store, and a soak
 	$(TESTING) $(SWIFT) test --quiet --explicit-target-dependency-import-check error --filter '$(LONG)' $(ARGS)
+
+check-deploy: PACKAGES += python3-venv shellcheck
+check-deploy: deps swift ## Check what platforms deploy with, and run the Procfile; ARGS="heroku" for one check
+	$(TESTING) $(SWIFT) build --quiet --product mirror-bot
+	$(TESTING) $(SWIFT) build --quiet --product Torture
+	@mkdir -p .build/deploy && deploy/check.sh $(ARGS)
+
+try-heroku: PACKAGES += debootstrap python3
+try-heroku: deps swift ## Deploy as Heroku does, with the real buildpacks in a clean folder; as root, ARGS="--help"
+	$(SWIFT) build --quiet --product Torture
+	@deploy/heroku/try.sh $(ARGS)
 
 torture: deps swift ## Kill the worker KILLS=200 times and compare the ledgers; SEED=1 STORE=sqlite NETWORK=mastodon
 	$(SWIFT) build --product mirror-bot
