@@ -245,7 +245,10 @@ extension [UInt8] {
 
 extension [Int] {
     /// The numbers, at most so many at a time.
-    func portions(of size: Int) -> some Sequence<ArraySlice<Int>> {
-        stride(from: 0, to: count, by: size).lazy.map { self[$0..<Swift.min($0 + size, count)] }
+    ///
+    /// A type with a name: Swift 6.3.1 optimizes a closure that draws from an opaque sequence's iterator so that it gets
+    /// the first element for ever.
+    func portions(of size: Int) -> [ArraySlice<Int>] {
+        stride(from: 0, to: count, by: size).map { self[$0..<Swift.min($0 + size, count)] }
     }
 }
