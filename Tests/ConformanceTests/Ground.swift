@@ -21,15 +21,21 @@ final class Ground: Sendable {
     let books: [SandboxRole: OpenBook]
     private let client: HTTPClient
 
-    init(_ terrain: Terrain, days: Int = 2) async throws {
+    /// Two days in the life of a bot on each network, written once for all tests.
+    private static let worlds = NetworkName.allCases.map { network in
+        var configuration = SandboxWorld.Configuration(
+            seed: 11, origin: origin, days: 2, timeZone: TimeZone(identifier: "Asia/Tokyo") ?? .gmt, humanPosts: past)
+        configuration.botNetwork = network
+        return SandboxWorld(configuration: configuration)
+    }
+
+    init(_ terrain: Terrain) async throws {
         self.terrain = terrain
         let clock = GroundClock(Self.origin)
-        var configuration = SandboxWorld.Configuration(
-            seed: 11, origin: Self.origin, days: days, timeZone: TimeZone(identifier: "Asia/Tokyo") ?? .gmt,
-            humanPosts: Self.past)
-        configuration.botNetwork = terrain.network
-        let sandbox = try await Sandbox.start(
-            world: SandboxWorld(configuration: configuration), rateLimits: .unlimited, now: { clock.now })
+        guard let world = Self.worlds.first(where: { $0.configuration.botNetwork == terrain.network }) else {
+            fatalError("every network has a world")
+        }
+        let sandbox = try await Sandbox.start(world: world, rateLimits: .unlimited, now: { clock.now })
         let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-conformance/1"))
         let books = Dictionary(uniqueKeysWithValues: SandboxRole.allCases.map { ($0, OpenBook()) })
         func network(_ role: SandboxRole) throws -> any SocialNetwork {
