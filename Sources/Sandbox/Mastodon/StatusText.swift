@@ -1,3 +1,5 @@
+import Foundation
+
 /// The pieces of a plain text that Mastodon treats differently.
 enum StatusText {
     enum Piece: Equatable, Sendable {
@@ -37,6 +39,7 @@ enum StatusText {
     }
 
     static func pieces(of text: String) -> [Piece] {
+        guard text.contains(anyOf: "@#/") else { return text.isEmpty ? [] : [.plain(text)] }
         var pieces: [Piece] = []
         var plain = ""
         var rest = Substring(text)
@@ -163,6 +166,7 @@ struct StatusHTML {
 
     /// Empty lines end a paragraph, other line ends are breaks.
     private static func broken(_ html: String) -> String {
+        guard html.contains(anyOf: "\n") else { return html }
         let lines = html.split(separator: "\n", omittingEmptySubsequences: false)
         var result = ""
         var isFirst = true
@@ -175,6 +179,7 @@ struct StatusHTML {
     }
 
     static func escaped(_ text: String) -> String {
+        guard text.contains(anyOf: "&<>\"'") else { return text }
         var result = ""
         for character in text.unicodeScalars {
             switch character {
@@ -187,6 +192,21 @@ struct StatusHTML {
             }
         }
         return result
+    }
+}
+
+extension String {
+    /// Whether one of these ASCII signs occurs, alone or within a larger character.
+    ///
+    /// Most texts have none that means something, and this is much faster than looking at each character.
+    fileprivate func contains(anyOf signs: StaticString) -> Bool {
+        var text = self
+        return text.withUTF8 { bytes in
+            guard let start = bytes.baseAddress else { return false }
+            return (0..<signs.utf8CodeUnitCount).contains { place in
+                memchr(start, Int32(signs.utf8Start[place]), bytes.count) != nil
+            }
+        }
     }
 }
 
