@@ -92,7 +92,7 @@ import Testing
         var addresses = try await walk.next()?.items.map(\.address) ?? []
         await #expect(throws: NetworkError.self) { _ = try await walk.next() }
         while let page = try await walk.next() { addresses += page.items.map(\.address) }
-        #expect(addresses == (1...60).reversed().map(String.init))
+        #expect(addresses == descending(1...60))
     }
 }
 

@@ -58,7 +58,7 @@ import Testing
         let paging = PagingServer(.smallPages, count: 11)
         let loopback = try loopback { $0.path == "/api/v1/accounts/1/statuses" ? paging.answer($0) : nil }
         let all = try await loopback.network.ownPosts(since: .distantPast)
-        #expect(all.map(\.address) == (1...11).reversed().map(String.init))
+        #expect(all.map(\.address) == descending(1...11))
     }
 
     @Test func refusedTokensAndScopesStopTheActor() async throws {

@@ -112,3 +112,8 @@ final class PagingServer: Sendable {
         return [("Link", links.joined(separator: ", "))]
     }
 }
+
+/// Numbers as texts, the greatest first, as pages of posts have them.
+///
+/// A function with types, since the compiler takes a second for the same within an expectation.
+func descending(_ numbers: some BidirectionalCollection<Int>) -> [String] { numbers.reversed().map { String($0) } }

@@ -64,7 +64,7 @@ import Testing
         var walk = FeedWalk(of: loopback.network, .favorites, from: .newest)
         var found: [String] = []
         while let page = try await walk.next() { found += page.items.map(\.address) }
-        #expect(found == (1...331).prefix(count).reversed().map(String.init))
+        #expect(found == descending(1..<count + 1))
         #expect(walk.isComplete)
     }
 
@@ -76,7 +76,7 @@ import Testing
         favorites.set(Array((1...(30 + arrived)).reversed()))
         let (found, next) = try await read(loopback.network, from: cursor)
         #expect(found == Array((31...131).prefix(arrived).reversed()))
-        #expect(next == (1...(30 + arrived)).suffix(10).reversed().map(String.init).joined(separator: ","))
+        #expect(next == descending(arrived + 21..<arrived + 31).joined(separator: ","))
         let (again, same) = try await read(loopback.network, from: next)
         #expect(again.isEmpty)
         #expect(same == next)
@@ -122,7 +122,7 @@ import Testing
         let cursor = try #require(try await loopback.network.page(.favorites, .newest).newer)
         favorites.set(Array((1...60).reversed()))
         let first = try await loopback.network.page(.favorites, .newer(than: cursor))
-        #expect(first.items.map(\.address) == (51...60).reversed().map(String.init))
+        #expect(first.items.map(\.address) == descending(51...60))
         let middle = try #require(first.newer)
         #expect(middle == cursor + ";60,59,58,57,56,55,54,53,52,51;t10")
         if isForgotten { favorites.forgetTokens() }

@@ -169,9 +169,14 @@ private func gzipBomb() -> [UInt8] {
     let copy = "11000101" + "00000"
     // Eight copies fill thirteen whole bytes, so that beyond the first byte the file repeats itself.
     let bits = Array((start + String(repeating: copy, count: 24)).utf8)
-    let bytes = stride(from: 0, to: bits.count - 7, by: 8).map { index in
-        (0..<8).reduce(UInt8(0)) { $0 | (bits[index + $1] - 0x30) << UInt8($1) }
+    var bytes: [UInt8] = []
+    for index in stride(from: 0, to: bits.count - 7, by: 8) {
+        var byte: UInt8 = 0
+        for bit in 0..<8 where bits[index + bit] == UInt8(ascii: "1") { byte |= 1 << UInt8(bit) }
+        bytes.append(byte)
     }
-    let header: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]
-    return header + bytes.prefix(2) + Array(repeatElement(bytes[2..<15], count: 31_250).joined())
+    var file: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]
+    file += bytes[..<2]
+    for _ in 0..<31_250 { file += bytes[2..<15] }
+    return file
 }

@@ -304,7 +304,9 @@ struct VaultSeal: Sendable {
     private static func bytes(hex text: String) -> Data? {
         let digits = text.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
         guard text.utf8.count == 64, digits.count == 64 else { return nil }
-        return Data(stride(from: 0, to: 64, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) })
+        var bytes = Data(capacity: 32)
+        for place in stride(from: 0, to: 64, by: 2) { bytes.append(UInt8(digits[place] * 16 + digits[place + 1])) }
+        return bytes
     }
 }
 

@@ -75,7 +75,7 @@ package enum SandboxIdentity {
     /// Thirteen characters of five bits: a zero, 53 bits of microseconds, ten bits of clock id.
     static func recordKey(microseconds: UInt64, clock: UInt64) -> String {
         let value = microseconds << 10 | clock
-        return String((0..<13).map { sortable[Int(value >> UInt64(60 - 5 * $0) & 31)] })
+        return String((0..<13).map { place in sortable[Int(value >> (60 - 5 * UInt64(place)) & 31)] })
     }
 
     /// A post of the Mastodon-compatible server as another network would have it.
