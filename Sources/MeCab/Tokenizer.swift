@@ -36,6 +36,13 @@
         try model.forEachMorpheme(in: text) { body($0, profile.wordClass($0.partOfSpeech)) }
     }
 
+    /// The same with a text in UTF-8, whose bytes the words point into.
+    @inlinable package func forEachWord(
+        in text: UnsafeBufferPointer<UInt8>, _ body: (Morpheme, WordClass) -> Void
+    ) throws(MeCabError) {
+        try model.forEachMorpheme(in: text) { body($0, profile.wordClass($0.partOfSpeech)) }
+    }
+
     /// The form of a word under which a dictionary lists it; the word itself if it is not listed.
     package func baseForm(of word: Morpheme) -> String { String(decoding: baseFormBytes(of: word), as: UTF8.self) }
 

@@ -85,7 +85,10 @@ import Testing
         arguments: [
             ("hi @bob.", "hi  "), ("a@b", "a@b"), ("/@b", "/@b"), ("@a@b.c x", "  x"), ("@a@ x", " @ x"), ("@!", "@!"),
             ("@a@b_c", " _c"), ("x http:// y", "x http:// y"), ("(https://a.b/c)d", "( "), ("HTTP://A.B猫", " 猫"),
-            ("a\tb\nc\u{7f}", "a b c "), ("hhttp://x", "h "), ("http", "http"),
+            ("a\tb\nc\u{7f}", "a b c "), ("hhttp://x", "h "), ("http", "http"), ("ttp://x", "ttp://x"),
+            ("http://http://x y", "  y"), ("http:// https://x", "http://  "), ("a:http://x", "a: "),
+            ("猫http://x猫http://y", "猫 猫 "), ("猫@a", "猫@a"), ("、@a猫", "、 猫"), ("#猫@a", " 猫  "), ("é@a", "é@a"),
+            ("#é猫!", " é猫 !"), ("@a#b", " #b"),
         ] as [(String, String)])
     func linksMentionsAndControlCharactersBecomeSpaces(_ text: String, _ cleaned: String) {
         #expect(TextCleaner(text).text == cleaned)

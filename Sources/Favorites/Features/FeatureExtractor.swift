@@ -60,16 +60,17 @@ package struct FeatureExtractor: Sendable {
     package func features(of example: Example) -> FeatureSet {
         let cleaned = TextCleaner(example.text)
         var found = DistinctWords()
-        // A text that MeCab cannot cut has no words; the author still counts.
-        try? tokenizer.forEachWord(in: cleaned.text) { word, wordClass in
-            switch (wordClass, words) {
-            case (.noun, _), (.adverb, .content), (.interjection, .content), (.adnominal, .content):
-                if Self.isWord(word.surface) { found.insert(word.surface) }
-            case (.verb, .content), (.adjective, .content):
-                let form = tokenizer.baseFormBytes(of: word)
-                if Self.isWord(form) { found.insert(form) }
-            case (.other, _), (_, .nouns):
-                break
+        cleaned.bytes.withUnsafeBufferPointer { text in
+            // A text that MeCab cannot cut has no words; the author still counts.
+            try? tokenizer.forEachWord(in: text) { word, wordClass in
+                switch (wordClass, words) {
+                case (.noun, _), (.adverb, .content), (.interjection, .content), (.adnominal, .content):
+                    Self.collect(word.surface, in: &found)
+                case (.verb, .content), (.adjective, .content):
+                    Self.collect(tokenizer.baseFormBytes(of: word), in: &found)
+                case (.other, _), (_, .nouns):
+                    break
+                }
             }
         }
         for hashtag in cleaned.hashtags where hashtag.utf8.count <= Self.maximumBytes { found.insert(hashtag) }
@@ -95,10 +96,14 @@ package struct FeatureExtractor: Sendable {
         return handle.allSatisfy { (0x21...0x7e).contains($0) && !(0x41...0x5a).contains($0) }
     }
 
-    /// Whether a word says anything: joiners and variation selectors alone do not.
-    static func isWord(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard bytes.count <= maximumBytes else { return false }
-        return isCommon(bytes) || isWord(String(decoding: bytes, as: UTF8.self).unicodeScalars)
+    /// Keeps a word that says anything: joiners and variation selectors alone do not.
+    private static func collect(_ bytes: UnsafeBufferPointer<UInt8>, in found: inout DistinctWords) {
+        guard bytes.count <= maximumBytes else { return }
+        if isCommon(bytes) {
+            found.insert(bytes, isValid: true)
+        } else if isWord(String(decoding: bytes, as: UTF8.self).unicodeScalars) {
+            found.insert(bytes)
+        }
     }
 
     private static func isWord(_ scalars: String.UnicodeScalarView) -> Bool {
@@ -119,7 +124,7 @@ package struct FeatureExtractor: Sendable {
         !isCommon(scalar.value) && (scalar.properties.isWhitespace || TextCleaner.isControl(scalar))
     }
 
-    /// Whether there is nothing but common scalars, and at least one.
+    /// Whether there is nothing but common scalars, and at least one; such bytes are UTF-8.
     private static func isCommon(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         var index = 0
         while index < bytes.count {
@@ -156,6 +161,8 @@ package struct FeatureExtractor: Sendable {
 struct DistinctWords {
     private(set) var words: [String] = []
     private var hashes: [UInt64] = []
+    /// A bit for some of each hash: most new words are seen to be new without a search.
+    private var filter: UInt64 = 0
 
     init() {
         words.reserveCapacity(32)
@@ -165,19 +172,29 @@ struct DistinctWords {
     /// Adds a word unless it is there.
     mutating func insert(_ word: String) {
         var word = word
-        word.withUTF8 { insert($0) }
+        word.withUTF8 { insert($0, isValid: true) }
     }
 
-    /// Adds a word, given by its bytes, unless it is there; bytes that are not UTF-8 are repaired.
-    mutating func insert(_ bytes: UnsafeBufferPointer<UInt8>) {
-        let hash = StableHash.fnv1a(bytes)
-        for (index, other) in hashes.enumerated() where other == hash && Self.isEqual(words[index], bytes) { return }
+    /// Adds a word, given by its bytes, unless it is there.
+    ///
+    /// - Parameters:
+    ///   - bytes: The word.
+    ///   - isValid: Whether it is known to be UTF-8; otherwise what is not is repaired.
+    mutating func insert(_ bytes: UnsafeBufferPointer<UInt8>, isValid: Bool = false) {
+        // Written out: the hash of any sequence is made for none, and takes longer than everything else here.
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        let bit: UInt64 = 1 << (hash >> 58)
+        if filter & bit != 0 {
+            for index in hashes.indices where hashes[index] == hash && Self.isEqual(words[index], bytes) { return }
+        }
+        filter |= bit
         hashes.append(hash)
-        words.append(String(decoding: bytes, as: UTF8.self))
+        words.append(isValid ? String(validUTF8: bytes) : String(decoding: bytes, as: UTF8.self))
     }
 
     private static func isEqual(_ word: String, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         var word = word
-        return word.withUTF8 { $0.elementsEqual(bytes) }
+        return word.withUTF8 { $0.count == bytes.count && $0.elementsEqual(bytes) }
     }
 }

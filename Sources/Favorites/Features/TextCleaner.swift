@@ -4,7 +4,8 @@ import Foundation
 ///
 /// Unicode forms and case are unified, links and mentions are removed, and
 /// hashtags are taken out as features. Each step passes once over a bounded
-/// number of scalars, whatever the text holds.
+/// number of bytes, whatever the text holds; a step whose sign (`:`, `#`, `@`)
+/// is missing costs next to nothing.
 package struct TextCleaner {
     /// The number of scalars that is read of a text, before forms are unified (which may shorten it).
     static let maximumInput = 10_000
@@ -15,28 +16,40 @@ package struct TextCleaner {
     /// MeCab's time grows with the square of an unbroken run of letters, so such runs are cut at this length.
     static let maximumRun = 1_000
 
-    /// The text for the tokenizer.
-    package let text: String
+    /// The text for the tokenizer, in UTF-8.
+    let bytes: [UInt8]
     /// The hashtags with their `#`, in order, repeats included.
     package let hashtags: [String]
 
+    /// The text for the tokenizer.
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
+
     package init(_ original: String) {
         var hashtags: [String] = []
-        var scalars = Self.unified(original)
-        scalars = Self.withoutLinks(scalars)
-        scalars = Self.withoutHashtags(scalars) { hashtags.append($0) }
-        scalars = Self.withoutMentions(scalars)
-        self.text = Self.broken(scalars)
+        var text = Self.unified(original)
+        Self.rewrite(&text, Self.nextLink) { _, result in result.append(Self.space) }
+        Self.rewrite(&text, Self.nextHashtag) { hashtag, result in
+            hashtags.append(String(decoding: hashtag, as: UTF8.self))
+            // Between spaces, so that the words within it count too.
+            result.append(Self.space)
+            result += hashtag.dropFirst()
+            result.append(Self.space)
+        }
+        Self.rewrite(&text, Self.nextMention) { _, result in result.append(Self.space) }
+        self.bytes = Self.broken(text)
         self.hashtags = hashtags
     }
 
-    /// Compatibility composition, lower case, and spaces for control characters.
-    static func unified(_ original: String) -> [Unicode.Scalar] {
+    // MARK: Forms
+
+    /// Compatibility composition, lower case, and spaces for control characters, in UTF-8.
+    static func unified(_ original: String) -> [UInt8] {
         if let unified = PlainScalars.unified(original, atMost: maximumLength) { return unified }
-        let unified = normalized(bounded(original))
-        return unified.unicodeScalars.prefix(maximumLength).map {
-            isControl($0) ? " " : $0
+        var bytes: [UInt8] = []
+        for scalar in normalized(bounded(original)).unicodeScalars.prefix(maximumLength) {
+            bytes += UTF8.encode(isControl(scalar) ? " " : scalar) ?? UTF8.encodedReplacementCharacter
         }
+        return bytes
     }
 
     static func isControl(_ scalar: Unicode.Scalar) -> Bool {
@@ -65,158 +78,142 @@ package struct TextCleaner {
         return text.precomposedStringWithCompatibilityMapping.lowercased().precomposedStringWithCanonicalMapping
     }
 
-    /// Puts a space in the place of each `http://` or `https://` and the ASCII characters that follow.
-    ///
-    /// Only ASCII belongs to a link: Japanese text is often written right behind it.
-    private static func withoutLinks(_ source: [Unicode.Scalar]) -> [Unicode.Scalar] {
-        guard var next = nextLink(source, from: 0) else { return source }
-        var result: [Unicode.Scalar] = []
-        result.reserveCapacity(source.count)
-        var index = 0
-        while true {
-            result += source[index..<next.lowerBound]
-            result.append(" ")
-            index = next.upperBound
-            guard let following = nextLink(source, from: index) else { break }
-            next = following
+    // MARK: Rewriting
+
+    /// Text in UTF-8, of whole scalars.
+    private typealias Bytes = UnsafeBufferPointer<UInt8>
+
+    private static let space = UInt8(ascii: " ")
+
+    /// Puts something else in the place of each range that `next` finds, given where to begin.
+    private static func rewrite(
+        _ text: inout [UInt8], _ next: (Bytes, Int) -> Range<Int>?,
+        _ replace: (Slice<Bytes>, inout [UInt8]) -> Void
+    ) {
+        let rewritten = text.withUnsafeBufferPointer { source -> [UInt8]? in
+            guard var range = next(source, 0) else { return nil }
+            var result: [UInt8] = []
+            result.reserveCapacity(source.count + 16)
+            var index = 0
+            while true {
+                result += source[index..<range.lowerBound]
+                replace(source[range], &result)
+                index = range.upperBound
+                guard let following = next(source, index) else { return result + source[index...] }
+                range = following
+            }
         }
-        return result + source[index...]
+        if let rewritten { text = rewritten }
     }
 
-    private static func nextLink(_ source: [Unicode.Scalar], from start: Int) -> Range<Int>? {
-        // The shortest link is a head and one character.
-        for index in start..<max(start, source.count - shortHead.count) where source[index] == "h" {
-            let rest = source[index...]
-            guard rest.starts(with: shortHead) || rest.starts(with: longHead) else { continue }
-            let head = source[index + 4] == "s" ? longHead.count : shortHead.count
-            let end = source[(index + head)...].firstIndex { !("!"..."~").contains($0) } ?? source.count
-            if end > index + head { return index..<end }
+    /// The next place of a byte of ASCII.
+    @inline(__always)
+    private static func place(of byte: UInt8, in text: Bytes, from start: Int) -> Int? {
+        guard let base = text.baseAddress, start < text.count else { return nil }
+        let found = memchr(base + start, Int32(byte), text.count - start)
+        return found.map { UnsafeRawPointer($0) - UnsafeRawPointer(base) }
+    }
+
+    /// `http://` or `https://` and the ASCII characters that follow, at least one.
+    ///
+    /// Only ASCII belongs to a link: Japanese text is often written right behind it.
+    private static func nextLink(_ text: Bytes, from start: Int) -> Range<Int>? {
+        var index = start
+        while let colon = place(of: UInt8(ascii: ":"), in: text, from: index) {
+            index = colon + 1
+            let rest = text[colon...]
+            guard rest.starts(with: "://".utf8) else { continue }
+            let end = rest.firstIndex { !(0x21...0x7e).contains($0) } ?? text.count
+            let head = text[start..<colon]
+            let isLong = head.suffix(5).elementsEqual("https".utf8)
+            let scheme = isLong ? 5 : head.suffix(4).elementsEqual("http".utf8) ? 4 : 0
+            if scheme > 0, end > colon + 3 { return (colon - scheme)..<end }
         }
         return nil
     }
 
-    private static let shortHead = Array("http://".unicodeScalars)
-    private static let longHead = Array("https://".unicodeScalars)
-
-    /// Replaces each hashtag by its word between spaces, so that the words within it count too.
-    private static func withoutHashtags(
-        _ source: [Unicode.Scalar], _ found: (String) -> Void
-    ) -> [Unicode.Scalar] {
-        guard source.contains("#") else { return source }
-        var result: [Unicode.Scalar] = []
-        result.reserveCapacity(source.count)
-        var index = 0
-        while index < source.count {
-            let scalar = source[index]
-            if scalar == "#", index == 0 || !isTagBarrier(source[index - 1]) {
-                let run = source[(index + 1)...].prefix(while: isTagCharacter)
-                if run.contains(where: isLetter) {
-                    found("#" + text(of: run))
-                    result.append(" ")
-                    result.append(contentsOf: run)
-                    result.append(" ")
-                    index = run.endIndex
-                    continue
-                }
+    /// `#` and a word of letters, digits and `_` with at least one letter.
+    private static func nextHashtag(_ text: Bytes, from start: Int) -> Range<Int>? {
+        var index = start
+        while let sign = place(of: UInt8(ascii: "#"), in: text, from: index) {
+            index = sign + 1
+            if let before = scalar(endingAt: sign, in: text), before == "&" || before == "/" || isTagCharacter(before) {
+                continue
             }
-            result.append(scalar)
-            index += 1
-        }
-        return result
-    }
-
-    /// Puts a space in the place of each `@name` and `@name@host`.
-    private static func withoutMentions(_ source: [Unicode.Scalar]) -> [Unicode.Scalar] {
-        guard source.contains("@") else { return source }
-        var result: [Unicode.Scalar] = []
-        result.reserveCapacity(source.count)
-        var index = 0
-        while index < source.count {
-            if source[index] == "@", index == 0 || !isMentionBarrier(source[index - 1]),
-                let end = mentionEnd(source, from: index + 1)
-            {
-                result.append(" ")
-                index = end
-            } else {
-                result.append(source[index])
-                index += 1
+            var hasLetter = false
+            while let (scalar, next) = scalar(at: index, in: text), isTagCharacter(scalar) {
+                hasLetter = hasLetter || isLetter(scalar)
+                index = next
             }
+            if hasLetter { return sign..<index }
         }
-        return result
+        return nil
     }
 
-    private static func mentionEnd(_ source: [Unicode.Scalar], from start: Int) -> Int? {
-        guard start < source.count, isNameStart(source[start]) else { return nil }
-        let name = source[start...].prefix { isNameStart($0) || $0 == "." || $0 == "-" }
-        guard name.endIndex < source.count, source[name.endIndex] == "@" else { return name.endIndex }
-        let host = source[(name.endIndex + 1)...].prefix { $0 != "_" && (isNameStart($0) || $0 == "." || $0 == "-") }
-        return host.isEmpty ? name.endIndex : host.endIndex
+    /// `@name` or `@name@host`.
+    private static func nextMention(_ text: Bytes, from start: Int) -> Range<Int>? {
+        var index = start
+        while let sign = place(of: UInt8(ascii: "@"), in: text, from: index) {
+            index = sign + 1
+            if let before = scalar(endingAt: sign, in: text), before == "/" || isTagCharacter(before) { continue }
+            guard index < text.count, isName(text[index]) else { continue }
+            let name = text[index...].firstIndex { !isName($0) && !isMark($0) } ?? text.count
+            guard name < text.count, text[name] == UInt8(ascii: "@") else { return sign..<name }
+            let host = text[(name + 1)...]
+            let end = host.firstIndex { $0 == UInt8(ascii: "_") || !isName($0) && !isMark($0) } ?? text.count
+            return sign..<(end > host.startIndex ? end : name)
+        }
+        return nil
     }
 
-    /// Joins the scalars, with a space wherever a run without one is too long for the tokenizer.
-    private static func broken(_ source: [Unicode.Scalar]) -> String {
-        guard source.count > maximumRun else { return text(of: source[...]) }
-        var result: [Unicode.Scalar] = []
-        result.reserveCapacity(source.count + source.count / maximumRun)
+    /// The text with a space wherever a run without one is too long for the tokenizer.
+    private static func broken(_ text: [UInt8]) -> [UInt8] {
+        guard text.count > maximumRun else { return text }
+        var result: [UInt8] = []
+        result.reserveCapacity(text.count + text.count / maximumRun)
         var run = 0
-        for scalar in source {
-            run = scalar == " " || scalar == "\u{3000}" ? 0 : run + 1
+        for byte in text {
+            if byte == space {
+                run = 0
+            } else if byte & 0xC0 != 0x80 {
+                run += 1
+            }
             if run > maximumRun {
-                result.append(" ")
+                result.append(space)
                 run = 1
             }
-            result.append(scalar)
+            result.append(byte)
         }
-        return text(of: result[...])
+        return result
     }
 
-    private static func text(of scalars: ArraySlice<Unicode.Scalar>) -> String {
-        String(unsafeUninitializedCapacity: 4 * scalars.count) { bytes in
-            var count = 0
-            for scalar in scalars {
-                count += encode(scalar.value, bytes, at: count)
-            }
-            return count
-        }
+    // MARK: Scalars
+
+    /// The scalar that begins at a byte, and the place behind it; nil at the end.
+    private static func scalar(at index: Int, in text: Bytes) -> (scalar: Unicode.Scalar, next: Int)? {
+        guard index < text.count else { return nil }
+        var next = index
+        let scalar = PlainScalars.scalar(in: text, at: &next)
+        return Unicode.Scalar(scalar).map { ($0, next) }
     }
 
-    /// Writes a scalar in UTF-8.
-    ///
-    /// - Returns: The number of bytes it has taken.
-    @inline(__always)
-    private static func encode(_ scalar: UInt32, _ bytes: UnsafeMutableBufferPointer<UInt8>, at place: Int) -> Int {
-        func tail(_ shift: UInt32) -> UInt8 { UInt8(truncatingIfNeeded: 0x80 | (scalar >> shift & 0x3F)) }
-        switch scalar {
-        case 0..<0x80:
-            bytes[place] = UInt8(truncatingIfNeeded: scalar)
-            return 1
-        case 0x80..<0x800:
-            bytes[place] = UInt8(truncatingIfNeeded: 0xC0 | scalar >> 6)
-            bytes[place + 1] = tail(0)
-            return 2
-        case 0x800..<0x1_0000:
-            bytes[place] = UInt8(truncatingIfNeeded: 0xE0 | scalar >> 12)
-            bytes[place + 1] = tail(6)
-            bytes[place + 2] = tail(0)
-            return 3
-        default:
-            bytes[place] = UInt8(truncatingIfNeeded: 0xF0 | scalar >> 18)
-            bytes[place + 1] = tail(12)
-            bytes[place + 2] = tail(6)
-            bytes[place + 3] = tail(0)
-            return 4
+    /// The scalar before a byte; nil at the beginning.
+    private static func scalar(endingAt index: Int, in text: Bytes) -> Unicode.Scalar? {
+        var start = index - 1
+        while start > 0, text[start] & 0xC0 == 0x80 { start -= 1 }
+        return start < 0 ? nil : scalar(at: start, in: text)?.scalar
+    }
+
+    private static func isName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+            true
+        default: false
         }
     }
 
-    private static func isNameStart(_ scalar: Unicode.Scalar) -> Bool {
-        ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar) || ("0"..."9").contains(scalar) || scalar == "_"
-    }
-
-    private static func isTagBarrier(_ scalar: Unicode.Scalar) -> Bool {
-        scalar == "&" || scalar == "/" || isTagCharacter(scalar)
-    }
-
-    private static func isMentionBarrier(_ scalar: Unicode.Scalar) -> Bool { scalar == "/" || isTagCharacter(scalar) }
+    private static func isMark(_ byte: UInt8) -> Bool { byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-") }
 
     private static func isTagCharacter(_ scalar: Unicode.Scalar) -> Bool {
         scalar == "_" || isLetter(scalar) || isNumber(scalar)
@@ -249,39 +246,55 @@ package struct TextCleaner {
 /// Each of them becomes the same whatever stands beside it, as long as that is one of them too. A text of nothing else
 /// needs no tables of Unicode, which cost more than cutting the text into words.
 enum PlainScalars {
-    /// The text in compatibility composition and lower case, with spaces for control characters.
+    /// The text in compatibility composition and lower case, with spaces for control characters, in UTF-8.
     ///
     /// - Parameters:
     ///   - text: Any text.
     ///   - limit: How many scalars are returned at most.
     /// - Returns: Nil if the text has other scalars, as far as it matters.
-    static func unified(_ text: String, atMost limit: Int) -> [Unicode.Scalar]? {
+    static func unified(_ text: String, atMost limit: Int) -> [UInt8]? {
         var text = text
         return text.withUTF8 { bytes in
             var isPlain = true
-            // A scalar becomes at most as many as it has bytes.
-            let scalars = [Unicode.Scalar](unsafeUninitializedCapacity: bytes.count) { result, count in
-                var index = 0
-                while index < bytes.count {
-                    let scalar = scalar(in: bytes, at: &index)
-                    guard let plain = plain(scalar) else {
-                        isPlain = false
-                        return
-                    }
-                    // The scalar behind the last one is looked at, since it might have been composed with it.
-                    if count >= limit { break }
-                    result[count] = plain
-                    count += 1
-                    if scalar == ellipsis {
-                        result[count] = plain
-                        result[count + 1] = plain
-                        count += 2
-                    }
+            // No scalar becomes longer in UTF-8, nor the three of the one that becomes three.
+            let unified = [UInt8](unsafeUninitializedCapacity: bytes.count) { result, count in
+                if let written = unify(bytes, into: result, atMost: limit) {
+                    count = written
+                } else {
+                    isPlain = false
                 }
-                count = min(count, limit)
             }
-            return isPlain ? scalars : nil
+            return isPlain ? unified : nil
         }
+    }
+
+    /// The number of bytes that were written; nil for a text with other scalars.
+    private static func unify(
+        _ bytes: UnsafeBufferPointer<UInt8>, into result: UnsafeMutableBufferPointer<UInt8>, atMost limit: Int
+    ) -> Int? {
+        var (index, count, scalars) = (0, 0, 0)
+        while index < bytes.count {
+            let (start, first) = (index, bytes[index])
+            // The scalar behind the last one is looked at, since it might have been composed with it.
+            if scalars >= limit { return plain(scalar(in: bytes, at: &index)).map { _ in count - (scalars - limit) } }
+            scalars &+= 1
+            if first < 0x80 {
+                result[count] = plainASCII(first)
+                (index, count) = (index &+ 1, count &+ 1)
+                continue
+            }
+            let scalar = scalar(in: bytes, at: &index)
+            if isUsual(scalar) {
+                for place in 0..<3 { result[count &+ place] = bytes[start &+ place] }
+                count &+= 3
+            } else if let plain = plain(scalar) {
+                for _ in 0..<(scalar == ellipsis ? 3 : 1) { count += encode(plain, result, at: count) }
+                if scalar == ellipsis { scalars += 2 }
+            } else {
+                return nil
+            }
+        }
+        return count - max(0, scalars - limit)
     }
 
     /// The one that becomes three.
@@ -289,36 +302,95 @@ enum PlainScalars {
 
     /// What becomes of a scalar, or of each of the three that it becomes; nil if that is not known here.
     @inline(__always)
-    static func plain(_ scalar: UInt32) -> Unicode.Scalar? {
+    static func plain(_ scalar: UInt32) -> UInt32? {
         switch scalar {
-        case 0..<0x20, 0x7f, 0x3000: " "
-        case 0x41...0x5a: Unicode.Scalar(scalar + 0x20)
-        case 0x20...0x7e: Unicode.Scalar(scalar)
-        // Kana with their long marks, usual kanji.
-        case 0x3041...0x3096, 0x30A1...0x30FC, 0x4E00...0x9FEF: Unicode.Scalar(scalar)
-        case 0x3001...0x3003, 0x3005...0x3011, 0x3014...0x301B: Unicode.Scalar(scalar)
-        case ellipsis: "."
-        // Wide forms of ASCII.
-        case 0xFF21...0xFF3A: Unicode.Scalar(scalar - 0xFEE0 + 0x20)
-        case 0xFF01...0xFF5E: Unicode.Scalar(scalar - 0xFEE0)
-        // Dashes, quotation marks, arrows and faces, with what chooses their looks.
-        case 0x2013...0x2014, 0x2018...0x201D, 0x2190...0x2193, 0x2600...0x27BF, 0xFE0F, 0x200D: Unicode.Scalar(scalar)
-        case 0x1F300...0x1F6FF, 0x1F900...0x1F9FF: Unicode.Scalar(scalar)
+        case 0..<0x80: UInt32(plainASCII(UInt8(scalar)))
+        case _ where isUsual(scalar): scalar
+        case 0x3000: 0x20
+        case ellipsis: 0x2E
+        // Wide forms of ASCII, narrow ones of kana.
+        case 0xFF21...0xFF3A: scalar - 0xFEE0 + 0x20
+        case 0xFF01...0xFF5E: scalar - 0xFEE0
+        case 0xFF66...0xFF9D: narrowKana[Int(scalar - 0xFF66)]
+        // Letters of western Europe.
+        case 0xC0...0xD6, 0xD8...0xDE: scalar + 0x20
+        case 0xDF...0xF6, 0xF8...0xFF: scalar
+        // Dashes, quotation marks, arrows, shapes and faces, with what chooses their looks.
+        case 0x2013...0x2014, 0x2018...0x201D, 0x2190...0x2193, 0x25A0...0x27BF, 0xFE0F, 0x200D: scalar
+        case 0x1F300...0x1F6FF, 0x1F900...0x1F9FF: scalar
+        case 0x3005...0x3011, 0x3014...0x301C: scalar
+        // Numbers in circles.
+        case 0x2460...0x2468: scalar - 0x2460 + 0x31
         default: nil
         }
     }
 
-    /// Reads one scalar of text that is known to be UTF-8.
-    private static func scalar(in bytes: UnsafeBufferPointer<UInt8>, at index: inout Int) -> UInt32 {
-        let first = bytes[index]
-        let size = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4
-        guard size > 1 else {
-            index += 1
-            return UInt32(first)
+    /// What becomes of ASCII.
+    @inline(__always)
+    private static func plainASCII(_ byte: UInt8) -> UInt8 {
+        if byte < 0x20 || byte == 0x7f { return 0x20 }
+        return byte &- 0x41 < 26 ? byte | 0x20 : byte
+    }
+
+    /// Kana with their long marks, usual kanji and full stops: three bytes each, which stay.
+    @inline(__always)
+    private static func isUsual(_ scalar: UInt32) -> Bool {
+        switch scalar {
+        case 0x3041...0x3096, 0x30A1...0x30FC, 0x4E00...0x9FEF, 0x3001...0x3003: true
+        default: false
         }
-        var scalar = UInt32(first & 0xFF >> UInt8(size + 1))
-        for place in 1..<size { scalar = scalar << 6 | UInt32(bytes[index + place] & 0x3F) }
-        index += size
-        return scalar
+    }
+
+    /// What becomes of the narrow kana from U+FF66 on.
+    private static let narrowKana = "ヲァィゥェォャュョッーアイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワン".unicodeScalars
+        .map(\.value)
+
+    /// Writes a scalar in UTF-8.
+    ///
+    /// - Returns: The number of bytes it has taken.
+    @inline(__always)
+    private static func encode(_ scalar: UInt32, _ bytes: UnsafeMutableBufferPointer<UInt8>, at place: Int) -> Int {
+        func tail(_ shift: UInt32) -> UInt8 { UInt8(truncatingIfNeeded: 0x80 | (scalar >> shift & 0x3F)) }
+        switch scalar {
+        case 0..<0x80:
+            bytes[place] = UInt8(truncatingIfNeeded: scalar)
+            return 1
+        case 0x80..<0x800:
+            bytes[place] = UInt8(truncatingIfNeeded: 0xC0 | scalar >> 6)
+            bytes[place + 1] = tail(0)
+            return 2
+        case 0x800..<0x1_0000:
+            bytes[place] = UInt8(truncatingIfNeeded: 0xE0 | scalar >> 12)
+            bytes[place + 1] = tail(6)
+            bytes[place + 2] = tail(0)
+            return 3
+        default:
+            bytes[place] = UInt8(truncatingIfNeeded: 0xF0 | scalar >> 18)
+            bytes[place + 1] = tail(12)
+            bytes[place + 2] = tail(6)
+            bytes[place + 3] = tail(0)
+            return 4
+        }
+    }
+
+    /// Reads one scalar of text that is known to be UTF-8.
+    @inline(__always)
+    static func scalar(in bytes: UnsafeBufferPointer<UInt8>, at index: inout Int) -> UInt32 {
+        let first = UInt32(bytes[index])
+        func rest(_ place: Int) -> UInt32 { UInt32(bytes[index &+ place] & 0x3F) }
+        switch first {
+        case 0..<0x80:
+            index &+= 1
+            return first
+        case 0..<0xE0:
+            defer { index &+= 2 }
+            return (first & 0x1F) << 6 | rest(1)
+        case 0..<0xF0:
+            defer { index &+= 3 }
+            return (first & 0x0F) << 12 | rest(1) << 6 | rest(2)
+        default:
+            defer { index &+= 4 }
+            return (first & 0x07) << 18 | rest(1) << 12 | rest(2) << 6 | rest(3)
+        }
     }
 }
