@@ -11,10 +11,10 @@ struct Benchmarks: AsyncParsableCommand {
         discussion: """
             Both sides of a line take turns in one run, so the ratio says something even where other programs run. \
             It is the median over the pairs; half of the pairs lie in the range beside it. A target that is missed \
-            is no failure of the run; a line that cannot run is.
+            is no failure of the run. A line whose tool is not installed is skipped and says what to install.
 
             Exit codes:
-              0 measured   69 something is not installed   70 something could not be measured
+              0 measured or skipped   70 something could not be measured
             """)
 
     @Option(help: ArgumentHelp("Only works whose name contains this; more than one may be given.", valueName: "name"))
@@ -44,7 +44,7 @@ struct Benchmarks: AsyncParsableCommand {
         await bench.servers.stop()
         print(report.table)
         if json { print(report.json) }
-        if let code = Self.exitCode(report.failures) { throw code }
+        if report.hasFailed { throw ExitCode(70) }
     }
 
     private func measure(_ works: [Work], _ bench: Bench) async -> Report {
@@ -55,16 +55,11 @@ struct Benchmarks: AsyncParsableCommand {
             do {
                 report.add(work.name, .success(try await work.measure(bench)))
             } catch {
-                bench.say("could not measure \(work.name): \(error)")
+                bench.say("\(error is MissingTool ? "skipping" : "could not measure") \(work.name): \(error)")
                 report.add(work.name, .failure(error))
             }
         }
         return report
-    }
-
-    private static func exitCode(_ failures: [any Error]) -> ExitCode? {
-        if failures.isEmpty { return nil }
-        return ExitCode(failures.allSatisfy { $0 is MissingTool } ? 69 : 70)
     }
 }
 

@@ -14,10 +14,10 @@ struct Report {
         entries.append(Entry(work: work, result: result))
     }
 
-    /// What could not be measured.
-    var failures: [any Error] {
-        entries.compactMap { entry in
-            if case .failure(let error) = entry.result { error } else { nil }
+    /// Whether something could not be measured, other than for a tool that is not installed.
+    var hasFailed: Bool {
+        entries.contains { entry in
+            if case .failure(let error) = entry.result { !(error is MissingTool) } else { false }
         }
     }
 
@@ -52,7 +52,7 @@ struct Report {
     private func rows(_ entry: Entry) -> [[String]] {
         switch entry.result {
         case .failure(let error):
-            return [[entry.work, "not run: \(error)"]]
+            return [[entry.work, "\(error is MissingTool ? "skipped" : "failed"): \(error)"]]
         case .success(let lines):
             return lines.map { line in
                 let verdict = line.target.isReached(by: line.ratio).map { $0 ? "ok" : "missed" } ?? ""

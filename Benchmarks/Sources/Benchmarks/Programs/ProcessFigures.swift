@@ -11,10 +11,10 @@ struct ProcessFigures {
 
     /// Nil if there is no such process, or it has ended.
     init?(of pid: pid_t) {
-        guard let status = Self.text("/proc/\(pid)/status"), let stat = Self.text("/proc/\(pid)/stat"),
+        guard let status = Self.text("/proc/\(pid)/status"),
             let privateMemory = Self.mebibytes("RssAnon:", in: status),
             let peakMemory = Self.mebibytes("VmHWM:", in: status),
-            let processorTime = Self.processorTime(stat)
+            let processorTime = Self.processorTime(of: pid)
         else { return nil }
         self.privateMemory = privateMemory
         self.peakMemory = peakMemory
@@ -29,11 +29,12 @@ struct ProcessFigures {
             .compactMap { Double($0.trimmingCharacters(in: .whitespaces)) }.first.map { $0 / 1_024 }
     }
 
-    /// The fields 14 and 15 of proc(5)'s stat, in ticks; the name before them may hold anything but ends with a
-    /// parenthesis.
-    private static func processorTime(_ stat: String) -> Duration? {
-        let fields = stat[(stat.lastIndex(of: ")") ?? stat.startIndex)...].split(separator: " ")
-        guard fields.count > 13, let user = Int(fields[12]), let system = Int(fields[13]) else { return nil }
-        return .seconds(user + system) / sysconf(Int32(_SC_CLK_TCK))
+    /// What all its threads have taken, those that ended included; counted in ticks, an idle worker's would be rounded
+    /// to a third.
+    private static func processorTime(of pid: pid_t) -> Duration? {
+        var clock = clockid_t()
+        var time = timespec()
+        guard clock_getcpuclockid(pid, &clock) == 0, clock_gettime(clock, &time) == 0 else { return nil }
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 }

@@ -24,7 +24,7 @@ extension Work {
         let span = "idle `run` for \(minutes) minute\(minutes == 1 ? "" : "s")"
         return [
             .limited("idle_memory", "\(span): private memory", [watch.privateMemory], limit: 20, unit: "MiB"),
-            .limited("idle_cpu", "\(span): processor", [watch.processorShare * 100], limit: 0.1, unit: "%"),
+            .limited("idle_cpu", "\(span): processor", [watch.processorShare * 100], limit: 0.05, unit: "%"),
             .limited("idle_start", "from exec to the line that says that it works", startTimes, limit: 100, unit: "ms"),
         ]
     }
