@@ -61,13 +61,11 @@ package struct ExampleTable: Sendable {
     }
 
     func rows(of ids: [PostID], on connection: any StorageConnection) throws -> [PostID: Row] {
+        // Nearly all are new: only those that are there are read whole.
+        let known = Array(try states(of: ids, on: connection).keys)
         var rows: [PostID: Row] = [:]
-        for (network, values) in Self.chunks(ids) {
-            let found = try connection.query(
-                """
-                SELECT network, post_id, author, text, state FROM examples
-                WHERE mirror = \(mirror) AND network = \(network.rawValue) AND post_id IN \(list: values)
-                """)
+        for (network, values) in Self.chunks(known) {
+            let found = try connection.query(lookup(["author", "text", "state"], of: values, on: network))
             for case let row? in try found.map(Self.row) { rows[row.example.id] = row }
         }
         return rows
@@ -76,17 +74,29 @@ package struct ExampleTable: Sendable {
     func states(of ids: [PostID], on connection: any StorageConnection) throws -> [PostID: ExampleState] {
         var states: [PostID: ExampleState] = [:]
         for (network, values) in Self.chunks(ids) {
-            let found = try connection.query(
-                """
-                SELECT post_id, state FROM examples
-                WHERE mirror = \(mirror) AND network = \(network.rawValue) AND post_id IN \(list: values)
-                """)
-            for row in found {
+            for row in try connection.query(lookup(["state"], of: values, on: network)) {
                 states[PostID(network: network, value: try row.text("post_id"))] =
-                    ExampleState(rawValue: try row.text("state"))
+                    try row.optionalText("state").flatMap(ExampleState.init)
             }
         }
         return states
+    }
+
+    /// Asks for columns of posts, one by one by their key; null for a post that is not there.
+    ///
+    /// `post_id IN (…)` reads the whole table where Postgres takes that for quicker, and it grows with each batch.
+    func lookup(_ columns: [String], of ids: [String], on network: NetworkName) -> SQL {
+        var sql: SQL = "SELECT CAST(\(network.rawValue) AS TEXT) AS network, column1 AS post_id"
+        for column in columns {
+            sql +=
+                """
+                , (SELECT \(unsafe: column) FROM examples
+                WHERE mirror = \(mirror) AND network = \(network.rawValue) AND post_id = column1) AS \(unsafe: column)
+                """
+        }
+        sql += " FROM (VALUES "
+        for (index, id) in ids.enumerated() { sql += "\(unsafe: index == 0 ? "" : ", ")(\(id))" }
+        return sql + ") AS asked"
     }
 
     /// How many posts were learned.
@@ -144,6 +154,19 @@ package struct ExampleTable: Sendable {
     private static func counter(_ state: ExampleState) -> String { "examples.\(state.rawValue)" }
 
     // MARK: - Writing
+
+    /// From how many examples on it matters what Postgres believes of them.
+    static let many = 500
+
+    /// Has Postgres count what it believes of the table, where this batch has made many examples of few.
+    ///
+    /// It does so by itself a minute later. Until then it believes that a mirror has one example, and reads all of them
+    /// for each post that is looked up: a first training would take time that grows with its square.
+    func analyseIfGrown(by number: Int) async throws {
+        guard storage.kind == .postgres, number >= Self.many else { return }
+        let count = try await storage.read { try numbers(on: $0).values.reduce(0, +) }
+        if count - Int64(number) < Self.many { try await storage.note("ANALYZE examples") }
+    }
 
     /// The number of the last batch; no other process gets one until the transaction ends.
     func lockSequence(on connection: any StorageConnection) throws -> Int64 {

@@ -147,6 +147,7 @@ package struct Favorites: Sendable {
             try await change(at: now) { _ in
                 (usable, { example in found[example.id].flatMap { $0.example == example ? $0.features : nil } })
             })
+        try await examples.analyseIfGrown(by: summary.learned)
         return summary
     }
 

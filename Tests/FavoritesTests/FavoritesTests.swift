@@ -1,8 +1,10 @@
-import Favorites
 import Foundation
+import MeCab
 import Posts
 import Storage
 import Testing
+
+@testable import Favorites
 
 @Suite struct FavoritesTests {
     @Test func waitsForBothCategories() async throws {
@@ -134,6 +136,40 @@ import Testing
             await scratch.close()
             #expect(try await fixture.dump() == Corpus.counts)
             #expect(try await fixture.favorites().status().favorites == 3)
+        }
+    }
+
+    @Test func examplesAreAskedByTheirKeyRightAfterAFirstTraining() async throws {
+        try await Fixture.with(.redisAndPostgres) { fixture in
+            let posts = (0..<(4 * ExampleTable.many)).map { Corpus.example($0, "猫", "author\($0 % 20)") }
+            _ = try await fixture.favorites().learn(posts.map { .seen($0) }, at: Fixture.now)
+            let table = ExampleTable(
+                storage: fixture.storage, mirror: fixture.mirror,
+                extractor: FeatureExtractor(tokenizer: try Tokenizer(), words: .nouns))
+            let ids = (0..<400).map { Corpus.id($0).value }
+            let plan = try await fixture.storage.query(
+                "EXPLAIN " + table.lookup(["author", "text", "state"], of: ids, on: .mastodon)
+            ).map { try $0.text("QUERY PLAN") }
+            #expect(plan.count { $0.contains("Index Scan using examples_pkey") } == 3)
+            #expect(plan.count { $0.contains("Index Cond") && $0.contains("post_id = ") } == 3, "\(plan)")
+            #expect(!plan.contains { $0.contains("Filter") || $0.contains("Seq Scan") })
+        }
+    }
+
+    @Test(arguments: CountStoreKind.allCases) func knowsTheOnesThatAreThereAmongMany(_ kind: CountStoreKind)
+        async throws
+    {
+        try await Fixture.with(kind) { fixture in
+            let favorites = try fixture.favorites()
+            _ = try await favorites.learn(Corpus.events, at: Fixture.now)
+            let strangers = (1_000..<2_200).map { Corpus.example($0, "会議", nil) }
+            let summary = try await favorites.learn((strangers + Corpus.posts).map { .seen($0) }, at: Fixture.now)
+            #expect(summary.learned == strangers.count)
+            #expect(summary.unchanged == Corpus.posts.count)
+            let taken = try await favorites.learn(
+                [.unfavorited(Corpus.id(3)), .forgotten(Corpus.id(4)), .forgotten(Corpus.id(5_000))], at: Fixture.now)
+            #expect((taken.relabelled, taken.unlearned, taken.unchanged) == (1, 1, 1))
+            #expect(try await favorites.status().countsMatch)
         }
     }
 }

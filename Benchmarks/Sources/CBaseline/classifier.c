@@ -64,8 +64,10 @@ static int prepare_all(baseline_classifier *classifier) {
                  "ON CONFLICT (mirror, name) DO UPDATE SET value = counters.value RETURNING value"},
         {"sequence", "SELECT value FROM counters WHERE mirror = $1 AND name = $2"},
         {"advance", "UPDATE counters SET value = $3 WHERE mirror = $1 AND name = $2"},
-        {"known", "SELECT post_id, state FROM examples "
-                  "WHERE mirror = $1 AND network = $2 AND post_id = ANY($3::text[])"},
+        // As ours: `post_id = ANY` may read the whole table.
+        {"known", "SELECT post_id, (SELECT state FROM examples "
+                  "WHERE mirror = $1 AND network = $2 AND post_id = asked.post_id) "
+                  "FROM unnest($3::text[]) AS asked (post_id)"},
         {"store", "INSERT INTO examples (mirror, network, post_id, author, text, state, decided_ms, sequence) "
                   "SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], "
                   "$7::bigint[], $8::bigint[]) ON CONFLICT (mirror, network, post_id) DO UPDATE SET "
@@ -115,7 +117,8 @@ static int lock_examples(baseline_classifier *classifier, const baseline_posts *
     if (parameter_texts(&values[2], posts->ids, first, last, 0) < 0) return -1;
     PGresult *result = query(classifier, "known", 3);
     if (!result) return -1;
-    int known = PQntuples(result);
+    int known = 0;
+    for (int row = 0; row < PQntuples(result); row++) known += !PQgetisnull(result, row, 1);
     PQclear(result);
     return known == 0 ? 0 : baseline_fail("learn", "posts are known already");
 }
@@ -259,7 +262,9 @@ int baseline_learn(baseline_classifier *classifier, const baseline_posts *posts,
         if (lock_examples(classifier, posts, first, last) < 0 || store(classifier, posts, first, last) < 0) {
             return -1;
         }
-        if (run(classifier, "COMMIT") < 0 || count_batch(classifier) < 0) return -1;
+        if (run(classifier, "COMMIT") < 0) return -1;
+        if (first == 0 && run(classifier, "ANALYZE examples") < 0) return -1;
+        if (count_batch(classifier) < 0) return -1;
     }
     return 0;
 }

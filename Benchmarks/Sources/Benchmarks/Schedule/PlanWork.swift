@@ -47,7 +47,7 @@ extension Work {
         }
         guard slots > 0 else { throw BaselineError(description: "no day had a slot") }
         return .limited(
-            "plan_times", "of that, the times alone, from 10,000 posts in memory", figures, limit: 5, unit: "ms")
+            "plan_times", "the times of such a day alone, from 10,000 posts in memory", figures, limit: 5, unit: "ms")
     }
 }
 
