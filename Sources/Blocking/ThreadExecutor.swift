@@ -79,11 +79,18 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
         onCancel: @escaping @Sendable () -> Void = {},
         _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
-        let unit = WorkUnit(onCancel: onCancel, work)
-        return try await withTaskCancellationHandler {
+        try await run(WorkUnit(onCancel: onCancel, work)) { unit in
+            if !worker.addUnlessShutDown({ unit.execute() }) { unit.cancel() }
+        }
+    }
+
+    /// Waits for a unit, which `hand` gives to the thread; one that was cancelled before is not given.
+    private func run<Value: Sendable>(
+        _ unit: WorkUnit<Value>, otherwise: () -> Void = {}, hand: (WorkUnit<Value>) -> Void
+    ) async throws -> Value {
+        try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                guard unit.wait(with: continuation) else { return }
-                if !worker.addUnlessShutDown({ unit.execute() }) { unit.cancel() }
+                if unit.wait(with: continuation) { hand(unit) } else { otherwise() }
             }
         } onCancel: {
             unit.cancel()
@@ -102,12 +109,53 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
         interrupting interruption: Interruption, onCancel: @escaping @Sendable () -> Void = {},
         _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
-        try await run {
+        try await run(interruptible(interruption, onCancel, work)) { unit in
+            if !worker.addUnlessShutDown({ unit.execute() }) { unit.cancel() }
+        }
+    }
+
+    private func interruptible<Value: Sendable>(
+        _ interruption: Interruption, _ onCancel: @escaping @Sendable () -> Void,
+        _ work: @escaping @Sendable () throws -> Value
+    ) -> WorkUnit<Value> {
+        WorkUnit {
             interruption.request()
             onCancel()
         } _: {
             interruption.reset()
             return try work()
+        }
+    }
+
+    /// Runs a unit of work that may be over in a moment, and saves it both hops if it is.
+    ///
+    /// While nothing is queued or running, the caller's own thread has the executor's turn for a moment: no job of the
+    /// executor runs meanwhile. What then is not over goes on upon the executor's thread, before anything that came
+    /// later.
+    ///
+    /// - Parameters:
+    ///   - interruption: What the waits of `work` watch.
+    ///   - beginning: Tried first; nil when it is not over. It holds up a thread that others need too, so it must not
+    ///     take longer than a hop may on a busy machine, a millisecond.
+    ///   - work: The whole of the work, or what `beginning` has left of it. After a cancellation it may never run.
+    /// - Returns: What `beginning` or `work` returns.
+    /// - Throws: As ``run(onCancel:_:)`` does.
+    package func run<Value: Sendable>(
+        interrupting interruption: Interruption, beginning: () throws -> Value?,
+        _ work: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        guard !Task.isCancelled, worker.lend() else { return try await run(interrupting: interruption, work) }
+        do {
+            if let value = try beginning() {
+                worker.takeBack()
+                return value
+            }
+        } catch {
+            worker.takeBack()
+            throw error
+        }
+        return try await run(interruptible(interruption, {}, work), otherwise: { worker.takeBack() }) { unit in
+            worker.takeBack { unit.execute() }
         }
     }
 }
@@ -192,6 +240,10 @@ private final class Worker: @unchecked Sendable {
     private var queue: [@Sendable () -> Void] = []
     private var isRunning = false
     private var isShutDown = false
+    /// Whether a closure runs, or one that was taken from the queue is about to.
+    private var isBusy = false
+    /// Whether another thread has the turn.
+    private var isLent = false
     private var thread: pthread_t?
 
     init(name: String) {
@@ -226,8 +278,32 @@ private final class Worker: @unchecked Sendable {
         }
     }
 
+    /// Gives the turn to the calling thread, if nobody has it or waits for it.
+    ///
+    /// - Returns: Whether it has the turn; then ``takeBack(_:)`` must follow.
+    func lend() -> Bool {
+        condition.withLock {
+            guard !isShutDown, !isBusy, !isLent, queue.isEmpty else { return false }
+            isLent = true
+            return true
+        }
+    }
+
+    /// Ends what ``lend()`` began; `closure` runs before all that came meanwhile.
+    func takeBack(_ closure: (@Sendable () -> Void)? = nil) {
+        condition.withLock {
+            isLent = false
+            if let closure { queue.insert(closure, at: 0) }
+            if !queue.isEmpty || isShutDown && isRunning { wakeLocked() }
+        }
+    }
+
     private func addLocked(_ closure: @escaping @Sendable () -> Void) {
         queue.append(closure)
+        wakeLocked()
+    }
+
+    private func wakeLocked() {
         if isRunning {
             condition.signal()
         } else {
@@ -249,8 +325,9 @@ private final class Worker: @unchecked Sendable {
     /// Waits for closures; nil when the thread is to end.
     private func nextBatch() -> [@Sendable () -> Void]? {
         condition.withLock {
-            while queue.isEmpty {
-                if isShutDown {
+            isBusy = false
+            while queue.isEmpty || isLent {
+                if isShutDown, !isLent {
                     isRunning = false
                     thread = nil
                     return nil
@@ -258,6 +335,7 @@ private final class Worker: @unchecked Sendable {
                 condition.wait()
             }
             defer { queue = [] }
+            isBusy = true
             return queue
         }
     }

@@ -57,6 +57,76 @@ import Testing
         #expect(try await task.value == 42)
     }
 
+    // MARK: A beginning on the caller's thread
+
+    @Test func whatIsOverInAMomentNeedsNoThread() async throws {
+        let executor = ThreadExecutor(name: "test")
+        let value = try await executor.run(interrupting: Interruption(), beginning: { 1 }, { 2 })
+        #expect(value == 1)
+        await #expect(throws: Mistake.self) {
+            try await executor.run(interrupting: Interruption(), beginning: { throw Mistake() }, { 2 })
+        }
+        // The turn was given back.
+        #expect(try await executor.run(interrupting: Interruption(), beginning: { 3 }, { 4 }) == 3)
+        #expect(try await executor.run { 5 } == 5)
+    }
+
+    @Test func nothingElseRunsMeanwhileAndTheRestIsNext() async throws {
+        let executor = ThreadExecutor(name: "test")
+        let journal = Journal()
+        let tasks = Journal()
+        var later: [Task<Void, Never>] = []
+        try await executor.run(
+            interrupting: Interruption(),
+            beginning: {
+                later = (1...3).map { number in Task(executorPreference: executor) { journal.append(number) } }
+                tasks.append(journal.entries.count)
+                return nil
+            }, { journal.append(0) })
+        for task in later { await task.value }
+        #expect(tasks.entries == [0])
+        #expect(journal.entries == [0, 1, 2, 3])
+    }
+
+    @Test func aBusyExecutorDoesNotLendItsTurn() async throws {
+        let executor = ThreadExecutor(name: "test")
+        let gate = Gate()
+        async let first: Void = executor.run { gate.wait() }
+        await gate.waitUntilSomeoneWaits()
+        async let second = executor.run(interrupting: Interruption(), beginning: { 1 }, { 2 })
+        gate.open()
+        try await first
+        #expect(try await second == 2)
+    }
+
+    @Test func aRestThatIsCancelledNeverRunsAndHoldsNobodyUp() async throws {
+        let executor = ThreadExecutor(name: "test")
+        let task = Task {
+            try await executor.run(
+                interrupting: Interruption(),
+                beginning: {
+                    withUnsafeCurrentTask { $0?.cancel() }
+                    return nil
+                }, { Issue.record("cancelled work ran") })
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(try await executor.run { 1 } == 1)
+    }
+
+    @Test func anExecutorThatIsShutDownMeanwhileRunsTheRest() async throws {
+        let executor = ThreadExecutor(name: "test")
+        let value = try await executor.run(
+            interrupting: Interruption(),
+            beginning: {
+                executor.shutdown()
+                return nil
+            }, { 2 })
+        #expect(value == 2)
+        await #expect(throws: CancellationError.self) {
+            try await executor.run(interrupting: Interruption(), beginning: { 1 }, { 2 })
+        }
+    }
+
     @Test func neverRunsWorkThatWasCancelledInTheQueue() async throws {
         let executor = ThreadExecutor(name: "test")
         let gate = Gate()
