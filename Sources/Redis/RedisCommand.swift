@@ -34,17 +34,11 @@ package struct RedisCommand: Hashable, Sendable {
 extension RedisCommand {
     /// The bytes that ask the server for the commands, in order: an array of bulk strings each, every one behind its
     /// length.
-    ///
-    /// - Throws: ``RedisError`` with code `.invalidCommand`.
-    static func encode(_ commands: [RedisCommand]) throws(RedisError) -> [UInt8] {
+    static func encode(_ commands: [RedisCommand]) -> [UInt8] {
         var bytes: [UInt8] = []
         // Lengths seldom have more than three digits.
         bytes.reserveCapacity(commands.reduce(0) { $1.parts.reduce($0 + 16) { $0 + $1.bytes.count + 8 } })
         for command in commands {
-            guard command.parts.first?.bytes.isEmpty == false else {
-                // An empty command gets no reply at all: waiting for one would never end.
-                throw RedisError(.invalidCommand, message: "a command has no name")
-            }
             bytes.append(UInt8(ascii: "*"), command.parts.count)
             for part in command.parts {
                 bytes.append(UInt8(ascii: "$"), part.bytes.count)

@@ -12,13 +12,21 @@ package enum RedisTLSVerification: Hashable, Sendable {
     case firstUse
 }
 
+/// Where one server is.
+struct RedisAddress: Hashable, Sendable, CustomStringConvertible {
+    /// A name or an address, without brackets.
+    let host: String
+    let port: Int
+
+    var description: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }
+}
+
 /// Where Redis is and how to talk to it.
 ///
 /// Never prints the password.
 package struct RedisConfiguration: Sendable, CustomStringConvertible, CustomReflectable {
-    /// A name or an address, without brackets.
-    package let host: String
-    package let port: Int
+    /// Servers to begin with, in the order of the URL: any of a cluster's, or one after the other until one answers.
+    let addresses: [RedisAddress]
     package let usesTLS: Bool
     package let database: Int
     package var tlsVerification: RedisTLSVerification
@@ -28,14 +36,16 @@ package struct RedisConfiguration: Sendable, CustomStringConvertible, CustomRefl
     package var connectTimeout: Duration = .seconds(10)
     /// How long a pipeline may take from the first byte sent to the last received.
     package var commandTimeout: Duration = .seconds(30)
+    /// How long a cluster may take to settle, while it moves keys or replaces a master, before that is an error.
+    package var clusterPatience: Duration = .seconds(5)
     /// The most bytes the replies to one pipeline may have.
     package var maximumReplyBytes = 256 << 20
     let user: String?
     let password: String?
 
-    /// Reads `redis://[[user]:password@]host[:port][/database]`; `rediss://` speaks TLS.
+    /// Reads `redis://[[user]:password@]host[:port][,host[:port]…][/database]`; `rediss://` speaks TLS.
     ///
-    /// User name and password are percent-decoded.
+    /// User name and password are percent-decoded, and are the same for all hosts.
     ///
     /// - Parameters:
     ///   - url: The URL.
@@ -56,19 +66,21 @@ package struct RedisConfiguration: Sendable, CustomStringConvertible, CustomRefl
         // The last @, since a password may hold one.
         let split = authority.lastIndex(of: "@")
         (user, password) = try Self.credentials(split.map { authority[..<$0] })
-        (host, port) = try Self.address(split.map { authority[authority.index(after: $0)...] } ?? authority)
-
+        let hosts = split.map { authority[authority.index(after: $0)...] } ?? authority
+        addresses = try hosts.split(separator: ",", omittingEmptySubsequences: false)
+            .map { host throws(RedisError) in try Self.address(host) }
         self.tlsVerification = tlsVerification
     }
 
-    /// Host, port and database.
+    /// Hosts, ports and database.
     package var description: String {
-        "\(usesTLS ? "rediss" : "redis")://\(host.contains(":") ? "[\(host)]" : host):\(port)/\(database)"
+        let hosts = addresses.map(\.description).joined(separator: ",")
+        return "\(usesTLS ? "rediss" : "redis")://\(hosts)/\(database)"
     }
 
     package var customMirror: Mirror { Mirror(self, children: ["address": description]) }
 
-    var endpoint: ByteStreamEndpoint {
+    func endpoint(_ address: RedisAddress) -> ByteStreamEndpoint {
         let verification: TLSVerification =
             switch tlsVerification {
             case .full: .full
@@ -76,14 +88,14 @@ package struct RedisConfiguration: Sendable, CustomStringConvertible, CustomRefl
             case .pinned(let pin): .pinned(pin)
             }
         return ByteStreamEndpoint(
-            host: host, port: port, tls: usesTLS ? verification : nil, caBundlePath: caBundlePath)
+            host: address.host, port: address.port, tls: usesTLS ? verification : nil, caBundlePath: caBundlePath)
     }
 }
 
 // MARK: - The parts of a URL
 
 extension RedisConfiguration {
-    private static let form = "expected redis://[user:password@]host[:port][/database]"
+    private static let form = "expected redis://[user:password@]host[:port][,host[:port]…][/database]"
 
     private static func scheme(_ text: String) throws(RedisError) -> (Bool, Substring) {
         let lowercased = text.prefix(9).lowercased()
@@ -113,7 +125,7 @@ extension RedisConfiguration {
         return password.isEmpty && user.isEmpty ? (nil, nil) : (user.isEmpty ? nil : user, password)
     }
 
-    private static func address(_ text: Substring) throws(RedisError) -> (String, Int) {
+    private static func address(_ text: Substring) throws(RedisError) -> RedisAddress {
         var host = text.prefix { $0 != ":" }
         if text.hasPrefix("[") {
             host = text.dropFirst().prefix { $0 != "]" }
@@ -126,11 +138,11 @@ extension RedisConfiguration {
         guard !host.isEmpty else { throw unusable("has no host; \(form)") }
         var rest = text[host.endIndex...]
         if text.hasPrefix("[") { rest = rest.dropFirst() }
-        if rest.isEmpty { return (String(host), 6_379) }
+        if rest.isEmpty { return RedisAddress(host: String(host), port: 6_379) }
         guard rest.hasPrefix(":"), let port = decimal(rest.dropFirst(), upTo: 65_535), port > 0 else {
             throw unusable("has a port that is not a number from 1 to 65535; \(form)")
         }
-        return (String(host), port)
+        return RedisAddress(host: String(host), port: port)
     }
 
     private static func isNameCharacter(_ character: Character) -> Bool {

@@ -60,18 +60,26 @@ package struct RedisError: Error, Sendable, CustomStringConvertible {
 
     /// What a person can do about it, where the server's word does not say.
     private static let advice = [
+        "CLUSTERDOWN": "a part of the cluster has no master",
+        "CROSSSLOT": "its keys are in different slots of the cluster",
         "LOADING": "it is still reading its data",
         "MISCONF": "it cannot save its data: make room on its disk",
         "NOAUTH": "REDIS_URL needs a password",
         "NOPERM": "its user may not do that",
         "OOM": "its memory is full: raise maxmemory",
         "READONLY": "it is a replica, which takes no changes",
+        "TRYAGAIN": "the cluster is moving its keys, and does not come to an end",
     ]
 
     /// Whether another connection may lead to a server that answers otherwise: after a failover the name of a server
     /// belongs to another one, while the old one goes on answering.
     var isOfWrongServer: Bool {
-        ["READONLY", "MASTERDOWN", "LOADING", "CLUSTERDOWN", "NOAUTH"].contains(serverCode)
+        ["READONLY", "MASTERDOWN", "LOADING", "NOAUTH"].contains(serverCode)
+    }
+
+    /// The same failure of commands of which some have run.
+    var afterOthersRan: RedisError {
+        RedisError(code, mayHaveRun: true, serverCode: serverCode, message: message)
     }
 
     /// One line for people.

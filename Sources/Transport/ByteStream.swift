@@ -85,22 +85,20 @@ package final class ByteStream {
     ///
     /// Call it only after ``receiveSome(into:)`` returned nil: bytes that TLS has already decrypted are not waited for.
     ///
-    /// - Throws: ``TransportError`` with code `.timeout` after the deadline, or `CancellationError` when interrupted.
+    /// - Returns: False when that had not happened by the deadline.
+    /// - Throws: `CancellationError` when interrupted.
     package func wait(
         toSend: Bool = false, until deadline: ContinuousClock.Instant, interruption: Interruption? = nil
-    ) throws {
+    ) throws -> Bool {
         let events = toSend ? POLLIN | POLLOUT : POLLIN
         var watched = [pollfd(fd: socket, events: Int16(events), revents: 0)]
         if let interruption { watched.append(pollfd(fd: interruption.descriptor, events: Int16(POLLIN), revents: 0)) }
         while true {
             let remaining = ContinuousClock.now.duration(to: deadline)
-            guard remaining > .zero else {
-                throw TransportError(
-                    .timeout, requestDidNotLeave: false, host: host, message: "the server did not answer in time")
-            }
+            guard remaining > .zero else { return false }
             let count = poll(&watched, nfds_t(watched.count), Int32(clamping: remaining.curlMilliseconds))
             if watched.count > 1, watched[1].revents != 0 { throw CancellationError() }
-            if count > 0 { return }
+            if count > 0 { return true }
         }
     }
 

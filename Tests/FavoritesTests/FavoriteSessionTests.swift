@@ -211,8 +211,7 @@ import Testing
         let steps = answers.flatMap { answer in
             [LoopbackServer.Step.awaitText("features:normal"), .send(Array(answer.utf8))]
         }
-        let server = try LoopbackServer(
-            steps: [.awaitText("PING"), .send(Array("+PONG\r\n".utf8))] + steps + [.hang])
+        let server = try LoopbackServer(steps: LoopbackServer.redisGreeting + steps + [.hang])
         let client = RedisClient(configuration: try RedisConfiguration(url: "redis://127.0.0.1:\(server.port)"))
         let snapshot = try await RedisCountStore(client: client, mirror: "default").counts(of: ["猫"])
         await client.close()

@@ -220,10 +220,11 @@ import Testing
         try await Fixture.with(.redis) { fixture in
             let favorites = try fixture.favorites()
             _ = try await favorites.learn(Corpus.events, at: Fixture.now)
-            let silent = try LoopbackServer(steps: [
-                .awaitText("PING"), .send(Array("+PONG\r\n".utf8)), .awaitText("HLEN"), .awaitText("HLEN"),
-                .send(Array("-LOADING Redis is loading\r\n-LOADING Redis is loading\r\n".utf8)), .hang,
-            ])
+            let silent = try LoopbackServer(
+                steps: LoopbackServer.redisGreeting + [
+                    .awaitText("HLEN"), .awaitText("HLEN"),
+                    .send(Array("-LOADING Redis is loading\r\n-LOADING Redis is loading\r\n".utf8)), .hang,
+                ])
             let client = RedisClient(configuration: try RedisConfiguration(url: "redis://127.0.0.1:\(silent.port)"))
             let counts = RedisCountStore(client: client, mirror: fixture.mirror)
             let error = await #expect(throws: FavoritesError.self) { try await counts.size() }

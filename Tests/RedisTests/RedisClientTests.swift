@@ -156,6 +156,39 @@ import Testing
         #expect(try await client.command(RedisCommand("PING")) == .status("PONG"))
     }
 
+    @Test func anAnswerThatTakesLongerThanAMomentIsWaitedForElsewhere() async throws {
+        let client = try await makeClient()
+        let sleep = RedisCommand("EVAL", Self.slowScript, "0")
+        for number in 0..<3 {
+            #expect(try await client.command(RedisCommand("ECHO", "\(number)")).string == "\(number)")
+            #expect(try await client.command(sleep) == .integer(1))
+        }
+        await client.close()
+    }
+
+    @Test func anAnswerThatNobodyWaitsForIsNotTakenForAnothers() async throws {
+        let client = try await makeClient()
+        for number in 0..<20 {
+            #expect(try await client.command(RedisCommand("ECHO", "\(number)")).string == "\(number)")
+            let task = Task { try await client.command(RedisCommand("EVAL", Self.slowScript, "0")) }
+            // At once, while it is being sent, or while it is waited for.
+            for _ in 0..<number { await Task.yield() }
+            task.cancel()
+            _ = await task.result
+            #expect(try await client.command(RedisCommand("ECHO", "-\(number)")).string == "-\(number)")
+        }
+        await client.close()
+    }
+
+    /// Keeps the server busy for three milliseconds.
+    private static let slowScript = """
+        local start = redis.call('TIME')
+        repeat
+            local now = redis.call('TIME')
+        until (now[1] - start[1]) * 1000000 + now[2] - start[2] > 3000
+        return 1
+        """
+
     @Test func refusesCommandsOnceClosed() async throws {
         let client = try await makeClient()
         #expect(try await client.command(RedisCommand("PING")) == .status("PONG"))

@@ -108,9 +108,8 @@ import Testing
 
     @Test func aServerThatLoadsItsDataIsAskedAgainOnANewConnection() async throws {
         let loading = Array("-LOADING Redis is loading the dataset in memory\r\n".utf8)
-        let server = try LoopbackServer(steps: [
-            .awaitText("PING"), .send(Array("+PONG\r\n".utf8)), .awaitText("GET"), .send(loading), .hang,
-        ])
+        let server = try LoopbackServer(
+            steps: LoopbackServer.redisGreeting + [.awaitText("GET"), .send(loading), .hang])
         let client = try client("redis://127.0.0.1:\(server.port)")
         for _ in 0..<2 {
             let error = try await failure { try await client.command(RedisCommand("GET", "count")) }

@@ -49,6 +49,12 @@ package final class LoopbackServer: Sendable {
         case reset
     }
 
+    /// What a Redis server that is in no cluster answers to a client that has just connected.
+    package static let redisGreeting: [Step] = [
+        .awaitText("PING\r\n"), .send(Array("+PONG\r\n".utf8)), .awaitText("SLOTS\r\n"),
+        .send(Array("-ERR This instance has cluster support disabled\r\n".utf8)),
+    ]
+
     package typealias Handler = @Sendable (Request, Connection) throws -> Void
 
     /// The port the system chose.

@@ -131,7 +131,7 @@ package final class ServerProcess: Sendable {
     /// A TCP port on 127.0.0.1 that nobody listened on a moment ago.
     ///
     /// Somebody else may take it before a server does; callers try again.
-    static func freePort() throws -> UInt16 {
+    package static func freePort() throws -> UInt16 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard descriptor >= 0 else { throw TestSupportError("could not open a socket") }
         defer { close(descriptor) }

@@ -25,13 +25,11 @@ import Transport
     @Test func givesUpAtTheDeadline() async throws {
         let server = try LoopbackServer(steps: [.hang])
         let endpoint = ByteStreamEndpoint(host: "127.0.0.1", port: server.port)
-        let error = try await #require(throws: TransportError.self) {
-            try await executor.run {
-                let stream = try ByteStream(to: endpoint, deadline: .now + .seconds(10))
-                try stream.wait(until: .now + .milliseconds(50))
-            }
+        let hasArrived = try await executor.run {
+            let stream = try ByteStream(to: endpoint, deadline: .now + .seconds(10))
+            return try stream.wait(until: .now + .milliseconds(50))
         }
-        #expect(error.code == .timeout)
+        #expect(!hasArrived)
     }
 
     @Test func givesUpOnAHandshakeAtTheDeadline() async throws {
@@ -53,7 +51,7 @@ import Transport
         let task = Task {
             try await executor.run {
                 let stream = try ByteStream(to: endpoint, deadline: .now + .seconds(600), interruption: interruption)
-                try stream.wait(until: .now + .seconds(600), interruption: interruption)
+                _ = try stream.wait(until: .now + .seconds(600), interruption: interruption)
             }
         }
         interruption.request()
@@ -113,7 +111,7 @@ extension ByteStream {
         while !rest.isEmpty {
             let sent = try rest.withUnsafeBytes { try sendSome($0) }
             rest = rest.dropFirst(sent)
-            if sent == 0 { try wait(toSend: true, until: .now + .seconds(10)) }
+            if sent == 0 { _ = try wait(toSend: true, until: .now + .seconds(10)) }
         }
     }
 
@@ -123,7 +121,7 @@ extension ByteStream {
         while true {
             let received = try buffer.withUnsafeMutableBytes { try receiveSome(into: $0) }
             switch received {
-            case nil: try wait(until: .now + .seconds(10))
+            case nil: _ = try wait(until: .now + .seconds(10))
             case 0?: return all
             case let count?: all += buffer[..<count]
             }

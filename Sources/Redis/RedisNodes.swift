@@ -1,0 +1,339 @@
+import Blocking
+import Transport
+
+/// Commands on their way to their answers.
+///
+/// Belongs to the call that made it and, while that waits, to the turn of the client's executor.
+final class RedisTrip: @unchecked Sendable {
+    // Unchecked because the call waits while the executor's turn uses it.
+    let commands: [RedisCommand]
+    /// What was answered; for a command that is still open, what a server said last.
+    fileprivate(set) var replies: [RedisReply]
+    /// The places of the commands without an answer.
+    fileprivate(set) var open: [Int]
+    /// Where a command is to be asked once, because the key is on its way there.
+    fileprivate var asked: [Int: RedisAddress] = [:]
+    /// Why no server could be asked.
+    fileprivate var failure: RedisError?
+
+    /// - Throws: ``RedisError`` with code `.invalidCommand` for a command without a name, which gets no reply at all.
+    init(_ commands: [RedisCommand]) throws(RedisError) {
+        guard commands.allSatisfy({ $0.parts.first?.bytes.isEmpty == false }) else {
+            throw RedisError(.invalidCommand, message: "a command has no name")
+        }
+        self.commands = commands
+        replies = Array(repeating: .null, count: commands.count)
+        open = Array(commands.indices)
+    }
+
+    var isOver: Bool { open.isEmpty }
+
+    /// Ends the trip though commands are open.
+    ///
+    /// - Returns: What the servers said.
+    /// - Throws: ``RedisError`` when a server could not be asked.
+    func giveUp() throws(RedisError) -> [RedisReply] {
+        guard let failure else { return replies }
+        throw open.count < commands.count ? failure.afterOthersRan : failure
+    }
+}
+
+/// The connections of a client, and which server answers for what.
+///
+/// One server, until a server says that it belongs to a cluster: then one connection to each master that is needed.
+/// Used by one thread at a time.
+final class RedisNodes {
+    /// How often commands follow redirections before they wait.
+    private static let hops = 5
+    /// What connecting to one of several servers may take.
+    private static let nodePatience: Duration = .seconds(2)
+
+    private let configuration: RedisConfiguration
+    private let interruption: Interruption
+    private var connections: [RedisAddress: RedisConnection] = [:]
+    private var certificates: [RedisAddress: String] = [:]
+    /// The server that is asked for everything while no cluster is known.
+    private var home: RedisAddress
+    /// Nil while no server has said that it belongs to a cluster.
+    private var map: SlotMap?
+    /// Whether a server said otherwise than the map, or did not answer.
+    private var isOutdated = false
+    /// Who is asked first for a newer map.
+    private var informant: RedisAddress?
+    /// A trip whose commands were sent and not answered within a moment, and the server that has them.
+    private var underWay: (trip: RedisTrip, route: Route)?
+
+    /// Where commands go.
+    private struct Route: Hashable {
+        let address: RedisAddress
+        /// Whether the server must be told that it is asked for keys that are still on their way to it.
+        var isAsking = false
+    }
+
+    init(_ configuration: RedisConfiguration, interruption: Interruption) {
+        self.configuration = configuration
+        self.interruption = interruption
+        home = configuration.addresses[0]
+    }
+
+    // MARK: - Trips
+
+    /// Asks a server that is known to be near for something small, and waits a moment for the answer.
+    ///
+    /// - Returns: Whether the trip is over.
+    /// - Throws: ``RedisError`` or `CancellationError`.
+    func begin(_ trip: RedisTrip) throws -> Bool {
+        // TLS may raise SIGPIPE, which only the executor's own thread is safe from.
+        guard !configuration.usesTLS, trip.commands.count <= 4, underWay == nil, !isOutdated,
+            let route = onlyRoute(of: trip), let connection = connections[route.address], connection.isNear,
+            case let bytes = RedisCommand.encode(trip.commands), bytes.count <= RedisConnection.small,
+            connection.isIdle()
+        else { return false }
+        connection.begin(bytes, count: trip.commands.count)
+        try losing(route.address) {
+            guard let replies = try connection.proceed(until: .now + RedisConnection.moment) else {
+                return underWay = (trip, route)
+            }
+            take(replies, of: trip.open, for: trip, from: route.address)
+        }
+        return trip.isOver
+    }
+
+    private func onlyRoute(of trip: RedisTrip) -> Route? {
+        guard let map else { return Route(address: home) }
+        let slot = trip.commands[0].slot
+        guard trip.commands.allSatisfy({ $0.slot == slot }) else { return nil }
+        return map[slot].map { Route(address: $0) }
+    }
+
+    /// Goes as far as possible without waiting for a cluster to settle.
+    ///
+    /// - Throws: ``RedisError`` or `CancellationError`.
+    func advance(_ trip: RedisTrip) throws {
+        try finishWhatIsUnderWay(trip)
+        trip.failure = nil
+        for _ in 0..<Self.hops where !trip.isOver {
+            do {
+                try locate()
+                var mustWait = false
+                for (route, places) in routes(of: trip) {
+                    if try ask(places, of: trip, along: route) { mustWait = true }
+                }
+                if mustWait { return }
+            } catch let error as RedisError where map != nil && error.isOfUnreachableServer {
+                // Its replica takes its place, or it comes back.
+                (isOutdated, trip.failure, trip.asked) = (true, error, [:])
+                return
+            }
+        }
+    }
+
+    private func finishWhatIsUnderWay(_ trip: RedisTrip) throws {
+        guard let (begun, route) = underWay else { return }
+        underWay = nil
+        guard begun === trip, let connection = connections[route.address] else {
+            // Nobody waits for that answer any more.
+            connections[route.address] = nil
+            return
+        }
+        try losing(route.address) {
+            let replies = try connection.finish(by: .now + configuration.commandTimeout, interruption: interruption)
+            take(replies, of: trip.open, for: trip, from: route.address)
+        }
+    }
+
+    /// The open commands by where they go, in their order.
+    private func routes(of trip: RedisTrip) -> [(Route, [Int])] {
+        guard let map else { return [(Route(address: home), trip.open)] }
+        var routes: [Route] = []
+        var places: [Route: [Int]] = [:]
+        for place in trip.open {
+            let owner = map[trip.commands[place].slot] ?? map.masters.first ?? home
+            let route = trip.asked[place].map { Route(address: $0, isAsking: true) } ?? Route(address: owner)
+            if places[route] == nil { routes.append(route) }
+            places[route, default: []].append(place)
+        }
+        return routes.map { ($0, places[$0] ?? []) }
+    }
+
+    /// Asks one server for some of the open commands.
+    ///
+    /// - Returns: Whether it said that this is not the time.
+    private func ask(_ places: [Int], of trip: RedisTrip, along route: Route) throws -> Bool {
+        var commands = places.count == trip.commands.count ? trip.commands : places.map { trip.commands[$0] }
+        if route.isAsking { commands = commands.flatMap { [RedisCommand("ASKING"), $0] } }
+        var replies = try exchange(commands, with: route.address)
+        if route.isAsking { replies = stride(from: 1, to: replies.count, by: 2).map { replies[$0] } }
+        return take(replies, of: places, for: trip, from: route.address)
+    }
+
+    /// Takes in the replies of a server; returns whether one says that this is not the time.
+    @discardableResult
+    private func take(_ replies: [RedisReply], of places: [Int], for trip: RedisTrip, from source: RedisAddress) -> Bool
+    {
+        var (isLater, isMisled, left) = (false, false, Set<Int>())
+        for (place, reply) in zip(places, replies) {
+            trip.replies[place] = reply
+            guard case .error(let text) = reply else { continue }
+            isMisled = isMisled || RedisError(reply: text).isOfWrongServer
+            guard let redirection = Redirection(text, from: source) else { continue }
+            left.insert(place)
+            trip.asked[place] = nil
+            switch redirection {
+            case .moved(let slot, let owner): learn(that: owner, has: slot)
+            case .ask(let target): trip.asked[place] = target
+            case .later: (isLater, isOutdated) = (true, map != nil)
+            }
+        }
+        if left.isEmpty, places.count == trip.open.count {
+            trip.open = []
+        } else {
+            let answered = Set(places).subtracting(left)
+            trip.open.removeAll(where: answered.contains)
+        }
+        // Another connection may lead elsewhere: a name may have got another server, and there may be other hosts.
+        if isMisled { lose(source) }
+        return isLater
+    }
+
+    private func learn(that owner: RedisAddress, has slot: Int) {
+        if map == nil { map = SlotMap() }
+        map?[slot] = owner
+        (isOutdated, informant) = (true, owner)
+    }
+
+    // MARK: - Servers
+
+    /// Makes sure that it is known whom to ask.
+    private func locate() throws {
+        if map != nil {
+            if isOutdated { try refresh() }
+            return
+        }
+        if let connection = connections[home] {
+            // A connection that died while idle is replaced before anything is sent: nothing can run twice.
+            if connection.isIdle() { return }
+            connections[home] = nil
+        }
+        let addresses = configuration.addresses
+        let first = addresses.firstIndex(of: home) ?? 0
+        for offset in addresses.indices {
+            home = addresses[(first + offset) % addresses.count]
+            do {
+                try connect(to: home)
+                return
+            } catch let error as RedisError where error.code != .authentication && offset < addresses.count - 1 {
+                continue
+            }
+        }
+    }
+
+    /// Asks the servers, one after the other, who has which slot now.
+    private func refresh() throws {
+        let known = Set((map?.masters ?? []) + Array(connections.keys))
+        // In an order of its own each time: one of them may be cut off from the others and know nothing new.
+        let others = known.union(configuration.addresses).subtracting([informant].compactMap(\.self)).shuffled()
+        var hint = map
+        for address in [informant].compactMap(\.self) + others {
+            do {
+                let reply = try exchange([SlotMap.question], with: address)[0]
+                if let report = SlotMap.Report(reply) { hint = SlotMap(report, from: address) }
+                if case .error(let text) = reply, text.contains("cluster support disabled") {
+                    (hint, home) = (nil, address)
+                }
+                (map, informant, isOutdated) = (hint, nil, false)
+                let masters = Set(map?.masters ?? [home])
+                connections = connections.filter { masters.contains($0.key) }
+                return
+            } catch let error as RedisError where [.unavailable, .timeout].contains(error.code) {
+                continue
+            }
+        }
+        informant = nil
+    }
+
+    /// Sends commands over a live connection, made if need be, and returns their replies.
+    private func exchange(_ commands: [RedisCommand], with address: RedisAddress) throws -> [RedisReply] {
+        let bytes = RedisCommand.encode(commands)
+        if let connection = connections[address], !connection.isIdle() { connections[address] = nil }
+        let connection = try connections[address] ?? connect(to: address)
+        return try losing(address) {
+            try connection.exchange(
+                bytes, count: commands.count, deadline: .now + configuration.commandTimeout,
+                interruption: interruption)
+        }
+    }
+
+    @discardableResult
+    private func connect(to address: RedisAddress) throws -> RedisConnection {
+        let isOneOfMany = map != nil || configuration.addresses.count > 1
+        let patience = isOneOfMany ? min(configuration.connectTimeout, Self.nodePatience) : configuration.connectTimeout
+        let deadline = ContinuousClock.now + patience
+        do {
+            let connection = try RedisConnection(
+                configuration, to: address, deadline: deadline, interruption: interruption)
+            try checkCertificate(connection, of: address)
+            let report = try connection.greet(configuration, by: deadline, interruption: interruption)
+            connections[address] = connection
+            if map == nil { map = report.map { SlotMap($0, from: address) } }
+            return connection
+        } catch {
+            throw redisError(error, of: address, mayHaveRun: false)
+        }
+    }
+
+    private func checkCertificate(_ connection: RedisConnection, of address: RedisAddress) throws(RedisError) {
+        guard configuration.usesTLS, configuration.tlsVerification == .firstUse else { return }
+        guard let certificate = connection.peerCertificate, certificates[address] ?? certificate == certificate else {
+            throw RedisError(
+                .authentication,
+                message:
+                    "the server shows another certificate than before; restart to trust it, or set REDIS_TLS_VERIFY")
+        }
+        certificates[address] = certificate
+    }
+
+    /// Runs an exchange with a server; if it fails, the connection is out of step and goes.
+    private func losing<Value>(_ address: RedisAddress, _ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch {
+            lose(address)
+            throw redisError(error, of: address, mayHaveRun: true)
+        }
+    }
+
+    /// Drops a connection; where there are several hosts and no cluster, the next one is asked next.
+    private func lose(_ address: RedisAddress) {
+        connections[address] = nil
+        isOutdated = map != nil
+        guard map == nil, let place = configuration.addresses.firstIndex(of: address) else { return }
+        home = configuration.addresses[(place + 1) % configuration.addresses.count]
+    }
+
+    /// An error of the transport in Redis' terms; cancellations pass.
+    private func redisError(_ error: any Error, of address: RedisAddress, mayHaveRun: Bool) -> any Error {
+        if let error = error as? RedisError {
+            return RedisError(
+                error.code, mayHaveRun: error.mayHaveRun && mayHaveRun, serverCode: error.serverCode,
+                message: error.code == .timeout ? "\(address): \(error.message)" : error.message)
+        }
+        guard let error = error as? TransportError else { return error }
+        let code: RedisError.Code =
+            switch error.code {
+            case .timeout: .timeout
+            case .tls: .authentication
+            default: .unavailable
+            }
+        // Many servers sign their own certificate, and only a person can say that this is one of them.
+        let advice =
+            error.code == .tls && configuration.tlsVerification == .full
+            ? "; if the server signs its own certificate, set REDIS_TLS_VERIFY to its pin:sha256//…, or to none" : ""
+        return RedisError(code, mayHaveRun: mayHaveRun, message: "\(address): \(error.message)\(advice)")
+    }
+}
+
+extension RedisError {
+    /// Whether nothing was asked, because there was no server to ask, or one that is not ready.
+    fileprivate var isOfUnreachableServer: Bool { !mayHaveRun && [.unavailable, .timeout].contains(code) }
+}

@@ -1,0 +1,125 @@
+/// Which master of a cluster has which of its 16,384 slots.
+struct SlotMap {
+    static let slots = 16_384
+    /// Understood by every version that has clusters.
+    static let question = RedisCommand("CLUSTER", "SLOTS")
+
+    /// The masters, each once.
+    private(set) var masters: [RedisAddress] = []
+    /// Places in `masters`; -1 for a slot that nobody is known to have.
+    private var owners = [Int](repeating: -1, count: slots)
+
+    /// Who is known to have a slot.
+    subscript(slot: Int) -> RedisAddress? {
+        get { owners[slot] < 0 ? nil : masters[owners[slot]] }
+        set { owners[slot] = newValue.map { place(of: $0) } ?? -1 }
+    }
+
+    private mutating func place(of master: RedisAddress) -> Int {
+        if let place = masters.firstIndex(of: master) { return place }
+        masters.append(master)
+        return masters.count - 1
+    }
+
+    /// What a server answers to the ``question``: ranges of slots and the address of each one's master.
+    struct Report {
+        fileprivate let ranges: [(slots: ClosedRange<Int>, host: String?, port: Int)]
+
+        /// Nil for a server that is in no cluster, or does not tell.
+        init?(_ reply: RedisReply) {
+            guard let entries = reply.array else { return nil }
+            ranges = entries.compactMap { entry in
+                guard let parts = entry.array, parts.count >= 3, let first = parts[0].integer,
+                    let last = parts[1].integer, 0 <= first, first <= last, last < slots,
+                    let master = parts[2].array, master.count >= 2, let port = master[1].integer
+                else { return nil }
+                return (Int(first)...Int(last), master[0].string, Int(clamping: port))
+            }
+        }
+    }
+
+    init() {}
+
+    /// - Parameters:
+    ///   - report: A server's.
+    ///   - source: That server, which may not know its own name.
+    init(_ report: Report, from source: RedisAddress) {
+        for range in report.ranges {
+            let place = place(of: source.named(range.host, port: range.port))
+            for slot in range.slots { owners[slot] = place }
+        }
+    }
+}
+
+extension RedisAddress {
+    /// The address that a server gives, with its own host where it gives none or says that it does not know it.
+    fileprivate func named(_ host: String?, port: Int) -> RedisAddress {
+        RedisAddress(host: host.flatMap { ["", "?"].contains($0) ? nil : $0 } ?? self.host, port: port)
+    }
+}
+
+/// What a server of a cluster answers in place of an answer.
+enum Redirection: Equatable {
+    /// Another server has the slot, from now on.
+    case moved(slot: Int, to: RedisAddress)
+    /// The keys are on their way to another server, which has these already.
+    case ask(RedisAddress)
+    /// Not now: keys are on their way, or nobody has the slot.
+    case later
+
+    /// Nil for every other error.
+    ///
+    /// - Parameters:
+    ///   - error: The text of an error reply.
+    ///   - source: Who sent it.
+    init?(_ error: String, from source: RedisAddress) {
+        if error.hasPrefix("TRYAGAIN ") || error.hasPrefix("CLUSTERDOWN ") {
+            self = .later
+            return
+        }
+        let words = error.split(separator: " ")
+        guard words.count == 3, ["MOVED", "ASK"].contains(words[0]), let slot = Int(words[1]),
+            (0..<SlotMap.slots).contains(slot), let colon = words[2].lastIndex(of: ":"),
+            let port = Int(words[2][words[2].index(after: colon)...])
+        else { return nil }
+        let target = source.named(String(words[2][..<colon]), port: port)
+        self = words[0] == "ASK" ? .ask(target) : .moved(slot: slot, to: target)
+    }
+}
+
+// MARK: - Slots of keys
+
+extension RedisCommand {
+    /// The slot of the key that the command is about.
+    ///
+    /// A command without keys gets the slot of whatever stands first: any server answers it.
+    var slot: Int {
+        let isScript = ["EVAL", "EVALSHA"].contains(parts[0])
+        guard let key = parts.dropFirst(isScript ? 3 : 1).first else { return 0 }
+        return key.slot
+    }
+}
+
+extension RedisArgument {
+    /// The slot of a cluster that a key of this name is in.
+    ///
+    /// Only the part between the first brace and the next closing one counts, unless it is empty.
+    package var slot: Int {
+        var tag = bytes[...]
+        if let open = bytes.firstIndex(of: UInt8(ascii: "{")),
+            let close = bytes[(open + 1)...].firstIndex(of: UInt8(ascii: "}")), close > open + 1
+        {
+            tag = bytes[(open + 1)..<close]
+        }
+        return Int(Self.checksum(tag)) % SlotMap.slots
+    }
+
+    /// CRC-16 as XMODEM has it: polynomial 1021 (hexadecimal), nothing reflected, beginning with zero.
+    private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt16 {
+        bytes.reduce(0) { checksum, byte in
+            (0..<8).reduce(checksum ^ UInt16(byte) << 8) { sum, _ in
+                sum & 0x8000 == 0 ? sum << 1 : sum << 1 ^ 0x1021
+            }
+        }
+    }
+}
