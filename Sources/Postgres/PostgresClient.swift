@@ -187,7 +187,7 @@ package final class PostgresClient: @unchecked Sendable {
     ) throws -> Value {
         connection.beginUnit()
         let result = Result {
-            if let begin = mode.begin { try connection.control(begin) }
+            try begin(mode, connection)
             return try body(connection)
         }
         // What the server refused counts, also where the body made another error, or none, of it.
@@ -207,6 +207,18 @@ package final class PostgresClient: @unchecked Sendable {
         }
         try commit(mode, connection)
         return value
+    }
+
+    private func begin(_ mode: PostgresTransactionMode, _ connection: PostgresConnection) throws {
+        guard let begin = mode.begin else { return }
+        do {
+            try connection.control(begin)
+        } catch var error as PostgresError where error.sqlState == "0A000" {
+            // A standby does not even begin what is serializable: to us it is a server that takes no changes.
+            _ = drop()
+            error.sqlState = "25006"
+            throw error
+        }
     }
 
     private func rollBack(_ mode: PostgresTransactionMode, _ connection: PostgresConnection) {

@@ -1,11 +1,13 @@
 import CPostgres
 
-/// How to reach a server: a URL, taken apart by libpq's own rules.
+/// How to reach a server, or the one of several that takes changes: a URL, taken apart by libpq's own rules.
 ///
 /// The parts may hold a password, so the value describes itself without them.
 package struct PostgresConfiguration: Sendable {
-    /// Keyword and value of every setting that was given or has our default.
-    let settings: [String: String]
+    /// For each host of the URL, keyword and value of every setting that was given or has our default.
+    ///
+    /// libpq knows lists of hosts itself, but leaves the time that each may take to those who wait for it themselves.
+    let hosts: [[String: String]]
     /// How long the server may say nothing in the middle of a conversation.
     ///
     /// The kernel notices a machine that is gone; this is for one that is
@@ -55,14 +57,35 @@ package struct PostgresConfiguration: Sendable {
         }
         // Texts travel as Swift's own encoding.
         settings["client_encoding"] = "UTF8"
-        self.settings = settings
+        hosts = Self.hosts(settings)
+    }
+
+    /// The settings of each host of a list.
+    ///
+    /// Of several hosts the one is wanted that takes changes, unless the URL wants another.
+    private static func hosts(_ settings: [String: String]) -> [[String: String]] {
+        let lists = ["host", "hostaddr", "port"].map { keyword in
+            (keyword, settings[keyword]?.split(separator: ",", omittingEmptySubsequences: false) ?? [])
+        }
+        let count = lists.map(\.1.count).max() ?? 1
+        // Lists that do not belong together are libpq's to complain of.
+        guard count > 1, lists.allSatisfy({ [0, count].contains($1.count) || $0 == "port" && $1.count == 1 }) else {
+            return [settings]
+        }
+        return (0..<count).map { place in
+            var host = settings.merging(["target_session_attrs": "read-write"]) { given, _ in given }
+            for (keyword, list) in lists where list.count == count {
+                host[keyword] = list[place].isEmpty ? nil : String(list[place])
+            }
+            return host
+        }
     }
 
     var answerMilliseconds: Int { max(1, Int(clamping: Int64(answerTimeout / .milliseconds(1)))) }
 
-    /// The time a connection may take, in milliseconds; nil is no limit.
+    /// The time a connection to one host may take, in milliseconds; nil is no limit.
     var connectTimeoutMilliseconds: Int? {
-        guard let seconds = settings["connect_timeout"].flatMap({ Int($0) }), seconds > 0 else { return nil }
+        guard let seconds = hosts[0]["connect_timeout"].flatMap({ Int($0) }), seconds > 0 else { return nil }
         return min(seconds, 3_600) * 1_000
     }
 }

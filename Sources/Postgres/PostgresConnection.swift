@@ -183,14 +183,31 @@ package final class PostgresConnection {
 // MARK: - Connecting
 
 extension PostgresConnection {
-    /// Connects, within the URL's `connect_timeout`.
+    /// Connects to the first host that answers and is what the URL asks for, each within its `connect_timeout`.
     ///
     /// - Throws: ``PostgresError`` with code `.connect` or `.authentication`,
     ///   or `CancellationError` if the interruption was requested.
     static func connect(
         _ configuration: PostgresConfiguration, interruption: Interruption
     ) throws -> PostgresConnection {
-        guard let handle = start(configuration) else { throw PostgresError(.connect, "no memory") }
+        var refusals: [String] = []
+        for (place, host) in configuration.hosts.enumerated() {
+            do {
+                return try connect(to: host, configuration, interruption)
+            } catch var error as PostgresError where error.code == .connect {
+                refusals.append(error.message)
+                guard place == configuration.hosts.count - 1 else { continue }
+                error.message = refusals.joined(separator: "; ")
+                throw error
+            }
+        }
+        throw PostgresError(.connect, "there is no host")
+    }
+
+    private static func connect(
+        to host: [String: String], _ configuration: PostgresConfiguration, _ interruption: Interruption
+    ) throws -> PostgresConnection {
+        guard let handle = start(host) else { throw PostgresError(.connect, "no memory") }
         do {
             try finishConnecting(handle, configuration, interruption)
         } catch {
@@ -204,8 +221,8 @@ extension PostgresConnection {
     }
 
     /// Keywords and values go as arrays: nothing is glued into a string.
-    private static func start(_ configuration: PostgresConfiguration) -> OpaquePointer? {
-        let settings = configuration.settings.sorted { $0.key < $1.key }
+    private static func start(_ host: [String: String]) -> OpaquePointer? {
+        let settings = host.sorted { $0.key < $1.key }
         let keywords = settings.map { strdup($0.key) }
         let values = settings.map { strdup($0.value) }
         defer { for case let text? in keywords + values { free(text) } }

@@ -81,6 +81,34 @@ import Testing
         try await fixture.expectNothingTwiceOrLost(outages: [], isDisturbed: false)
     }
 
+    @Test func livesBehindAPooler() async throws {
+        let server = try await PostgresServer.shared()
+        let pooler = try await PoolerServer.start(before: server)
+        let database = try await server.makeDatabase()
+        let fixture = try await MirrorFixture.start(
+            .postgres, variables: ["DATABASE_URL": pooler.url(database), "FAVORITES_PER_DAY": "1000"])
+        OpenMirrors.current?.add { withExtendedLifetime(pooler) {} }
+        try await fixture.live(until: 24)
+        try await fixture.expectNothingTwiceOrLost(outages: [], isDisturbed: false)
+        let sessions = try await server.run(
+            "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
+            database: database)
+        #expect(sessions == "3\n")
+    }
+
+    @Test func survivesAStandbyThatTakesOver() async throws {
+        let pair = try await PostgresPair.start()
+        let fixture = try await MirrorFixture.start(
+            .postgres, from: 6.5, variables: ["DATABASE_URL": pair.makeDatabase(), "FAVORITES_PER_DAY": "1000"])
+        try await fixture.live(
+            until: 13,
+            events: [
+                (8.2, { try await pair.failOver() }), (9.1, { try await pair.restore() }),
+                (10.4, { try await pair.failOver() }), (11, { try await pair.restore() }),
+            ])
+        try await fixture.expectNothingTwiceOrLost(outages: [], isDisturbed: false)
+    }
+
     @Test func survivesTransactionsThatOthersMakeImpossible() async throws {
         let server = try await PostgresServer.shared()
         let (fixture, _, database) = try await start(on: server)

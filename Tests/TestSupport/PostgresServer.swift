@@ -157,6 +157,28 @@ package final class PostgresServer: Sendable {
             """, database: database)
     }
 
+    /// Starts another server that has the data of this one and follows it.
+    ///
+    /// - Parameter settings: Server settings.
+    /// - Returns: The server, ready for connections.
+    /// - Throws: ``TestSupportError`` if it does not start.
+    package func startStandby(settings: [String: String] = [:]) async throws -> PostgresServer {
+        let folder = try TemporaryDirectory(in: "/tmp")
+        try await tools.copy(port: port, to: folder.path)
+        return try await ServerProcess.onFreePort { port in
+            try await PostgresServer(port, userInfo, tools, folder, settings)
+        }
+    }
+
+    /// Ends the server if it runs, and starts it with the data of another one, which it follows.
+    ///
+    /// - Throws: ``TestSupportError`` if it does not start.
+    package func follow(_ primary: PostgresServer) async throws {
+        await stop(.immediate)
+        try await tools.copy(port: primary.port, to: socketFolder)
+        try await process.start()
+    }
+
     /// Begins another history of the data, as a standby does that takes over.
     ///
     /// - Throws: ``TestSupportError`` if the server does not start again.
@@ -181,8 +203,8 @@ package final class PostgresServer: Sendable {
         try await run("ALTER DATABASE \(name) \(change)")
     }
 
-    private static func name(_ database: String) -> String {
-        database.split(separator: "/").last.map(String.init) ?? database
+    static func name(_ database: String) -> String {
+        database.prefix { $0 != "?" }.split(separator: "/").last.map(String.init) ?? database
     }
 
     private static func flags(_ settings: [String: String]) -> [String] {

@@ -50,6 +50,15 @@ struct PostgresTools: Sendable {
         try await ChildProcess.run(prefix + ["/bin/sh", "-c", "exec \"$@\" <\"$0\"", order] + server)
     }
 
+    /// Makes `folder/data` a copy of a running server's, ready to follow it.
+    func copy(port: UInt16, to folder: String) async throws {
+        try await own(folder)
+        try await ChildProcess.run(["rm", "-rf", folder + "/data"])
+        let source = ["-d", "host=127.0.0.1 port=\(port) user=postgres"]
+        let target = ["-D", folder + "/data", "-R", "-X", "stream", "-c", "fast", "--no-sync"]
+        try await ChildProcess.run(command("pg_basebackup", source + target))
+    }
+
     /// Gives a file to the user the server runs as.
     func own(_ path: String) async throws {
         if !prefix.isEmpty { try await ChildProcess.run(["chown", "postgres:postgres", path]) }
