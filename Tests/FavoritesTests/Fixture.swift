@@ -13,9 +13,10 @@ enum CountStoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible
     case postgres = "counts in PostgreSQL"
     case redis = "counts in Redis, examples in SQLite"
     case redisAndPostgres = "counts in Redis, examples in PostgreSQL"
+    case redisCluster = "counts in a Redis Cluster, examples in SQLite"
 
     var testDescription: String { rawValue }
-    var usesRedis: Bool { self == .redis || self == .redisAndPostgres }
+    var usesRedis: Bool { self == .redis || self == .redisAndPostgres || self == .redisCluster }
     var usesPostgres: Bool { self == .postgres || self == .redisAndPostgres }
 
     /// Kinds whose counts are in Redis.
@@ -25,15 +26,21 @@ enum CountStoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible
 /// One mirror with a fresh database and count store of its own.
 final class Fixture: Sendable {
     let storage: any StorageEngine
-    let mirror = "test-" + UUID().uuidString.lowercased()
+    let mirror: String
     let redis: RedisClient?
     let counts: any CountStore
     private let folder: TemporaryDirectory
 
     static let now = Date(timeIntervalSince1970: 1_795_000_000)
 
-    init(_ kind: CountStoreKind, redis url: String? = nil) async throws {
+    /// - Parameters:
+    ///   - kind: Where the counts and the examples are.
+    ///   - url: Another Redis than the one that all tests share.
+    ///   - master: The number of the master of a cluster that has the counts.
+    /// - Throws: What went wrong.
+    init(_ kind: CountStoreKind, redis url: String? = nil, master: Int = 0) async throws {
         folder = try TemporaryDirectory()
+        mirror = kind == .redisCluster ? Self.mirror(of: master) : "test-" + UUID().uuidString.lowercased()
         if kind.usesPostgres {
             storage = try await Storage.open(.postgres(url: PostgresServer.shared().makeDatabase()))
         } else {
@@ -41,8 +48,12 @@ final class Fixture: Sendable {
         }
         _ = try await Migrations.apply(to: storage)
         if kind.usesRedis {
-            let server = if let url { url } else { try await RedisServer.shared().url }
-            let client = RedisClient(configuration: try RedisConfiguration(url: server))
+            let shared =
+                kind == .redisCluster ? try await RedisCluster.shared().url : try await RedisServer.shared().url
+            var configuration = try RedisConfiguration(url: url ?? shared)
+            // A busy machine takes its time.
+            configuration.clusterPatience = .seconds(30)
+            let client = RedisClient(configuration: configuration)
             redis = client
             counts = RedisCountStore(client: client, mirror: mirror)
         } else {
@@ -51,11 +62,20 @@ final class Fixture: Sendable {
         }
     }
 
+    /// A fresh name whose counts, and those of its neighbour, are in slots that one master of a cluster begins with.
+    private static func mirror(of master: Int) -> String {
+        while true {
+            let name = "test-" + UUID().uuidString.lowercased()
+            let slots = [name, name + "-neighbour"].map { RedisArgument("{\($0)}").slot }
+            if slots.allSatisfy({ $0 / 5_461 == master }) { return name }
+        }
+    }
+
     /// Runs a test and closes what it used.
     static func with(
-        _ kind: CountStoreKind, redis url: String? = nil, _ body: (Fixture) async throws -> Void
+        _ kind: CountStoreKind, redis url: String? = nil, master: Int = 0, _ body: (Fixture) async throws -> Void
     ) async throws {
-        let fixture = try await Fixture(kind, redis: url)
+        let fixture = try await Fixture(kind, redis: url, master: master)
         do {
             try await body(fixture)
         } catch {

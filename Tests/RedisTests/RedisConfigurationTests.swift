@@ -10,6 +10,7 @@ import Transport
         ("redis://:s3cr3t@10.0.0.1:6379/2", "redis://10.0.0.1:6379/2"),
         ("rediss://user:s3cr3t@[::1]:6380", "rediss://[::1]:6380/0"),
         ("redis://user:s3cr3t@x@host", "redis://host:6379/0"),
+        ("redis://:s3cr3t@a:1,b,[::1]:3/2", "redis://a:1,b:6379,[::1]:3/2"),
     ])
     func readsURLs(url: String, expected: String) throws {
         let configuration = try RedisConfiguration(url: url)
@@ -23,7 +24,8 @@ import Transport
         ("", "does not begin with redis://"), ("localhost:6379", "does not begin with redis://"),
         ("http://localhost", "does not begin with redis://"), ("redis:/localhost", "does not begin with redis://"),
         ("redis://", "has no host"), ("redis://:s3cr3t@", "has no host"), ("redis://:6379", "has no host"),
-        ("redis:///0", "has no host"),
+        ("redis:///0", "has no host"), ("redis://a,,b", "has no host"), ("redis://a,", "has no host"),
+        ("redis://a,b:x", "has a port"),
         ("redis://host:", "has a port"), ("redis://host:0", "has a port"), ("redis://host:65536", "has a port"),
         ("redis://host:6379x", "has a port"), ("redis://host:99999999999999999999", "has a port"),
         ("redis://[::1]x", "has a port"), ("redis://[::1", "malformed address"), ("redis://[]", "malformed address"),

@@ -26,6 +26,19 @@ import Testing
         #expect(try await client.command(RedisCommand("INCRBY", "count", "7")) == .integer(7))
     }
 
+    @Test func ofSeveralServersTheOneIsFoundThatTakesChanges() async throws {
+        let (replica, primary) = (try await RedisServer.start(), try await RedisServer.start())
+        try await replica.run("REPLICAOF", "127.0.0.1", "\(primary.port)")
+        let client = try client("redis://127.0.0.1:\(replica.port),127.0.0.1:\(primary.port)")
+        let error = try await failure { try await client.command(RedisCommand("INCR", "count")) }
+        #expect(error.serverCode == "READONLY")
+        #expect(try await client.command(RedisCommand("INCR", "count")) == .integer(1))
+        await primary.kill()
+        try await replica.run("REPLICAOF", "NO", "ONE")
+        #expect(try await client.command(RedisCommand("SET", "count", "5")) == .status("OK"))
+        #expect(try await client.command(RedisCommand("INCR", "count")) == .integer(6))
+    }
+
     @Test func aScriptOnAReplicaLeadsToTheNewServerToo() async throws {
         let (old, new) = (try await RedisServer.start(), try await RedisServer.start())
         let relay = try Relay(to: old.port)

@@ -70,7 +70,11 @@ package final class RedisServer: Sendable {
     ///
     /// - Throws: ``TestSupportError`` if the server does not answer.
     @discardableResult
-    package func run(_ command: String...) async throws -> String {
+    package func run(_ command: String...) async throws -> String { try await run(command) }
+
+    /// The same for a command in parts.
+    @discardableResult
+    package func run(_ command: [String]) async throws -> String {
         try await ChildProcess.run([try ServerProcess.locate("redis-cli"), "-p", "\(port)", "-e"] + command)
     }
 }

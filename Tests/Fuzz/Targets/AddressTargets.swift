@@ -68,15 +68,18 @@ extension FuzzTarget {
         texts: [
             "redis://localhost", "rediss://:p%40ss@host.example:6380/2", "redis://u:p@[::1]:6379/0", "redis://@h",
             "redis://a:b@c@d", "redis://h/65536", "redis://h:0",
+            "redis://u:p@a:1,b,[::1]:3/2",
         ],
         words: ["redis://", "rediss://", "%40", "%zz", "[::1]", ":6379", "/15", "@", "?a=b", "pin:sha256//", "auto"]
     ) { text in
         if let redis = try? RedisConfiguration(url: text) {
             let again = try? RedisConfiguration(url: redis.description)
-            try hold(again?.host == redis.host && again?.port == redis.port, "where it is survives being written")
+            try hold(again?.addresses == redis.addresses, "where it is survives being written")
             try hold(again?.database == redis.database && again?.usesTLS == redis.usesTLS, "so does the rest")
-            try hold((1...65_535).contains(redis.port), "the port is one")
-            if let password = redis.password, password.utf8.count > 8, !redis.host.contains(password) {
+            try hold(redis.addresses.allSatisfy { (1...65_535).contains($0.port) }, "the ports are some")
+            if let password = redis.password, password.utf8.count > 8,
+                !redis.addresses.contains(where: { $0.host.contains(password) })
+            {
                 try holdHidden(password, in: redis.description)
             }
         }
@@ -98,7 +101,9 @@ extension FuzzTarget {
     ) { text in
         do {
             let configuration = try PostgresConfiguration(url: text)
-            try hold(configuration.settings["client_encoding"] == "UTF8", "texts travel as UTF-8")
+            try hold(
+                !configuration.hosts.isEmpty && configuration.hosts.allSatisfy { $0["client_encoding"] == "UTF8" },
+                "texts travel as UTF-8")
             if let timeout = configuration.connectTimeoutMilliseconds {
                 try hold((1_000...3_600_000).contains(timeout), "connecting ends within an hour")
             }
