@@ -68,7 +68,7 @@ try-heroku: deps swift ## Deploy as Heroku does, with the real buildpacks in a c
 	$(SWIFT) build --quiet --product Torture
 	@deploy/heroku/try.sh $(ARGS)
 
-torture: deps swift ## Kill the worker KILLS=200 times and compare the ledgers; SEED=1 STORE=sqlite NETWORK=mastodon
+torture: deps swift ## Kill the worker KILLS=200 times and compare the ledgers; SEED=1 STORE=sqlite|postgres|cluster NETWORK=mastodon
 	$(SWIFT) build --product mirror-bot
 	$(SWIFT) run --quiet Torture run --kills $(KILLS) --seed $(SEED) --store $(STORE) --network $(NETWORK) $(ARGS)
 

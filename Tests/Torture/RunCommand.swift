@@ -23,7 +23,10 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Another seed makes other episodes.", valueName: "number"))
     var seed: UInt64 = 1
 
-    @Option(help: "sqlite, or postgres with Redis beside it.")
+    @Option(
+        help:
+            "sqlite, postgres with Redis beside it, or cluster: a pair of the one and six of the other, which fail over."
+    )
     var store = TortureStore.sqlite
 
     @Option(help: "mastodon, x or bluesky.", transform: Self.network)

@@ -1,3 +1,4 @@
+import Favorites
 import Foundation
 import Mirroring
 import Outbox
@@ -42,6 +43,22 @@ struct Settlement: Sendable {
         var complaints = open.map { "not settled in the end: \($0.kind.rawValue) \($0.subject), \($0.state.rawValue)" }
         if state != .exited(0) { complaints.append("the last worker did not end in order: \(state)") }
         return complaints
+    }
+
+    /// Compares the counts in Redis with what the examples say.
+    ///
+    /// - Returns: How many there are, and complaints if they are not the same.
+    /// - Throws: The store's error, or the one of Redis.
+    func compareCounts() async throws -> (counts: Int, complaints: [String]) {
+        guard let found = try await stage.servers.counts() else { return (0, []) }
+        try await stage.withStores { try await $0.favorites().rebuildCounts() }
+        let expected = try await stage.servers.counts() ?? []
+        guard found != expected else { return (found.count, []) }
+        let wrong = Set(found).symmetricDifference(expected).sorted()
+        return (
+            found.count,
+            ["the counts in Redis are not what the examples say: \(wrong.prefix(6).joined(separator: "; "))"]
+        )
     }
 
     /// The stretches in which a page of what people say was refused.

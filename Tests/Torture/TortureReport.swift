@@ -9,6 +9,8 @@ struct TortureReport: Sendable {
     private(set) var episodes = 0
     /// How often each kind of fault was met by a request, or befell a store or a worker.
     var faultKinds: [String: Int] = [:]
+    /// How many counts in Redis were compared with the examples in the end.
+    var counts = 0
     /// When the clock of a worker was wrong by more than it may differ anyway.
     var wrongClocks: [WrongClock] = []
     /// How often each fault point was reached as planned, and how often in vain.
@@ -108,7 +110,7 @@ extension TortureReport {
         var factor, days, seconds, starvedSeconds: Double
         var kills, episodes, faults, cutAnswers: Int
         var actions, delivered, unconfirmed, expired, skipped, pending, unhindered: Int
-        var mentions, unreached: Int
+        var mentions, unreached, counts: Int
         var duplicates, lost, unheard, unexplained: Int
         /// How many complaints there are besides those of the audit.
         var complaints: Int
@@ -124,7 +126,7 @@ extension TortureReport {
             (actions, delivered, unconfirmed) = (audit.actions, audit.delivered, audit.unconfirmed)
             (expired, skipped, pending) = (audit.expired, audit.skipped, audit.pending)
             (unhindered, duplicates) = (audit.unhindered, audit.duplicates)
-            (mentions, unreached) = (audit.mentions, audit.unreached)
+            (mentions, unreached, counts) = (audit.mentions, audit.unreached, report.counts)
             (lost, unheard, unexplained) = (audit.lost, audit.unheard, audit.unexplained)
             complaints = report.complaints.count - audit.findings.count
             faultKinds = report.faultKinds
@@ -136,7 +138,7 @@ extension TortureReport {
         enum CodingKeys: String, CodingKey {
             case network, store, seed, factor, days, seconds, kills, episodes, faults, actions, delivered, unconfirmed
             case expired, skipped, pending, unhindered, mentions, unreached, duplicates, lost, unheard, unexplained
-            case complaints
+            case complaints, counts
             case starvedSeconds = "starved_seconds"
             case cutAnswers = "cut_answers"
             case faultKinds = "fault_kinds"

@@ -72,6 +72,9 @@ struct TortureRun: Sendable {
             report.faultKinds[TortureReport.refusedObjects] = ledger.refusedObjects.count
         }
         let ledgers = try await end.ledgers(ledger, report)
+        // Afterwards: it takes some minutes of the mirror's clock, in which something else may become due.
+        let compared = try await end.compareCounts()
+        (report.counts, report.complaints) = (compared.counts, report.complaints + compared.complaints)
         report.starvedSeconds = starvedSeconds(ledgers.disturbances)
         _ = try stage.folder.write(Transcript(ledgers).text, to: "ledgers.txt")
         report.add(audit(ledgers), unanswered: Self.unanswered(ledger))

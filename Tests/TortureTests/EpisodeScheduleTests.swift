@@ -50,7 +50,7 @@ import Testing
         #expect(network.count == NetworkFault.Kind.allCases.count)
         let faults = Set(all.compactMap(\.storeFault).map(\.fault.kind))
         #expect(faults == Set(StoreFault.Kind.all(on: store)))
-        #expect(faults.count == (store == .sqlite ? 2 : 10))
+        #expect(faults.count == [.sqlite: 2, .postgres: 10, .cluster: 13][store])
     }
 
     /// In as many episodes as 200 kills need at least.

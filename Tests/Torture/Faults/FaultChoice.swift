@@ -117,10 +117,13 @@ struct FaultChoice {
         case .readOnly: .readOnly(seconds: generator.number(in: 0.2...1.2))
         case .fillPostgres: .fillPostgres(seconds: generator.number(in: 0.2...1.2))
         case .failSerialization: .failSerialization(seconds: generator.number(in: 0.5...2))
+        case .failOver: .failOver
         case .restartRedis: .restartRedis
         case .flushRedis: .flushRedis
         case .dropRedisClients: .dropRedisClients
         case .stopRedis: .stopRedis(episodes: generator.number(in: 1...4))
+        case .replaceMaster: .replaceMaster
+        case .moveSlot: .moveSlot
         }
     }
 }

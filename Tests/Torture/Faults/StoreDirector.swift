@@ -1,5 +1,4 @@
 import Foundation
-import Redis
 import Storage
 import TestSupport
 
@@ -45,16 +44,37 @@ actor StoreDirector {
             }
         case .fillPostgres(let seconds): await trouble("53100", share: 1, seconds: seconds)
         case .failSerialization(let seconds): await trouble("40001", share: 0.3, seconds: seconds)
-        case .restartRedis:
-            await during(.noCounts) { await Self.insist { [servers] in try await servers.redis?.restart() } }
-        case .flushRedis:
-            await during(.noCounts) { await tellRedis("FLUSHALL") }
-        case .dropRedisClients:
-            await during(.noCounts) { await tellRedis("CLIENT", "KILL", "TYPE", "normal") }
-        case .stopRedis(let episodes):
-            redisIsGone = (episode + episodes, timeline.begin(.noCounts))
-            await servers.redis?.stop()
+        case .failOver: await change(.noDatabase) { try await $0.failOver() }
+        case .restartRedis, .flushRedis, .dropRedisClients, .stopRedis, .replaceMaster, .moveSlot:
+            await happen(toRedis: fault, inEpisode: episode)
         }
+    }
+
+    private func happen(toRedis fault: StoreFault, inEpisode episode: Int) async {
+        if case .stopRedis(let episodes) = fault {
+            redisIsGone = (episode + episodes, timeline.begin(.noCounts))
+            return await servers.stopRedis()
+        }
+        guard redisIsGone == nil else { return }
+        switch fault {
+        case .restartRedis: await change(.noCounts) { try await $0.restartRedis() }
+        case .flushRedis: await during(.noCounts) { await servers.tellRedis(["FLUSHALL"]) }
+        case .dropRedisClients:
+            await during(.noCounts) { await servers.tellRedis(["CLIENT", "KILL", "TYPE", "normal"]) }
+        case .replaceMaster: await change(.noCounts) { try await $0.replaceMaster() }
+        // Nobody is hindered by that.
+        case .moveSlot: await change(nil) { try await $0.moveSlot() }
+        default: return
+        }
+    }
+
+    /// Lets something happen that ends well, and is not cancelled with the episode: what has begun is done.
+    private func change(
+        _ cause: Disturbance.Cause?, _ body: @escaping @Sendable (TortureServers) async throws -> Void
+    ) async {
+        let number = cause.map { timeline.begin($0) }
+        await Task { [servers] in await Self.insist(times: 3) { try await body(servers) } }.value
+        if let number { timeline.end(number) }
     }
 
     /// Lets Redis be gone for so many real seconds.
@@ -62,7 +82,7 @@ actor StoreDirector {
         guard redisIsGone == nil else { return }
         tally.count(LongFault.noRedis)
         redisIsGone = (.max, timeline.begin(.noCounts))
-        await servers.redis?.stop()
+        await servers.stopRedis()
         await Pause.wait(seconds: seconds)
         // Not cancelled with the episode: the next one needs it.
         await Task { await mend(after: .max) }.value
@@ -80,7 +100,7 @@ actor StoreDirector {
     func mend(after episode: Int) async {
         guard let gone = redisIsGone, episode >= gone.until else { return }
         redisIsGone = nil
-        await Self.insist { [servers] in try await servers.redis?.restart() }
+        await Self.insist(times: 3) { [servers] in try await servers.startRedis() }
         timeline.end(gone.absence)
     }
 
@@ -88,19 +108,6 @@ actor StoreDirector {
         let number = timeline.begin(cause)
         await body()
         timeline.end(number)
-    }
-
-    private func tellRedis(_ words: String...) async {
-        guard let redis = servers.redis, redisIsGone == nil,
-            let configuration = try? RedisConfiguration(url: redis.url)
-        else { return }
-        // Not cancelled with the episode, so that what has begun is done.
-        await Task {
-            let client = RedisClient(configuration: configuration)
-            // Killing all clients kills this one too.
-            _ = try? await client.pipeline([RedisCommand(words.map { RedisArgument($0) })])
-            await client.close()
-        }.value
     }
 
     /// Holds the write lock of a SQLite file as another program would.
@@ -115,8 +122,8 @@ actor StoreDirector {
     }
 
     /// Tries again until it works, for a server that has just been hurt may refuse for a while.
-    private static func insist(_ body: @Sendable () async throws -> Void) async {
-        for _ in 0..<100 {
+    private static func insist(times: Int = 100, _ body: @Sendable () async throws -> Void) async {
+        for _ in 0..<times {
             do { return try await body() } catch { _ = await Task { await Pause.wait(seconds: 0.05) }.value }
         }
     }

@@ -16,6 +16,8 @@ enum StoreFault: Equatable, Hashable, Sendable {
     case fillPostgres(seconds: Double)
     /// For so many real seconds, many transactions cannot be put in an order with others.
     case failSerialization(seconds: Double)
+    /// Postgres dies, and its standby takes its place.
+    case failOver
     /// Redis comes back empty.
     case restartRedis
     case flushRedis
@@ -23,6 +25,10 @@ enum StoreFault: Equatable, Hashable, Sendable {
     case dropRedisClients
     /// Redis is gone until so many episodes are over.
     case stopRedis(episodes: Int)
+    /// The master in a cluster that has the counts dies, and its replica takes its place.
+    case replaceMaster
+    /// The counts move to another master, key by key.
+    case moveSlot
 }
 
 extension StoreFault {
@@ -36,10 +42,13 @@ extension StoreFault {
         case readOnly = "read-only"
         case fillPostgres = "fill-postgres"
         case failSerialization = "fail-serialization"
+        case failOver = "fail-over"
         case restartRedis = "restart-redis"
         case flushRedis = "flush-redis"
         case dropRedisClients = "drop-redis-clients"
         case stopRedis = "stop-redis"
+        case replaceMaster = "replace-master"
+        case moveSlot = "move-slot"
 
         /// Those that can befall workers which store there.
         static func all(on store: TortureStore) -> [Kind] {
@@ -47,7 +56,8 @@ extension StoreFault {
                 switch kind {
                 case .lockFile: store == .sqlite
                 case .fillDisk: store == .sqlite && DiskRoom.canBeTaken
-                default: store == .postgres
+                case .failOver, .replaceMaster, .moveSlot: store == .cluster
+                default: store != .sqlite
                 }
             }
         }
@@ -56,9 +66,9 @@ extension StoreFault {
         var endsWorkers: Bool {
             switch self {
             case .lockFile, .fillDisk, .restartPostgres, .crashPostgres, .terminateBackends, .readOnly, .fillPostgres,
-                .failSerialization:
+                .failSerialization, .failOver:
                 true
-            case .restartRedis, .flushRedis, .dropRedisClients, .stopRedis: false
+            case .restartRedis, .flushRedis, .dropRedisClients, .stopRedis, .replaceMaster, .moveSlot: false
             }
         }
     }
@@ -73,10 +83,13 @@ extension StoreFault {
         case .readOnly: .readOnly
         case .fillPostgres: .fillPostgres
         case .failSerialization: .failSerialization
+        case .failOver: .failOver
         case .restartRedis: .restartRedis
         case .flushRedis: .flushRedis
         case .dropRedisClients: .dropRedisClients
         case .stopRedis: .stopRedis
+        case .replaceMaster: .replaceMaster
+        case .moveSlot: .moveSlot
         }
     }
 }

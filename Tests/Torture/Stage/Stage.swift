@@ -107,6 +107,17 @@ final class Stage: Sendable {
         return process.output
     }
 
+    /// The mirror's data, opened in this process.
+    ///
+    /// - Throws: The store's error.
+    func withStores<Value>(_ body: (MirrorStores) async throws -> Value) async throws -> Value {
+        let values = try SettingValues(environment: EnvironmentVariablesProvider(environmentVariables: environment))
+        let stores = try await MirrorStores.open(try MirrorConfiguration(values, environment: [:]), making: .nothing)
+        let value = try await body(stores)
+        await stores.close()
+        return value
+    }
+
     /// Which objects are refused alone: conversations and people for good or for a while, and pages.
     ///
     /// A page that begins at a place may be refused for good, as a server does that no longer knows the place; and no
@@ -153,7 +164,7 @@ final class Stage: Sendable {
         let posts = try folder.write(past.postLines(), to: "posts.jsonl")
         let examples = try folder.write(past.exampleLines(), to: "examples.jsonl")
         var commands = [["train", "scheduler", "--from", posts], ["train", "classifier", "--from", examples]]
-        if settings.store == .postgres { commands.insert(["migrate"], at: 0) }
+        if settings.store != .sqlite { commands.insert(["migrate"], at: 0) }
         let rehearsal = Rehearsal.Settings(origin: origin - 3_600, started: Date(), factor: 1)
         for command in commands {
             let process = try WorkerProcess(

@@ -1,36 +1,67 @@
 import Foundation
 import Mirroring
+import Redis
 import Storage
 import TestSupport
 
 /// What the workers store in: a file, or private servers of Postgres and Redis.
 struct TortureServers: Sendable {
     let location: StorageLocation
-    let postgres: PostgresServer?
-    let redis: RedisServer?
     /// The settings of the workers for it.
     let variables: [String: String]
-    private let databaseURL: String
+    private var single: PostgresServer?
+    private var pair: PostgresPair?
+    private var redis: RedisServer?
+    private var cluster: RedisCluster?
+    private var databaseURL = ""
 
     /// Starts what is needed.
     static func start(_ store: TortureStore, home: String) async throws -> TortureServers {
-        guard store == .postgres else {
-            return TortureServers(
-                location: .sqlite(path: home + "/mirror-bot.sqlite"), postgres: nil, redis: nil, variables: [:],
-                databaseURL: "")
+        switch store {
+        case .sqlite: return TortureServers(location: .sqlite(path: home + "/mirror-bot.sqlite"), variables: [:])
+        case .postgres:
+            async let database = PostgresServer.start()
+            async let counts = RedisServer.start()
+            let (postgres, redis) = (try await database, try await counts)
+            var servers = TortureServers(database: try await postgres.makeDatabase(), counts: redis.url)
+            (servers.single, servers.redis) = (postgres, redis)
+            return servers
+        case .cluster:
+            async let databases = PostgresPair.start()
+            async let counts = RedisCluster.start()
+            let (pair, cluster) = (try await databases, try await counts)
+            var servers = TortureServers(database: try await pair.makeDatabase(), counts: cluster.url)
+            (servers.pair, servers.cluster) = (pair, cluster)
+            return servers
         }
-        async let database = PostgresServer.start()
-        async let counts = RedisServer.start()
-        let (postgres, redis) = (try await database, try await counts)
-        let url = try await postgres.makeDatabase()
-        return TortureServers(
-            location: .postgres(url: url), postgres: postgres, redis: redis,
-            variables: ["DATABASE_URL": url, "REDIS_URL": redis.url], databaseURL: url)
+    }
+
+    private init(location: StorageLocation, variables: [String: String]) {
+        (self.location, self.variables) = (location, variables)
+    }
+
+    private init(database: String, counts: String) {
+        self.init(location: .postgres(url: database), variables: ["DATABASE_URL": database, "REDIS_URL": counts])
+        databaseURL = database
     }
 
     func stop() async {
-        await postgres?.stop()
-        await redis?.stop()
+        await single?.stop()
+        await pair?.stop()
+        await stopRedis()
+    }
+
+    // MARK: Postgres
+
+    /// The server that takes changes; nil where there is a file.
+    var postgres: PostgresServer? {
+        get async { if let pair { await pair.primary } else { single } }
+    }
+
+    /// Lets the standby take the primary's place, and the primary come back as its standby.
+    func failOver() async throws {
+        try await pair?.failOver()
+        try await pair?.restore()
     }
 
     /// Ends every connection to the mirror's database.
@@ -82,5 +113,74 @@ struct TortureServers: Sendable {
                 ? "ALTER SYSTEM SET default_transaction_read_only = on"
                 : "ALTER SYSTEM RESET default_transaction_read_only")
         try await postgres?.run("SELECT pg_reload_conf()")
+    }
+
+    // MARK: Redis
+
+    private static let slot = RedisArgument(key("categories")).slot
+
+    private static func key(_ name: String) -> String { "mirror-bot:{\(Stage.mirror)}:\(name)" }
+
+    /// Tells every server of Redis something; one that cannot hear or does not want to does not count.
+    func tellRedis(_ words: [String]) async {
+        for server in cluster?.servers ?? [redis].compactMap(\.self) { _ = try? await server.run(words) }
+    }
+
+    /// Lets the server that has the counts come back empty.
+    func restartRedis() async throws {
+        try await redis?.restart()
+        try await cluster?.master(of: Self.slot).restart()
+        try await cluster?.settle()
+    }
+
+    func stopRedis() async {
+        await redis?.stop()
+        await cluster?.stop()
+    }
+
+    /// Starts what ``stopRedis()`` ended, empty.
+    func startRedis() async throws {
+        try await redis?.restart()
+        for server in cluster?.servers ?? [] { try await server.restart() }
+        try await cluster?.settle()
+    }
+
+    /// Lets the master of the counts die, its replica take its place, and the master come back as its replica.
+    func replaceMaster() async throws {
+        guard let cluster else { return }
+        let master = try await cluster.master(of: Self.slot)
+        await master.kill()
+        do {
+            try await cluster.replace(master)
+        } catch {
+            try await master.restart()
+            throw error
+        }
+        try await master.restart()
+        try await cluster.settle()
+    }
+
+    /// Moves the slot of the counts to another master while they are used.
+    func moveSlot() async throws {
+        guard let cluster else { return }
+        let source = try await cluster.master(of: Self.slot)
+        var target = source
+        for slot in [0, 5_461, 16_383] where target === source { target = try await cluster.master(of: slot) }
+        try await cluster.beginMoving(Self.slot, from: source, to: target)
+        for _ in 0..<3 { try await cluster.moveKeys(Self.slot, from: source, to: target, atMost: 1) }
+        try await cluster.moveKeys(Self.slot, from: source, to: target)
+        try await cluster.endMoving(Self.slot, from: source, to: target)
+    }
+
+    /// Everything that Redis has of the mirror, one `hash field value` each; nil where there is none.
+    func counts() async throws -> [String]? {
+        let server = if let cluster { try await cluster.master(of: Self.slot) } else { redis }
+        guard let server else { return nil }
+        var counts: [String] = []
+        for name in ["categories", "features:favorite", "features:normal"] {
+            let lines = try await server.run("HGETALL", Self.key(name)).split(separator: "\n")
+            counts += stride(from: 0, to: lines.count - 1, by: 2).map { "\(name) \(lines[$0]) \(lines[$0 + 1])" }
+        }
+        return counts.sorted()
     }
 }
