@@ -58,6 +58,19 @@ struct TortureRun: Sendable {
             }
         }
         await director.mendAll()
+        try await conclude(&report, director, stage)
+        report.seconds = start.duration(to: .now).timeInterval
+        report.days = stage.clock.now.timeIntervalSince(Stage.origin) / 86_400
+        if report.starvedSeconds > 0 {
+            say(
+                "for \(Int(report.starvedSeconds.rounded(.up))) of \(Int(report.seconds)) s the machine let somebody "
+                    + "wait for a processor or its disk; what came late then counts for nothing")
+        }
+        return report
+    }
+
+    /// Lets a last worker settle what is open, and compares what everybody says.
+    private func conclude(_ report: inout TortureReport, _ director: FaultDirector, _ stage: Stage) async throws {
         // Some objects stay refused for good, but what is said in the end must be heard.
         for page in [SandboxRefusals.Object.mentions, .home] {
             stage.sandbox.faults.refusals.rules[page]?.passing = []
@@ -78,14 +91,6 @@ struct TortureRun: Sendable {
         report.starvedSeconds = starvedSeconds(ledgers.disturbances)
         _ = try stage.folder.write(Transcript(ledgers).text, to: "ledgers.txt")
         report.add(audit(ledgers), unanswered: Self.unanswered(ledger))
-        report.seconds = start.duration(to: .now).timeInterval
-        if report.starvedSeconds > 0 {
-            say(
-                "for \(Int(report.starvedSeconds.rounded(.up))) of \(Int(report.seconds)) s the machine let somebody "
-                    + "wait for a processor or its disk; what came late then counts for nothing")
-        }
-        report.days = stage.clock.now.timeIntervalSince(Stage.origin) / 86_400
-        return report
     }
 
     /// Whether so little has been delivered so far that only a quiet time makes the kills say something.
