@@ -67,7 +67,8 @@ import Testing
             let engine = try await Storage.open(.postgres(url: "postgres://postgres@\(hosts)/\(database)"))
             #expect(try await engine.execute("INSERT INTO t (x) VALUES (1)") == 1)
             await engine.close()
-            let alone = "postgres://postgres@\(hosts)/\(database)?target_session_attrs=standby"
+            // A database that it had from the beginning.
+            let alone = "postgres://postgres@\(hosts)/postgres?target_session_attrs=standby"
             let reading = try await Storage.open(.postgres(url: alone))
             let error = await #expect(throws: StorageError.self) { try await reading.execute("DELETE FROM t") }
             #expect(error?.code == .readOnly)
