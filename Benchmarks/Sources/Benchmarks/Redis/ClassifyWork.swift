@@ -82,7 +82,7 @@ private struct ClassifyWork: Sendable {
                 .none),
             line(
                 "ping_median", "median PING, beside that of hiredis on its own", rounds, \.ping.middle,
-                \.bare.middle, .none),
+                \.bare.middle, .atMost(1.5)),
         ]
     }
 
