@@ -48,14 +48,15 @@ struct UnheardMentions: Sendable {
             if mention.isNothing, hearing.items.contains(where: { $0.state == .unreadable }) {
                 // Of all that say nothing at all there is one note.
                 continue
-            } else if mention.isHardToRead, spare > 0 {
-                spare -= 1
             } else if audit.isBelowWhatIsRefused(mention), (feed?.waiting ?? 0) + (feed?.givenUp ?? 0) > 0 {
                 unreached += 1
             } else if feed?.unreached.contains(where: { $0.contains(mention.date) }) ?? false,
                 audit.wereListsRefused || audit.wasHidden(mention)
             {
                 unreached += 1
+            } else if mention.isHardToRead, spare > 0 {
+                // Nobody could tell of those out of reach, so that the notes are about the others.
+                spare -= 1
             } else {
                 findings.append(mention.finding(.unheard, "has no row, and nothing in status explains it"))
             }
