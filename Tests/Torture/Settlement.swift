@@ -51,7 +51,7 @@ struct Settlement: Sendable {
     /// - Throws: The store's error, or the one of Redis.
     func compareCounts() async throws -> (counts: Int, complaints: [String]) {
         guard let found = try await stage.servers.counts() else { return (0, []) }
-        try await stage.withStores { try await $0.favorites().rebuildCounts() }
+        try await stage.withMirror { try await $0.favorites().rebuildCounts() }
         let expected = try await stage.servers.counts() ?? []
         guard found != expected else { return (found.count, []) }
         let wrong = Set(found).symmetricDifference(expected).sorted()

@@ -110,12 +110,10 @@ final class Stage: Sendable {
     /// The mirror's data, opened in this process.
     ///
     /// - Throws: The store's error.
-    func withStores<Value>(_ body: (MirrorStores) async throws -> Value) async throws -> Value {
+    func withMirror<Value>(_ body: (HumanMirror) async throws -> Value) async throws -> Value {
         let values = try SettingValues(environment: EnvironmentVariablesProvider(environmentVariables: environment))
-        let stores = try await MirrorStores.open(try MirrorConfiguration(values, environment: [:]), making: .nothing)
-        let value = try await body(stores)
-        await stores.close()
-        return value
+        let configuration = try MirrorConfiguration(values, environment: [:])
+        return try await HumanMirror.open(configuration, making: .nothing).closing(after: body)
     }
 
     /// Which objects are refused alone: conversations and people for good or for a while, and pages.
