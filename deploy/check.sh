@@ -86,8 +86,8 @@ check_procfile() {
 postdeploy() { python3 -c 'import json; print(json.load(open("app.json"))["scripts"]["postdeploy"])'; }
 
 prepare_tools
-[ $# = 0 ] || checks=("$@")
-for check in "${checks[@]}"; do
+[ $# != 0 ] || set -- "${checks[@]}"
+for check; do
     declare -F "check_$check" >/dev/null || fail "there is no check $check; expected: ${checks[*]}"
     echo "checking $check"
     "check_$check"

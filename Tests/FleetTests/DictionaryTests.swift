@@ -61,13 +61,14 @@ import Testing
         let favorites = await fixture.sandbox.ledger.favorites
         #expect(favorites.contains { $0.date > Sample.hour(10) })
         #expect(times(fixture, "Favorites and learning pause") == 0)
-        // The next worker has none, and says so.
-        try await fixture.live(until: 14)
+        // The next process has none, and says so.
+        let next = try await fixture.reopened()
+        try await fixture.worker(on: next).run(until: Sample.hour(14))
         #expect(times(fixture, "Favorites and learning pause") == 1)
         let later = await fixture.sandbox.ledger
         #expect(!later.favorites.contains { $0.date > Sample.hour(12.2) })
         #expect(later.deliveries.contains { $0.date > Sample.hour(12) })
-        let report = try await StatusReporter(mirror: fixture.mirror).report(now: fixture.clock.now)
+        let report = try await StatusReporter(mirror: next).report(now: fixture.clock.now)
         #expect(report.idle.contains { $0.hasPrefix("no favorites: could not open the MeCab dictionary") })
     }
 
