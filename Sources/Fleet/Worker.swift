@@ -11,12 +11,15 @@ import Storage
 package struct Worker: Sendable {
     let mirror: HumanMirror
     let cadence: Cadence
+    let manager: ServiceManager?
 
     /// - Parameters:
     ///   - mirror: The mirror, open; its clock tells the time, and its log is where events go.
     ///   - cadence: How often each feed is looked at; nil for the configured one.
-    package init(mirror: HumanMirror, cadence: Cadence? = nil) {
+    ///   - manager: Told when the worker works or waits for another one, and that its passes end; nil for nobody.
+    package init(mirror: HumanMirror, cadence: Cadence? = nil, manager: ServiceManager? = nil) {
         self.mirror = mirror
+        self.manager = manager
         let configuration = mirror.configuration
         self.cadence =
             cadence
@@ -50,7 +53,8 @@ package struct Worker: Sendable {
             } catch is AccountsChanged {
                 logger.notice("Other logins or accounts are stored, starting with them")
                 await keeper.release(lease)
-                return try await Worker(mirror: try await mirror.withCurrentLogins(), cadence: cadence).run(until: end)
+                let successor = Worker(mirror: try await mirror.withCurrentLogins(), cadence: cadence, manager: manager)
+                return try await successor.run(until: end)
             } catch {
                 await keeper.release(lease)
                 throw Self.cause(of: error)
@@ -112,10 +116,20 @@ package struct Worker: Sendable {
     /// The mirror's lease; a standby that could not work when it is needed ends instead of waiting.
     private func lease(from keeper: LeaseKeeper) async throws -> Lease? {
         do {
-            return try await keeper.acquire(beforeWaiting: checkSettings)
+            let lease = try await keeper.acquire {
+                try await checkSettings()
+                tellReady()
+            }
+            if lease != nil { tellReady() }
+            return lease
         } catch {
             throw Self.cause(of: error)
         }
+    }
+
+    private func tellReady() {
+        guard manager?.tell(.ready) == false else { return }
+        logger.warning("The service manager could not be told that the worker is ready")
     }
 
     private func work(under lease: Lease, keeper: LeaseKeeper, until end: Date?) async throws {
@@ -200,17 +214,24 @@ package struct Worker: Sendable {
     }
 
     private func loops(_ passes: Passes, since stamp: AccountsStamp) -> [PollingLoop] {
-        let loops = passes.all.map { PollingLoop(name: $0.name, clock: clock, logger: logger, pass: $0.run) }
-        let tidying = PollingLoop(name: "tidying", clock: clock, logger: logger) { [clock] in
+        let loops = passes.all.map { loop($0.name, $0.run) }
+        let tidying = loop("tidying") { [clock] in
             ProcessHeap.giveBack()
             try await passes.clean()
             return clock.now + 3_600
         }
-        let logins = PollingLoop(name: "logins", clock: clock, logger: logger) { [clock, mirror] in
+        let logins = loop("logins") { [clock, mirror] in
             guard try await mirror.accountsStamp() == stamp else { throw AccountsChanged() }
             return clock.now + Self.loginsLast
         }
         return loops + [tidying, logins]
+    }
+
+    private func loop(_ name: String, _ pass: @escaping @Sendable () async throws -> Date) -> PollingLoop {
+        PollingLoop(name: name, clock: clock, logger: logger) { [manager, mirror] in
+            guard let manager else { return try await pass() }
+            return try await manager.watching("\(mirror.name)/\(name)", pass)
+        }
     }
 
     /// Every pass once; one that fails does not keep the others from happening.

@@ -146,6 +146,27 @@ import Testing
         await sandbox.stop()
     }
 
+    /// systemd hears when it works or waits, that it lives, and that it stops.
+    @Test func theServiceManagerHearsHowItIs() async throws {
+        let (first, second) = (
+            try NotificationListener(path: stage.folder.path("1")),
+            try NotificationListener(path: stage.folder.path("2"))
+        )
+        let worker = try stage.start(["run"], environment: ["NOTIFY_SOCKET": first.path, "WATCHDOG_USEC": "4000000"])
+        #expect(await first.hears("READY=1"))
+        #expect(try await stage.status().isRunning)
+        #expect(await first.hears("WATCHDOG=1"))
+        let standby = try stage.start(["run"], environment: ["NOTIFY_SOCKET": second.path])
+        // Nobody asked for signs of life.
+        #expect(await second.next() == "READY=1")
+        for (program, listener) in [(standby, second), (worker, first)] {
+            program.send(SIGTERM)
+            #expect(await listener.hears("STOPPING=1"))
+            #expect(await program.ending().status == 0)
+        }
+        await sandbox.stop()
+    }
+
     @Test func aStandbyWithoutSettingsEndsInsteadOfWaiting() async throws {
         let worker = try await started()
         let standby = try stage.start(["run"], environment: ["BOT_SERVER": "", "BOT_ACCESS_TOKEN": ""])

@@ -12,6 +12,10 @@ import UnixSignals
 /// from the first moment.
 struct RunningMirror: Service {
     let options: MirrorOptions
+    /// Who started the process and wants to know how it is; nil for nobody.
+    private let manager = ServiceManager(environment: ProcessInfo.processInfo.environment)
+
+    init(options: MirrorOptions) { self.options = options }
 
     /// Runs until SIGTERM or SIGINT.
     ///
@@ -30,6 +34,11 @@ struct RunningMirror: Service {
             gracefulShutdownSignals: [.sigterm, .sigint],
             // The settings say how to log, and are not read yet. A group has nothing to tell but its own steps.
             logger: Logger(label: "mirror-bot") { _ in SwiftLogNoOpLogHandler() })
+        if let manager {
+            configuration.services.append(
+                .init(
+                    service: manager, successTerminationBehavior: .ignore, failureTerminationBehavior: .ignore))
+        }
         configuration.maximumGracefulShutdownDuration = .seconds(8)
         try await ServiceGroup(configuration: configuration).run()
     }
@@ -37,7 +46,7 @@ struct RunningMirror: Service {
     func run() async throws {
         do {
             try await options.withMirror(making: .database, opening: open) { mirror in
-                try await mirror.withWorker { try await $0.run() }
+                try await mirror.withWorker(manager: manager) { try await $0.run() }
             }
         } catch is StoppedBeforeItBegan {
             Logger(label: "mirror-bot").info("Stopped before the database was reached")
@@ -65,9 +74,12 @@ private struct StoppedBeforeItBegan: Error {}
 extension HumanMirror {
     /// Runs `body` with a worker of this mirror.
     ///
+    /// - Parameters:
+    ///   - manager: Whom the worker tells how it is; nil for nobody.
+    ///   - body: Uses the worker.
     /// - Throws: What `body` throws.
-    func withWorker(_ body: (Worker) async throws -> Void) async throws {
+    func withWorker(manager: ServiceManager? = nil, _ body: (Worker) async throws -> Void) async throws {
         try await tellContact()
-        try await body(Worker(mirror: self))
+        try await body(Worker(mirror: self, manager: manager))
     }
 }

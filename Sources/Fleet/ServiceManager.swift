@@ -1,0 +1,94 @@
+import Foundation
+import Logging
+import ServiceLifecycle
+
+/// The service manager that started this process, told of it over the socket that it named: sd_notify(3).
+///
+/// systemd counts a unit of `Type=notify` as started when it hears that it is ready, and kills one with `WatchdogSec=`
+/// that gives no sign of life any more, so that it is started again.
+package final class ServiceManager: Sendable {
+    // Sendable because `passes` is only touched under `lock`.
+    /// What it can be told.
+    package enum Word: String {
+        case ready = "READY=1"
+        case alive = "WATCHDOG=1"
+        case stopping = "STOPPING=1"
+    }
+
+    /// How long it waits for a sign of life; nil if it waits for none.
+    let patience: Duration?
+    private let address: sockaddr_un
+    private let addressLength: socklen_t
+    private let lock = NSLock()
+    /// When each pass began that has not ended.
+    private nonisolated(unsafe) var passes: [String: ContinuousClock.Instant] = [:]
+
+    /// - Parameter environment: The process environment. Nil without a `NOTIFY_SOCKET` that is a path, or an abstract name
+    ///   behind `@`; signs of life are given if `WATCHDOG_USEC` is set, and `WATCHDOG_PID` means this process.
+    package init?(environment: [String: String]) {
+        guard let name = environment["NOTIFY_SOCKET"], let first = name.utf8.first, name.utf8.count > 1 else {
+            return nil
+        }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        // An abstract name begins with a zero and, other than a path, does not end with one.
+        let bytes = first == UInt8(ascii: "@") ? [0] + name.utf8.dropFirst() : Array(name.utf8) + [0]
+        guard first == UInt8(ascii: "@") || first == UInt8(ascii: "/"),
+            bytes.count <= MemoryLayout.size(ofValue: address.sun_path)
+        else { return nil }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        self.address = address
+        let prefix = MemoryLayout<sockaddr_un>.size - MemoryLayout.size(ofValue: address.sun_path)
+        addressLength = socklen_t(prefix + bytes.count)
+        let isMeant = environment["WATCHDOG_PID"].map { $0 == String(getpid()) } ?? true
+        patience = environment["WATCHDOG_USEC"].flatMap(Int64.init)
+            .flatMap { isMeant && $0 > 0 ? .microseconds($0) : nil }
+    }
+
+    /// Tells it a word, without waiting.
+    ///
+    /// - Returns: Whether the word was sent.
+    @discardableResult package func tell(_ word: Word) -> Bool {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+        let text = Array(word.rawValue.utf8)
+        return withUnsafePointer(to: address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { raw in
+                sendto(descriptor, text, text.count, 0, raw, addressLength) == text.count
+            }
+        }
+    }
+
+    /// Does a pass whose end is waited for: one that takes longer than the manager's patience ends the signs of life.
+    func watching<Value>(_ name: String, _ pass: () async throws -> Value) async rethrows -> Value {
+        lock.withLock { passes[name] = .now }
+        defer { lock.withLock { passes[name] = nil } }
+        return try await pass()
+    }
+
+    /// Gives a sign of life, unless a pass has been going on for longer than the manager's patience.
+    func giveSign(at now: ContinuousClock.Instant = .now) {
+        guard let patience else { return }
+        let isLively = lock.withLock { passes.values.allSatisfy { now - $0 <= patience } }
+        if isLively { tell(.alive) }
+    }
+}
+
+/// Gives signs of life until a graceful shutdown, which it tells of.
+extension ServiceManager: Service {
+    package func run() async throws {
+        try? await cancelWhenGracefulShutdown { try await self.giveSigns() }
+        if Task.isShuttingDownGracefully { tell(.stopping) }
+    }
+
+    private func giveSigns() async throws {
+        guard let patience else { return try await gracefulShutdown() }
+        while true {
+            giveSign()
+            // Several may be lost or late on a busy machine.
+            try await ContinuousClock().sleep(for: patience / 4)
+        }
+    }
+}

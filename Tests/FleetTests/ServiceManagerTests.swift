@@ -1,0 +1,87 @@
+import Foundation
+import ServiceLifecycle
+import TestSupport
+import Testing
+
+@testable import Fleet
+
+/// What a service manager hears on a real socket.
+@Suite(.timeLimit(.minutes(2))) struct ServiceManagerTests {
+    private let folder: TemporaryDirectory
+    private let listener: NotificationListener
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        listener = try NotificationListener(path: folder.path("notify"))
+    }
+
+    private func manager(_ environment: [String: String] = [:]) throws -> ServiceManager {
+        try #require(ServiceManager(environment: ["NOTIFY_SOCKET": listener.path].merging(environment) { $1 }))
+    }
+
+    @Test(arguments: [.ready, .alive, .stopping] as [ServiceManager.Word])
+    func hearsEachWord(_ word: ServiceManager.Word) async throws {
+        #expect(try manager().tell(word))
+        #expect(await listener.next() == word.rawValue)
+    }
+
+    @Test func anUnheardWordIsNoError() throws {
+        let manager = try #require(ServiceManager(environment: ["NOTIFY_SOCKET": folder.path("nobody")]))
+        #expect(!manager.tell(.ready))
+    }
+
+    @Test(arguments: ["", "/", "@", "notify", "vsock:2:1234", "/" + String(repeating: "n", count: 200)])
+    func whatIsNoAddressIsNobody(_ name: String) {
+        #expect(ServiceManager(environment: ["NOTIFY_SOCKET": name]) == nil)
+        #expect(ServiceManager(environment: [:]) == nil)
+    }
+
+    /// An abstract name is in no folder; the zero in front of it is part of the address.
+    @Test func findsAnAbstractName() async throws {
+        let listener = try NotificationListener(path: "@mirror-bot-\(UUID().uuidString)")
+        let manager = try #require(ServiceManager(environment: ["NOTIFY_SOCKET": listener.path]))
+        #expect(manager.tell(.ready))
+        #expect(await listener.next() == "READY=1")
+    }
+
+    @Test(
+        arguments: [
+            (["WATCHDOG_USEC": "60000000"], .seconds(60)), (["WATCHDOG_USEC": "60000000", "WATCHDOG_PID": "1"], nil),
+            (["WATCHDOG_USEC": "60000000", "WATCHDOG_PID": "\(getpid())"], .seconds(60)),
+            (["WATCHDOG_USEC": "0"], nil), (["WATCHDOG_USEC": "soon"], nil), ([:], nil),
+        ] as [([String: String], Duration?)])
+    func knowsHowLongItWaits(_ environment: [String: String], _ patience: Duration?) throws {
+        #expect(try manager(environment).patience == patience)
+    }
+
+    /// Says what the manager hears when a sign is due so many seconds after `begun`; nil for nothing.
+    private func sign(of manager: ServiceManager, after seconds: Int, _ begun: ContinuousClock.Instant) async -> String?
+    {
+        manager.giveSign(at: begun + .seconds(seconds))
+        manager.tell(.ready)
+        guard let first = await listener.next(), first != "READY=1" else { return nil }
+        _ = await listener.next()
+        return first
+    }
+
+    @Test(arguments: [false, true]) func aPassThatDoesNotEndIsNoLife(isFailing: Bool) async throws {
+        struct Failure: Error {}
+        let manager = try manager(["WATCHDOG_USEC": "60000000"])
+        let begun = ContinuousClock.now
+        let result: Void? = try? await manager.watching("mentions") {
+            let begun = ContinuousClock.now
+            #expect(await sign(of: manager, after: 59, begun) == "WATCHDOG=1")
+            #expect(await sign(of: manager, after: 61, begun) == nil)
+            // Another one's end does not excuse it.
+            await manager.watching("publisher") {}
+            #expect(await sign(of: manager, after: 61, begun) == nil)
+            if isFailing { throw Failure() }
+        }
+        #expect((result == nil) == isFailing)
+        #expect(await sign(of: manager, after: 3_600, begun) == "WATCHDOG=1")
+    }
+
+    @Test func whoDoesNotWatchHearsNoSigns() async throws {
+        #expect(await sign(of: try manager(), after: 0, .now) == nil)
+    }
+}
