@@ -9,7 +9,7 @@ import Transport
 
 /// What this program is.
 package enum Version {
-    package static let current = "0.1.0"
+    package static let current = "0.2.0"
 }
 
 /// What all mirrors of a process share: the database, Redis, the HTTP client, the dictionary, the clock and the log.

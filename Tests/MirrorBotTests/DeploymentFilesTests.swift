@@ -240,4 +240,14 @@ import Testing
             #expect(packages.contains { $0.hasPrefix(library) && !$0.hasSuffix("-dev") }, "\(library)")
         }
     }
+
+    // MARK: Versions, and what else platforms start
+
+    /// The changelog's newest heading and the images that Kubernetes is to run name the version that the program says.
+    @Test func everyFileNamesTheProgramsVersion() throws {
+        let heading = try #require(try text("CHANGELOG.md").firstMatch(of: /(?m)^## \[(?<version>[0-9.]+)\]/))
+        #expect(String(heading.output.version) == Version.current)
+        let images = try text("deploy/kubernetes/mirror-bot.yaml").matches(of: /image: mirror-bot:(?<version>\S+)/)
+        #expect(images.map { String($0.output.version) } == [Version.current, Version.current])
+    }
 }
