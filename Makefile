@@ -24,8 +24,8 @@ DOCUMENTED = $(filter-out CArchive CCurl CHiredis CMeCab CPostgres,$(notdir $(wi
 
 SOURCES = Sources Tests Benchmarks/Sources Package.swift Benchmarks/Package.swift
 
-.PHONY: help deps swift build demo test check check-deploy try-heroku bench docs lint format torture torture-mutants \
-	soak fuzz
+.PHONY: help deps swift build demo dist deb test check check-deploy check-packages try-heroku bench docs lint format \
+	torture torture-mutants soak fuzz
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,17 +51,29 @@ build: deps swift ## Build the release binary
 demo: build ## Watch a mirror live three days in seconds; ARGS="--days 7 --json"
 	@.build/release/mirror-bot demo $(ARGS)
 
+dist: PACKAGES += patchelf python3 binutils
+dist: deps build ## Pack the program for machines without Swift, in .build/dist
+	@deploy/dist.sh
+
+deb: PACKAGES += dpkg-dev
+deb: dist ## Make a Debian package of that
+	@deploy/deb.sh
+
 test: deps swift ## Run the tests, with real Postgres, Redis and MeCab; ARGS="--filter Outbox"
 	$(TESTING) $(SWIFT) test --quiet --explicit-target-dependency-import-check error --skip '$(LONG)' $(ARGS)
 
 check: deps swift ## Run the long tests: short harness runs on every network and store, and a soak
 	$(TESTING) $(SWIFT) test --quiet --explicit-target-dependency-import-check error --filter '$(LONG)' $(ARGS)
 
-check-deploy: PACKAGES += python3-venv shellcheck
+check-deploy: PACKAGES += python3-venv shellcheck systemd mandoc
 check-deploy: deps swift ## Check what platforms deploy with, and run the Procfile; ARGS="heroku" for one check
 	$(TESTING) $(SWIFT) build --quiet --product mirror-bot
 	$(TESTING) $(SWIFT) build --quiet --product Torture
 	@mkdir -p .build/deploy && deploy/check.sh $(ARGS)
+
+check-packages: PACKAGES += debootstrap lintian python3-venv
+check-packages: deb ## Try the archive and the Debian package in clean folders; as root, ARGS="dist" for one of them
+	@mkdir -p .build/deploy && PROGRAMS=.build/release deploy/check.sh $(or $(ARGS),libraries dist deb)
 
 try-heroku: PACKAGES += debootstrap python3
 try-heroku: deps swift ## Deploy as Heroku does, with the real buildpacks in a clean folder; as root, ARGS="--help"
