@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
 # Checks the files with which platforms deploy mirror-bot; `make check-deploy` has made what it needs before.
 #
-# usage: deploy/check.sh [CHECK …]     without one, all of them
+# usage: deploy/check.sh [CHECK …]     without one, all but libraries, dist and deb, which need what `make deb` has made
 #
 # Each check is a function check_NAME, which ends the script where something is wrong. PROGRAMS is the folder with
-# mirror-bot and Torture (.build/debug).
+# mirror-bot and Torture (.build/debug), BUILT that of the program that was packed (.build/release). SUITES are the
+# releases of Debian in which the packages are tried (bookworm and trixie).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-checks=(shell heroku procfile)
+checks=(shell heroku container fly render kubernetes systemd manual procfile)
 programs=$(cd "${PROGRAMS:-.build/debug}" && pwd)
+built=$(realpath -m "${BUILT:-.build/release}")
 build=$PWD/.build/deploy
 scratch=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$scratch"' EXIT
@@ -47,18 +49,202 @@ check_shell() {
 
 # What its fields may hold; that they suit the program, DeploymentFilesTests knows.
 check_heroku() {
-    check-jsonschema -q --schemafile deploy/heroku/app.schema.json app.json
-    check-jsonschema -q --check-metaschema deploy/heroku/app.schema.json
-    # The schema refuses what it should: a size and an add-on of former years, a bare value, a misspelled field.
-    local wrong
-    for wrong in 's/"basic"/"hobby"/' 's/essential-0/hobby-dev/' 's/"value": "2"/"value": 2/' 's/"formation"/"formations"/'; do
-        sed "$wrong" app.json >"$scratch/wrong.json"
-        if cmp -s app.json "$scratch/wrong.json" ||
-            check-jsonschema -q --schemafile deploy/heroku/app.schema.json "$scratch/wrong.json" >/dev/null; then
-            fail "app.schema.json takes app.json also after sed '$wrong'"
+    # Refused: a size and an add-on of former years, a bare value, a misspelled field.
+    check_schema deploy/heroku/app.schema.json app.json \
+        's/"basic"/"hobby"/' 's/essential-0/hobby-dev/' 's/"value": "2"/"value": 2/' 's/"formation"/"formations"/'
+}
+
+# Checks a file against a schema of ours, and that the schema refuses the file after each of some edits.
+check_schema() {
+    check-jsonschema -q --check-metaschema "$1"
+    refuses check-jsonschema -q --schemafile "$1" -- "${@:2}"
+}
+
+# Runs a check on a file, and once more for each of some edits, after which it must fail: refuses CHECK … -- FILE EDIT …
+refuses() {
+    local check=() file edit wrong
+    while [ "$1" != -- ]; do check+=("$1") && shift; done
+    file=$2
+    "${check[@]}" "$file" || fail "$file is refused"
+    for edit in "${@:3}"; do
+        wrong=$scratch/$(basename "$file")
+        sed "$edit" "$file" >"$wrong"
+        if cmp -s "$file" "$wrong" || "${check[@]}" "$wrong" >/dev/null 2>&1; then
+            fail "${check[*]} takes $file also after sed '$edit'"
         fi
     done
 }
+
+# The Dockerfile by its linter and what no linter knows: that what it copies is there and not left out. The services by
+# their public schema.
+check_container() {
+    local path copied
+    refuses hadolint -- Dockerfile 's/^FROM \(.*\)-slim/FROM \1-slim:latest:/' 's/^COPY Package.swift/COPPY Package.swift/'
+    mapfile -t copied < <(sed -n '/--from/d; s/^COPY \(.*\) [^ ]*$/\1/p' Dockerfile | tr ' ' '\n')
+    [ "${#copied[@]}" -gt 0 ] || fail "the Dockerfile copies nothing"
+    for path in "${copied[@]}"; do
+        [ -e "$path" ] || fail "the Dockerfile copies $path, which is missing"
+        grep -qx "!$path" .dockerignore || fail "the Dockerfile copies $path, which .dockerignore leaves out"
+    done
+    refuses check-jsonschema -q --builtin-schema vendor.compose-spec -- compose.yaml \
+        's/stop_grace_period/stop_grace_time/' 's/service_healthy/service_well/'
+}
+
+check_fly() {
+    check_schema deploy/fly/fly.schema.json deploy/fly/fly.toml \
+        's/kill_timeout/kill_time/' 's/release_command/release_comand/' 's/"immediate"/"at once"/' 's/"512mb"/512/'
+    [ -e "deploy/fly/$(sed -n 's/^ *dockerfile = "\(.*\)"/\1/p' deploy/fly/fly.toml)" ] || fail "fly.toml names no Dockerfile"
+}
+
+check_render() {
+    check_schema deploy/render/render.schema.json deploy/render/render.yaml \
+        's/preDeployCommand/preDeployComand/' 's/noeviction/no-eviction/' '/ipAllowList/d' 's/sync: false/sync: no thanks/'
+}
+
+check_kubernetes() {
+    refuses kubernetes-validate --strict --quiet -- deploy/kubernetes/mirror-bot.yaml \
+        's/livenessProbe/livelinessProbe/' 's/replicas: 1/replicas: one/' 's/envFrom/envsFrom/'
+}
+
+# The unit as the package installs it: no line is unknown, and little is left to the service.
+check_systemd() {
+    local unit=$scratch/mirror-bot.service
+    sed "s,^ExecStart=/usr/bin,ExecStart=$programs,; /^Documentation=man/d" deploy/debian/mirror-bot.service >"$unit"
+    verify_unit "$unit" || fail "systemd-analyze complains about deploy/debian/mirror-bot.service"
+    sed 's/^WatchdogSec/WatchdogSecs/' "$unit" >"$scratch/wrong.service"
+    if verify_unit "$scratch/wrong.service" 2>/dev/null; then fail "systemd-analyze takes a misspelled line"; fi
+    # In tenths: at most 1.5.
+    systemd-analyze security --offline=true --threshold=15 --no-pager "$unit" | tail -1
+}
+
+# Unknown lines are only told of.
+verify_unit() { [ -z "$(systemd-analyze verify --man=no "$1" 2>&1 | tee /dev/stderr)" ]; }
+
+# The manual page that is made of what the program says of itself.
+check_manual() {
+    "$programs/mirror-bot" --experimental-dump-help | python3 deploy/manual.py 0 "January 1, 2026" >"$scratch/mirror-bot.1"
+    mandoc -T lint -W warning "$scratch/mirror-bot.1"
+    grep -q '^\.Ss mirror\\-bot train scheduler$' "$scratch/mirror-bot.1" || fail "the manual page lacks train scheduler"
+}
+
+# --- With what `make deb` has made ------------------------------------------------------------------------------------
+
+# The newest file of .build/dist whose name fits.
+made() {
+    local path
+    path=$(find .build/dist -maxdepth 1 -name "$1" -printf '%T@ %p\n' | sort -n | tail -1 | cut -d' ' -f2)
+    [ -n "$path" ] || fail "$1 is not in .build/dist; \`make deb\` makes it"
+    realpath "$path"
+}
+
+# Every library that the release links comes with a package that the image installs, by its name on Ubuntu 24.04.
+check_libraries() {
+    local library package
+    ldd "$built/mirror-bot" | awk '$2 == "=>" { print $1, $3 }' | while read -r library path; do
+        case $library in
+            libc.so.* | libm.so.* | libgcc_s.so.* | libstdc++.so.*) continue ;; # Of every image with Swift.
+        esac
+        [[ $path != */swift/linux/* ]] || continue
+        # Only what the program itself asks for; what its libraries need, their packages need as well.
+        readelf -d "$built/mirror-bot" | grep -qF "[$library]" || continue
+        package=$(dpkg -S "$(realpath "$path")" | cut -d: -f1 | sed 's/t64$//; s/^libhiredis.*/libhiredis1.1.0/')
+        grep -qE " $package(t64)?( |$)" Dockerfile || fail "the image lacks $package, which has $library"
+    done
+}
+
+# Runs a command in a folder that is a system of its own, without anything of this one's environment. Its /proc, by which
+# the loader knows where a program is, is gone with the command.
+inside() {
+    # shellcheck disable=SC2016  # The shell inside expands it.
+    unshare --mount sh -c 'mount -t proc proc "$0/proc" && exec chroot "$0" /usr/bin/env -i "$@"' "$1" \
+        PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive LANG=C.UTF-8 "${@:2}"
+}
+
+# Makes a clean folder of a release of Debian at $2.
+clean_system() {
+    [ "$(id -u)" = 0 ] || fail "only root may make a folder of packages; run it with sudo"
+    if [ ! -e "$build/$1.complete" ]; then
+        rm -rf "${build:?}/$1"
+        debootstrap --variant=minbase "$1" "$build/$1" http://deb.debian.org/debian >"$build/$1.log" || fail "see $build/$1.log"
+        touch "$build/$1.complete"
+    fi
+    cp -a "$build/$1" "$2"
+    cp /etc/resolv.conf "$2/etc/"
+    inside "$2" apt-get update -q >/dev/null
+}
+
+install_inside() {
+    inside "$1" apt-get install -y -q --no-install-recommends -o Dpkg::Options::=--force-unsafe-io "${@:2}" \
+        >"$scratch/log" 2>&1 || { tail -20 "$scratch/log" >&2; fail "apt could not install ${*:2}"; }
+}
+
+# The program says its version and lives the sample person's day, whose hours are those of Tokyo, as it does here.
+try_program() {
+    [ "$(inside "$1" "$2" --version)" = "$3" ] || fail "$2 is not $3"
+    inside "$1" env HOME=/tmp TIME_ZONE=Asia/Tokyo "$2" config >/dev/null || fail "$2 knows no time zones"
+    inside "$1" env COLUMNS=80 "$2" demo --days 1 >"$scratch/there" 2>&1 || { cat "$scratch/there" >&2; fail "the demo failed"; }
+    env -i HOME="$scratch" LANG=C.UTF-8 COLUMNS=80 PATH=/usr/bin:/bin "$built/mirror-bot" demo --days 1 >"$scratch/here" 2>&1 ||
+        fail "the demo failed here"
+    diff "$scratch/here" "$scratch/there" || fail "the demo is another one in the clean folder"
+}
+
+# The archive in clean systems, with nothing but the packages that it names.
+check_dist() {
+    local archive suite root version
+    archive=$(made 'mirror-bot-*-linux-*.tar.gz')
+    version=${archive##*/mirror-bot-} version=${version%%-linux-*}
+    (cd .build/dist && sha256sum --check --quiet --ignore-missing SHA256SUMS)
+    for suite in ${SUITES:-bookworm trixie}; do
+        root=$scratch/dist-$suite
+        clean_system "$suite" "$root"
+        tar -C "$root/opt" --strip-components=1 -xzf "$archive"
+        inside "$root" sh -c 'cd /opt && sha256sum --check --quiet SHA256SUMS'
+        # shellcheck disable=SC2046  # Names of packages.
+        install_inside "$root" $(sed -n 's/.*apt-get install //p' "$root/opt/README.txt")
+        cp -r "$root"/opt/{bin,lib,share} "$root/usr/local/"
+        try_program "$root" /usr/local/bin/mirror-bot "$version"
+        rm -rf "$root"
+    done
+}
+
+# The package by its linter, and its life in clean systems: installed, updated, removed, purged.
+check_deb() {
+    local package version newer suite root left
+    package=$(made 'mirror-bot_*_*.deb')
+    version=$(dpkg-deb -f "$package" Version)
+    lintian --fail-on error,warning "$package"
+    newer=$scratch/newer.deb
+    dpkg-deb -R "$package" "$scratch/newer" && sed -i 's/^Version:.*/&+next/' "$scratch/newer/DEBIAN/control"
+    dpkg-deb -Znone --build "$scratch/newer" "$newer" >/dev/null
+    for suite in ${SUITES:-bookworm trixie}; do
+        root=$scratch/deb-$suite
+        clean_system "$suite" "$root"
+        cp "$package" "$root/tmp/first.deb" && cp "$newer" "$root/tmp/second.deb"
+        install_inside "$root" /tmp/first.deb
+        try_program "$root" /usr/bin/mirror-bot "$version"
+        try_settings "$root"
+        install_inside "$root" /tmp/second.deb
+        grep -q '^TIME_ZONE=Asia/Tokyo' "$root/etc/mirror-bot/env" || fail "an update forgot the settings"
+        [ -e "$root/var/lib/mirror-bot/mirror-bot.sqlite" ] || fail "an update forgot the data"
+        inside "$root" apt-get purge -y -q mirror-bot >"$scratch/log" 2>&1 || { cat "$scratch/log" >&2; fail "apt could not purge it"; }
+        left=$(find "$root/etc" "$root/usr" "$root/var/lib" -path '*mirror-bot*' -not -path '*/dpkg/*')
+        [ -z "$left" ] || fail "a purge leaves: $left"
+        rm -rf "$root"
+    done
+}
+
+# The settings of the service are those of commands that its user gives in its folder, and its data is there.
+try_settings() {
+    local as=(runuser -u mirror-bot -- env -C /var/lib/mirror-bot mirror-bot)
+    echo TIME_ZONE=Asia/Tokyo >>"$1/etc/mirror-bot/env"
+    inside "$1" "${as[@]}" config | grep -q 'TIME_ZONE.*Asia/Tokyo' || fail "the user mirror-bot does not read /etc/mirror-bot/env"
+    inside "$1" "${as[@]}" train scheduler --from - <<<'{"id":"1","author":"a","text":"b","created_at":"2026-01-01T00:00:00Z"}' ||
+        fail "the user mirror-bot cannot keep data"
+    [ "$(stat -c %a "$1/var/lib/mirror-bot")" = 700 ] || fail "others can look into /var/lib/mirror-bot"
+    [ "$(stat -c %a "$1/etc/mirror-bot/env")" = 640 ] || fail "others can read /etc/mirror-bot/env"
+}
+
+# --- The Procfile -----------------------------------------------------------------------------------------------------
 
 # The processes under an ordinary runner, with an embedded database and a sandbox: both do their work, and TERM ends
 # the worker in order.
