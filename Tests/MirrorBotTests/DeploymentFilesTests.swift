@@ -250,4 +250,20 @@ import Testing
         let images = try text("deploy/kubernetes/mirror-bot.yaml").matches(of: /image: mirror-bot:(?<version>\S+)/)
         #expect(images.map { String($0.output.version) } == [Version.current, Version.current])
     }
+
+    /// The words with which a platform's file starts the program, in whichever way it writes them.
+    @Test(
+        arguments: [
+            ("Dockerfile", 2), ("compose.yaml", 2), ("deploy/fly/fly.toml", 2), ("deploy/render/render.yaml", 2),
+            ("deploy/kubernetes/mirror-bot.yaml", 3), ("deploy/debian/mirror-bot.service", 1),
+        ])
+    func platformsStartCommandsOfTheProgram(_ name: String, _ count: Int) throws {
+        let lines = try text(name).split(separator: "\n").filter { !$0.drop { $0 == " " }.hasPrefix("#") }
+        let calls = lines.compactMap { line in
+            String(line).replacing(/["\[\],]+/, with: " ").firstMatch(of: /[ =\/]mirror-bot +(?<words>[a-z][^|}]*)/)?
+                .output.words
+        }
+        #expect(calls.count == count, "\(calls)")
+        for call in calls { try check("mirror-bot " + call.split(separator: " ").joined(separator: " ")) }
+    }
 }
