@@ -99,7 +99,7 @@ pack_readme() {
     cat >"$root/README.txt" <<TEXT
 mirror-bot $version for Linux on $(uname -m), made on $(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release)
 
-It needs of the system, on Debian 12 or newer and Ubuntu 24.04 or newer:
+It needs of the system, which may be newer than that one:
 
     sudo apt-get install ca-certificates libarchive13 libcurl4 libmecab2 libpq5 libsqlite3-0 mecab-ipadic-utf8 tzdata
 
