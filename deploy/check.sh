@@ -139,7 +139,7 @@ made() {
 
 # Every library that the release links comes with a package that the image installs, by its name on Ubuntu 24.04.
 check_libraries() {
-    local library package
+    local library path package
     ldd "$built/mirror-bot" | awk '$2 == "=>" { print $1, $3 }' | while read -r library path; do
         case $library in
             libc.so.* | libm.so.* | libgcc_s.so.* | libstdc++.so.*) continue ;; # Of every image with Swift.
@@ -207,7 +207,7 @@ check_dist() {
     done
 }
 
-# The package by its linter, and its life in clean systems: installed, updated, removed, purged.
+# The package by its linter, and its life in clean systems: installed, updated and purged, with all secrets.
 check_deb() {
     local package version newer suite root left
     package=$(made 'mirror-bot_*_*.deb')
@@ -240,6 +240,7 @@ try_settings() {
     inside "$1" "${as[@]}" config | grep -q 'TIME_ZONE.*Asia/Tokyo' || fail "the user mirror-bot does not read /etc/mirror-bot/env"
     inside "$1" "${as[@]}" train scheduler --from - <<<'{"id":"1","author":"a","text":"b","created_at":"2026-01-01T00:00:00Z"}' ||
         fail "the user mirror-bot cannot keep data"
+    echo token >"$1/etc/mirror-bot/credentials/BOT_ACCESS_TOKEN"
     [ "$(stat -c %a "$1/var/lib/mirror-bot")" = 700 ] || fail "others can look into /var/lib/mirror-bot"
     [ "$(stat -c %a "$1/etc/mirror-bot/env")" = 640 ] || fail "others can read /etc/mirror-bot/env"
 }

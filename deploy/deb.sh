@@ -61,6 +61,6 @@ write_control() {
 copy_files
 write_control
 chmod -R go=rX "$root" && chmod 700 "$root/etc/mirror-bot/credentials" && chmod 640 "$root/etc/mirror-bot/env"
-dpkg-deb --root-owner-group -Zxz --build "$root" "$work/made.deb" >/dev/null
+dpkg-deb --root-owner-group -Zxz -z2 --build "$root" "$work/made.deb" >/dev/null
 mv "$work/made.deb" ".build/dist/mirror-bot_${version}_$architecture.deb"
 echo "made .build/dist/mirror-bot_${version}_$architecture.deb"
