@@ -118,7 +118,11 @@ check_systemd() {
 }
 
 # Unknown lines are only told of.
-verify_unit() { [ -z "$(systemd-analyze verify --man=no "$1" 2>&1 | tee /dev/stderr)" ]; }
+verify_unit() {
+    local words
+    words=$(systemd-analyze verify --man=no "$1" 2>&1) || true
+    if [ -n "$words" ]; then echo "$words" >&2 && return 1; fi
+}
 
 # The manual page that is made of what the program says of itself.
 check_manual() {
