@@ -93,7 +93,11 @@ import Testing
         let gate = Gate()
         async let first: Void = executor.run { gate.wait() }
         await gate.waitUntilSomeoneWaits()
-        async let second = executor.run(interrupting: Interruption(), beginning: { 1 }, { 2 })
+        let opened = Journal()
+        // However late it comes.
+        async let second = executor.run(
+            interrupting: Interruption(), beginning: { opened.entries.isEmpty ? 1 : nil }, { 2 })
+        opened.append(1)
         gate.open()
         try await first
         #expect(try await second == 2)
