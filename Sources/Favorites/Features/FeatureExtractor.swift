@@ -51,7 +51,7 @@ package struct FeatureExtractor: Sendable {
         self.words = words
         let text = "\(Self.version)/\(words.rawValue)/\(tokenizer.dictionaryIdentity)"
         // 53 bits, so that the number also survives where it is kept as a double.
-        fingerprint = Int64(StableHash.fnv1a(text.utf8) >> 11)
+        fingerprint = Int64(StableHash.fnv1a(text) >> 11)
     }
 
     /// The features of a post.
@@ -181,9 +181,7 @@ struct DistinctWords {
     ///   - bytes: The word.
     ///   - isValid: Whether it is known to be UTF-8; otherwise what is not is repaired.
     mutating func insert(_ bytes: UnsafeBufferPointer<UInt8>, isValid: Bool = false) {
-        // Written out: the hash of any sequence is made for none, and takes longer than everything else here.
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        let hash = StableHash.fnv1a(bytes)
         let bit: UInt64 = 1 << (hash >> 58)
         if filter & bit != 0 {
             for index in hashes.indices where hashes[index] == hash && Self.isEqual(words[index], bytes) { return }

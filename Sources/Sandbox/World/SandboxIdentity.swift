@@ -105,7 +105,7 @@ package enum SandboxIdentity {
         return post(number ?? Int64(hash(id.value) >> 2), by: author.value, on: network)
     }
 
-    static func hash(_ text: String) -> UInt64 { StableHash.fnv1a(text.utf8) }
+    static func hash(_ text: String) -> UInt64 { StableHash.fnv1a(text) }
 
     private static let base32 = Array("abcdefghijklmnopqrstuvwxyz234567")
     private static let sortable = Array("234567abcdefghijklmnopqrstuvwxyz")
