@@ -79,7 +79,11 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
         onCancel: @escaping @Sendable () -> Void = {},
         _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
-        try await run(WorkUnit(onCancel: onCancel, work)) { unit in
+        try await queue(WorkUnit(onCancel: onCancel, work))
+    }
+
+    private func queue<Value: Sendable>(_ unit: WorkUnit<Value>) async throws -> Value {
+        try await run(unit) { unit in
             if !worker.addUnlessShutDown({ unit.execute() }) { unit.cancel() }
         }
     }
@@ -109,9 +113,7 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
         interrupting interruption: Interruption, onCancel: @escaping @Sendable () -> Void = {},
         _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
-        try await run(interruptible(interruption, onCancel, work)) { unit in
-            if !worker.addUnlessShutDown({ unit.execute() }) { unit.cancel() }
-        }
+        try await queue(interruptible(interruption, onCancel, work))
     }
 
     private func interruptible<Value: Sendable>(
