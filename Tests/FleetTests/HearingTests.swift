@@ -351,15 +351,21 @@ import Testing
         #expect(bot.with { $0.calls.count } < calls + 5)
     }
 
+    /// A mirror that has answered two mentions.
+    private func answered() async throws -> PaperMirror {
+        let paper = try await paper()
+        _ = try await paper.parts()
+        paper.bot.add([mention("one"), mention("two", after: 2)], to: .mentions)
+        try await paper.wait(10)
+        try await hear(try await paper.parts())
+        return paper
+    }
+
     /// Worker after worker cannot look below the bot's posts, and then one can; or none ever can, and that ends, too.
     @Test(arguments: [false, true])
     func whatIsBelowTheBotsPostsIsLookedForUntilItIsKnown(isForGood: Bool) async throws {
-        let paper = try await paper()
+        let paper = try await answered()
         let bot = paper.bot
-        _ = try await paper.parts()
-        bot.add([mention("one"), mention("two", after: 2)], to: .mentions)
-        try await paper.wait(10)
-        try await hear(try await paper.parts())
         let sent = try await paper.actions(.reply).compactMap(\.remoteAddress)
         try #require(sent.count == 2)
         try await paper.wait(86_500)
@@ -397,12 +403,8 @@ import Testing
 
     /// A look that takes longer than a day must not keep the next one from what was said meanwhile.
     @Test func whatCameBelowAPostThatWasLookedAtIsFoundTheNextDay() async throws {
-        let paper = try await paper()
+        let paper = try await answered()
         let bot = paper.bot
-        _ = try await paper.parts()
-        bot.add([mention("one"), mention("two", after: 2)], to: .mentions)
-        try await paper.wait(10)
-        try await hear(try await paper.parts())
         let sent = try await paper.actions(.reply)
         let (address, last) = (try #require(sent.first?.remoteAddress), try #require(sent.last))
         let passed = OutboxStore.PublishedPlace(due: last.due, id: last.id)

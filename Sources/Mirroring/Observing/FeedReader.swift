@@ -67,10 +67,8 @@ package actor FeedReader {
     private let turnstile = Turnstile()
     /// As it is stored; nil before it was read, and after somebody else changed it.
     private var known: FeedProgress?
-    /// Items to be tried again; nil before they were read.
-    private var pending: [FeedItem]?
-    /// The bot's own posts below which is to be looked again; nil before they were read.
-    private var unlooked: [FeedItem]?
+    /// Items to be tried again, by the name under which they are kept; none before they were read.
+    private var pending: [String: [FeedItem]] = [:]
     /// When this reader last came to the end of the feed.
     package private(set) var lastRead: Date?
     /// When the newest item was made that was read since the feed was last read to its end.
@@ -168,7 +166,7 @@ package actor FeedReader {
     ) async throws -> Bool {
         try await turnstile.pass {
             do {
-                try await tryAgain(handle)
+                try await tryAgain(in: name, while: { !Task.isShuttingDownGracefully }) { try await tried($0, handle) }
                 let endings = [try await readArrivals(handle, mayGoOn), try await readGap(handle, mayGoOn)]
                 if !endings.contains(.refused) { try await noteSuccess(isWhole: endings.allSatisfy { $0 == .whole }) }
                 return !endings.contains(.stopped)
@@ -420,38 +418,24 @@ package actor FeedReader {
         )],
         _ look: (String) async throws -> Bool
     ) async throws {
-        try await lookAgain(look)
+        let notes = FeedName.below(name)
+        try await tryAgain(in: notes, while: { mayGoOn }) { item in
+            guard let reason = try await reasonToReturn(to: item.name, look) else { return nil }
+            return again(item, Postponed(address: item.name, reason: reason))
+        }
         guard let below = try await progress().below, let end = below.floor else { return }
         let posts = try await list(OutboxStore.PublishedPlace(below.cursor), end)
         for post in posts {
             guard mayGoOn else { return }
             if let reason = try await reasonToReturn(to: post.address, look) {
                 let postponed = Postponed(address: post.address, reason: reason)
-                try await table.note(item(for: postponed, tries: 0), of: FeedName.below(name))
-                unlooked = nil
+                try await table.note(item(for: postponed, tries: 0), of: notes)
+                pending[notes] = nil
             }
             let rest = Stretch(cursor: post.place.text, floor: end)
             try await turnstile.pass { try await move { $0.below = rest } }
         }
         if posts.isEmpty { try await turnstile.pass { try await move { $0.below = nil } } }
-    }
-
-    /// Looks again below the posts where that failed before, as far as their time has come.
-    private func lookAgain(_ look: (String) async throws -> Bool) async throws {
-        let feed = FeedName.below(name)
-        let items = if let unlooked { unlooked } else { try await table.pending(in: feed, version: version) }
-        unlooked = items
-        for item in items where item.next ?? clock.now <= clock.now {
-            guard mayGoOn else { return }
-            unlooked = nil
-            guard let reason = try await reasonToReturn(to: item.name, look) else {
-                try await table.forget([item.name], of: feed)
-                continue
-            }
-            var tried = self.item(for: Postponed(address: item.name, reason: reason), tries: item.attempts)
-            tried.noted = item.noted
-            try await table.note(tried.agedOut(at: clock.now, after: Self.patience), of: feed)
-        }
     }
 
     /// Looks below a post; why it is to be looked at again, if it is.
@@ -569,7 +553,7 @@ package actor FeedReader {
             return
         }
         known = new
-        if !items.isEmpty { pending = nil }
+        if !items.isEmpty { pending[name] = nil }
         if new.position != old.position { onPositionStored() }
     }
 
@@ -626,27 +610,40 @@ package actor FeedReader {
     }
 
     /// Tries the items again whose time has come, each for itself.
-    private func tryAgain(_ handle: Handler) async throws {
-        let items: [FeedItem]
-        if let pending { items = pending } else { items = try await table.pending(in: name, version: version) }
-        pending = items
+    ///
+    /// - Parameters:
+    ///   - feed: Under which they are kept.
+    ///   - mayGoOn: Asked before each.
+    ///   - attempt: Returns the item as it is to be kept; nil if nothing is left to try.
+    /// - Throws: The store's error, or what `attempt` throws.
+    private func tryAgain(
+        in feed: String, while mayGoOn: () -> Bool, _ attempt: (FeedItem) async throws -> FeedItem?
+    ) async throws {
+        let items = if let known = pending[feed] { known } else { try await table.pending(in: feed, version: version) }
+        pending[feed] = items
         let now = clock.now
         for item in items where item.next ?? now <= now {
-            guard !Task.isShuttingDownGracefully else { return }
-            let tried = try await tryAgain(item, handle)
-            if let tried {
-                try await table.note(tried, of: name)
+            guard mayGoOn() else { return }
+            if let tried = try await attempt(item) {
+                try await table.note(tried, of: feed)
             } else {
-                try await table.forget([item.name], of: name)
+                try await table.forget([item.name], of: feed)
             }
-            pending = nil
+            pending[feed] = nil
         }
+    }
+
+    /// An item after a try that was postponed once more; given up if that goes on for too long.
+    private func again(_ item: FeedItem, _ postponed: Postponed) -> FeedItem {
+        var tried = self.item(for: postponed, tries: item.attempts)
+        tried.noted = item.noted
+        return tried.agedOut(at: clock.now, after: Self.patience)
     }
 
     /// Tries one item again.
     ///
     /// - Returns: The item as it is to be kept; nil if it is decided.
-    private func tryAgain(_ item: FeedItem, _ handle: Handler) async throws -> FeedItem? {
+    private func tried(_ item: FeedItem, _ handle: Handler) async throws -> FeedItem? {
         var tried = item
         tried.version = version
         tried.attempts += 1
@@ -661,9 +658,7 @@ package actor FeedReader {
                 (tried.state, tried.reason) = (.unreadable, Self.unstorable)
                 return tried
             }
-            guard let again = try await handle([post], item.attempts).first else { return nil }
-            tried = self.item(for: again, tries: item.attempts)
-            tried.noted = item.noted
+            return try await handle([post], item.attempts).first.map { again(item, $0) }
         } catch let error as NetworkError {
             tried.reason = "\(error)"
             guard !error.isPermanent else {
@@ -709,5 +704,12 @@ package enum FeedName {
     package static let botMentions = "bot-mentions"
 
     /// Under which it is kept below which of the bot's own posts was not looked for replies.
-    static func below(_ feed: String) -> String { feed + "/below" }
+    static func below(_ feed: String) -> String { feed + belowSuffix }
+
+    /// The feed that something is kept for, under its own name or that of ``below(_:)``.
+    static func feed(of name: String) -> String {
+        name.hasSuffix(belowSuffix) ? String(name.dropLast(belowSuffix.count)) : name
+    }
+
+    private static let belowSuffix = "/below"
 }

@@ -390,9 +390,7 @@ package struct FeedTable: Sendable {
             for row in counts {
                 let (state, number) = (FeedItem.State(rawValue: try row.text("state")), try row.int("number"))
                 // What is below the bot's posts would have been part of the feed.
-                let feed = try row.text("feed")
-                change(feed.hasSuffix(FeedName.below("")) ? String(feed.dropLast(FeedName.below("").count)) : feed) {
-                    health in
+                change(FeedName.feed(of: try row.text("feed"))) { health in
                     switch state {
                     case .unreadable: health.unreadable += number
                     case .waiting: health.waiting += number
