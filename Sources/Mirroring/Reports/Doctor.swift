@@ -86,92 +86,72 @@ package struct Doctor: Sendable {
 
     /// What was found, in the order in which a person would mend it.
     package func findings(now: Date) async -> [Finding] {
-        var findings = [await database(), await counts(), dictionary(), await zone()]
-        for role in AccountRole.allCases { findings += await account(role) }
-        findings += await money(now: now)
-        return findings + policies() + [await worker(now: now)]
+        var findings = await examined("database", database)
+        findings += await examined("redis", counts)
+        findings += await examined("dictionary", dictionary)
+        findings += await examined("time zone", zone)
+        for role in AccountRole.allCases { findings += await examined(role.rawValue) { try await account(role) } }
+        findings += await examined("budget") { try await money(now: now) }
+        return findings + policies() + (await examined("worker") { try await worker(now: now) })
+    }
+
+    /// What an examination finds; one that is not possible finds that.
+    private func examined(_ subject: String, _ find: () async throws -> [Finding]) async -> [Finding] {
+        do { return try await find() } catch { return [.fail(subject, error)] }
     }
 
     // MARK: What runs here
 
-    private func database() async -> Finding {
-        do {
-            if let problem = try await mirror.databaseProblem() { return .fail("database", problem, .unavailable) }
-            return .ok("database", "\(mirror.configuration.storage), with the tables of this version")
-        } catch {
-            return .fail("database", error)
-        }
+    private func database() async throws -> [Finding] {
+        if let problem = try await mirror.databaseProblem() { return [.fail("database", problem, .unavailable)] }
+        return [.ok("database", "\(mirror.configuration.storage), with the tables of this version")]
     }
 
-    private func counts() async -> Finding {
-        do {
-            guard let redis = try mirror.installation.redis(mirror.configuration) else {
-                return .ok("redis", "not used: REDIS_URL is not set, and the counts are kept in the database")
-            }
-            _ = try await redis.command(RedisCommand(["PING"]))
-            return .ok("redis", "REDIS_URL answers")
-        } catch {
-            return .fail("redis", error)
+    private func counts() async throws -> [Finding] {
+        guard let redis = try mirror.installation.redis(mirror.configuration) else {
+            return [.ok("redis", "not used: REDIS_URL is not set, and the counts are kept in the database")]
         }
+        _ = try await redis.command(RedisCommand(["PING"]))
+        return [.ok("redis", "REDIS_URL answers")]
     }
 
-    private func dictionary() -> Finding {
-        do {
-            _ = try mirror.installation.tokenizer(mirror.configuration)
-            return .ok("dictionary", mirror.configuration.dictionary)
-        } catch {
-            return .fail("dictionary", error)
-        }
+    private func dictionary() throws -> [Finding] {
+        _ = try mirror.installation.tokenizer(mirror.configuration)
+        return [.ok("dictionary", mirror.configuration.dictionary)]
     }
 
-    private func zone() async -> Finding {
-        do {
-            if let zone = try await mirror.knownTimeZone() { return .ok("time zone", zone.identifier) }
-            return .fail("time zone", try await mirror.missingTimeZone())
-        } catch {
-            return .fail("time zone", error)
-        }
+    private func zone() async throws -> [Finding] {
+        guard let zone = try await mirror.knownTimeZone() else { throw try await mirror.missingTimeZone() }
+        return [.ok("time zone", zone.identifier)]
     }
 
-    private func worker(now: Date) async -> Finding {
-        do {
-            guard let silent = try await mirror.silence(now: now) else {
-                return .warn("worker", "none is running", fix: "start one with mirror-bot run")
-            }
-            return .ok("worker", "runs; its last beat was \(Int(max(0, silent))) s ago")
-        } catch {
-            return .fail("worker", error)
-        }
+    private func worker(now: Date) async throws -> [Finding] {
+        if let problem = try await mirror.workerProblem(now: now) { return [.warn("worker", problem)] }
+        return [.ok("worker", "one does the mirror's work")]
     }
 
     // MARK: Accounts
 
-    private func account(_ role: AccountRole) async -> [Finding] {
-        let subject = role.rawValue
-        do {
-            guard let configured = try await mirror.account(role) else {
-                return [missing(role)]
-            }
-            let network = try mirror.network(for: configured)
-            let account = try await network.verifyAccount()
-            let record = try await mirror.table.record()
-            let bound = role == .human ? record.human : record.bot
-            if let bound, bound.canonical != account.id.canonical {
-                return [
-                    .fail(
-                        subject,
-                        "the credentials open \(account.id.reference), but the mirror is bound to \(bound.reference)",
-                        .configuration, fix: "set the right credentials, or run mirror-bot rebind")
-                ]
-            }
-            let source = configured.origin == .login ? "mirror-bot login" : "the settings"
-            let found = Finding.ok(
-                subject, "@\(account.handle) on \(network.name.displayName), with credentials from \(source)")
-            let others = [await scopes(configured), clock(network)].compactMap(\.self)
-            return [found] + others + (role == .bot ? profile(account, of: record, on: network.name) : [])
-        } catch {
-            return [.fail(subject, error)]
+    private func account(_ role: AccountRole) async throws -> [Finding] {
+        guard let configured = try await mirror.account(role) else { return [missing(role)] }
+        let network = try mirror.network(for: configured)
+        let account = try await network.verifyAccount()
+        let record = try await mirror.table.record()
+        let bound = role == .human ? record.human : record.bot
+        if let bound, bound.canonical != account.id.canonical {
+            return [
+                .fail(
+                    role.rawValue,
+                    "the credentials open \(account.id.reference), but the mirror is bound to \(bound.reference)",
+                    .configuration, fix: "set the right credentials, or run mirror-bot rebind")
+            ]
         }
+        let source = configured.origin == .login ? "mirror-bot login" : "the settings"
+        let found = Finding.ok(
+            role.rawValue, "@\(account.handle) on \(network.name.displayName), with credentials from \(source)")
+        let scopes = await examined("scopes") { try await self.scopes(configured) }
+        return [found] + scopes + clock(network)
+            + (role == .bot ? profile(account, of: record, on: network.name) : [])
     }
 
     private func missing(_ role: AccountRole) -> Finding {
@@ -181,36 +161,30 @@ package struct Doctor: Sendable {
     }
 
     /// What the bot's token does not allow, where the server tells.
-    private func scopes(_ account: AccountConfiguration) async -> Finding? {
-        guard account.role == .bot, case .mastodon(let server, let credentials) = account.credentials else {
-            return nil
+    private func scopes(_ account: AccountConfiguration) async throws -> [Finding] {
+        guard account.role == .bot, case .mastodon(let server, let credentials) = account.credentials else { return [] }
+        let login = try mirror.installation.mastodonLogin(server: server, apiBaseURL: account.apiBaseURL)
+        let missing = try await login.missingBotScopes(of: credentials.accessToken)
+        guard !missing.isEmpty else { return [.ok("scopes", "the bot's token allows what the bot does")] }
+        let names = missing.map(\.rawValue).joined(separator: ", ")
+        let fix = "run mirror-bot login mastodon --as bot and allow everything that is listed"
+        if missing.contains(where: { $0.consequence == nil }) {
+            return [.fail("scopes", "the bot's token lacks \(names)", .refused, fix: fix)]
         }
-        do {
-            let login = try mirror.installation.mastodonLogin(server: server, apiBaseURL: account.apiBaseURL)
-            let missing = try await login.missingBotScopes(of: credentials.accessToken)
-            guard !missing.isEmpty else { return .ok("scopes", "the bot's token allows what the bot does") }
-            let names = missing.map(\.rawValue).joined(separator: ", ")
-            let fix = "run mirror-bot login mastodon --as bot and allow everything that is listed"
-            if missing.contains(where: { $0.consequence == nil }) {
-                return .fail("scopes", "the bot's token lacks \(names)", .refused, fix: fix)
-            }
-            let consequences = missing.compactMap(\.consequence).joined(separator: "; ")
-            return .warn("scopes", "the bot's token lacks \(names): \(consequences)", fix: fix)
-        } catch {
-            return .fail("scopes", error)
-        }
+        let consequences = missing.compactMap(\.consequence).joined(separator: "; ")
+        return [.warn("scopes", "the bot's token lacks \(names): \(consequences)", fix: fix)]
     }
 
-    private func clock(_ network: any SocialNetwork) -> Finding? {
-        guard let lead = network.clockLead else { return nil }
+    private func clock(_ network: any SocialNetwork) -> [Finding] {
+        guard let lead = network.clockLead else { return [] }
         let name = network.name.displayName
-        guard abs(lead) > Self.clockTolerance else {
-            return .ok("clock", "within a minute of that of \(name)")
-        }
+        guard abs(lead) > Self.clockTolerance else { return [.ok("clock", "within a minute of that of \(name)")] }
         let direction = lead > 0 ? "ahead of" : "behind"
-        return .warn(
-            "clock", "\(Int(abs(lead))) s \(direction) that of \(name)",
-            fix: "let a time server set this machine's clock")
+        return [
+            .warn(
+                "clock", "\(Int(abs(lead))) s \(direction) that of \(name)",
+                fix: "let a time server set this machine's clock")
+        ]
     }
 
     /// What the bot's profile tells who meets it.
@@ -242,17 +216,13 @@ package struct Doctor: Sendable {
 
     // MARK: Money and rules
 
-    private func money(now: Date) async -> [Finding] {
-        do {
-            guard try await FoundAccounts(in: mirror).networks.contains(.x) else { return [] }
-            let spending = try await mirror.spending.spending(at: now)
-            let left =
-                "\(spending.left) of the month's \(spending.budget) is left until \(spending.renews.rfc3339.prefix(10))"
-            guard spending.left < XPrices.current.postCreate else { return [.ok("budget", left)] }
-            return [.warn("budget", "X is left alone: \(left)", fix: "raise X_BUDGET_USD_PER_MONTH, or wait")]
-        } catch {
-            return [.fail("budget", error)]
-        }
+    private func money(now: Date) async throws -> [Finding] {
+        guard try await FoundAccounts(in: mirror).networks.contains(.x) else { return [] }
+        let spending = try await mirror.spending.spending(at: now)
+        let left =
+            "\(spending.left) of the month's \(spending.budget) is left until \(spending.renews.rfc3339.prefix(10))"
+        guard spending.left < XPrices.current.postCreate else { return [.ok("budget", left)] }
+        return [.warn("budget", "X is left alone: \(left)", fix: "raise X_BUDGET_USD_PER_MONTH, or wait")]
     }
 
     private func policies() -> [Finding] {
@@ -289,20 +259,23 @@ extension HumanMirror {
             return .fail("bot", "the network refuses the credentials since \(since.rfc3339): \(error)", .refused)
         }
         if let problem = try await databaseProblem() { return .fail("database", problem, .unavailable) }
-        guard let silent = try await self.silence(now: now) else {
-            return .fail("worker", "none is running; start one with mirror-bot run", .later)
-        }
-        guard silent > silence else { return nil }
-        return .fail(
-            "worker", "its last beat was \(Int(silent)) s ago; more than \(Int(silence)) s are too many", .later)
+        return try await workerProblem(now: now, silence: silence).map { .fail("worker", $0, .later) }
     }
 
-    /// For how long the worker has not beaten, in seconds; nil if none holds the mirror.
-    func silence(now: Date) async throws -> TimeInterval? {
+    /// Why no worker does the mirror's work; nil if one does.
+    ///
+    /// - Parameters:
+    ///   - now: The present.
+    ///   - silence: From which age on its last beat is too old, in seconds.
+    /// - Returns: What there is to say of it.
+    /// - Throws: The store's error.
+    func workerProblem(now: Date, silence: TimeInterval = usualSilence) async throws -> String? {
         guard let lease = try await LeaseTable(storage: storage, mirror: name).record(), !lease.isReleased else {
-            return nil
+            return "none is running; start one with mirror-bot run"
         }
-        return now.timeIntervalSince(Date(milliseconds: lease.updatedMilliseconds))
+        let silent = now.timeIntervalSince(Date(milliseconds: lease.updatedMilliseconds))
+        guard silent >= silence else { return nil }
+        return "its last beat was \(Int(silent)) s ago; after \(Int(silence)) s it counts as gone"
     }
 
     /// Why the database takes no changes; nil if it does, or is merely busy.

@@ -125,7 +125,7 @@ package struct StatusReporter: Sendable {
         let suggestions = try await outbox.suggestions(limit: Self.suggestionsCounted).count
         let accounts = try await FoundAccounts(in: mirror)
         let spending = accounts.networks.contains(.x) ? try await mirror.spending.spending(at: now) : nil
-        let isRunning = try await mirror.silence(now: now).map { $0 < HumanMirror.usualSilence } ?? false
+        let isRunning = try await mirror.workerProblem(now: now) == nil
         var troubles = try await troubles(outbox, now: now)
         troubles.feeds = try await mirror.feeds.health(now: now)
         let idle = IdleReasons(
