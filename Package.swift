@@ -196,6 +196,7 @@ let package = Package(
         // Real servers and loopback sockets for the tests.
         .target(
             name: "TestSupport",
+            dependencies: ["Blocking"],
             path: "Tests/TestSupport",
             swiftSettings: settings
         ),

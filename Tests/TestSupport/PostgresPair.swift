@@ -67,12 +67,10 @@ package actor PostgresPair {
     private func synchronize() async throws {
         try await primary.run("ALTER SYSTEM SET synchronous_standby_names = '*'")
         try await primary.run("SELECT pg_reload_conf()")
-        let end = ContinuousClock.now + .seconds(60)
-        while ContinuousClock.now < end {
-            if try await primary.run("SELECT sync_state FROM pg_stat_replication") == "sync\n" { return }
-            try await Task.sleep(for: .milliseconds(20))
+        let follows = try await isSoon(within: .seconds(60)) { [primary] in
+            try await primary.run("SELECT sync_state FROM pg_stat_replication") == "sync\n"
         }
-        throw TestSupportError("the standby does not follow: \(standby.log.suffix(2_000))")
+        guard follows else { throw TestSupportError("the standby does not follow: \(standby.log.suffix(2_000))") }
     }
 
     /// Ends both.

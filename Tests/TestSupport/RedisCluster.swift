@@ -1,3 +1,4 @@
+import Blocking
 import Foundation
 
 /// Six private Redis servers that are one cluster: three masters with a replica each.
@@ -7,7 +8,7 @@ import Foundation
 package final class RedisCluster: Sendable {
     /// The first three begin as the masters of 5,461 slots each, in their order; the others as their replicas.
     package let servers: [RedisServer]
-    private let queue = Queue()
+    private let turnstile = Turnstile()
 
     private static let once = Task { try await start() }
 
@@ -123,15 +124,7 @@ package final class RedisCluster: Sendable {
 
     /// Lets nobody else use it so at the same time.
     package func exclusively<Value>(_ body: () async throws -> Value) async throws -> Value {
-        await queue.enter()
-        do {
-            let value = try await body()
-            await queue.leave()
-            return value
-        } catch {
-            await queue.leave()
-            throw error
-        }
+        try await turnstile.pass(body)
     }
 
     /// Begins to move a slot: keys that are not there any more are asked for at the new master.
@@ -193,26 +186,8 @@ package final class RedisCluster: Sendable {
     }
 
     private static func wait(_ purpose: String, until isSo: @Sendable () async throws -> Bool) async throws {
-        let end = ContinuousClock.now + .seconds(30)
-        while ContinuousClock.now < end {
-            if (try? await isSo()) == true { return }
-            try await Task.sleep(for: .milliseconds(20))
-        }
-        throw TestSupportError("the cluster takes too long \(purpose)")
-    }
-
-    /// Lets one at a time through.
-    private actor Queue {
-        private var isTaken = false
-        private var waiting: [CheckedContinuation<Void, Never>] = []
-
-        func enter() async {
-            guard isTaken else { return isTaken = true }
-            await withCheckedContinuation { waiting.append($0) }
-        }
-
-        func leave() {
-            if waiting.isEmpty { isTaken = false } else { waiting.removeFirst().resume() }
+        guard try await isSoon(within: .seconds(30), { (try? await isSo()) == true }) else {
+            throw TestSupportError("the cluster takes too long \(purpose)")
         }
     }
 }

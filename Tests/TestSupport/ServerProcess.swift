@@ -174,3 +174,16 @@ package final class ServerProcess: Sendable {
         throw TestSupportError("could not find \(name): install it with `make deps`")
     }
 }
+
+/// Asks again and again whether something is so, of a server that tells nobody when it is.
+///
+/// - Returns: False if it was not in time.
+/// - Throws: What `isSo` throws.
+func isSoon(within patience: Duration, _ isSo: @Sendable () async throws -> Bool) async throws -> Bool {
+    let end = ContinuousClock.now + patience
+    while ContinuousClock.now < end {
+        if try await isSo() { return true }
+        try await Task.sleep(for: .milliseconds(20))
+    }
+    return false
+}
