@@ -3,12 +3,37 @@ import CPostgres
 /// A value as both kinds of database store it.
 ///
 /// Instants are integers: milliseconds since 1970 in UTC.
-package enum SQLValue: Hashable, Sendable {
+package enum SQLValue: Sendable {
     case null
     case integer(Int64)
     case real(Double)
     case text(String)
     case boolean(Bool)
+}
+
+/// Equal as databases see it: texts byte for byte, where Swift takes a letter with an accent and the letter that has it
+/// for the same.
+extension SQLValue: Hashable {
+    package static func == (left: SQLValue, right: SQLValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.integer(let left), .integer(let right)): left == right
+        case (.real(let left), .real(let right)): left == right
+        case (.text(let left), .text(let right)): left.utf8.elementsEqual(right.utf8)
+        case (.boolean(let left), .boolean(let right)): left == right
+        default: false
+        }
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0 as UInt8)
+        case .integer(let number): hasher.combine(number)
+        case .real(let number): hasher.combine(number)
+        case .text(var text): text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        case .boolean(let truth): hasher.combine(truth)
+        }
+    }
 }
 
 /// The type of a column, as the migrations declare it.

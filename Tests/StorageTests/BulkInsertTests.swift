@@ -75,6 +75,18 @@ import Testing
         }
     }
 
+    /// Swift takes them for one text; a database does not.
+    @Test(arguments: EngineUnderTest.allCases)
+    func keysThatOnlyLookAlikeAreTwo(on tested: EngineUnderTest) async throws {
+        try await tested.withThings { engine in
+            let rows = [thing("\u{E9}", 1, words: "composed"), thing("e\u{301}", 2, words: "decomposed")]
+            let batch = things(rows, onConflict: .update(key: ["key"], set: ["number", "words"]))
+            #expect(try await engine.transaction { try $0.insert(batch) } == 2)
+            let words = try await engine.query("SELECT words FROM things ORDER BY number").map { try $0.text("words") }
+            #expect(words == ["composed", "decomposed"])
+        }
+    }
+
     @Test(arguments: EngineUnderTest.allCases)
     func rowsThatDoNotFitAreRefusedBeforeAnythingIsSent(on tested: EngineUnderTest) async throws {
         try await tested.withThings { engine in
