@@ -40,6 +40,7 @@ extension Worker {
         bot: any SocialNetwork, human: (any SocialNetwork)?, lease: Lease?, deliverer: (any Deliverer)?,
         gates: Gates = Gates(), activated: Date? = nil
     ) async throws -> WorkerParts {
+        try await mirror.table.requireHere()
         let configuration = mirror.configuration
         let bot = gates.gate(before: bot, .bot, of: self)
         let human = human.map { gates.gate(before: $0, .human, of: self) }

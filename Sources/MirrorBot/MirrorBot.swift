@@ -30,9 +30,8 @@ struct MirrorBot: AsyncParsableCommand {
         subcommands: [
             DemoCommand.self, LoginCommand.self, LogoutCommand.self, TrainCommand.self, PlanCommand.self,
             RunCommand.self, StatusCommand.self, DoctorCommand.self, ScoreCommand.self, SuggestionsCommand.self,
-            PeopleCommand.self,
-            EvaluateCommand.self, ConfigCommand.self, RebindCommand.self, BackupCommand.self,
-            MigrateCommand.self,
+            PeopleCommand.self, EvaluateCommand.self, ConfigCommand.self, RebindCommand.self, BackupCommand.self,
+            MoveCommand.self, MigrateCommand.self,
         ])
 
     /// The parser's errors begin as ours do.

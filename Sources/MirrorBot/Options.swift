@@ -88,13 +88,14 @@ struct MirrorOptions: ParsableArguments {
     /// - Parameters:
     ///   - readsAccounts: False for commands that make an account's settings in the first place.
     ///   - keepsNothing: True for commands that need no database that lasts.
+    ///   - looksOnly: True for commands that also tell of a mirror that lives elsewhere now.
     ///   - making: What may be made where it is not there yet.
     ///   - opening: How the mirror is opened.
     ///   - body: Given the open mirror.
     /// - Returns: What `body` returns.
     /// - Throws: ``ConfigurationError`` for a database that would not last; what opening or `body` throws.
     func withMirror<Value>(
-        readsAccounts: Bool = true, keepsNothing: Bool = false,
+        readsAccounts: Bool = true, keepsNothing: Bool = false, looksOnly: Bool = false,
         making: HumanMirror.Making = .nothing,
         opening: (MirrorConfiguration, HumanMirror.Making) async throws -> HumanMirror = {
             try await HumanMirror.open($0, making: $1)
@@ -104,6 +105,9 @@ struct MirrorOptions: ParsableArguments {
         let (configuration, values) = try await configuration(readsAccounts: readsAccounts)
         LogOutput.install(values)
         if !keepsNothing { try configuration.requireLastingStorage() }
-        return try await opening(configuration, making).closing(after: body)
+        return try await opening(configuration, making).closing { mirror in
+            if !looksOnly { try await mirror.table.requireHere() }
+            return try await body(mirror)
+        }
     }
 }

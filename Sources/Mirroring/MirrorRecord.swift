@@ -16,6 +16,45 @@ package struct MirrorRecord: Equatable, Sendable {
     package var activated: Date?
     /// What tells the credentials of a role that were verified last from others.
     var verified: [AccountRole: String] = [:]
+    /// What a move to or from another database left here; nil if there was none.
+    package var move: MoveMark?
+}
+
+/// What ties the copies of a mirror in two databases to each other.
+package struct MoveMark: Equatable, Sendable {
+    /// Why this copy is not the one to be used.
+    package enum State: String, Sendable {
+        /// It is not all here yet.
+        case arriving
+        /// It lives elsewhere now.
+        case left
+    }
+
+    /// The same in both databases.
+    let id: String
+    /// Nil for the copy that is used.
+    package let state: State?
+    /// Where it comes from or went, without a password.
+    package let place: String
+    /// Since when it is in this state.
+    package let since: Date?
+
+    /// The columns of `mirrors` that are about a copy, not about the mirror.
+    static let columns: Set = ["move_id", "move_state", "move_place", "move_ms"]
+
+    /// Why this copy cannot be used, and what to do; nil if it can.
+    package var problem: String? {
+        let day = since.map { " since \($0.rfc3339)" } ?? ""
+        return switch state {
+        case .left:
+            """
+            lives at \(place)\(day); give DATABASE_URL or MIRROR_BOT_HOME of that place, or, if that is lost, let it live \
+            here again: mirror-bot move --stay
+            """
+        case .arriving: "is not all here yet; go on with moving it from \(place): mirror-bot move --to this database"
+        case nil: nil
+        }
+    }
 }
 
 /// Reads and changes the row of one mirror.
@@ -41,26 +80,65 @@ package struct MirrorTable: Sendable {
     /// - Throws: ``ConfigurationError``; the store's error.
     static func requireMirror(of configuration: MirrorConfiguration, in storage: any StorageEngine) async throws {
         let mirror = configuration.mirror
-        let isKnown = try await storage.query(
-            """
-            SELECT 1 AS found WHERE EXISTS (SELECT 1 FROM mirrors WHERE mirror = \(mirror))
-                OR EXISTS (SELECT 1 FROM posts WHERE mirror = \(mirror))
-                OR EXISTS (SELECT 1 FROM examples WHERE mirror = \(mirror))
-                OR EXISTS (SELECT 1 FROM credentials WHERE mirror = \(mirror))
-            """)
-        guard isKnown.isEmpty else { return }
-        let rows = try await storage.query(
-            """
-            SELECT mirror FROM mirrors UNION SELECT mirror FROM posts UNION SELECT mirror FROM examples
-            UNION SELECT mirror FROM credentials ORDER BY mirror LIMIT \(named)
-            """)
-        let known = try rows.map { try $0.text("mirror") }
+        guard try await !isKnown(mirror, in: storage) else { return }
+        let known = try await names(in: storage, limit: named)
         if known.isEmpty, mirror == MirrorConfiguration.usualMirror { return }
         let there =
             known.isEmpty ? "the database has none yet" : "the database has \(known.joined(separator: ", "))"
         throw ConfigurationError(
             configuration.values.origin("MIRROR") == .flag ? "--mirror" : "MIRROR",
             "is \(mirror), but there is no such mirror: \(there); mirror-bot login and mirror-bot train make one")
+    }
+
+    /// Whether anything is stored under this name.
+    static func isKnown(_ mirror: String, in storage: any StorageEngine) async throws -> Bool {
+        let found = try await storage.query(
+            """
+            SELECT 1 AS found WHERE EXISTS (SELECT 1 FROM mirrors WHERE mirror = \(mirror))
+                OR EXISTS (SELECT 1 FROM posts WHERE mirror = \(mirror))
+                OR EXISTS (SELECT 1 FROM examples WHERE mirror = \(mirror))
+                OR EXISTS (SELECT 1 FROM credentials WHERE mirror = \(mirror))
+            """)
+        return !found.isEmpty
+    }
+
+    /// The names of the mirrors in a database, in order.
+    ///
+    /// - Parameters:
+    ///   - storage: The database.
+    ///   - limit: How many at most.
+    /// - Returns: The names.
+    /// - Throws: The store's error.
+    package static func names(in storage: any StorageEngine, limit: Int64 = 100_000) async throws -> [String] {
+        let rows = try await storage.query(
+            """
+            SELECT mirror FROM mirrors UNION SELECT mirror FROM posts UNION SELECT mirror FROM examples
+            UNION SELECT mirror FROM credentials ORDER BY mirror LIMIT \(limit)
+            """)
+        return try rows.map { try $0.text("mirror") }
+    }
+
+    /// Fails for a mirror that was moved to another database, or is not all in this one yet.
+    ///
+    /// - Throws: ``ConfigurationError`` that says where it is; the store's error.
+    package func requireHere() async throws {
+        guard let problem = try await record().move?.problem else { return }
+        throw ConfigurationError("mirror \(mirror)", problem)
+    }
+
+    /// Takes back that the mirror was moved away from here: for a new place that is lost.
+    ///
+    /// - Returns: Where it lived; nil if it was not moved away, and nothing was changed.
+    /// - Throws: The store's error.
+    package func stay() async throws -> String? {
+        guard let move = try await record().move, move.state == .left else { return nil }
+        // Without the number the copy at the other place can never come to be taken for the one that goes on.
+        try await storage.execute(
+            """
+            UPDATE mirrors SET move_id = NULL, move_state = NULL, move_place = NULL, move_ms = NULL
+            WHERE mirror = \(mirror) AND move_state = 'left'
+            """)
+        return move.place
     }
 
     /// Makes the mirror known, though nothing is stored about it yet.
@@ -160,7 +238,14 @@ package struct MirrorTable: Sendable {
     private static func requireOwnBot(
         _ bot: AccountID?, of mirror: String, setting: String, _ connection: any StorageConnection
     ) throws {
-        guard let bot = stored(bot) else { return }
+        try requireOwnBot(stored(bot), of: mirror, setting: setting, connection)
+    }
+
+    /// The same of an account in the form in which it is stored.
+    static func requireOwnBot(
+        _ bot: String?, of mirror: String, setting: String, _ connection: any StorageConnection
+    ) throws {
+        guard let bot else { return }
         let others = try connection.query(
             "SELECT mirror FROM mirrors WHERE bot_account = \(bot) AND mirror <> \(mirror) ORDER BY mirror LIMIT 1")
         guard let other = try others.first?.text("mirror") else { return }
@@ -265,7 +350,7 @@ package struct MirrorTable: Sendable {
     private static func selection(of mirror: String) -> SQL {
         """
         SELECT human_account, human_handle, human_verified, bot_account, bot_handle, bot_verified,
-            time_zone, archive_time_zone, activated_ms
+            time_zone, archive_time_zone, activated_ms, move_id, move_state, move_place, move_ms
         FROM mirrors WHERE mirror = \(mirror)
         """
     }
@@ -281,8 +366,16 @@ package struct MirrorTable: Sendable {
                 humanHandle: try row.optionalText("human_handle"), botHandle: try row.optionalText("bot_handle"),
                 timeZone: try row.optionalText("time_zone"),
                 archiveTimeZone: try row.optionalText("archive_time_zone"),
-                activated: try row.optionalDate("activated_ms"), verified: verified.compactMapValues(\.self))
+                activated: try row.optionalDate("activated_ms"), verified: verified.compactMapValues(\.self),
+                move: try moveMark(in: row))
         }
+    }
+
+    private static func moveMark(in row: SQLRow) throws -> MoveMark? {
+        guard let id = try row.optionalText("move_id") else { return nil }
+        return MoveMark(
+            id: id, state: try row.optionalText("move_state").flatMap(MoveMark.State.init(rawValue:)),
+            place: try row.optionalText("move_place") ?? "another database", since: try row.optionalDate("move_ms"))
     }
 }
 

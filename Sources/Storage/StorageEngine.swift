@@ -1,3 +1,5 @@
+import Foundation
+
 /// Where the data is.
 package enum StorageLocation: Sendable {
     /// A file, made if it does not exist, in a folder that is made with mode
@@ -24,6 +26,18 @@ extension StorageLocation: CustomStringConvertible {
         case .sqlite(let path): "SQLite at \(path)"
         case .postgres: "PostgreSQL"
         }
+    }
+}
+
+extension StorageLocation {
+    /// Which database it is, for a person who has several: with the server's host and the database's name, and no password.
+    package var place: String {
+        guard case .postgres(let url) = self, let parts = URLComponents(string: url), let host = parts.host,
+            !host.isEmpty
+        else { return description }
+        let port = parts.port.map { ":\($0)" } ?? ""
+        let name = parts.path.split(separator: "/").first.map { ", database \($0)" } ?? ""
+        return "PostgreSQL at \(host)\(port)\(name)"
     }
 }
 

@@ -30,7 +30,7 @@ struct BackupCommand: AsyncParsableCommand {
             throw CommandError(
                 .usage, "\(Printable.line(file)) exists already, and is not overwritten; name another file")
         }
-        try await options.withMirror(readsAccounts: false, opening: Self.open) { mirror in
+        try await options.withMirror(readsAccounts: false, looksOnly: true, opening: Self.open) { mirror in
             try await mirror.storage.backup(to: path)
             print("copied the database to \(Printable.line(file))")
             if let key = mirror.vault.keyPlace {

@@ -37,7 +37,9 @@ struct DoctorCommand: AsyncParsableCommand {
     /// What only an open mirror can tell; why it cannot be opened, if so.
     private func examine() async -> [Finding] {
         do {
-            return try await options.withMirror { await Doctor(mirror: $0).findings(now: $0.clock.now) }
+            return try await options.withMirror(looksOnly: true) {
+                await Doctor(mirror: $0).findings(now: $0.clock.now)
+            }
         } catch {
             return [.fail("database", error)]
         }

@@ -34,7 +34,7 @@ struct StatusCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.withMirror { mirror in
+        try await options.withMirror(looksOnly: true) { mirror in
             guard !check else { return try await checkUp(mirror) }
             let report = try await StatusReporter(mirror: mirror).report(now: mirror.clock.now)
             if json {

@@ -59,6 +59,8 @@ struct TrainSchedulerCommand: AsyncParsableCommand {
             }
             progress.finish()
             try await mirror.table.add(now: clock.now)
+            // What was learned after it moved is not there.
+            try await mirror.table.requireHere()
             TrainingView.print(summary, things: "posts")
             let count = try await mirror.archive.count()
             print("the archive holds \(count) posts")
@@ -127,6 +129,8 @@ struct TrainClassifierCommand: AsyncParsableCommand {
             }
             progress.finish()
             try await mirror.table.add(now: clock.now)
+            // What was learned after it moved is not there.
+            try await mirror.table.requireHere()
             TrainingView.print(summary, things: "posts")
             let status = try await favorites.status()
             print("learned so far: \(status.favorites) favorites, \(status.normals) other posts")

@@ -321,8 +321,11 @@ package struct MirrorConfiguration: Sendable {
             }
             return .postgres(url: url)
         }
-        return .sqlite(path: try home(values, environment) + "/mirror-bot.sqlite")
+        return .sqlite(path: try home(values, environment) + "/" + databaseFile)
     }
+
+    /// What the embedded database is called in its folder.
+    package static let databaseFile = "mirror-bot.sqlite"
 
     /// The folder of the embedded database: the one that is set, else where programs of a person keep their data.
     ///

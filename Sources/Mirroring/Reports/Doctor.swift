@@ -104,6 +104,9 @@ package struct Doctor: Sendable {
 
     private func database() async throws -> [Finding] {
         if let problem = try await mirror.databaseProblem() { return [.fail("database", problem, .unavailable)] }
+        if let problem = try await mirror.table.record().move?.problem {
+            return [.fail("database", "mirror \(mirror.name) \(problem)", .configuration)]
+        }
         return [.ok("database", "\(mirror.configuration.storage), with the tables of this version")]
     }
 
@@ -252,6 +255,7 @@ extension HumanMirror {
     /// - Returns: The first thing that a person would have to mend.
     /// - Throws: The store's error.
     package func impediment(now: Date, silence: TimeInterval = usualSilence) async throws -> Finding? {
+        if let problem = try await table.record().move?.problem { return .fail("mirror", problem, .configuration) }
         let accounts = try await FoundAccounts(in: self)
         if let problem = accounts.problem(.bot) { return .fail("bot", problem, .configuration) }
         if try await knownTimeZone() == nil { return .fail("time zone", try await missingTimeZone()) }

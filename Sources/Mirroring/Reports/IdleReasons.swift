@@ -12,6 +12,8 @@ struct Troubles {
     var feeds: [FeedHealth] = []
     /// Why the database takes no changes; nil if it does.
     var database: String?
+    /// Where the mirror lives instead; nil if here.
+    var move: String?
     /// What may or may not have arrived in the last day, the newest first.
     var unconfirmed: [Action] = []
 
@@ -77,6 +79,7 @@ struct IdleReasons {
     }
 
     private var sending: [String] {
+        if let move = troubles.move { return ["nothing is sent: the mirror \(move)"] }
         if let problem = accounts.problem(.bot) { return ["nothing is sent: \(problem)"] }
         var sentences = troubles.sentence(.bot, "nothing is sent")
         if let database = troubles.database { sentences.append("nothing is sent: \(database)") }

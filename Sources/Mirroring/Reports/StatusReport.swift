@@ -151,6 +151,7 @@ package struct StatusReporter: Sendable {
         troubles.unconfirmed = try await outbox.recent(Self.unconfirmedSearched, since: now - 86_400)
             .filter(\.isUnconfirmed)
         troubles.database = try await mirror.databaseProblem()
+        troubles.move = try await mirror.table.record().move?.problem
         return troubles
     }
 

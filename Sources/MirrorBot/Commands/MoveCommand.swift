@@ -1,0 +1,225 @@
+import ArgumentParser
+import Foundation
+import Mirroring
+import Posts
+import Storage
+
+/// `mirror-bot move`.
+struct MoveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "move",
+        abstract: "Take a mirror to another database, from a file to a server or back.",
+        discussion: """
+            Everything goes along, what the bot did included, so that nothing happens twice; every row is compared with \
+            what arrived. Stop the worker first. A move that was interrupted goes on when it is called again. The old \
+            copy stays, and no worker accepts it any more. A password is better kept out of the URL: libpq finds it in \
+            PGPASSWORD or ~/.pgpass.
+            """)
+
+    @Option(
+        help: ArgumentHelp(
+            "A postgres:// URL, or a folder as MIRROR_BOT_HOME names it; its tables are made.", valueName: "place"))
+    var to: String?
+
+    @Flag(help: "Every mirror of the database, instead of one.")
+    var all = false
+
+    @Flag(help: "The new place is lost: let the mirror live here again.")
+    var stay = false
+
+    @Flag(name: .shortAndLong, help: "Do not ask before an older copy is written over.")
+    var yes = false
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    @OptionGroup var options: MirrorOptions
+
+    func validate() throws {
+        guard (to == nil) == stay else { throw ValidationError("give either --to or --stay") }
+        if all, options.mirror != nil { throw ValidationError("--all and --mirror do not go together") }
+        if stay, all || json { throw ValidationError("--stay goes with neither --all nor --json") }
+        if to?.isEmpty == true { throw ValidationError("--to is empty") }
+    }
+
+    func run() async throws {
+        try await options.withMirror(readsAccounts: false, looksOnly: true, opening: open) { mirror in
+            guard let to else { return try await stay(mirror) }
+            let location = try Self.location(to)
+            if case .sqlite = location, mirror.configuration.isDyno {
+                throw ConfigurationError("--to", "is a folder, and a dyno's disk is forgotten daily")
+            }
+            let target = try await Self.open(location)
+            do {
+                let names = all ? try await MirrorTable.names(in: mirror.storage) : [mirror.name]
+                try await move(names, from: mirror, to: target, location)
+                await target.close()
+            } catch {
+                await target.close()
+                throw error
+            }
+        }
+    }
+
+    /// Opens what there is; whichever mirrors, if all are meant.
+    private func open(_ configuration: MirrorConfiguration, _: HumanMirror.Making) async throws -> HumanMirror {
+        guard all else { return try await HumanMirror.open(configuration, making: .nothing) }
+        try configuration.requireDatabase()
+        return try await HumanMirror.open(configuration)
+    }
+
+    private func move(
+        _ names: [String], from mirror: HumanMirror, to target: any StorageEngine, _ location: StorageLocation
+    ) async throws {
+        let progress = MoveProgress()
+        var receipts: [MirrorMove.Receipt] = []
+        for name in names {
+            let move = MirrorMove(
+                of: name, from: .init(mirror.storage, name: mirror.configuration.storage.place),
+                to: .init(target, name: location.place), replaces: true, clock: mirror.clock,
+                timing: mirror.rehearsal.leaseTiming, report: progress.show)
+            try await confirm(move, name, at: location)
+            let outcome = try await move.run()
+            progress.finish()
+            switch outcome {
+            case .moved(let receipt): receipts.append(receipt)
+            case .held:
+                throw CommandError(
+                    .tryLater,
+                    "could not move mirror \(name): a worker holds it; stop that one first. Nothing was changed")
+            case .restless:
+                throw CommandError(
+                    .tryLater,
+                    "could not move mirror \(name): something else keeps changing it; wait until training has ended, and "
+                        + "call this again")
+            }
+            if !json, let receipt = receipts.last { Self.print(receipt) }
+        }
+        let key = receipts.contains { $0.rows["credentials"] != nil } ? mirror.vault.keyPlace : nil
+        if json { return try JSONOutput.print(MoveReport(moved: receipts, keyPlace: key)) }
+        for line in Self.next(location, key: key, of: mirror.configuration) { Swift.print(line) }
+    }
+
+    /// Asks before an older copy is written over.
+    private func confirm(_ move: MirrorMove, _ name: String, at location: StorageLocation) async throws {
+        guard let leftover = try await move.leftover(), !yes else { return }
+        let age = leftover.since.map { " of \($0.rfc3339)" } ?? ""
+        let kind = leftover.state == .left ? "as it was when it went away from there" : "not complete"
+        StandardError.write("\(Printable.line(location.place)) has a copy of mirror \(name)\(age), \(kind)\n")
+        guard Confirmation.ask("Write over it? [y/N] ") else {
+            throw CommandError(.usage, "nothing was changed; answer y, or pass --yes")
+        }
+    }
+
+    private func stay(_ mirror: HumanMirror) async throws {
+        guard let move = try await mirror.table.record().move, move.state == .left else {
+            return Swift.print("nothing to do: mirror \(mirror.name) was not moved away from here")
+        }
+        StandardError.write(
+            """
+            mirror \(mirror.name) lives at \(Printable.line(move.place)). What it did there is not known here: should it \
+            still run there, both would answer; and what it did there may happen again.
+
+            """)
+        guard yes || Confirmation.ask("Let it live here again? [y/N] ") else {
+            throw CommandError(.usage, "nothing was changed; answer y, or pass --yes")
+        }
+        _ = try await mirror.table.stay()
+        Swift.print("mirror \(mirror.name) lives here again")
+    }
+
+    // MARK: Places
+
+    private static func location(_ text: String) throws -> StorageLocation {
+        if text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") { return .postgres(url: text) }
+        guard !text.contains("://") else {
+            throw ValidationError("--to is neither a postgres:// URL nor a folder")
+        }
+        let url = URL(fileURLWithPath: (text as NSString).expandingTildeInPath).standardizedFileURL
+        let file = MirrorConfiguration.databaseFile
+        return .sqlite(path: url.lastPathComponent == file ? url.path : url.path + "/" + file)
+    }
+
+    private static func open(_ location: StorageLocation) async throws -> any StorageEngine {
+        do {
+            try location.check()
+            let storage = try await Storage.open(location)
+            do {
+                try await Migrations.apply(to: storage)
+                return storage
+            } catch {
+                await storage.close()
+                throw error
+            }
+        } catch var error as StorageError {
+            // Written for the setting that usually names a database.
+            error.operation = error.operation.replacing("DATABASE_URL", with: "--to")
+            error.cause = error.cause.replacing("DATABASE_URL", with: "--to")
+            throw error
+        }
+    }
+
+    // MARK: Words
+
+    private static func print(_ receipt: MirrorMove.Receipt) {
+        let shown = ["posts", "people", "examples", "actions", "plans"].compactMap { table in
+            receipt.rows[table].map { "\($0) \($0 == 1 ? String(table.dropLast()) : table)" }
+        }
+        let total = receipt.rows.values.reduce(0, +)
+        let list = shown.isEmpty ? "" : ": " + shown.joined(separator: ", ")
+        Swift.print("mirror \(receipt.mirror) lives at \(Printable.line(receipt.to)) now\(list)")
+        Swift.print("  all \(total) rows were compared; \(receipt.written) were written")
+    }
+
+    /// What a person has to do so that the mirror runs at its new place.
+    private static func next(_ location: StorageLocation, key: String?, of: MirrorConfiguration) -> [String] {
+        var lines: [String] = []
+        switch (key, location) {
+        case ("SECRET_KEY"?, _): lines.append("keep SECRET_KEY as it is: it opens the logins there too")
+        case (let file?, .postgres):
+            lines.append("set SECRET_KEY_FILE=\(Printable.line(file)) there, or SECRET_KEY to what is in that file:")
+            lines.append("  nothing else opens the logins")
+        case (let file?, .sqlite(let path)):
+            lines.append("copy \(Printable.line(file)) to \(Printable.line(path)).key: nothing else opens the logins")
+        case (nil, _): break
+        }
+        switch location {
+        case .postgres: lines.append("set DATABASE_URL to it, and start mirror-bot run")
+        case .sqlite(let path):
+            let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+            lines.append("unset DATABASE_URL, set MIRROR_BOT_HOME=\(Printable.line(folder)), and start mirror-bot run")
+        }
+        return lines
+    }
+}
+
+/// What was moved, for programs.
+private struct MoveReport: Encodable {
+    let schema = "mirror-bot/move/1"
+    let moved: [MirrorMove.Receipt]
+    /// What opens the logins there: `SECRET_KEY`, or a file; nil if there are none.
+    let keyPlace: String?
+}
+
+/// Shows how far a move is, where a person looks at it.
+private final class MoveProgress: @unchecked Sendable {
+    // Sendable because `isShown` is only touched under `lock`.
+    private let lock = NSLock()
+    private let terminal = Terminal.error
+    private var isShown = false
+
+    func show(_ table: String, rows: Int) {
+        guard terminal.isInteractive else { return }
+        lock.withLock {
+            isShown = true
+            StandardError.write("\r\u{1B}[K\(table) \(rows)")
+        }
+    }
+
+    func finish() {
+        lock.withLock {
+            if isShown { StandardError.write("\r\u{1B}[K") }
+            isShown = false
+        }
+    }
+}

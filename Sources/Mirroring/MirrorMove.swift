@@ -1,0 +1,366 @@
+import Crypto
+import Foundation
+import Logging
+import Outbox
+import Posts
+package import Storage
+
+/// Takes everything of one mirror from one database to another.
+///
+/// The rows of every table are compared key by key, in both directions, and what is missing, different or too much at the
+/// new place is put right, until a whole look finds nothing. So a move that was interrupted goes on by being begun again.
+/// Then the old copy is marked as left, in one transaction that finds in it exactly what the new one has; only after that
+/// is the new one marked as being there. Of the two copies no worker accepts one that is marked, so that at every moment
+/// one at most is used.
+package struct MirrorMove: Sendable {
+    /// What came of a move.
+    package enum Outcome: Equatable, Sendable {
+        case moved(Receipt)
+        /// A worker acts for the mirror.
+        case held
+        /// Something else kept changing the old copy.
+        case restless
+    }
+
+    /// What is at the new place.
+    package struct Receipt: Codable, Equatable, Sendable {
+        package var mirror: String
+        package var to: String
+        /// How many rows there are in each table; tables without any are left out.
+        package var rows: [String: Int] = [:]
+        /// How many of them were written by this call; those of an interrupted move before it are not counted again.
+        package var written = 0
+    }
+
+    /// How many rows are compared at once.
+    static let pageSize = 500
+    /// How often the old copy may change before the move is given up.
+    private static let attempts = 5
+
+    private let source: Place
+    private let target: Place
+    private let mirror: String
+    private let replaces: Bool
+    private let clock: any WallClock
+    private let keeper: LeaseKeeper
+    private let report: @Sendable (String, Int) async -> Void
+
+    /// One of the two databases.
+    package struct Place: Sendable {
+        package let storage: any StorageEngine
+        /// What people call it; holds no password.
+        package let name: String
+
+        package init(_ storage: any StorageEngine, name: String) { (self.storage, self.name) = (storage, name) }
+    }
+
+    /// - Parameters:
+    ///   - mirror: The mirror's name, in both databases.
+    ///   - source: Where it lives.
+    ///   - target: Where it shall live; has the tables of this program.
+    ///   - replaces: Whether a copy at the new place that is not in use may be written over, see ``leftover()``.
+    ///   - clock: Tells when it moved.
+    ///   - timing: How long a silent worker is waited for.
+    ///   - report: Told how many rows of which table are compared.
+    package init(
+        of mirror: String, from source: Place, to target: Place, replaces: Bool = false,
+        clock: any WallClock = SystemClock(), timing: LeaseTiming = LeaseTiming(),
+        report: @escaping @Sendable (_ table: String, _ rows: Int) async -> Void = { _, _ in }
+    ) {
+        (self.source, self.target, self.mirror, self.replaces) = (source, target, mirror, replaces)
+        (self.clock, self.report) = (clock, report)
+        keeper = LeaseKeeper(
+            table: LeaseTable(storage: source.storage, mirror: mirror), clock: clock, timing: timing,
+            logger: Logger(label: "mirror-bot") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    /// What is at the new place of an earlier move and would be written over; nil if nothing is.
+    package func leftover() async throws -> MoveMark? {
+        let (here, there) = try await marks()
+        guard let there, there.state == .left || (there.state == .arriving && there.id != here?.id) else { return nil }
+        return there
+    }
+
+    /// Moves the mirror, or goes on with a move that was interrupted.
+    ///
+    /// - Returns: What came of it; `.held` has changed nothing.
+    /// - Throws: ``ConfigurationError`` for a mirror that does not live here, or a place where it cannot go; the error of
+    ///   either store. Nothing is lost then, and the same call goes on.
+    package func run() async throws -> Outcome {
+        guard let lease = try await keeper.acquireNow() else { return .held }
+        do {
+            let outcome = try await keeper.holding(lease) { try await move() }
+            await keeper.release(lease)
+            return outcome
+        } catch {
+            await keeper.release(lease)
+            throw error
+        }
+    }
+
+    private func move() async throws -> Outcome {
+        let shapes = try await shapes()
+        let isSettled = try await begin()
+        var receipt = Receipt(mirror: mirror, to: target.name)
+        for _ in 0..<Self.attempts {
+            var written = 0
+            if !isSettled {
+                for shape in shapes { written += try await copy(shape) }
+                receipt.written += written
+            }
+            // What was written is looked at again: a move ends with a look that finds nothing.
+            guard written == 0 else { continue }
+            let there = try await target.storage.read { try Census(of: mirror, shapes, on: $0) }
+            if !isSettled {
+                guard try await leave(with: there, shapes) else { continue }
+            }
+            try await arrive()
+            receipt.rows = there.rows
+            return .moved(receipt)
+        }
+        return .restless
+    }
+
+    // MARK: The marks
+
+    /// Marks the new copy as arriving.
+    ///
+    /// - Returns: Whether an earlier call came to its end, but for saying so.
+    private func begin() async throws -> Bool {
+        let (here, there) = try await marks()
+        if let here, let there, here.id == there.id {
+            if here.state == .left { return true }
+            if there.state == .arriving { return false }
+        }
+        if let problem = here?.problem { throw ConfigurationError("mirror \(mirror)", problem) }
+        try await tie(over: there)
+        return false
+    }
+
+    /// Gives both copies a new number, so that an earlier copy elsewhere can never be taken for this one.
+    ///
+    /// - Parameter known: What is noted of the mirror at the new place.
+    /// - Throws: ``ConfigurationError`` for a place where the mirror cannot go; the error of either store.
+    private func tie(over known: MoveMark?) async throws {
+        let (mirror, id, now) = (mirror, UUID().uuidString.lowercased(), clock.now.milliseconds)
+        let bot = try await source.storage.query("SELECT bot_account FROM mirrors WHERE mirror = \(mirror)")
+            .first?.optionalText("bot_account")
+        try await source.storage.transaction { connection in
+            try connection.execute(
+                """
+                INSERT INTO mirrors (mirror, created_ms) VALUES (\(mirror), \(now)) ON CONFLICT (mirror) DO NOTHING
+                """)
+            try connection.execute("UPDATE mirrors SET move_id = \(id) WHERE mirror = \(mirror)")
+        }
+        // Two ways may lead to one database; its own number tells.
+        guard try await marks().there?.id != id else {
+            throw ConfigurationError("--to", "is the database where mirror \(mirror) lives already, \(target.name)")
+        }
+        let isKnown = try await MirrorTable.isKnown(mirror, in: target.storage)
+        guard !isKnown || (replaces && known?.state != nil) else {
+            throw ConfigurationError(
+                "--to", "has a mirror \(mirror) of its own at \(target.name); name another database")
+        }
+        let from = source.name
+        try await target.storage.transaction { connection in
+            try MirrorTable.requireOwnBot(bot, of: mirror, setting: "--to", connection)
+            try connection.execute(
+                """
+                INSERT INTO mirrors (mirror, created_ms, move_id, move_state, move_place, move_ms)
+                VALUES (\(mirror), \(now), \(id), 'arriving', \(from), \(now))
+                ON CONFLICT (mirror) DO UPDATE SET move_id = excluded.move_id, move_state = excluded.move_state,
+                    move_place = excluded.move_place, move_ms = excluded.move_ms
+                """)
+        }
+    }
+
+    /// Marks the old copy as left if it holds just what the new one does, at the moment of the mark.
+    private func leave(with there: Census, _ shapes: [TableShape]) async throws -> Bool {
+        let (mirror, place, now) = (mirror, target.name, clock.now.milliseconds)
+        return try await source.storage.run(.exclusive) { connection in
+            guard try Census(of: mirror, shapes, on: connection) == there else { return false }
+            try connection.execute(
+                """
+                UPDATE mirrors SET move_state = 'left', move_place = \(place), move_ms = \(now)
+                WHERE mirror = \(mirror)
+                """)
+            return true
+        }
+    }
+
+    private func arrive() async throws {
+        try await target.storage.execute(
+            "UPDATE mirrors SET move_state = NULL WHERE mirror = \(mirror) AND move_state = 'arriving'")
+    }
+
+    private func marks() async throws -> (here: MoveMark?, there: MoveMark?) {
+        (
+            try await MirrorTable(storage: source.storage, mirror: mirror).record().move,
+            try await MirrorTable(storage: target.storage, mirror: mirror).record().move
+        )
+    }
+
+    // MARK: The rows
+
+    /// The tables with what is copied of them, the same in both databases.
+    private func shapes() async throws -> [TableShape] {
+        let here = try await TableShape.ofMirrors(in: source.storage)
+        let there = try await TableShape.ofMirrors(in: target.storage)
+        guard Set(here.map(\.contents)) == Set(there.map(\.contents)) else {
+            throw ConfigurationError(
+                "--to", "has other tables at \(target.name); something else than mirror-bot made them")
+        }
+        // Who works for a mirror, and which copy is the one, is about the copy and not about the mirror.
+        return here.filter { $0.name != "leases" }.map { $0.without(MoveMark.columns) }
+    }
+
+    /// Brings one table into the state that it has at the old place.
+    ///
+    /// - Returns: How many rows were not in it.
+    private func copy(_ shape: TableShape) async throws -> Int {
+        let here = MirrorRows(of: mirror, shape, in: source.storage)
+        let there = MirrorRows(of: mirror, shape, in: target.storage)
+        var changed = 0
+        // First what must go: it might stand in the way of what comes.
+        var last: MirrorRows.Key?
+        while let page = try await there.page(after: last) {
+            last = page.keys.last
+            let known = try await here.rows(with: page.keys)
+            let gone = page.keys.filter { known[$0] == nil }
+            try await there.remove(gone)
+            changed += gone.count
+        }
+        last = nil
+        var seen = 0
+        while let page = try await here.page(after: last) {
+            last = page.keys.last
+            let known = try await there.rows(with: page.keys)
+            let differing = zip(page.keys, page.rows).filter { known[$0] != $1 }.map(\.1)
+            try await there.write(differing)
+            changed += differing.count
+            seen += page.rows.count
+            await report(shape.name, seen)
+        }
+        return changed
+    }
+}
+
+/// The rows of one mirror in one table, whatever the table holds.
+private struct MirrorRows: Sendable {
+    typealias Key = [SQLValue]
+    typealias Row = [SQLValue]
+
+    struct Page {
+        let keys: [Key]
+        let rows: [Row]
+    }
+
+    private let mirror: String
+    private let shape: TableShape
+    private let storage: any StorageEngine
+
+    init(of mirror: String, _ shape: TableShape, in storage: any StorageEngine) {
+        (self.mirror, self.shape, self.storage) = (mirror, shape, storage)
+    }
+
+    /// The next rows in the order in which this database has the keys; nil behind the last one.
+    func page(after last: Key?) async throws -> Page? {
+        let key: SQL = "\(unsafe: shape.key.map(\.name).joined(separator: ", "))"
+        let behind: SQL = last.map { "AND (\(key)) > \(tuple($0))" } ?? ""
+        let rows = try await storage.query(
+            "\(selection) \(behind) ORDER BY \(key) LIMIT \(MirrorMove.pageSize)"
+        ).map(row)
+        return rows.isEmpty ? nil : Page(keys: rows.map(key(of:)), rows: rows)
+    }
+
+    /// The rows with these keys, as far as there are any.
+    func rows(with keys: [Key]) async throws -> [Key: Row] {
+        let rows = try await storage.query("\(selection) AND \(condition(keys))").map(row)
+        return Dictionary(uniqueKeysWithValues: rows.map { (key(of: $0), $0) })
+    }
+
+    func remove(_ keys: [Key]) async throws {
+        guard !keys.isEmpty else { return }
+        try await storage.execute("DELETE FROM \(unsafe: shape.name) WHERE mirror = \(mirror) AND \(condition(keys))")
+    }
+
+    /// Writes rows, over those with the same keys.
+    func write(_ rows: [Row]) async throws {
+        guard !rows.isEmpty else { return }
+        let key = shape.key.map(\.name)
+        let batch = BulkInsert(
+            into: shape.name, columns: shape.columns.map { ($0.name, $0.type) }, rows: rows,
+            onConflict: .update(key: key, set: shape.columns.map(\.name).filter { !key.contains($0) }))
+        try await storage.transaction { try $0.insert(batch) }
+    }
+
+    private var selection: SQL { Self.selection(of: mirror, shape) }
+
+    static func selection(of mirror: String, _ shape: TableShape) -> SQL {
+        let columns = shape.columns.map(\.name).joined(separator: ", ")
+        return "SELECT \(unsafe: columns) FROM \(unsafe: shape.name) WHERE mirror = \(mirror)"
+    }
+
+    private func row(_ row: SQLRow) throws -> Row { try shape.columns.map(row.value) }
+
+    private func key(of row: Row) -> Key {
+        shape.key.map { part in row[shape.columns.firstIndex(of: part) ?? 0] }
+    }
+
+    private func condition(_ keys: [Key]) -> SQL {
+        var list = tuple(keys[0])
+        for key in keys.dropFirst() { list += ", " + tuple(key) }
+        return "(\(unsafe: shape.key.map(\.name).joined(separator: ", "))) IN (VALUES \(list))"
+    }
+
+    /// The values of a key in parentheses.
+    private func tuple(_ key: Key) -> SQL {
+        var tuple: SQL = "(\(key[0])"
+        for value in key.dropFirst() { tuple += ", \(value)" }
+        return tuple + ")"
+    }
+}
+
+/// How many rows of a mirror each table has, and what tells those rows from any others, in whatever order they come.
+private struct Census: Equatable, Sendable {
+    /// Tables without a row are left out.
+    private(set) var rows: [String: Int] = [:]
+    /// For each table the sum of its rows' SHA-256, in two halves of 64 bits.
+    private var sums: [String: [UInt64]] = [:]
+
+    init(of mirror: String, _ shapes: [TableShape], on connection: any StorageConnection) throws {
+        for shape in shapes {
+            var (count, low, high) = (0, UInt64(0), UInt64(0))
+            try connection.forEach(MirrorRows.selection(of: mirror, shape)) { row in
+                let digest = try Self.digest(shape.columns.map(row.value))
+                (count, low, high) = (count + 1, low &+ digest.0, high &+ digest.1)
+            }
+            guard count > 0 else { continue }
+            (rows[shape.name], sums[shape.name]) = (count, [low, high])
+        }
+    }
+
+    /// No two rows make the same bytes: each value says what it is, and how long.
+    private static func digest(_ row: [SQLValue]) throws -> (UInt64, UInt64) {
+        var hash = SHA256()
+        func add(_ mark: UInt8, _ bytes: some Sequence<UInt8>) {
+            let bytes = Array(bytes)
+            withUnsafeBytes(of: UInt64(bytes.count).littleEndian) { hash.update(data: [mark] + Array($0) + bytes) }
+        }
+        for value in row {
+            switch value {
+            case .null: add(0, [])
+            case .integer(let number): withUnsafeBytes(of: number.littleEndian) { add(1, $0) }
+            case .real(let number): withUnsafeBytes(of: number.bitPattern.littleEndian) { add(2, $0) }
+            case .text(let text): add(3, text.utf8)
+            case .boolean(let truth): add(4, [truth ? 1 : 0])
+            }
+        }
+        return hash.finalize().withUnsafeBytes { bytes in
+            (
+                bytes.loadUnaligned(fromByteOffset: 0, as: UInt64.self),
+                bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+            )
+        }
+    }
+}

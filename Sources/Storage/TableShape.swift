@@ -1,0 +1,91 @@
+/// A table as the database itself describes it: what copying rows that nobody knows by name has to know.
+package struct TableShape: Sendable {
+    package struct Column: Hashable, Sendable {
+        package let name: String
+        package let type: ColumnType
+    }
+
+    package let name: String
+    /// In the order of the table, which engines and ages of a database may not share.
+    package let columns: [Column]
+    /// The columns of the primary key, in its order.
+    package let key: [Column]
+
+    /// What the table is, wherever its columns stand.
+    package var contents: Set<[String]> {
+        Set(columns.map { [name, $0.name, "\($0.type)", "\(key.firstIndex(of: $0) ?? -1)"] })
+    }
+
+    /// The table without some of its columns.
+    package func without(_ names: Set<String>) -> TableShape {
+        TableShape(name: name, columns: columns.filter { !names.contains($0.name) }, key: key)
+    }
+
+    /// The tables whose rows belong to mirrors, by their names.
+    ///
+    /// - Parameter storage: A database with the tables of `migrations/`.
+    /// - Returns: Every table with a column `mirror`, so that a new one is not forgotten.
+    /// - Throws: ``StorageError``; `.decoding` for a column of a type that the migrations do not use.
+    package static func ofMirrors(in storage: any StorageEngine) async throws -> [TableShape] {
+        let rows = try await storage.query(description(storage.kind))
+        let tables = Dictionary(grouping: rows) { (try? $0.text("home")) ?? "" }
+        return try tables.sorted { $0.key < $1.key }.compactMap { name, rows in
+            let columns = try rows.map { try Column(name: $0.text("name"), type: type($0)) }
+            let key = try zip(columns, rows).map { ($0, try $1.int("place")) }.filter { $0.1 > 0 }
+                .sorted { $0.1 < $1.1 }.map(\.0)
+            guard columns.contains(where: { $0.name == "mirror" }) else { return nil }
+            return TableShape(name: name, columns: columns, key: key)
+        }
+    }
+
+    private static func type(_ row: SQLRow) throws -> ColumnType {
+        switch try row.text("type").uppercased() {
+        case "TEXT": return .text
+        case "BIGINT": return .integer
+        case "BOOLEAN": return .boolean
+        case "DOUBLE PRECISION": return .real
+        case let other:
+            throw StorageError(
+                .decoding, "read the columns of \(try row.text("home"))", because: "\(other) is not expected there")
+        }
+    }
+
+    /// A row for each column: its table, its name and type, and its place in the primary key, from 1; 0 outside of it.
+    private static func description(_ kind: StorageKind) -> SQL {
+        switch kind {
+        case .sqlite:
+            """
+            SELECT home.name AS home, part.name AS name, part.type AS type, part.pk AS place
+            FROM sqlite_master AS home JOIN pragma_table_info(home.name) AS part
+            WHERE home.type = 'table' ORDER BY home.name, part.cid
+            """
+        case .postgres:
+            """
+            SELECT CAST(relname AS TEXT) AS home, CAST(attname AS TEXT) AS name,
+                CAST(format_type(atttypid, NULL) AS TEXT) AS type,
+                CAST(COALESCE(array_position(CAST(indkey AS SMALLINT[]), attnum) + 1, 0) AS BIGINT) AS place
+            FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+                JOIN pg_attribute ON attrelid = pg_class.oid
+                LEFT JOIN pg_index ON indrelid = pg_class.oid AND indisprimary
+            WHERE nspname = current_schema() AND relkind IN ('r', 'p') AND attnum > 0 AND NOT attisdropped
+            ORDER BY relname, attnum
+            """
+        }
+    }
+}
+
+extension SQLRow {
+    /// The value of a column in the one form that it has in every engine.
+    ///
+    /// - Parameter column: One of the table's columns.
+    /// - Returns: The value, with a boolean as such.
+    /// - Throws: ``StorageError`` with code `.decoding` for a value of another type.
+    package func value(_ column: TableShape.Column) throws -> SQLValue {
+        switch column.type {
+        case .text: try optionalText(column.name).sqlValue
+        case .integer: try optionalInteger(column.name).sqlValue
+        case .boolean: try optionalBoolean(column.name).sqlValue
+        case .real: try optionalReal(column.name).sqlValue
+        }
+    }
+}
