@@ -115,7 +115,7 @@ extension Archive {
         return Set(try NetworkName.allCases.filter { try row.boolean($0.rawValue) })
     }
 
-    private func posts(where condition: SQL, _ order: SQL = "") async throws -> [Post] {
+    func posts(where condition: SQL, _ order: SQL = "") async throws -> [Post] {
         try await storage.query(
             PostRow.selection + " WHERE mirror = \(mirror) AND \(condition) \(order)"
         ).map(PostRow.post)

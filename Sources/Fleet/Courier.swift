@@ -177,6 +177,7 @@ package actor Courier {
     }
 
     private func prepareReply(_ action: Action) async throws -> Preparation {
+        if try await isNeverSent(action) { return .skip(reason: Archive.never) }
         guard let source = action.wording?.source, try await isStillThere(source) else {
             return .skip(reason: Self.sourceGone)
         }
@@ -193,12 +194,23 @@ package actor Courier {
         var tried = [action]
         while true {
             let candidate = tried[tried.count - 1]
-            if let source = candidate.wording?.source, try await isStillThere(source) { return .ready(candidate) }
+            let isWanted = try await !isNeverSent(candidate)
+            if isWanted, let source = candidate.wording?.source, try await isStillThere(source) {
+                return .ready(candidate)
+            }
+            // What a person chose is sent or not, and nothing else in its place.
+            if candidate.isPinned { return .skip(reason: isWanted ? Self.sourceGone : Archive.never) }
             guard tried.count <= Self.replacementsAtMost else { return .skip(reason: Self.sourceGone) }
             let other = try await planner.replacement(for: action, besides: tried, now: clock.now)
             guard let other else { return .skip(reason: "no-text") }
             tried.append(other)
         }
+    }
+
+    /// Whether a person has decided meanwhile that the text is never to be sent.
+    private func isNeverSent(_ action: Action) async throws -> Bool {
+        guard let source = action.wording?.source, let post = try await archive.post(source) else { return false }
+        return try await archive.neverKeys().contains(planner.neverKey(of: post))
     }
 
     // MARK: What the human took back

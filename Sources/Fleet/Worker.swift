@@ -10,7 +10,10 @@ import Storage
 /// The worker of one mirror: observes two accounts, remembers, decides and delivers.
 package struct Worker: Sendable {
     let mirror: HumanMirror
+    /// How often each feed is looked at.
     let cadence: Cadence
+    /// The one that was asked for; nil for the configured one.
+    private let givenCadence: Cadence?
     let manager: ServiceManager?
 
     /// - Parameters:
@@ -20,6 +23,7 @@ package struct Worker: Sendable {
     package init(mirror: HumanMirror, cadence: Cadence? = nil, manager: ServiceManager? = nil) {
         self.mirror = mirror
         self.manager = manager
+        givenCadence = cadence
         let configuration = mirror.configuration
         self.cadence =
             cadence
@@ -45,19 +49,33 @@ package struct Worker: Sendable {
     package func run(until end: Date?) async throws {
         let keeper = leaseKeeper()
         while let lease = try await lease(from: keeper) {
+            // Whoever waits for the end counts until all is over: the clock must not go on while the loops are cancelled,
+            // or while the worker begins anew.
+            if end != nil { clock.join() }
+            defer { if end != nil { clock.leave() } }
             do {
-                try await work(under: lease, keeper: keeper, until: end)
+                try await workOn(under: lease, keeper: keeper, until: end)
                 return await keeper.release(lease)
             } catch let error as OutboxError where error.code == .leaseLost {
                 logger.warning("Lease lost to another worker, waiting for it")
-            } catch is AccountsChanged {
-                logger.notice("Other logins or accounts are stored, starting with them")
-                await keeper.release(lease)
-                let successor = Worker(mirror: try await mirror.withCurrentLogins(), cadence: cadence, manager: manager)
-                return try await successor.run(until: end)
             } catch {
                 await keeper.release(lease)
                 throw Self.cause(of: error)
+            }
+        }
+    }
+
+    /// Works, and begins anew when a person has changed what the worker goes by.
+    private func workOn(under lease: Lease, keeper: LeaseKeeper, until end: Date?) async throws {
+        var worker = self
+        while true {
+            do {
+                return try await worker.work(under: lease, keeper: keeper, until: end)
+            } catch let error as OutboxError where error.code == .paused {
+                logger.debug("A pause began while something was about to be sent")
+            } catch is MirrorChanged {
+                logger.notice("Logins, accounts, settings or a pause changed, starting anew")
+                worker = Worker(mirror: try await mirror.withCurrentSettings(), cadence: givenCadence, manager: manager)
             }
         }
     }
@@ -133,21 +151,21 @@ package struct Worker: Sendable {
     }
 
     private func work(under lease: Lease, keeper: LeaseKeeper, until end: Date?) async throws {
-        // Whoever waits for the end counts until all is over: the clock must not go on while the loops are cancelled.
-        if end != nil { clock.join() }
-        // So does a loop that ended, until it was heard what it ended with.
+        // A loop that ended counts until it was heard what it ended with.
         var loopsLeft = 0
-        defer { for _ in 0..<(loopsLeft + (end == nil ? 0 : 1)) { clock.leave() } }
+        defer { for _ in 0..<loopsLeft { clock.leave() } }
         try await withThrowingTaskGroup(of: Ending.self) { group in
             group.addTask {
                 try await keeper.beat(lease)
                 return .heartbeat
             }
-            let before = try await mirror.accountsStamp()
-            guard let parts = try await partsWhenReachable(lease: lease) else { return group.cancelAll() }
+            let before = try await mirror.stamp()
+            guard let parts = try await partsWhenReachable(lease: lease, until: end) else { return group.cancelAll() }
             // A first start binds the accounts itself.
-            let stamp = try await mirror.accountsStamp()
-            guard stamp.credentials == before.credentials else { throw AccountsChanged() }
+            let stamp = try await mirror.stamp()
+            guard stamp.credentials == before.credentials, stamp.settings == before.settings, !stamp.isPaused else {
+                throw MirrorChanged()
+            }
             var loops = loops(Passes(parts: parts), since: stamp)
             // A virtual clock waits for everybody who joined, so all join before the first one sleeps.
             for index in loops.indices { loops[index].turn = clock.join() }
@@ -180,11 +198,12 @@ package struct Worker: Sendable {
     }
 
     /// The parts of the worker, once the networks and the database answer; nil if the worker is to end before that.
-    private func partsWhenReachable(lease: Lease) async throws -> WorkerParts? {
+    private func partsWhenReachable(lease: Lease, until end: Date?) async throws -> WorkerParts? {
         let gates = Gates()
         var failures = 0
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
             do {
+                guard try await isToGoOn(until: end) else { return nil }
                 return try await parts(lease: lease, deliverer: nil, gates: gates)
             } catch is CancellationError {
                 return nil
@@ -203,8 +222,28 @@ package struct Worker: Sendable {
         return nil
     }
 
-    /// How long a login that was made meanwhile may go unnoticed, in seconds.
-    private static let loginsLast: TimeInterval = 50
+    /// Waits as long as a person wants the mirror to pause; false if the worker is to end before that.
+    private func isToGoOn(until end: Date?) async throws -> Bool {
+        var isAnnounced = false
+        while let pause = try await mirror.table.pause(at: clock.now) {
+            if Task.isCancelled || Task.isShuttingDownGracefully || clock.now >= end ?? .distantFuture { return false }
+            if !isAnnounced {
+                logger.notice(
+                    "Paused",
+                    metadata: [
+                        LogKeys.until: "\(pause.until?.rfc3339 ?? "resumed")", LogKeys.reason: "\(pause.reason ?? "-")",
+                    ])
+                isAnnounced = true
+            }
+            let next = min(clock.now + Self.changesLast, pause.until ?? .distantFuture, end ?? .distantFuture)
+            try? await cancelWhenGracefulShutdown { try await clock.sleep(until: next) }
+        }
+        if isAnnounced { logger.notice("Resumed") }
+        return true
+    }
+
+    /// How long a login, a setting or a pause that was stored meanwhile may go unnoticed, in seconds.
+    private static let changesLast: TimeInterval = 50
 
     /// What a task of the worker was.
     private enum Ending {
@@ -213,18 +252,18 @@ package struct Worker: Sendable {
         case heartbeat
     }
 
-    private func loops(_ passes: Passes, since stamp: AccountsStamp) -> [PollingLoop] {
+    private func loops(_ passes: Passes, since stamp: MirrorStamp) -> [PollingLoop] {
         let loops = passes.all.map { loop($0.name, $0.run) }
         let tidying = loop("tidying") { [clock] in
             ProcessHeap.giveBack()
             try await passes.clean()
             return clock.now + 3_600
         }
-        let logins = loop("logins") { [clock, mirror] in
-            guard try await mirror.accountsStamp() == stamp else { throw AccountsChanged() }
-            return clock.now + Self.loginsLast
+        let changes = loop("changes") { [clock, mirror] in
+            guard try await mirror.stamp() == stamp else { throw MirrorChanged() }
+            return clock.now + Self.changesLast
         }
-        return loops + [tidying, logins]
+        return loops + [tidying, changes]
     }
 
     private func loop(_ name: String, _ pass: @escaping @Sendable () async throws -> Date) -> PollingLoop {

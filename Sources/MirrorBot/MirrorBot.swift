@@ -29,8 +29,10 @@ struct MirrorBot: AsyncParsableCommand {
         version: Version.current,
         subcommands: [
             DemoCommand.self, LoginCommand.self, LogoutCommand.self, TrainCommand.self, PlanCommand.self,
-            RunCommand.self, StatusCommand.self, DoctorCommand.self, ScoreCommand.self, SuggestionsCommand.self,
-            PeopleCommand.self, EvaluateCommand.self, ConfigCommand.self, RebindCommand.self, BackupCommand.self,
+            PostCommand.self, NeverCommand.self, PauseCommand.self, ResumeCommand.self, RunCommand.self,
+            StatusCommand.self, DoctorCommand.self, ScoreCommand.self, SuggestionsCommand.self,
+            PeopleCommand.self, EvaluateCommand.self, ConfigCommand.self, SetCommand.self, UnsetCommand.self,
+            RebindCommand.self, BackupCommand.self,
             MoveCommand.self, MigrateCommand.self,
         ])
 

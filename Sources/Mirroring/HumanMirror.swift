@@ -10,8 +10,10 @@ import Transport
 
 /// One mirror: its name and settings, its accounts, its data, and the networks it is on.
 package struct HumanMirror: Sendable {
-    /// What the mirror is told from outside, the networks of stored logins included.
+    /// What the mirror is told: from outside, by what is set for it, and by the networks of stored logins.
     package let configuration: MirrorConfiguration
+    /// What it is told from outside.
+    let given: MirrorConfiguration
     /// What it shares with other mirrors.
     package let installation: Installation
     /// The mirror's data: the installation's database, or a scratch copy of it.
@@ -108,10 +110,10 @@ package struct HumanMirror: Sendable {
     private init(_ configuration: MirrorConfiguration, in installation: Installation) async throws {
         let storage = installation.storage
         let vault = CredentialVault(configuration, storage: storage, logger: installation.logger)
-        var configuration = configuration
-        configuration.adopt(try await vault.networks())
+        let given = configuration
+        let configuration = try await Self.effective(given, storage, vault)
         self.init(
-            configuration, installation, storage, vault: vault,
+            configuration, given, installation, storage, vault: vault,
             spending: SpendingTable(configuration, storage: storage), isScratch: false)
         if !configuration.rehearsal.isEmpty {
             let accounts = [try await account(.human), try await account(.bot)].compactMap(\.self)
@@ -119,11 +121,23 @@ package struct HumanMirror: Sendable {
         }
     }
 
+    /// What a mirror goes by, of what it is told and what is stored.
+    private static func effective(
+        _ given: MirrorConfiguration, _ storage: any StorageEngine, _ vault: CredentialVault
+    ) async throws -> MirrorConfiguration {
+        var configuration = try given.with(
+            stored: try await SettingTable(storage: storage, mirror: given.mirror).all())
+        configuration.adopt(try await vault.networks())
+        return configuration
+    }
+
     private init(
-        _ configuration: MirrorConfiguration, _ installation: Installation, _ storage: any StorageEngine,
+        _ configuration: MirrorConfiguration, _ given: MirrorConfiguration, _ installation: Installation,
+        _ storage: any StorageEngine,
         vault: CredentialVault, spending: SpendingTable, isScratch: Bool
     ) {
         self.configuration = configuration
+        self.given = given
         self.installation = installation
         self.isScratch = isScratch
         self.storage = storage
@@ -140,22 +154,22 @@ package struct HumanMirror: Sendable {
     /// The same mirror on data whose changes vanish when it is closed.
     package func scratch() async throws -> HumanMirror {
         var mirror = HumanMirror(
-            configuration, installation, try await storage.scratch(of: configuration.mirror), vault: vault,
+            configuration, given, installation, try await storage.scratch(of: configuration.mirror), vault: vault,
             spending: spending, isScratch: true)
         mirror.rehearsal = rehearsal
         return mirror
     }
 
-    /// The same open mirror with the networks of the logins that are stored now.
+    /// The same open mirror with what is set for it and the networks of the logins that are stored now.
     ///
-    /// For a process that outlives a login, see ``accountsStamp()``; ``account(_:)`` reads the logins each time.
+    /// For a process that outlives them, see ``stamp()``; ``account(_:)`` reads the logins each time.
     ///
-    /// - Throws: The store's error.
-    package func withCurrentLogins() async throws -> HumanMirror {
-        var configuration = configuration
-        configuration.adopt(try await vault.networks())
+    /// - Throws: ``ConfigurationError`` for a value that cannot be used; the store's error.
+    package func withCurrentSettings() async throws -> HumanMirror {
+        let configuration = try await Self.effective(given, storage, vault)
         var mirror = HumanMirror(
-            configuration, installation, storage, vault: vault, spending: spending, isScratch: isScratch)
+            configuration, given, installation, storage, vault: vault,
+            spending: SpendingTable(configuration, storage: storage), isScratch: isScratch)
         mirror.rehearsal = rehearsal
         return mirror
     }

@@ -18,6 +18,19 @@ package struct MirrorRecord: Equatable, Sendable {
     var verified: [AccountRole: String] = [:]
     /// What a move to or from another database left here; nil if there was none.
     package var move: MoveMark?
+    /// What a person said about pausing, also if its end has passed; nil if nothing.
+    package var pause: Pause?
+}
+
+/// A person's wish that the mirror does nothing for a while.
+package struct Pause: Equatable, Sendable {
+    package let since: Date
+    /// Nil until somebody resumes it.
+    package let until: Date?
+    package let reason: String?
+
+    /// Whether it holds at that time.
+    package func holds(at now: Date) -> Bool { until.map { now < $0 } ?? true }
 }
 
 /// What ties the copies of a mirror in two databases to each other.
@@ -139,6 +152,44 @@ package struct MirrorTable: Sendable {
             WHERE mirror = \(mirror) AND move_state = 'left'
             """)
         return move.place
+    }
+
+    /// What a person said about pausing; nil if that does not hold at `now`.
+    ///
+    /// - Throws: The store's error.
+    package func pause(at now: Date) async throws -> Pause? {
+        try await record().pause.flatMap { $0.holds(at: now) ? $0 : nil }
+    }
+
+    /// Lets the mirror pause: once this returns, no request leaves that sends anything.
+    ///
+    /// - Parameters:
+    ///   - until: When it goes on by itself; nil for when somebody resumes it.
+    ///   - reason: What a person wants to be told of later.
+    ///   - now: Since when.
+    /// - Throws: The store's error.
+    package func pause(until: Date?, reason: String?, now: Date) async throws {
+        try await add(now: now)
+        try await storage.execute(
+            """
+            UPDATE mirrors SET paused_ms = \(now.milliseconds), paused_until_ms = \(until?.milliseconds),
+                pause_reason = \(reason)
+            WHERE mirror = \(mirror)
+            """)
+    }
+
+    /// Ends a pause.
+    ///
+    /// - Returns: The pause that held; nil if none did.
+    /// - Throws: The store's error.
+    package func resume(now: Date) async throws -> Pause? {
+        let pause = try await pause(at: now)
+        try await storage.execute(
+            """
+            UPDATE mirrors SET paused_ms = NULL, paused_until_ms = NULL, pause_reason = NULL
+            WHERE mirror = \(mirror) AND paused_ms IS NOT NULL
+            """)
+        return pause
     }
 
     /// Makes the mirror known, though nothing is stored about it yet.
@@ -350,7 +401,8 @@ package struct MirrorTable: Sendable {
     private static func selection(of mirror: String) -> SQL {
         """
         SELECT human_account, human_handle, human_verified, bot_account, bot_handle, bot_verified,
-            time_zone, archive_time_zone, activated_ms, move_id, move_state, move_place, move_ms
+            time_zone, archive_time_zone, activated_ms, move_id, move_state, move_place, move_ms,
+            paused_ms, paused_until_ms, pause_reason
         FROM mirrors WHERE mirror = \(mirror)
         """
     }
@@ -367,8 +419,14 @@ package struct MirrorTable: Sendable {
                 timeZone: try row.optionalText("time_zone"),
                 archiveTimeZone: try row.optionalText("archive_time_zone"),
                 activated: try row.optionalDate("activated_ms"), verified: verified.compactMapValues(\.self),
-                move: try moveMark(in: row))
+                move: try moveMark(in: row), pause: try pause(in: row))
         }
+    }
+
+    private static func pause(in row: SQLRow) throws -> Pause? {
+        guard let since = try row.optionalDate("paused_ms") else { return nil }
+        return Pause(
+            since: since, until: try row.optionalDate("paused_until_ms"), reason: try row.optionalText("pause_reason"))
     }
 
     private static func moveMark(in row: SQLRow) throws -> MoveMark? {

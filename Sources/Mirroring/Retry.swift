@@ -32,8 +32,8 @@ package enum Retry {
     /// Whether trying again cannot help, so that the worker ends.
     package static func isInVain(_ error: any Error) -> Bool {
         switch error {
-        case is ConfigurationError, is UnusableAccount, is AccountsChanged: true
-        case let error as OutboxError: error.code == .leaseLost
+        case is ConfigurationError, is UnusableAccount, is MirrorChanged: true
+        case let error as OutboxError: [.leaseLost, .paused].contains(error.code)
         case let error as StorageError: finalStorageCodes.contains(error.code)
         case let error as FavoritesError: error.code == .invalidConfiguration
         case let error as RedisError: error.code == .invalidConfiguration
@@ -42,7 +42,8 @@ package enum Retry {
     }
 }
 
-/// Somebody logged in or out, or bound the mirror anew, while the worker ran; it begins again with what is stored now.
-package struct AccountsChanged: Error {
+/// Somebody logged in or out, bound the mirror anew, paused it or changed a setting while the worker ran; it begins
+/// again with what is stored now.
+package struct MirrorChanged: Error {
     package init() {}
 }

@@ -60,6 +60,8 @@ package struct Action: Equatable, Identifiable, Sendable {
     /// A stable kebab-case code of why the action ended or waits.
     package var reason: String?
     package var explanation: Explanation?
+    /// A person chose its time or its text: nothing but a person changes these.
+    package var isPinned = false
     package var created: Date
     package var updated: Date
 
@@ -180,6 +182,8 @@ package struct Intent: Equatable, Sendable {
     package var expires: Date
     package var reason: String?
     package var explanation: Explanation?
+    /// See ``Action/isPinned``.
+    package var isPinned = false
 
     package init(
         _ payload: Action.Payload, state: ActionState = .planned, due: Date, expires: Date, reason: String? = nil,
@@ -199,7 +203,7 @@ extension Action {
         id = String(StableHash.digest(of: "action/1", kind, subject).hexadecimal.prefix(12))
         key = String(StableHash.digest(of: "key/1", mirror, kind, subject).hexadecimal.prefix(32))
         (payload, state, due, expires) = (intent.payload, intent.state, intent.due, intent.expires)
-        (reason, explanation) = (intent.reason, intent.explanation)
+        (reason, explanation, isPinned) = (intent.reason, intent.explanation, intent.isPinned)
         (created, updated) = (now, now)
     }
 
@@ -217,6 +221,10 @@ extension Action {
         package static let tooManyLate = "too-many-late"
         /// Nobody decided about the suggestion in time.
         package static let undecided = "undecided"
+        /// A person does not want it.
+        package static let byPerson = "by-person"
+        /// A person had its day drawn anew.
+        package static let rerolled = "rerolled"
     }
 
     /// Whether a person was asked to decide, and either still is or never did.

@@ -13,7 +13,7 @@ extension Action {
     /// What is stored, in the order of ``columns``.
     var values: SQL {
         """
-        \(id), \(kind.rawValue), \(subject), \(state.rawValue), \(due.milliseconds), \(expires.milliseconds), FALSE,
+        \(id), \(kind.rawValue), \(subject), \(state.rawValue), \(due.milliseconds), \(expires.milliseconds), \(isPinned),
         \(wording?.source.network.rawValue), \(wording?.source.value), \(target?.post),
         \(target?.author.network.rawValue), \(target?.author.value), \(target?.address),
         \(payload.reply?.storedBystanders), \(payload.reply?.thread), \(wording?.visibility.rawValue),
@@ -43,6 +43,7 @@ extension Action {
         nextAttempt = try row.optionalDate("next_attempt_ms")
         reason = try row.optionalText("reason")
         explanation = Explanation(json: try row.optionalText("explanation"))
+        isPinned = try row.boolean("pinned")
         created = try row.date("created_ms")
         updated = try row.date("updated_ms")
     }
@@ -145,6 +146,8 @@ package struct OutboxError: Error, CustomStringConvertible, Sendable {
         case stateChanged = "state-changed"
         /// A row of `actions` has what its kind cannot have, or lacks what it must have.
         case unfitting
+        /// The mirror pauses: nothing is sent, and nothing was changed.
+        case paused
     }
 
     package let code: Code
@@ -152,6 +155,9 @@ package struct OutboxError: Error, CustomStringConvertible, Sendable {
 
     static let leaseLost = OutboxError(
         code: .leaseLost, description: "could not change an action: another worker holds this mirror now")
+
+    static let paused = OutboxError(
+        code: .paused, description: "could not send an action: the mirror pauses; mirror-bot resume ends that")
 
     static func stateChanged(_ id: String, to state: ActionState) -> OutboxError {
         OutboxError(

@@ -45,7 +45,7 @@ extension OutboxStore {
         }
     }
 
-    private func insert(_ action: Action, on connection: any StorageConnection) throws -> Bool {
+    func insert(_ action: Action, on connection: any StorageConnection) throws -> Bool {
         let inserted = try connection.execute(
             """
             INSERT INTO actions (mirror, \(Action.columns)) VALUES (\(mirror), \(action.values))

@@ -27,7 +27,7 @@ extension OutboxStore {
     ) async throws -> Action {
         let wording = action.wording
         return try await change(
-            action, from: [.claimed], to: .sending, now: now,
+            action, from: [.claimed], to: .sending, unlessPaused: true, now: now,
             """
             text = \(wording?.text), language = \(wording?.language), visibility = \(wording?.visibility.rawValue),
             source_network = \(wording?.source.network.rawValue), source_post_id = \(wording?.source.value),
@@ -42,7 +42,7 @@ extension OutboxStore {
     /// The time of the first attempt stays: networks where the author dates a post get the same bytes again.
     package func resend(_ action: Action, lookUp: Date, now: Date) async throws -> Action {
         try await change(
-            action, from: [.sending], to: .sending, now: now,
+            action, from: [.sending], to: .sending, unlessPaused: true, now: now,
             """
             next_attempt_ms = \(lookUp.milliseconds), attempts = \(action.attempts + 1), sends = \(action.sends + 1)
             """)
@@ -117,14 +117,15 @@ extension OutboxStore {
     package func requireLease() async throws { try await write { _ in } }
 
     private func change(
-        _ action: Action, from states: [ActionState], orUnsettled: Bool = false, to state: ActionState, now: Date,
-        _ assignments: SQL? = nil
+        _ action: Action, from states: [ActionState], orUnsettled: Bool = false, to state: ActionState,
+        unlessPaused: Bool = false, now: Date, _ assignments: SQL? = nil
     ) async throws -> Action {
         var allowed: SQL = "state IN \(list: states.map(\.rawValue))"
         if orUnsettled { allowed = "(\(allowed) OR \(Self.unsettled))" }
         var changes: SQL = "state = \(state.rawValue), updated_ms = \(now.milliseconds)"
         if let assignments { changes = "\(changes), \(assignments)" }
         return try await write { [changes, allowed] connection in
+            if unlessPaused { try requireNoPause(at: now, on: connection) }
             let before = action.kind == .post ? try self.action(action.id, on: connection) : nil
             let updated = try connection.execute(
                 "UPDATE actions SET \(changes) WHERE mirror = \(mirror) AND id = \(action.id) AND \(allowed)")
@@ -134,6 +135,18 @@ extension OutboxStore {
             try noteUses(by: [before, stored].compactMap(\.self), on: connection)
             return stored
         }
+    }
+}
+
+extension OutboxStore {
+    /// Fails while the mirror pauses, so that from the moment in which a person has paused it no request leaves.
+    private func requireNoPause(at now: Date, on connection: any StorageConnection) throws {
+        let pauses = try connection.query(
+            """
+            SELECT 1 AS found FROM mirrors WHERE mirror = \(mirror) AND paused_ms IS NOT NULL
+                AND (paused_until_ms IS NULL OR paused_until_ms > \(now.milliseconds))
+            """)
+        guard pauses.isEmpty else { throw OutboxError.paused }
     }
 }
 

@@ -102,6 +102,12 @@ extension OutboxStore {
         try await actions(where: "kind = \(kind.rawValue) AND subject = \(subject)", order: "id ASC", limit: 1).first
     }
 
+    /// The actions whose identifiers begin with these hexadecimal digits, a few at most.
+    package func actions(identifiedBy digits: String, limit: Int) async throws -> [Action] {
+        guard !digits.isEmpty, digits.allSatisfy({ "0123456789abcdef".contains($0) }) else { return [] }
+        return try await actions(where: "id LIKE \(digits + "%")", order: "id ASC", limit: limit)
+    }
+
     /// The conversation of the reply that was published under this address at the bot's server; nil if none was.
     package func thread(ofReplyPublishedAs address: String) async throws -> String? {
         try await actions(

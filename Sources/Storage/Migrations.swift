@@ -17,6 +17,7 @@ package enum Migrations {
         Migration(id: "0009_archive_zone", source: PackageResources._009_archive_zone_sql),
         Migration(id: "0010_actions", source: PackageResources._010_actions_sql),
         Migration(id: "0011_moves", source: PackageResources._011_moves_sql),
+        Migration(id: "0012_steering", source: PackageResources._012_steering_sql),
     ]
 
     /// Applies the steps that the database does not have, in one transaction.

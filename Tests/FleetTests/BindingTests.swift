@@ -177,13 +177,13 @@ import Testing
     @Test(arguments: Engine.allCases) func aStampTellsEveryNewLogin(_ engine: Engine) async throws {
         let bare = try await BareMirror(engine, variables: ["SECRET_KEY": String(repeating: "k", count: 40)])
         let (mirror, other) = (try await bare.open(), try await bare.open())
-        var stamps = [try await mirror.accountsStamp()]
+        var stamps = [try await mirror.stamp()]
         #expect(stamps[0].credentials.isEmpty)
         func expectChange(_ change: () async throws -> Void) async throws {
             try await change()
-            let stamp = try await mirror.accountsStamp()
+            let stamp = try await mirror.stamp()
             #expect(stamps.last != stamp)
-            #expect(try await mirror.accountsStamp() == stamp)
+            #expect(try await mirror.stamp() == stamp)
             stamps.append(stamp)
         }
         let login = StoredLogin(credentials: .bluesky(identifier: "did:plc:haruka", appPassword: Secret("planted")))
@@ -192,19 +192,19 @@ import Testing
             try await expectChange { try await other.vault.store(login, for: .bot, at: BareMirror.now) }
         }
         // A session is renewed every hour, and nothing changes with it.
-        let before = try await mirror.accountsStamp()
+        let before = try await mirror.stamp()
         let sessions = other.vault.sessions(of: .bot, clock: VirtualClock(startingAt: BareMirror.now))
         try await sessions.save(Secret("planted-session"))
-        #expect(try await mirror.accountsStamp() == before)
+        #expect(try await mirror.stamp() == before)
         try await expectChange { try await other.vault.store(login, for: .human, at: BareMirror.now) }
         try await expectChange { try await other.vault.remove(.human) }
         try await expectChange { try await other.bind(human: nil, bot: Self.bot, now: BareMirror.now) }
         #expect(!"\(stamps)".contains("planted"))
         // Settings win over logins.
         let set = try await bare.open(["BOT_SERVER": "https://social.example", "BOT_ACCESS_TOKEN": "planted"])
-        let ofSettings = try await set.accountsStamp()
+        let ofSettings = try await set.stamp()
         try await other.vault.store(login, for: .bot, at: BareMirror.now)
-        #expect(try await set.accountsStamp() == ofSettings)
+        #expect(try await set.stamp() == ofSettings)
         #expect(!"\(ofSettings)".contains("planted"))
     }
 
@@ -214,7 +214,7 @@ import Testing
         #expect(mirror.configuration.botNetwork == .mastodon && mirror.configuration.favoriteMode == .auto)
         let login = StoredLogin(credentials: .bluesky(identifier: "did:plc:haruka", appPassword: Secret("p")))
         try await bare.open().vault.store(login, for: .bot, at: BareMirror.now)
-        let current = try await mirror.withCurrentLogins()
+        let current = try await mirror.withCurrentSettings()
         #expect(current.configuration.botNetwork == .bluesky && current.configuration.favoriteMode == .suggest)
         #expect(try await current.account(.bot)?.network == .bluesky)
     }

@@ -29,7 +29,9 @@ import Testing
     ) async throws -> [String: Line] {
         let ending = try await stage.run(words: ["config", "--json"] + words, environment: environment)
         #expect(ending.status == 0, "\(ending.error)")
-        #expect(ending.error.isEmpty)
+        // There may be no server where a test's DATABASE_URL points.
+        #expect(ending.error.isEmpty || ending.error.hasPrefix("warning: what is set for the mirror is not shown: "))
+        #expect(!ending.error.contains("planted"))
         let report = try JSONDecoder().decode(Report.self, from: Data(ending.output.utf8))
         #expect(report.schema == "mirror-bot/config/1" && report.problems.isEmpty)
         #expect(report.settings.map(\.name) == Setting.all.map(\.name))

@@ -40,7 +40,7 @@ import Testing
         ("train scheduler", "\(shared) --from --again --if-possible"),
         ("train classifier", "\(shared) --from --limit --again --if-possible"),
         ("train clear", "\(shared) --yes -y"),
-        ("plan", "\(shared) --date --json"),
+        ("plan show", "\(shared) --date --json"),
         ("run", "\(shared) --dry-run -d --once"),
         ("status", "\(shared) --json"),
         ("score", "\(shared) --json"),
@@ -77,8 +77,8 @@ import Testing
     /// What shows only when a command runs is said as what its parser finds.
     @Test(arguments: [
         (["people", "deny", "nobody at all"], "mirror-bot people deny"),
-        (["plan", "--time-zone", "Mars/Olympus"], "mirror-bot plan"),
-        (["plan", "--date", "tomorrow"], "mirror-bot plan"),
+        (["plan", "--time-zone", "Mars/Olympus"], "mirror-bot plan show"),
+        (["plan", "--date", "tomorrow"], "mirror-bot plan show"),
         (["train", "scheduler", "-q"], "mirror-bot train scheduler"),
     ])
     func theUsageIsThatOfTheCommandThatFailed(_ words: [String], _ name: String) async throws {

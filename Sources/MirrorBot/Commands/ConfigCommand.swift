@@ -8,8 +8,8 @@ struct ConfigCommand: AsyncParsableCommand {
         commandName: "config",
         abstract: "Show every setting, its value and where it comes from.",
         discussion: """
-            Secrets are shown as <redacted>. Every value is checked as far as it can be without asking a server; ends \
-            with 78 if one cannot be used.
+            Secrets are shown as <redacted>. Every value is checked as far as it can be without asking a server, but for \
+            the database, which knows what is set for the mirror; ends with 78 if one cannot be used.
             """)
 
     @OptionGroup var options: MirrorOptions
@@ -18,7 +18,8 @@ struct ConfigCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let (values, problems) = try await options.checkedValues()
+        var (values, problems) = try await options.checkedValues()
+        if problems.isEmpty { values = await withSettings(values) }
         let report = ConfigReport(values, problems, environment: ProcessInfo.processInfo.environment)
         if json {
             try JSONOutput.print(report)
@@ -28,6 +29,18 @@ struct ConfigCommand: AsyncParsableCommand {
         guard let last = problems.last else { return }
         for problem in problems.dropLast() { StandardError.write("error: \(Printable.lines("\(problem)"))\n") }
         throw last
+    }
+
+    /// The values with what is set for the mirror; a database that cannot be read is no problem of any value.
+    private func withSettings(_ values: SettingValues) async -> SettingValues {
+        do {
+            let configuration = try MirrorConfiguration(
+                values, environment: ProcessInfo.processInfo.environment, readsAccounts: false)
+            return try await configuration.valuesWithSettings()
+        } catch {
+            StandardError.write("warning: what is set for the mirror is not shown: \(Printable.line("\(error)"))\n")
+            return values
+        }
     }
 }
 

@@ -3,6 +3,7 @@ import Fleet
 import Foundation
 import Mirroring
 import Outbox
+import Posts
 
 /// `mirror-bot run`.
 struct RunCommand: AsyncParsableCommand {
@@ -27,6 +28,10 @@ struct RunCommand: AsyncParsableCommand {
         try await options.withMirror(making: .database) { mirror in
             try await mirror.withWorker { worker in
                 if dryRun { return try await pretend(worker) }
+                if let pause = try await mirror.table.pause(at: mirror.clock.now) {
+                    let end = pause.until.map { "until \($0.rfc3339)" } ?? "until mirror-bot resume"
+                    return print("nothing was done: mirror \(mirror.name) pauses \(end)")
+                }
                 guard try await worker.runOnce() else {
                     throw CommandError(
                         .tryLater, "could not run: another worker holds mirror \(mirror.name)")

@@ -50,7 +50,8 @@ struct StatusCommand: AsyncParsableCommand {
         if let found = try await mirror.impediment(now: mirror.clock.now, silence: silence) {
             throw CommandError(found.status, "mirror \(mirror.name), \(found.subject): \(found.text)")
         }
-        print("mirror \(mirror.name) does its work")
+        let isPaused = try await mirror.table.pause(at: mirror.clock.now) != nil
+        print(isPaused ? "mirror \(mirror.name) pauses, as it was told" : "mirror \(mirror.name) does its work")
     }
 }
 

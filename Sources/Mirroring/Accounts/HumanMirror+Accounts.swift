@@ -76,10 +76,10 @@ extension HumanMirror {
             credentials: [role: login.credentials.fingerprint], now: now)
     }
 
-    /// What the accounts are now, told by one short query, for whoever is to notice a change.
+    /// What a worker goes by, told by one short query, for whoever is to notice a change.
     ///
     /// - Throws: The store's error.
-    package func accountsStamp() async throws -> AccountsStamp {
+    package func stamp() async throws -> MirrorStamp {
         let mirror = configuration.mirror
         let rows = try await storage.query(
             """
@@ -87,6 +87,11 @@ extension HumanMirror {
             UNION ALL
             SELECT 'accounts' AS name, COALESCE(human_account, '') || ' ' || COALESCE(bot_account, '') AS value
             FROM mirrors WHERE mirror = \(mirror)
+            UNION ALL
+            SELECT 'paused' AS name, CAST(COALESCE(paused_until_ms, 0) AS TEXT) AS value
+            FROM mirrors WHERE mirror = \(mirror) AND paused_ms IS NOT NULL
+            UNION ALL
+            SELECT 'set ' || name AS name, value FROM settings WHERE mirror = \(mirror)
             """)
         let values = Dictionary(try rows.map { (try $0.text("name"), try $0.text("value")) }) { first, _ in first }
         var credentials: [AccountRole: String] = [:]
@@ -99,7 +104,11 @@ extension HumanMirror {
                 credentials[role] = "login \(Data(hash.prefix(16)).base64EncodedString())"
             }
         }
-        return AccountsStamp(credentials: credentials, accounts: values["accounts"] ?? "")
+        let end = values["paused"].flatMap { Int64($0) }
+        return MirrorStamp(
+            credentials: credentials, accounts: values["accounts"] ?? "",
+            isPaused: end.map { $0 == 0 || Date(milliseconds: $0) > clock.now } ?? false,
+            settings: values.filter { $0.key.hasPrefix("set ") })
     }
 
     /// Whether the credentials of a role are those that opened the account which this mirror knows.
@@ -112,16 +121,19 @@ extension HumanMirror {
     }
 }
 
-/// Which credentials a mirror uses and which accounts it is bound to, at one moment.
+/// What a worker goes by that may change under it, at one moment.
 ///
-/// As long as two stamps are equal, nobody has logged in, logged out or bound the mirror anew between them. A stamp
-/// shows nothing of the credentials.
-package struct AccountsStamp: Equatable, Sendable {
+/// As long as two stamps are equal, nobody has logged in, logged out, bound the mirror anew, paused it or changed its
+/// settings between them. A stamp shows nothing of the credentials.
+package struct MirrorStamp: Equatable, Sendable {
     /// What tells the credentials of a role from any others, also from an earlier login to the same account; nothing for
     /// a role without credentials.
     package let credentials: [AccountRole: String]
     /// The identities that the mirror is bound to.
     package let accounts: String
+    package let isPaused: Bool
+    /// What is set for the mirror, by names of its own.
+    package let settings: [String: String]
 }
 
 extension AccountConfiguration {

@@ -79,6 +79,9 @@ package struct MirrorConfiguration: Sendable {
     package var isDyno: Bool
     /// The variables of a rehearsal; empty in earnest.
     let rehearsal: [String: String]
+    /// What this was made from besides the values; holds no secret.
+    private let environment: [String: String]
+    private let readsAccounts: Bool
 
     /// How long labelled posts are kept, in days; X wants what is deleted there to be gone soon.
     private static let (exampleDays, exampleDaysOnX) = (180, 30)
@@ -128,6 +131,21 @@ package struct MirrorConfiguration: Sendable {
         pollInterval = .seconds(values.integer("POLL_SECONDS"))
         isDyno = Self.isDyno(environment)
         rehearsal = environment.filter { Rehearsal.isVariable($0.key) && !$0.value.isEmpty }
+        self.environment = environment.filter {
+            ["DYNO", "XDG_DATA_HOME", "HOME"].contains($0.key) || Rehearsal.isVariable($0.key)
+        }
+        self.readsAccounts = readsAccounts
+    }
+
+    /// The configuration with what is set for its mirror.
+    ///
+    /// - Parameter stored: What is set, by names of variables.
+    /// - Returns: This one where nothing is set.
+    /// - Throws: ``ConfigurationError`` for a value that cannot be used.
+    func with(stored: [String: String]) throws -> MirrorConfiguration {
+        guard !stored.isEmpty else { return self }
+        return try MirrorConfiguration(
+            try values.overlaid(with: stored), environment: environment, readsAccounts: readsAccounts)
     }
 
     /// Everything that is wrong with values which are of their form; asks no server.

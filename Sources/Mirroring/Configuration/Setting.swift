@@ -26,12 +26,14 @@ package struct Setting: Sendable {
     let derived: @Sendable (SettingValues) -> String?
     /// Never printed; also read from the file that `NAME_FILE` names.
     package let isSecret: Bool
+    /// Belongs to the process, or to an account's login: it cannot be set for a mirror.
+    package let isOfProcess: Bool
     /// The name of a file or folder, in which `~` at the start is the home folder.
     package let isPath: Bool
 
     init(
         _ name: String, _ summary: String, form: Form = .text, fallback: String? = nil, isSecret: Bool = false,
-        isPath: Bool = false,
+        isPath: Bool = false, isOfProcess: Bool = false,
         derived: @escaping @Sendable (SettingValues) -> String? = { _ in nil }
     ) {
         self.name = name
@@ -40,6 +42,7 @@ package struct Setting: Sendable {
         self.fallback = fallback
         self.derived = derived
         self.isSecret = isSecret
+        self.isOfProcess = isOfProcess || isSecret || isPath
         self.isPath = isPath
     }
 
@@ -50,7 +53,9 @@ package struct Setting: Sendable {
     private static func account(_ role: AccountRole, whose: String) -> [Setting] {
         let bluesky = role == .human ? "; only needed for the home timeline" : ""
         return [
-            Setting(AccountSetting.server.name(of: role), "Mastodon: \(whose) server, as https://host"),
+            Setting(
+                AccountSetting.server.name(of: role), "Mastodon: \(whose) server, as https://host",
+                isOfProcess: true),
             Setting(
                 AccountSetting.accessToken.name(of: role), "Mastodon, X: token that opens \(whose) account",
                 isSecret: true),
@@ -59,9 +64,11 @@ package struct Setting: Sendable {
             Setting(AccountSetting.consumerKey.name(of: role), "X: key of the developer application", isSecret: true),
             Setting(
                 AccountSetting.consumerSecret.name(of: role), "X: secret of the developer application", isSecret: true),
-            Setting(AccountSetting.handle.name(of: role), "Bluesky: \(whose) handle or DID"),
+            Setting(AccountSetting.handle.name(of: role), "Bluesky: \(whose) handle or DID", isOfProcess: true),
             Setting(AccountSetting.appPassword.name(of: role), "Bluesky: app password\(bluesky)", isSecret: true),
-            Setting("\(role.prefix)_API_BASE_URL", "where requests go instead of the network's own address"),
+            Setting(
+                "\(role.prefix)_API_BASE_URL", "where requests go instead of the network's own address",
+                isOfProcess: true),
         ]
     }
 
@@ -70,13 +77,15 @@ package struct Setting: Sendable {
         [
             Setting(
                 "MIRROR", "name of this human and bot pair; one database serves many",
-                fallback: MirrorConfiguration.usualMirror),
-            Setting("NETWORK", "network of both accounts", form: networks, fallback: "mastodon"),
+                fallback: MirrorConfiguration.usualMirror, isOfProcess: true),
+            Setting("NETWORK", "network of both accounts", form: networks, fallback: "mastodon", isOfProcess: true),
             Setting(
                 "HUMAN_NETWORK", "network of the human, or of the imported archive; as NETWORK if not set",
-                form: networks, fallback: "mastodon", derived: { $0.text("NETWORK") }),
+                form: networks, fallback: "mastodon", isOfProcess: true,
+                derived: { $0.text("NETWORK") }),
             Setting(
                 "BOT_NETWORK", "network of the bot; as NETWORK if not set", form: networks, fallback: "mastodon",
+                isOfProcess: true,
                 derived: { $0.text("NETWORK") }),
         ] + account(.human, whose: "the human's") + account(.bot, whose: "the bot's") + [
             Setting(
@@ -86,7 +95,7 @@ package struct Setting: Sendable {
             Setting("REDIS_URL", "Redis for the classifier's counts, as redis://… or rediss://…", isSecret: true),
             Setting(
                 "REDIS_TLS_VERIFY", "how a rediss:// certificate is checked: auto, full, none or pin:…",
-                fallback: "auto"),
+                fallback: "auto", isOfProcess: true),
             Setting("MIRROR_BOT_HOME", "folder of the embedded database", isPath: true),
             Setting("TIME_ZONE", "IANA zone of the human's clock, such as Asia/Tokyo"),
             Setting(
@@ -143,9 +152,10 @@ package struct Setting: Sendable {
                 "told to servers with each request: a mail address, a URL or a handle; the bot's handle if not set"),
             Setting(
                 "LOG_LEVEL", "least severe message that is logged",
-                form: .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]), fallback: "info"),
+                form: .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]), fallback: "info",
+                isOfProcess: true),
             Setting(
                 "LOG_FORMAT", "pretty on a terminal, else logfmt",
-                form: .choice(["logfmt", "json", "pretty"])),
+                form: .choice(["logfmt", "json", "pretty"]), isOfProcess: true),
         ]
 }

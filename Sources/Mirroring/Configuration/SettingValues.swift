@@ -8,6 +8,8 @@ import SystemPackage
 /// Where a setting's value comes from.
 package enum SettingOrigin: String, Sendable {
     case flag
+    /// What `mirror-bot set` stored for the mirror.
+    case stored = "set"
     case environment
     /// The file that `NAME_FILE` names.
     case file
@@ -151,6 +153,42 @@ package struct SettingValues: Sendable {
     /// The variable in which a person named the network of a role's account; nil if nobody did.
     func networkSetting(of role: AccountRole) -> String? {
         ["\(role.prefix)_NETWORK", "NETWORK"].first { ![.fallback, .login].contains(origin($0)) }
+    }
+
+    /// The values where what is set for the mirror wins over everything but flags.
+    ///
+    /// - Parameter stored: What is set, by names of variables.
+    /// - Returns: The values, with origin ``SettingOrigin/stored`` where that decided.
+    /// - Throws: ``ConfigurationError`` for a name or a value that cannot be used, such as one of an earlier version.
+    func overlaid(with stored: [String: String]) throws -> SettingValues {
+        var values = self
+        for (name, text) in stored.sorted(by: { $0.key < $1.key }) {
+            try Self.requireOfMirror(name, text)
+            if origin(name) != .flag { values.found[name] = (text, .stored) }
+        }
+        for setting in Setting.all where values.origin(setting.name) == .fallback {
+            values.found[setting.name] = values.fallback(of: setting)
+        }
+        return values
+    }
+
+    /// Fails for what cannot be set for a mirror.
+    ///
+    /// - Parameters:
+    ///   - name: The variable's name.
+    ///   - text: Its value; nil for one that is only named.
+    /// - Throws: ``ConfigurationError`` that says why.
+    static func requireOfMirror(_ name: String, _ text: String? = nil) throws {
+        guard let setting = Setting.all.first(where: { $0.name == name }) else {
+            let near = Spelling.nearest(to: name.uppercased(), among: Setting.all.map(\.name))
+            throw ConfigurationError(
+                name, "is no setting" + (near.map { "; did you mean \($0)?" } ?? "; see mirror-bot config"))
+        }
+        guard !setting.isSecret else { throw ConfigurationError(name, "is a secret, which is not set for a mirror") }
+        guard !setting.isOfProcess else {
+            throw ConfigurationError(name, "belongs to the process or to a login; put it into the environment or .env")
+        }
+        if let text { try check(text, of: setting) }
     }
 
     /// The values where logins that are stored decide about networks that nobody named, and about what follows from them.

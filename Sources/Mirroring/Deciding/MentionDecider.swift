@@ -199,7 +199,8 @@ package struct MentionDecider: Sendable {
             repliesNameThePerson: network.capabilities.replyNeedsMention)
         var usable: [PostID: Action.Wording] = [:]
         var refusals: [Refusal] = []
-        for post in past {
+        let never = try await archive.neverKeys()
+        for post in past where !never.contains(rules.neverKey(of: post)) {
             switch rules.replyText(for: post, to: mention.author.handle) {
             case .success(let text):
                 usable[post.id] = Action.Wording(

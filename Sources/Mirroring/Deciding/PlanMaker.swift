@@ -39,9 +39,19 @@ package struct PlanMaker: Sendable {
 
     /// The plan that would be made for `day`, without storing it.
     ///
+    /// - Parameters:
+    ///   - day: The day.
+    ///   - now: Decides what counts as past, and how old texts are.
+    ///   - watching: Whether the human's posts are followed, so that days without one count.
+    ///   - seed: Makes another draw than the day's own; nil for that one.
+    ///   - firstNumber: The number of the first slot.
+    ///   - planned: Actions whose texts are spoken for.
     /// - Returns: Nil if the archive holds no post to learn times from.
     /// - Throws: The store's error.
-    package func preview(_ day: LocalDay, now: Date, watching: Bool) async throws -> PlannedDay? {
+    package func preview(
+        _ day: LocalDay, now: Date, watching: Bool, seed: String? = nil, firstNumber: Int = 1,
+        besides planned: [Action] = []
+    ) async throws -> PlannedDay? {
         let times = try await archive.scheduleRows()
         guard let last = times.last?.day else { return nil }
         let yesterday = LocalTime(now, in: zone).day.advanced(by: -1)
@@ -49,8 +59,9 @@ package struct PlanMaker: Sendable {
         let asOf = min(complete, day.advanced(by: -1))
         let history = PostingHistory(times: times, asOf: asOf)
         let planner = DayPlanner(history: history, configuration: configuration.schedule)
-        guard let drawn = planner.plan(for: day, in: zone, mirror: mirror, seed: nil) else { return nil }
-        var texts = try await TextPool(maker: self, planned: [], now: now)
+        guard let drawn = planner.plan(for: day, in: zone, mirror: mirror, seed: seed, firstNumber: firstNumber)
+        else { return nil }
+        var texts = try await TextPool(maker: self, planned: planned, now: now)
         var slots: [Intent] = []
         for slot in drawn.slots { slots.append(intent(for: slot, try await texts.next(at: slot.minute, of: day))) }
         let plan = StoredPlan(
@@ -101,6 +112,9 @@ package struct PlanMaker: Sendable {
         return isStored ? planned : nil
     }
 
+    /// What tells the text of a post that is never to be sent.
+    package func neverKey(of post: Post) -> String { TextRules(configuration, limits: limits).neverKey(of: post) }
+
     /// The action with another text where its own can no longer be used, and none of those that were tried in vain.
     ///
     /// - Returns: Nil if the action is no slot, or nothing else may be used.
@@ -131,12 +145,15 @@ private final class LatestPlan: @unchecked Sendable {
 extension Archive {
     /// Prepares what no rules or other ones have prepared, some hundred posts at a time.
     func prepare(by rules: TextRules) async throws {
+        let never = try await neverKeys()
         while try await prepareSome(
             version: rules.version, lastUse: OutboxStore.lastUse,
             { post in
                 let prepared = rules.preparation(of: post)
                 return Preparation(
-                    textKey: prepared.key, unfit: prepared.unfit?.rawValue, length: prepared.length)
+                    textKey: prepared.key,
+                    unfit: never.contains(prepared.key) ? Self.never : prepared.unfit?.rawValue, length: prepared.length
+                )
             })
         {
             try Task.checkCancellation()

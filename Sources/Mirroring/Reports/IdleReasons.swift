@@ -14,6 +14,8 @@ struct Troubles {
     var database: String?
     /// Where the mirror lives instead; nil if here.
     var move: String?
+    /// That a person wants it so; nil if nobody does.
+    var pause: Pause?
     /// What may or may not have arrived in the last day, the newest first.
     var unconfirmed: [Action] = []
 
@@ -81,10 +83,17 @@ struct IdleReasons {
     private var sending: [String] {
         if let move = troubles.move { return ["nothing is sent: the mirror \(move)"] }
         if let problem = accounts.problem(.bot) { return ["nothing is sent: \(problem)"] }
-        var sentences = troubles.sentence(.bot, "nothing is sent")
+        var sentences = troubles.pause.map { [pausing($0)] } ?? []
+        sentences += troubles.sentence(.bot, "nothing is sent")
         if let database = troubles.database { sentences.append("nothing is sent: \(database)") }
         if !isRunning { sentences.append("nothing is sent: no worker is running; start one with mirror-bot run") }
         return sentences
+    }
+
+    private func pausing(_ pause: Pause) -> String {
+        let end = pause.until.map { "until \($0.rfc3339)" } ?? "until mirror-bot resume"
+        let reason = pause.reason.map { ": \($0)" } ?? ""
+        return "nothing is sent: the mirror pauses since \(pause.since.rfc3339) \(end)\(reason)"
     }
 
     private var money: [String] {

@@ -151,7 +151,9 @@ package struct StatusReporter: Sendable {
         troubles.unconfirmed = try await outbox.recent(Self.unconfirmedSearched, since: now - 86_400)
             .filter(\.isUnconfirmed)
         troubles.database = try await mirror.databaseProblem()
-        troubles.move = try await mirror.table.record().move?.problem
+        let record = try await mirror.table.record()
+        troubles.move = record.move?.problem
+        troubles.pause = record.pause.flatMap { $0.holds(at: now) ? $0 : nil }
         return troubles
     }
 

@@ -1,0 +1,282 @@
+import Archive
+import Conduct
+package import Foundation
+package import Outbox
+package import Posts
+import Schedule
+
+/// What a person changes of when the mirror posts, and what.
+///
+/// A day that is only a preview is stored first, as it was shown. What a person changed is pinned: no other draw, and no
+/// missing text, replaces it.
+package struct PlanChanges: Sendable {
+    /// What cannot be done, and why: a sentence for the person.
+    package struct Obstacle: Error, CustomStringConvertible {
+        package let description: String
+        /// What was typed is wrong, rather than what is there.
+        package let isMisuse: Bool
+    }
+
+    private let mirror: HumanMirror
+    private let zone: TimeZone
+    private let store: OutboxStore
+    private let planner: PlanMaker
+
+    /// - Parameters:
+    ///   - mirror: The mirror.
+    ///   - zone: The human's time zone.
+    package init(mirror: HumanMirror, zone: TimeZone) {
+        (self.mirror, self.zone) = (mirror, zone)
+        store = mirror.outbox(lease: nil)
+        planner = PlanMaker(
+            archive: mirror.archive, store: store, configuration: mirror.configuration, zone: zone,
+            limits: .usual(of: mirror.configuration.botNetwork))
+    }
+
+    // MARK: One slot
+
+    /// Decides against a slot.
+    ///
+    /// - Returns: The slot as it is then.
+    /// - Throws: ``Obstacle``; the store's error.
+    package func skip(_ word: String, now: Date) async throws -> Action {
+        let slot = try await slot(word, now: now)
+        return try await changed(slot, try await store.skip(slot.id, now: now))
+    }
+
+    /// Gives a slot another time of its day.
+    ///
+    /// - Parameters:
+    ///   - word: What names the slot.
+    ///   - time: As `20:15`.
+    ///   - now: The new time must be later.
+    /// - Returns: The slot as it is then.
+    /// - Throws: ``Obstacle``; the store's error.
+    package func move(_ word: String, to time: String, now: Date) async throws -> Action {
+        let slot = try await slot(word, now: now)
+        guard case .post(let name, _) = slot.payload, let minute = MinuteOfDay(clock: time) else {
+            throw Obstacle(description: "\(time) is no time of day; expected one such as 20:15", isMisuse: true)
+        }
+        guard let due = PersonTime(zone: zone).instant(minute, of: name.day) else {
+            throw Obstacle(description: "\(name.day) has no \(time): clocks are put forward over it", isMisuse: true)
+        }
+        guard due > now else { throw Obstacle(description: "\(time) on \(name.day) has passed", isMisuse: true) }
+        return try await changed(
+            slot, try await store.move(slot.id, to: due, expires: due + grace, now: now))
+    }
+
+    /// Keeps a slot as it is, or gives it the text of a post that the person names.
+    ///
+    /// - Parameters:
+    ///   - word: What names the slot.
+    ///   - post: What names an archived post; nil to keep the slot's own text.
+    ///   - now: Recorded with the change.
+    /// - Returns: The slot as it is then.
+    /// - Throws: ``Obstacle``; the store's error.
+    package func pin(_ word: String, to post: String?, now: Date) async throws -> Action {
+        let slot = try await slot(word, now: now)
+        guard let post else {
+            guard slot.text != nil else {
+                throw Obstacle(description: "slot \(slot.subject) has no text; name a post to pin", isMisuse: true)
+            }
+            return try await changed(slot, try await store.pin(slot.id, nil, now: now))
+        }
+        let wording = try wording(of: try await self.post(post))
+        let why = Explanation("chosen by a person")
+        return try await changed(slot, try await store.pin(slot.id, wording, explanation: why, now: now))
+    }
+
+    private func changed(_ slot: Action, _ isChanged: Bool) async throws -> Action {
+        guard let now = try await store.action(.post, subject: slot.subject) else { return slot }
+        guard isChanged else {
+            throw Obstacle(
+                description: "slot \(now.subject) is \(now.state.rawValue) and can no longer be changed",
+                isMisuse: false)
+        }
+        return now
+    }
+
+    // MARK: A day
+
+    /// Draws a day anew: what waits and is not pinned leaves, and new slots get new numbers.
+    ///
+    /// As many posts as the new draw wants are on the day then, those that are sent or pinned among them.
+    ///
+    /// - Parameters:
+    ///   - day: Today or a later day.
+    ///   - seed: Makes one draw differ from the one before.
+    ///   - now: Earlier minutes are not drawn.
+    /// - Returns: How many slots left, and how many came.
+    /// - Throws: ``Obstacle``; the store's error.
+    package func reroll(_ day: LocalDay, seed: String, now: Date) async throws -> (taken: Int, added: Int) {
+        try await settle(day, now: now)
+        for _ in 0..<Self.attempts {
+            let slots = try await store.slots(of: day)
+            let kept = slots.filter { $0.isPinned || ![.planned, .claimed, .suggested, .skipped].contains($0.state) }
+            let drawn = try await planner.preview(
+                day, now: now, watching: try await isWatching(), seed: seed, firstNumber: nextNumber(slots),
+                besides: kept)
+            guard var (plan, new) = drawn else { throw emptyArchive }
+            // Those nearest to what stays make room for it.
+            let times = kept.map(\.due)
+            for _ in 0..<min(kept.filter { $0.due > now }.count, new.count) {
+                let nearest = new.indices.min { distance(new[$0].due, times) < distance(new[$1].due, times) }
+                if let nearest { new.remove(at: nearest) }
+            }
+            new.removeAll { $0.due <= now }
+            plan.made = now
+            if let taken = try await store.replan(plan, slots: new, now: now) { return (taken, new.count) }
+        }
+        throw Obstacle(description: "\(day) is being changed by somebody else; try again", isMisuse: false)
+    }
+
+    private func distance(_ date: Date, _ others: [Date]) -> TimeInterval {
+        others.map { abs($0.timeIntervalSince(date)) }.min() ?? .greatestFiniteMagnitude
+    }
+
+    /// Publishes an archived post as soon as a worker comes to it.
+    ///
+    /// - Parameters:
+    ///   - word: What names the post.
+    ///   - now: When it is due.
+    /// - Returns: The stored action.
+    /// - Throws: ``Obstacle``; the store's error.
+    package func publish(_ word: String, now: Date) async throws -> Action {
+        let wording = try wording(of: try await post(word))
+        let day = LocalTime(now, in: zone).day
+        // Or the numbers of the plan, once it is made, would be taken.
+        try await settle(day, now: now)
+        for _ in 0..<Self.attempts {
+            var intent = Intent(
+                .post(Slot.Name(day: day, number: nextNumber(try await store.slots(of: day))), wording), due: now,
+                expires: now + max(grace, 3_600), explanation: Explanation("chosen by a person"))
+            intent.isPinned = true
+            if let action = try await store.add(intent, now: now) { return action }
+        }
+        throw Obstacle(description: "\(day) is being changed by somebody else; try again", isMisuse: false)
+    }
+
+    // MARK: Texts
+
+    /// Keeps a text from ever being sent again; planned posts that have it get another one.
+    ///
+    /// - Parameters:
+    ///   - word: What names a post, or a slot that has the text.
+    ///   - now: Recorded with it.
+    /// - Returns: The post, whether it was new, and the slots that got another text or were skipped.
+    /// - Throws: ``Obstacle``; the store's error.
+    package func never(_ word: String, now: Date) async throws -> (post: Post, isNew: Bool, changed: [Action]) {
+        var post = try? await self.post(word)
+        if post == nil, let source = try? await slot(word, now: now).wording?.source {
+            post = try await mirror.archive.post(source)
+        }
+        guard let post else { throw unknownPost(word) }
+        let key = TextRules(mirror.configuration, limits: planner.limits).neverKey(of: post)
+        let isNew = try await mirror.archive.neverUse(key, of: post.id, now: now)
+        var changed: [Action] = []
+        for waiting in try await store.waitingPosts() where waiting.text.map(TextRules.textKey) == key {
+            let other = try await planner.replacement(for: waiting, now: now)
+            if let other, let wording = other.wording {
+                _ = try await store.pin(
+                    waiting.id, wording, explanation: other.explanation, isPinned: false, now: now)
+            } else {
+                _ = try await store.skip(waiting.id, reason: Archive.never, now: now)
+            }
+            if let now = try await store.action(.post, subject: waiting.subject) { changed.append(now) }
+        }
+        return (post, isNew, changed)
+    }
+
+    // MARK: What is meant
+
+    /// How often a change is tried that meets another one.
+    private static let attempts = 5
+
+    private var grace: TimeInterval { Double(mirror.configuration.schedule.graceMinutes) * 60 }
+
+    private var emptyArchive: Obstacle {
+        Obstacle(
+            description: "there is nothing to plan from: the archive is empty; run mirror-bot train scheduler first",
+            isMisuse: false)
+    }
+
+    private func nextNumber(_ slots: [Action]) -> Int {
+        (slots.compactMap { action in
+            if case .post(let name, _) = action.payload { name.number } else { nil }
+        }.max() ?? 0) + 1
+    }
+
+    private func isWatching() async throws -> Bool { try await FoundAccounts(in: mirror).accounts[.human] != nil }
+
+    /// Makes sure that a day has a stored plan, as `plan` would show it.
+    private func settle(_ day: LocalDay, now: Date) async throws {
+        let today = LocalTime(now, in: zone).day
+        guard day >= today else { throw Obstacle(description: "\(day) has passed", isMisuse: true) }
+        guard day <= today.advanced(by: Self.furthest) else {
+            throw Obstacle(description: "\(day) is more than \(Self.furthest) days away", isMisuse: true)
+        }
+        guard try await store.plan(for: day) == nil else { return }
+        _ = try await planner.make(day, now: now, watching: try await isWatching())
+        guard try await store.plan(for: day) != nil else { throw emptyArchive }
+    }
+
+    /// How many days ahead a plan may be fixed.
+    private static let furthest = 366
+
+    /// The slot that a person means: `2026-11-24#2`, `#2` of today, or the beginning of an identifier.
+    private func slot(_ word: String, now: Date) async throws -> Action {
+        let today = LocalTime(now, in: zone).day
+        if let name = Slot.Name(word.hasPrefix("#") ? "\(today)\(word)" : word) {
+            try await settle(name.day, now: now)
+            guard let slot = try await store.action(.post, subject: name.description) else {
+                let count = try await store.slots(of: name.day).count
+                throw Obstacle(description: "\(name.day) has no slot \(name.number), but \(count)", isMisuse: true)
+            }
+            return slot
+        }
+        let found = try await store.actions(identifiedBy: word.lowercased(), limit: 2)
+        guard let action = found.first, found.count == 1 else {
+            let problem = found.isEmpty ? "names no slot" : "names more than one action"
+            throw Obstacle(
+                description:
+                    "\(word) \(problem); expected one such as #2, \(today)#2, or an id that mirror-bot plan shows",
+                isMisuse: true)
+        }
+        guard action.kind == .post else {
+            throw Obstacle(description: "\(word) is a \(action.kind.rawValue) and no slot of a plan", isMisuse: true)
+        }
+        return action
+    }
+
+    /// The archived post that a person means.
+    private func post(_ word: String) async throws -> Post {
+        let found = try await mirror.archive.posts(named: word)
+        guard let post = found.first else { throw unknownPost(word) }
+        guard found.count == 1 else {
+            throw Obstacle(
+                description: "\(word) names more than one archived post; give its whole address", isMisuse: true)
+        }
+        return post
+    }
+
+    private func unknownPost(_ word: String) -> Obstacle {
+        Obstacle(description: "\(word) names no archived post; give its address or id", isMisuse: true)
+    }
+
+    /// The text of a post as it would be sent.
+    private func wording(of post: Post) throws -> Action.Wording {
+        switch TextRules(mirror.configuration, limits: planner.limits).text(for: post) {
+        case .success(let text):
+            return Action.Wording(
+                source: post.id, text: text, language: post.language,
+                visibility: VisibilityRules.postVisibility(original: post.visibility))
+        case .failure(let refusal):
+            throw Obstacle(description: "that post is not fit to be sent: \(refusal)", isMisuse: false)
+        }
+    }
+}
+
+extension TextRules {
+    /// What tells the text of a post that is never to be sent.
+    func neverKey(of post: Post) -> String { post.isReply ? Self.textKey(post.text) : preparation(of: post).key }
+}

@@ -1,0 +1,142 @@
+package import Foundation
+import Posts
+import Storage
+
+/// What a person changes of a plan.
+///
+/// None of these needs the lease. A worker sends only what is still `claimed` when it begins to: a change that comes
+/// before that wins, and one that comes after finds nothing to change.
+extension OutboxStore {
+    /// The states in which an action waits, and no request for it can have left.
+    private static let waiting: SQL = "state IN ('planned', 'claimed', 'suggested')"
+
+    /// Decides against an action that waits.
+    ///
+    /// - Returns: False if it does not wait any more.
+    /// - Throws: The store's error.
+    package func skip(_ id: String, reason: String = Action.Reason.byPerson, now: Date) async throws -> Bool {
+        try await steer(id, "state = 'skipped', reason = \(reason), next_attempt_ms = NULL", now: now)
+    }
+
+    /// Gives an action that waits another time, and lets nothing but a person change it from then on.
+    ///
+    /// - Returns: False if it does not wait any more.
+    /// - Throws: The store's error.
+    package func move(_ id: String, to due: Date, expires: Date, now: Date) async throws -> Bool {
+        try await steer(
+            id,
+            """
+            pinned = TRUE, due_ms = \(due.milliseconds), expires_ms = \(expires.milliseconds), next_attempt_ms = NULL,
+            \(Self.unclaimed)
+            """, now: now)
+    }
+
+    /// Keeps an action that waits as it is, or with another text, whatever else changes.
+    ///
+    /// - Parameters:
+    ///   - id: The action's identifier.
+    ///   - wording: The text that it gets; nil to keep its own.
+    ///   - explanation: Why it has that text; nil to keep what is stored.
+    ///   - isPinned: False to change the text without keeping it.
+    ///   - now: Recorded with the change.
+    /// - Returns: False if it does not wait any more.
+    /// - Throws: The store's error.
+    package func pin(
+        _ id: String, _ wording: Action.Wording?, explanation: Explanation? = nil, isPinned: Bool = true, now: Date
+    ) async throws -> Bool {
+        var changes: SQL = "pinned = \(isPinned), \(Self.unclaimed)"
+        if let wording {
+            changes += """
+                , text = \(wording.text), language = \(wording.language), visibility = \(wording.visibility.rawValue),
+                source_network = \(wording.source.network.rawValue), source_post_id = \(wording.source.value),
+                explanation = COALESCE(\(explanation?.json), explanation)
+                """
+        }
+        return try await steer(id, changes, now: now)
+    }
+
+    /// Puts the slots of a day that was drawn anew in the place of those that wait, but for the pinned ones.
+    ///
+    /// - Parameters:
+    ///   - plan: The day, and what it was drawn from now.
+    ///   - slots: The new slots, whose numbers no other slot of the day has.
+    ///   - now: Recorded with the change.
+    /// - Returns: How many slots were taken out; nil if somebody else has numbered slots of that day meanwhile, and
+    ///   nothing was changed.
+    /// - Throws: The store's error.
+    package func replan(_ plan: StoredPlan, slots: [Intent], now: Date) async throws -> Int? {
+        do {
+            return try await storage.transaction { connection in
+                let before = try takeOut(plan.day, now: now, on: connection)
+                try connection.execute(
+                    """
+                    UPDATE plans SET seed = \(plan.seed), slots = \(slots.count), made_ms = \(plan.made.milliseconds)
+                    WHERE mirror = \(mirror) AND local_day = \(plan.day.description)
+                    """)
+                let added = slots.map { Action($0, of: mirror, at: now) }
+                for action in added {
+                    guard try insert(action, on: connection) else { throw NumberTaken() }
+                }
+                try noteUses(by: before + added, on: connection)
+                return before.count
+            }
+        } catch is NumberTaken {
+            return nil
+        }
+    }
+
+    private struct NumberTaken: Error {}
+
+    /// Takes a day's waiting slots out, but for the pinned ones.
+    ///
+    /// - Returns: They as they were.
+    private func takeOut(_ day: LocalDay, now: Date, on connection: any StorageConnection) throws -> [Action] {
+        let replaceable: SQL = """
+            kind = 'post' AND SUBSTR(subject, 1, 10) = \(day.description) AND NOT pinned AND \(Self.waiting)
+            """
+        let before = try actions(where: replaceable, order: "id ASC", limit: 10_000, on: connection)
+        try connection.execute(
+            """
+            UPDATE actions SET state = 'skipped', reason = \(Action.Reason.rerolled), next_attempt_ms = NULL,
+                updated_ms = \(now.milliseconds)
+            WHERE mirror = \(mirror) AND \(replaceable)
+            """)
+        return before
+    }
+
+    /// Adds a slot to a day.
+    ///
+    /// - Returns: The stored action; nil if another slot has that number, and nothing was changed.
+    /// - Throws: The store's error.
+    package func add(_ slot: Intent, now: Date) async throws -> Action? {
+        try await storage.transaction { connection in
+            let action = Action(slot, of: mirror, at: now)
+            guard try insert(action, on: connection) else { return nil }
+            try noteUses(by: [action], on: connection)
+            return action
+        }
+    }
+
+    /// The posts that wait with a text, the next one first.
+    package func waitingPosts() async throws -> [Action] {
+        try await actions(
+            where: "kind = 'post' AND \(Self.waiting) AND text IS NOT NULL", order: "due_ms ASC, id ASC", limit: 10_000)
+    }
+
+    /// A worker that had taken the action must take it anew.
+    private static let unclaimed: SQL = "state = CASE WHEN state = 'claimed' THEN 'planned' ELSE state END"
+
+    private func steer(_ id: String, _ assignments: SQL, now: Date) async throws -> Bool {
+        try await storage.transaction { connection in
+            guard let before = try action(id, on: connection) else { return false }
+            let changed = try connection.execute(
+                """
+                UPDATE actions SET \(assignments), updated_ms = \(now.milliseconds)
+                WHERE mirror = \(mirror) AND id = \(id) AND \(Self.waiting)
+                """)
+            guard changed == 1, let after = try action(id, on: connection) else { return false }
+            try noteUses(by: [before, after], on: connection)
+            return true
+        }
+    }
+}

@@ -1,0 +1,337 @@
+import Archive
+import Conduct
+import Fleet
+import Foundation
+import Outbox
+import Posts
+import Sandbox
+import Schedule
+import Storage
+import TestSupport
+import Testing
+
+@testable import Mirroring
+
+/// What a person changes of what a mirror does, as the network sees it.
+@Suite(.mirrors, .timeLimit(.minutes(5))) struct SteeringTests {
+    private func changes(_ fixture: MirrorFixture) -> PlanChanges {
+        PlanChanges(mirror: fixture.mirror, zone: Sample.zone)
+    }
+
+    // MARK: Pausing
+
+    @Test(arguments: Engine.allCases) func nothingLeavesWhileTheMirrorPauses(_ engine: Engine) async throws {
+        let fixture = try await MirrorFixture.start(engine)
+        let table = fixture.mirror.table
+        try await fixture.live(
+            until: 23.9,
+            events: [
+                (10, { try await table.pause(until: nil, reason: "a funeral", now: Sample.hour(10)) }),
+                (16, { _ = try await table.resume(now: Sample.hour(16)) }),
+            ])
+        let sent = await fixture.sandbox.ledger.deliveries.map(\.date)
+        let pause = Sample.hour(10)..<Sample.hour(16)
+        #expect(sent.allSatisfy { !pause.contains($0) })
+        #expect(sent.contains { $0 < pause.lowerBound } && sent.contains { $0 > pause.upperBound })
+        let slots = try await fixture.slots().filter { pause.contains($0.due) }
+        #expect(!slots.isEmpty && slots.allSatisfy { [.expired, .skipped].contains($0.state) })
+        // Who asked during the pause is answered after it, but for who said stop before it ended.
+        let stopped = await fixture.sandbox.ledger.mentions.filter { $0.handle.hasPrefix("kent@") }.map(\.id)
+        let asked = await fixture.sandbox.ledger.mentions.filter {
+            $0.deservesReply && pause.contains($0.date) && !stopped.contains($0.id)
+        }
+        let answered = Set(await fixture.sandbox.ledger.deliveries.compactMap(\.replyTo))
+        #expect(!asked.isEmpty && asked.allSatisfy { answered.contains($0.id) })
+        #expect(fixture.log.values.contains { $0.contains("Paused") && $0.contains("a funeral") })
+    }
+
+    @Test func aPauseEndsByItself() async throws {
+        let fixture = try await MirrorFixture.start()
+        try await fixture.mirror.table.pause(until: Sample.hour(9), reason: nil, now: Sample.hour(0))
+        try await fixture.live(until: 14)
+        let sent = await fixture.sandbox.ledger.deliveries.map(\.date)
+        #expect(!sent.isEmpty && sent.allSatisfy { $0 >= Sample.hour(9) })
+        #expect(try await fixture.mirror.table.pause(at: Sample.hour(14)) == nil)
+        #expect(try await fixture.mirror.table.resume(now: Sample.hour(14)) == nil)
+    }
+
+    /// Between the last look at the table and the request.
+    @Test func noRequestBeginsOnceItPauses() async throws {
+        let fixture = try await MirrorFixture.start()
+        let slot = try await fixture.firstSlot()
+        let held = try await fixture.leases.take(
+            owner: "test", after: try await fixture.leases.record(), now: slot.due.milliseconds)
+        let lease = try #require(held)
+        let store = fixture.mirror.outbox(lease: lease)
+        let claimed = try await store.claim(slot, now: slot.due)
+        try await fixture.mirror.table.pause(until: nil, reason: nil, now: slot.due)
+        let error = await #expect(throws: OutboxError.self) {
+            try await store.beginSending(claimed, lookUp: slot.due + 60, now: slot.due)
+        }
+        #expect(error?.code == .paused)
+        _ = try await fixture.mirror.table.resume(now: slot.due)
+        #expect(try await store.beginSending(claimed, lookUp: slot.due + 60, now: slot.due).state == .sending)
+        try await fixture.mirror.table.pause(until: slot.due + 300, reason: nil, now: slot.due)
+        let sending = try #require(try await store.unresolved().first)
+        await #expect(throws: OutboxError.self) {
+            try await store.resend(sending, lookUp: slot.due + 200, now: slot.due + 299)
+        }
+        #expect(try await store.resend(sending, lookUp: slot.due + 400, now: slot.due + 300).state == .sending)
+    }
+
+    // MARK: Settings
+
+    @Test(arguments: Engine.allCases) func aRunningWorkerTakesUpWhatIsSet(_ engine: Engine) async throws {
+        let fixture = try await MirrorFixture.start(engine, from: 8, variables: ["FAVORITE_MODE": "auto"])
+        let mirror = fixture.mirror
+        try await fixture.live(
+            until: 20,
+            events: [
+                (12, { try await mirror.set(["FAVORITE_MODE": "off", "MAX_PER_DAY": "7"], now: Sample.hour(12)) })
+            ])
+        let favorites = try await fixture.actions(.favorite)
+        #expect(favorites.contains { $0.created < Sample.hour(12) })
+        #expect(favorites.allSatisfy { $0.created < Sample.hour(12) + 120 })
+        let again = try await fixture.reopened()
+        #expect(
+            again.configuration.favoriteMode == .off && again.configuration.values.origin("FAVORITE_MODE") == .stored)
+        #expect(again.configuration.schedule.maximumPerDay == 7)
+        let table = SettingTable(storage: mirror.storage, mirror: mirror.name)
+        #expect(try await table.remove(["FAVORITE_MODE", "LINKS"]) == ["FAVORITE_MODE"])
+        #expect(try await fixture.reopened().configuration.favoriteMode == .auto)
+    }
+
+    @Test func whatCannotBeSetIsRefusedWithAReason() async throws {
+        let bare = try await BareMirror()
+        let mirror = try await bare.open()
+        for (name, value, text) in [
+            ("MAX_PER_DAY", "many", "expected a whole number"), ("TIME_ZONE", "Mars/Base", "TIME_ZONE"),
+            ("QUIET_HOURS", "late", "QUIET_HOURS"), ("BOT_ACCESS_TOKEN", "planted", "is a secret"),
+            ("DATABASE_URL", "postgres://planted@h/d", "is a secret"), ("NETWORK", "x", "belongs to the process"),
+            ("BOT_SERVER", "a.example", "belongs to the process"), ("LOG_LEVEL", "debug", "belongs to the process"),
+            ("MAX_PER_DAYS", "5", "is no setting; did you mean MAX_PER_DAY?"),
+            ("MIRROR", "b", "belongs to the process"),
+        ] {
+            let error = await #expect(throws: ConfigurationError.self) {
+                try await mirror.set([name: value, "BURSTS": "off"], now: BareMirror.now)
+            }
+            #expect(error?.description.contains(text) == true, "\(name): \(error?.description ?? "-")")
+            #expect(error?.description.contains("planted") == false)
+        }
+        #expect(try await SettingTable(storage: mirror.storage, mirror: mirror.name).all().isEmpty)
+    }
+
+    // MARK: The plan
+
+    @Test(arguments: Engine.allCases) func whatAPersonChangedIsSentAsTheyWantIt(_ engine: Engine) async throws {
+        let fixture = try await MirrorFixture.start(engine)
+        let changes = changes(fixture)
+        let now = Sample.hour(0.1)
+        // Made by the first change, as the preview showed it.
+        let preview = try await PlanReporter(mirror: fixture.mirror, zone: Sample.zone).report(on: Sample.day, now: now)
+        let slots = try #require(preview?.slots)
+        try #require(slots.count >= 4)
+        let skipped = try await changes.skip("#1", now: now)
+        #expect(try await fixture.slots().map(\.text) == slots.map(\.text))
+        #expect(skipped.state == .skipped && skipped.reason == "by-person")
+        let moved = try await changes.move("\(Sample.day)#2", to: "3:07", now: now)
+        #expect(moved.due == Sample.hour(3) + 420 && moved.isPinned)
+        let third = try await fixture.slots()[2]
+        let used = Set(try await fixture.slots().compactMap(\.wording?.source))
+        let post = try #require(
+            try await fixture.mirror.archive.standalonePosts().first { post in
+                guard
+                    case .success = TextRules(fixture.mirror.configuration, limits: .usual(of: .mastodon)).text(
+                        for: post)
+                else { return false }
+                return !used.contains(post.id)
+            })
+        let pinned = try await changes.pin(String(third.id.prefix(8)), to: post.id.value, now: now)
+        #expect(pinned.wording?.source == post.id && pinned.isPinned)
+
+        // Nothing of that is lost to another draw.
+        let (taken, added) = try await changes.reroll(Sample.day, seed: "another", now: now)
+        #expect(taken == slots.count - 3)
+        let drawn = try await fixture.slots()
+        #expect(Set(drawn.map(\.subject)).count == drawn.count && drawn.count == slots.count + added)
+        #expect(drawn.count { $0.reason == "rerolled" } == taken)
+        for kept in [moved, pinned, skipped] { #expect(drawn.first { $0.id == kept.id } == kept) }
+
+        try await fixture.worker().run(until: fixture.sandbox.world.end)
+        let sent = await fixture.sandbox.ledger.deliveries.filter { $0.replyTo == nil }
+        let atThree = try #require(sent.first { $0.idempotencyKey == moved.key })
+        #expect((0..<60).contains(atThree.date.timeIntervalSince(moved.due)) && atThree.text == moved.text)
+        #expect(sent.first { $0.idempotencyKey == pinned.key }?.text == pinned.text)
+        #expect(!sent.contains { $0.idempotencyKey == skipped.key })
+        #expect(sent.count == added + 2)
+        #expect(try await fixture.slots().allSatisfy { [.done, .skipped].contains($0.state) })
+    }
+
+    @Test func changesMeetTheWorkerInTheMiddle() async throws {
+        let fixture = try await MirrorFixture.start()
+        let changes = changes(fixture)
+        let slot = try await fixture.firstSlot()
+        let held = try await fixture.leases.take(
+            owner: "test", after: try await fixture.leases.record(), now: slot.due.milliseconds)
+        let lease = try #require(held)
+        let store = fixture.mirror.outbox(lease: lease)
+        // Taken by a worker, and not sent yet: the person is in time, and the worker notices.
+        let claimed = try await store.claim(slot, now: slot.due)
+        let skipped = try await changes.skip(slot.subject, now: slot.due)
+        #expect(skipped.state == .skipped)
+        let error = await #expect(throws: OutboxError.self) {
+            try await store.beginSending(claimed, lookUp: slot.due + 60, now: slot.due)
+        }
+        #expect(error?.code == .stateChanged)
+        // Sent, or about to be: the person is too late.
+        let next = try #require(try await fixture.slots().first { $0.state == .planned })
+        let sending = try await store.beginSending(
+            try await store.claim(next, now: next.due), lookUp: next.due + 60, now: next.due)
+        for change: @Sendable () async throws -> Action in [
+            { try await changes.skip(next.subject, now: next.due) },
+            { try await changes.move(next.subject, to: "23:58", now: next.due) },
+            { try await changes.pin(next.subject, to: nil, now: next.due) },
+        ] {
+            let refused = await #expect(throws: PlanChanges.Obstacle.self) { try await change() }
+            #expect(refused?.description.contains("is sending and can no longer be changed") == true)
+        }
+        #expect(try await fixture.slots().first { $0.id == next.id } == sending)
+    }
+
+    @Test func aPostThatWasPinnedIsSentOrNothingIs() async throws {
+        let fixture = try await MirrorFixture.start()
+        let changes = changes(fixture)
+        let slot = try #require(try await fixture.slotsOfPlan().first { $0.due > Sample.hour(6) })
+        let pinned = try await changes.pin(slot.subject, to: nil, now: Sample.hour(0.1))
+        let source = try #require(pinned.wording?.source)
+        try await fixture.mirror.archive.forget([source])
+        try await fixture.live(until: 23.9)
+        let after = try #require(try await fixture.slots().first { $0.id == pinned.id })
+        #expect(after.state == .skipped && after.reason == "source-gone" && after.text == pinned.text)
+    }
+
+    @Test(arguments: Engine.allCases) func aTextThatIsNeverWantedIsGoneForGood(_ engine: Engine) async throws {
+        let fixture = try await MirrorFixture.start(engine)
+        let changes = changes(fixture)
+        let slots = try await fixture.slotsOfPlan()
+        let slot = try #require(slots.first { $0.due > Sample.hour(6) })
+        let source = try await fixture.source(of: slot)
+        let result = try await changes.never(source.id.value, now: Sample.hour(0.1))
+        #expect(result.isNew && result.changed.map(\.id) == [slot.id])
+        let other = try #require(try await fixture.slots().first { $0.id == slot.id })
+        #expect(other.state == .planned && other.text != slot.text && !other.isPinned)
+        #expect(try await changes.never(slot.subject, now: Sample.hour(0.1)).post.id == other.wording?.source)
+        #expect(try await !changes.never(source.id.value, now: Sample.hour(0.2)).isNew)
+
+        // Read again under another name, as from an archive, and judged anew.
+        let twin = Post(
+            id: PostID(network: .mastodon, value: "https://social.example/twin"), author: source.author,
+            text: source.text, createdAt: source.createdAt, visibility: .public)
+        _ = try await fixture.mirror.archive.store([twin], timeZone: Sample.zone, limit: 10_000)
+        try await fixture.mirror.storage.execute("UPDATE posts SET rules = '', unfit = NULL")
+        try await fixture.live(until: 23.9)
+        let sent = await fixture.sandbox.ledger.deliveries.map { TextRules.textKey($0.text) }
+        #expect(!sent.isEmpty && !sent.contains(TextRules.textKey(source.text)))
+        _ = try await PlanReporter(mirror: fixture.mirror, zone: Sample.zone).report(
+            on: Sample.day.advanced(by: 1), now: Sample.hour(23.9))
+        let rows = try await fixture.mirror.storage.query("SELECT unfit FROM posts WHERE post_id = \(twin.id.value)")
+        let unfit = try rows.first?.optionalText("unfit")
+        #expect(unfit == "never")
+    }
+
+    @Test func aReplyThatIsNeverWantedIsNotGiven() async throws {
+        let fixture = try await MirrorFixture.start()
+        let changes = changes(fixture)
+        let people = try await fixture.mirror.archive.repliedAuthors(limit: 1_000).map(\.author)
+        try #require(people.count > 1)
+        var never: Set<PostID> = []
+        for person in people {
+            for reply in try await fixture.mirror.archive.replies(to: person) {
+                never.insert(try await changes.never(reply.id.value, now: Sample.hour(0.1)).post.id)
+            }
+        }
+        try await fixture.live(until: 23.9)
+        let answers = try await fixture.actions(.reply).filter {
+            people.contains($0.target?.author ?? Sample.person(""))
+        }
+        #expect(answers.contains { $0.state == .skipped })
+        // What the human has answered them since may be said.
+        #expect(answers.allSatisfy { $0.wording.map { !never.contains($0.source) } ?? true })
+    }
+
+    @Test func aPostIsSentAtOnceAndOnce() async throws {
+        let fixture = try await MirrorFixture.start(from: 9)
+        let changes = changes(fixture)
+        let post = try #require(
+            try await fixture.mirror.archive.standalonePosts().first {
+                if case .success = TextRules(fixture.mirror.configuration, limits: .usual(of: .mastodon)).text(for: $0)
+                {
+                    true
+                } else {
+                    false
+                }
+            })
+        let action = try await changes.publish(post.id.value, now: Sample.hour(9))
+        let plan = try await fixture.slots()
+        #expect(plan.count > 1 && plan.filter { $0.id == action.id } == [action])
+        try await fixture.live(until: 9.5)
+        let sent = await fixture.sandbox.ledger.deliveries.filter { $0.idempotencyKey == action.key }
+        #expect(sent.count == 1 && sent.first?.text == action.text)
+        let answered = try #require(try await fixture.mirror.archive.repliedAuthors(limit: 1).first)
+        let reply = try #require(try await fixture.mirror.archive.replies(to: answered.author).first)
+        await #expect(throws: PlanChanges.Obstacle.self) {
+            try await changes.publish(reply.id.value, now: Sample.hour(10))
+        }
+    }
+
+    @Test func whatIsMisspelledChangesNothing() async throws {
+        let fixture = try await MirrorFixture.start()
+        let changes = changes(fixture)
+        let now = Sample.hour(12)
+        let before = try await fixture.slotsOfPlan()
+        let tries: [(String, @Sendable () async throws -> Void)] = [
+            ("names no slot", { _ = try await changes.skip("nothing", now: now) }),
+            ("has no slot 99", { _ = try await changes.skip("#99", now: now) }),
+            ("has passed", { _ = try await changes.skip("2020-01-01#1", now: now) }),
+            ("days away", { _ = try await changes.skip("2040-01-01#1", now: now) }),
+            ("is no time of day", { _ = try await changes.move("#1", to: "25:00", now: now) }),
+            ("has passed", { _ = try await changes.move("#1", to: "11:59", now: now) }),
+            ("names no archived post", { _ = try await changes.pin("#1", to: "https://nowhere.example/1", now: now) }),
+            ("names no archived post", { _ = try await changes.never("https://nowhere.example/1", now: now) }),
+            ("names no archived post", { _ = try await changes.publish("'; DROP TABLE posts; --", now: now) }),
+        ]
+        for (text, change) in tries {
+            let error = await #expect(throws: PlanChanges.Obstacle.self) { try await change() }
+            #expect(error?.description.contains(text) == true, "\(error?.description ?? "-")")
+        }
+        #expect(try await fixture.slots() == before)
+    }
+
+    @Test func timesAreReadAsPeopleTypeThem() throws {
+        let time = PersonTime(zone: try #require(TimeZone(identifier: "Europe/Berlin")))
+        let now = try #require(Date(rfc3339: "2026-03-28T17:00:00Z"))
+        let cases = [
+            ("18:30", "2026-03-28T17:30:00Z"), ("17:59", "2026-03-29T15:59:00Z"), ("7:05", "2026-03-29T05:05:00Z"),
+            // Clocks are put forward over it on the next day.
+            ("2026-03-29 02:30", nil), ("2026-03-29 03:00", "2026-03-29T01:00:00Z"),
+            ("2026-10-25 02:30", "2026-10-25T00:30:00Z"), ("2026-03-30", "2026-03-29T22:00:00Z"),
+            ("2026-03-30T08:00:00+09:00", "2026-03-29T23:00:00Z"), ("45m", "2026-03-28T17:45:00Z"),
+            ("6h", "2026-03-28T23:00:00Z"), ("3d", "2026-03-31T17:00:00Z"), ("2w", "2026-04-11T17:00:00Z"),
+            ("", nil), ("h", nil), ("0h", nil), ("-1h", nil), ("99999999999999999999d", nil), ("9999w", nil),
+            ("24:00", nil), ("1:2", nil), ("tomorrow", nil), ("2026-02-30", nil),
+        ]
+        for (text, expected) in cases {
+            #expect(time.instant(text, now: now) == expected.flatMap { Date(rfc3339: $0) }, "\(text)")
+        }
+    }
+}
+
+extension MirrorFixture {
+    /// The slots of today, stored as a person's first change stores them.
+    fileprivate func slotsOfPlan() async throws -> [Action] {
+        let changes = PlanChanges(mirror: mirror, zone: Sample.zone)
+        // Whatever becomes of it, the plan is there then.
+        _ = try? await changes.skip("#10000", now: Sample.hour(0.1))
+        return try await slots()
+    }
+}

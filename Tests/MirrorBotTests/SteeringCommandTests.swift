@@ -1,0 +1,136 @@
+import Foundation
+import Mirroring
+import Posts
+import Sandbox
+import TestSupport
+import Testing
+
+/// `pause`, `resume`, `set`, `unset`, `plan …`, `never` and `post`, as a person types them.
+@Suite(.timeLimit(.minutes(3))) struct SteeringCommandTests {
+    private static let zone = ["TIME_ZONE": "UTC"]
+
+    /// A machine with a trained mirror, on the embedded store or on a server.
+    private func stage(onServer: Bool) async throws -> Stage {
+        guard onServer else {
+            let stage = try Stage(Self.zone)
+            try await stage.train(Fixture.lines(days: 60, perDay: 6))
+            return stage
+        }
+        let url = try await PostgresServer.shared().makeDatabase()
+        let stage = try Stage(Self.zone.merging(["DATABASE_URL": url]) { $1 })
+        try await stage.makeDatabase()
+        try await stage.train(Fixture.lines(days: 60, perDay: 6))
+        return stage
+    }
+
+    @Test(arguments: [false, true]) func aPauseIsSaidEverywhere(onServer: Bool) async throws {
+        let stage = try await stage(onServer: onServer)
+        let sandbox = try await Sandbox.live()
+        let settings = sandbox.botSettings
+        let paused = try await stage.run("pause", "--until", "3d", "--reason", "a\u{1B}[31mway", environment: settings)
+        #expect(paused.status == 0)
+        #expect(paused.output.hasPrefix("mirror default pauses until "))
+        #expect(paused.output.hasSuffix("; mirror-bot resume ends it sooner\n"))
+        let once = try await stage.run("run", "--once", environment: settings)
+        #expect(once.status == 0 && once.output.hasPrefix("nothing was done: mirror default pauses until "))
+        let idle = try await stage.status(settings).idle
+        #expect(idle.contains { $0.hasPrefix("nothing is sent: the mirror pauses since ") })
+        let shown = try await stage.run("status", environment: settings)
+        #expect(!shown.output.contains("\u{1B}[31m"))
+
+        let worker = try stage.start(["run"], environment: settings)
+        try await worker.waitForError("Paused")
+        let check = try await stage.run("status", "--check", environment: settings)
+        #expect(check.status == 0 && check.output == "mirror default pauses, as it was told\n")
+        worker.send(SIGTERM)
+        #expect(await worker.ending().status == 0)
+
+        let resumed = try await stage.run("resume", environment: settings)
+        #expect(resumed.output == "mirror default goes on\n")
+        #expect(try await stage.run("resume", environment: settings).output.hasPrefix("nothing to do: "))
+        let json = try await stage.run("pause", "--json", environment: settings)
+        #expect(
+            json.output.contains(#""schema" : "mirror-bot/pause/1""#) && json.output.contains(#""is_paused" : true"#))
+        for words in [["--until", "yesterday"], ["--until", "2020-01-01"], ["--until", ""]] {
+            #expect(try await stage.run(words: ["pause"] + words, environment: settings).status == 64, "\(words)")
+        }
+        await sandbox.stop()
+    }
+
+    @Test(arguments: [false, true]) func whatIsSetWinsOverTheEnvironment(onServer: Bool) async throws {
+        let stage = try await stage(onServer: onServer)
+        #expect(try await stage.run("set").output == "nothing is set for mirror default\n")
+        let set = try await stage.run("set", "MAX_PER_DAY=3", "QUIET_HOURS=22:00-08:00")
+        #expect(set.status == 0 && set.output == "MAX_PER_DAY=3\nQUIET_HOURS=22:00-08:00\n")
+        let config = try await stage.run("config", "--json", environment: ["MAX_PER_DAY": "9"])
+        let lines = config.output.filter { !$0.isWhitespace }
+        #expect(lines.contains(#""name":"MAX_PER_DAY","origin":"set""#) && lines.contains(#""value":"3""#))
+        #expect(try await stage.plan("--date", "2030-01-01", environment: ["MAX_PER_DAY": "9"]).slots.count <= 3)
+        #expect(
+            try await stage.run("unset", "MAX_PER_DAY", "LINKS").output
+                == "MAX_PER_DAY is no longer set\nnothing to do: LINKS was not set\n")
+        #expect(try await stage.run("set", "--json").output.contains(#""schema" : "mirror-bot/set/1""#))
+        // All or nothing, and no secret is shown.
+        for (words, status, text) in [
+            (["BURSTS=off", "MAX_PER_DAY=none"], 78, "MAX_PER_DAY is \"none\""),
+            (["BURSTS"], 64, "is no NAME=VALUE"), (["BURSTS="], 64, "mirror-bot unset BURSTS"),
+            (["BURSTS=on", "BURSTS=off"], 64, "BURSTS is given twice"),
+            (["BOT_ACCESS_TOKEN=planted4711"], 78, "BOT_ACCESS_TOKEN is a secret"),
+            (["MAX_PRE_DAY=3"], 78, "did you mean MAX_PER_DAY?"),
+        ] as [([String], Int32, String)] {
+            let ending = try await stage.run(words: ["set"] + words)
+            #expect(ending.status == status && ending.error.contains(text), "\(words): \(ending.error)")
+            #expect(!ending.error.contains("planted4711"))
+        }
+        #expect(try await stage.run("set").output == "QUIET_HOURS=22:00-08:00\n")
+    }
+
+    @Test(arguments: [false, true]) func aDayIsChangedAsItWasShown(onServer: Bool) async throws {
+        let stage = try await stage(onServer: onServer)
+        let day = "2031-05-06"
+        let far = try await stage.run("plan", "skip", "\(day)#1")
+        #expect(far.status == 64 && far.error.contains("is more than 366 days away"))
+        let tomorrow = String(Date(timeIntervalSinceNow: 86_400).rfc3339.prefix(10))
+        let preview = try await stage.plan("--date", tomorrow)
+        try #require(!preview.isStored && preview.slots.count >= 3)
+        let skipped = try await stage.run("plan", "skip", "\(tomorrow)#1")
+        #expect(
+            skipped.status == 0 && skipped.output.hasPrefix("\(tomorrow)#1 at ")
+                && skipped.output.contains(" is skipped"))
+        let moved = try await stage.run("plan", "move", "\(tomorrow)#2", "0:07", "--json")
+        #expect(moved.output.contains(#""time" : "00:07""#) && moved.output.contains(#""is_pinned" : true"#))
+        let stored = try await stage.plan("--date", tomorrow)
+        #expect(stored.isStored && stored.slots.count == preview.slots.count)
+        #expect(Set(stored.slots.map(\.text)) == Set(preview.slots.map(\.text)))
+        let pinned = try await stage.run("plan", "pin", "\(tomorrow)#3", "3-2")
+        #expect(pinned.status == 0 && pinned.output.contains(" is pinned: Loaf 2 of morning 3"), "\(pinned.error)")
+        let rolled = try await stage.run("plan", "reroll", tomorrow)
+        #expect(rolled.status == 0 && rolled.output.hasPrefix("drew \(tomorrow) anew: "))
+        let after = try await stage.plan("--date", tomorrow)
+        #expect(after.slots.contains { $0.subject == "\(tomorrow)#2" && $0.time == "00:07" && $0.state == "planned" })
+        #expect(after.slots.contains { $0.subject == "\(tomorrow)#3" && $0.text == "Loaf 2 of morning 3" })
+        let never = try await stage.run("never", "\(tomorrow)#3")
+        #expect(never.status == 0 && never.output.hasPrefix("never again: Loaf 2 of morning 3\n"))
+        #expect(try await stage.plan("--date", tomorrow).slots.allSatisfy { $0.text != "Loaf 2 of morning 3" })
+        for (words, status) in [
+            (["plan", "skip"], 64), (["plan", "skip", "x"], 64), (["plan", "move", "#1", "99:99"], 64),
+            (["plan", "reroll", "someday"], 64), (["plan", "reroll", "2020-01-01"], 64), (["never", "nothing"], 64),
+            (["post", "3-2"], 64), (["post", "3-2", "--now", "--mirror", "nobody"], 78),
+        ] as [([String], Int32)] {
+            #expect(try await stage.run(words: words).status == status, "\(words)")
+        }
+    }
+
+    @Test func aPostLeavesAtOnce() async throws {
+        let stage = try await stage(onServer: false)
+        let sandbox = try await Sandbox.live()
+        let settings = sandbox.botSettings
+        let posted = try await stage.run("post", "7-1", "--now", environment: settings)
+        #expect(posted.status == 0 && posted.output.contains(" is pinned: Loaf 1 of morning 7"), "\(posted.error)")
+        #expect(try await stage.run("run", "--once", environment: settings).status == 0)
+        #expect(try await stage.run("run", "--once", environment: settings).status == 0)
+        let sent = await sandbox.ledger.deliveries.filter { $0.text == "Loaf 1 of morning 7" }
+        #expect(sent.count == 1)
+        await sandbox.stop()
+    }
+}
