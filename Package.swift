@@ -56,7 +56,7 @@ let besideStorage =
         "Archive", "Blocking", "CArchive", "CCurl", "CHiredis", "CMeCab", "CPostgres", "Conduct", "Evaluation",
         "Favorites", "Fleet", "Import", "MeCab", "MirrorBot", "Mirroring", "Networks", "Outbox", "Postgres", "Posts",
         "Redis", "Sandbox", "Schedule",
-        "Transport",
+        "Transport", "Web",
     ].map { "Sources/\($0)" }
 
 /// Every parser of outside data with what must hold for it: a test of some seconds, or the program that libFuzzer runs.
@@ -166,6 +166,8 @@ let package = Package(
         target(
             "Evaluation",
             ["Blocking", "Favorites", "Import", "MeCab", "Mirroring", "Posts", "Schedule", "Storage"]),
+        // What a browser shows: pages and drawings of the reports.
+        target("Web", ["Mirroring", "Outbox", "Posts"]),
         // Its sentences are embedded, so that the demo of a binary moved to another folder still has something to say.
         .target(
             name: "Sandbox",
@@ -185,7 +187,7 @@ let package = Package(
             dependencies: [
                 "Archive", "Evaluation", "Favorites", "Fleet", "Import", "MeCab", "Mirroring", "Networks", "Outbox",
                 "Posts",
-                "Redis", "Sandbox", "Schedule", "Storage", lifecycle, logging,
+                "Redis", "Sandbox", "Schedule", "Storage", "Web", lifecycle, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -227,7 +229,8 @@ let package = Package(
             "MirrorBotTests",
             [
                 "Archive", "Evaluation", "Favorites", "Fleet", "Import", "MeCab", "MirrorBot", "Mirroring", "Networks",
-                "Outbox", "Posts", "Redis", "Sandbox", "Schedule", "Storage", "TestSupport", "Transport", logging,
+                "Outbox", "Posts", "Redis", "Sandbox", "Schedule", "Storage", "TestSupport", "Transport", "Web",
+                logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
             ]),

@@ -92,6 +92,46 @@ extension Archive {
         return Dictionary(try rows.map { (try $0.text("text_key"), try $0.date("used_ms")) }) { first, _ in first }
     }
 
+    /// How many posts of the archive are not sent as posts of the bot, and why not.
+    package struct Unsent: Equatable, Sendable {
+        /// Answers to somebody.
+        package var replies = 0
+        /// By the stable names of the rules that left them out.
+        package var unfit: [String: Int] = [:]
+        /// Longer than the bot's server takes.
+        package var tooLong = 0
+        /// Not judged yet; the next plan does it.
+        package var unjudged = 0
+    }
+
+    /// Counts what is not sent, for a person who asks.
+    ///
+    /// - Parameter longest: The longest text, in the units of the rules.
+    /// - Returns: The numbers.
+    /// - Throws: The store's error.
+    package func unsent(longest: Int) async throws -> Unsent {
+        let rows = try await storage.query(
+            """
+            SELECT is_reply, COALESCE(unfit, '') AS unfit, CASE WHEN rules = '' THEN 1 ELSE 0 END AS unjudged,
+                CASE WHEN unfit IS NULL AND length > \(longest) THEN 1 ELSE 0 END AS too_long, COUNT(*) AS number
+            FROM posts WHERE mirror = \(mirror) GROUP BY 1, 2, 3, 4
+            """)
+        var unsent = Unsent()
+        for row in rows {
+            let (number, reason) = (try row.int("number"), try row.text("unfit"))
+            if try row.boolean("is_reply") {
+                unsent.replies += number
+            } else if try row.int("unjudged") == 1 {
+                unsent.unjudged += number
+            } else if !reason.isEmpty {
+                unsent.unfit[reason, default: 0] += number
+            } else if try row.int("too_long") == 1 {
+                unsent.tooLong += number
+            }
+        }
+        return unsent
+    }
+
     /// How many posts of each minute of the day have a text that may be sent.
     ///
     /// - Parameters:

@@ -9,6 +9,8 @@ package struct Classification: Equatable, Sendable {
     package let isFavorite: Bool
     /// Why nothing is a favorite yet; nil once enough was learned.
     package let waiting: WaitReason?
+    /// How many posts were learned.
+    package let learned: CategoryCounts
 
     /// ln(P(favorite) / P(normal)).
     package var logRate: Double { assessment.logRate }

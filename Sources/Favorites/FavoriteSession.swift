@@ -52,7 +52,7 @@ package final class FavoriteSession: @unchecked Sendable {
             let assessment = model.assess(places, of: weighed)
             return Classification(
                 id: post.id, assessment: assessment, isFavorite: waiting == nil && assessment.logRate > threshold,
-                waiting: waiting)
+                waiting: waiting, learned: snapshot.categories)
         }
     }
 

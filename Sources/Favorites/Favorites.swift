@@ -257,6 +257,30 @@ package struct Favorites: Sendable {
             waiting: WaitReason(learned, needed: configuration.minimumPerCategory))
     }
 
+    /// One learned post, as far as it is still kept.
+    ///
+    /// - Throws: `StorageError` or `CancellationError`.
+    package func example(_ id: PostID) async throws -> Example? {
+        try await storage.read { [examples] in try examples.rows(of: [id], on: $0)[id]?.example }
+    }
+
+    /// What was learned, counted anew from the examples: takes about a second for the largest number of them.
+    ///
+    /// - Returns: How many posts were learned, and in how many of each category every feature is.
+    /// - Throws: `StorageError` or `CancellationError`.
+    package func tally() async throws -> (categories: CategoryCounts, features: [String: FeatureCount]) {
+        let change = try await storage.read { [examples] in try examples.tally(on: $0).change }
+        var features: [String: FeatureCount] = [:]
+        for (feature, number) in change.features(of: .favorite) { features[feature] = FeatureCount(favorite: number) }
+        for (feature, number) in change.features(of: .normal) {
+            features[feature, default: FeatureCount()].normal = number
+        }
+        let categories = CategoryCounts(
+            favorites: change.favorites, normals: change.normals, seen: change.seen,
+            seenFavorites: change.seenFavorites)
+        return (categories, features)
+    }
+
     /// Replaces the counts by what the examples say.
     ///
     /// - Throws: ``FavoritesError``, `StorageError` or `CancellationError`.

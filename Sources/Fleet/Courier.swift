@@ -141,7 +141,8 @@ package actor Courier {
                 await log(try await delivery.deliver(action, now: { [clock] in clock.now }, prepare: prepare))
             } catch let error as OutboxError where error.code == .stateChanged {
                 // Somebody else settled it; nothing was sent from here.
-                logger.debug("Action changed meanwhile", metadata: [LogKeys.action: "\(action.id)"])
+                let metadata = await people.metadata(of: action)
+                logger.debug("Action changed meanwhile", metadata: metadata)
             }
             try bot.check()
         }
@@ -261,11 +262,7 @@ package actor Courier {
 
     /// What failed for good, or may have, is a warning that says what the network answered.
     private func log(_ action: Action) async {
-        var metadata: Logger.Metadata = [
-            LogKeys.action: "\(action.id)", LogKeys.kind: "\(action.kind.rawValue)",
-            LogKeys.state: "\(action.state.rawValue)", LogKeys.reason: "\(action.reason ?? "-")",
-        ]
-        if let name = await people.name(of: action) { metadata[LogKeys.person] = "\(name)" }
+        var metadata = await people.metadata(of: action)
         guard action.state == .failed else { return logger.info("Action changed", metadata: metadata) }
         if let outcome = action.explanation?.outcome { metadata[LogKeys.error] = "\(outcome)" }
         logger.warning("Action failed", metadata: metadata)

@@ -1,3 +1,4 @@
+package import Archive
 import Conduct
 package import Foundation
 package import Logging
@@ -15,16 +16,17 @@ package struct NetworkDeliverer: Deliverer {
     private static let nothingToLookFor = "it lacks what it could be recognised by"
 
     let network: any SocialNetwork
+    let people: People?
     let logger: Logger
 
     /// - Parameters:
     ///   - network: The bot's network, with the bot's credentials.
+    ///   - people: What those are called whom the log names.
     ///   - logger: Told of what arrived otherwise than it was meant.
     package init(
-        network: any SocialNetwork, logger: Logger = Logger(label: "mirror-bot")
+        network: any SocialNetwork, people: People? = nil, logger: Logger = Logger(label: "mirror-bot")
     ) {
-        self.network = network
-        self.logger = logger
+        (self.network, self.people, self.logger) = (network, people, logger)
     }
 
     package var requestDeadline: Duration { network.capabilities.requestDeadline }
@@ -45,9 +47,10 @@ package struct NetworkDeliverer: Deliverer {
             guard let draft = draft(of: action) else { return Self.incomplete(action, lacking: "target") }
             let published = try await network.publish(draft)
             if published.isMisplaced {
+                let metadata = await people?.metadata(of: action) ?? [LogKeys.action: "\(action.id)"]
                 logger.notice(
                     "Reply published as a post of its own: its server no longer knew the answered post",
-                    metadata: [LogKeys.action: "\(action.id)"])
+                    metadata: metadata)
             }
             return .delivered(remoteID: published.id.value, remoteAddress: published.address)
         } catch let error as NetworkError {

@@ -196,11 +196,7 @@ struct Passes: Sendable {
 
     private func tell(_ action: Action) async {
         await parts.courier.expect(action)
-        var metadata: Logger.Metadata = [
-            LogKeys.action: "\(action.id)", LogKeys.kind: "\(action.kind.rawValue)",
-            LogKeys.state: "\(action.state.rawValue)", LogKeys.reason: "\(action.reason ?? "-")",
-        ]
-        if let name = await parts.people.name(of: action) { metadata[LogKeys.person] = "\(name)" }
+        let metadata = await parts.people.metadata(of: action)
         parts.logger.info("Decision made", metadata: metadata)
     }
 }

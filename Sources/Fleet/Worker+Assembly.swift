@@ -54,7 +54,7 @@ extension Worker {
         let planner = PlanMaker(
             archive: mirror.archive, store: store, configuration: configuration, zone: zone, limits: limits)
         let delivery = Delivery(
-            store: store, deliverer: deliverer ?? NetworkDeliverer(network: bot, logger: logger),
+            store: store, deliverer: deliverer ?? NetworkDeliverer(network: bot, people: mirror.people, logger: logger),
             onStep: { [faultPoints = mirror.rehearsal.faultPoints] in faultPoints.pass(.delivery($0)) })
         let classifiers = ClassifierSource(logger: logger) { [mirror] in try mirror.favorites() }
         _ = try await classifiers.classifier()

@@ -61,6 +61,7 @@ struct Failure {
         case is ConfigurationError, is MeCabError: .configuration
         case is ImportError, is ArchiveError: .badData
         case let error as CommandError: error.status
+        case is ActionNameError: .usage
         case let error as NetworkError: status(of: error)
         case let error as StorageError: status(of: error)
         case let error as RedisError: status(of: error)

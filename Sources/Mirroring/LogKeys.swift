@@ -1,5 +1,5 @@
 package import Archive
-import Logging
+package import Logging
 package import Outbox
 import Posts
 
@@ -22,12 +22,27 @@ package enum LogKeys {
 }
 
 extension People {
+    /// What every line of the log says that is about an action: which it is, where it stands, and whom it is about.
+    package func metadata(of action: Action) async -> Logger.Metadata {
+        var metadata: Logger.Metadata = [
+            LogKeys.action: "\(action.id)", LogKeys.kind: "\(action.kind.rawValue)",
+            LogKeys.state: "\(action.state.rawValue)", LogKeys.reason: "\(action.reason ?? "-")",
+        ]
+        if let name = await name(of: action) { metadata[LogKeys.person] = "\(name)" }
+        return metadata
+    }
+
     /// The person an action is about, as they are called where they live: for the log.
     ///
     /// - Parameter action: What was decided or done.
     /// - Returns: The handle, or the identity where no handle is known; nil for what is about nobody.
     package func name(of action: Action) async -> String? {
         guard let id = action.target?.author else { return nil }
+        return await name(of: id)
+    }
+
+    /// What a person is called where they live, with `@`; the identity where no handle is known.
+    func name(of id: AccountID) async -> String {
         if id.network == .mastodon { return "@\(id.value)" }
         let handle = try? await person(id)?.handle
         return handle.map { "@\($0)" } ?? id.value

@@ -26,6 +26,13 @@ package struct ObservedPost: Sendable, Equatable {
     }
 }
 
+extension ObservedPost {
+    /// A post of which nothing else is known.
+    package init(post: Post, author: Account, address: String) {
+        self.init(post: post, author: author, address: address, replyToAddress: nil)
+    }
+}
+
 /// A text on its way to a network.
 package struct Draft: Sendable, Equatable {
     /// What to publish, mentions included; within the account's ``SocialNetwork/limits()``.

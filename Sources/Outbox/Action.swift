@@ -200,11 +200,16 @@ extension Action {
     /// Its names are digests, so that every attempt, after a crash and in another process too, names it the same way.
     package init(_ intent: Intent, of mirror: String, at now: Date) {
         let (kind, subject) = (intent.payload.kind.rawValue, intent.payload.subject)
-        id = String(StableHash.digest(of: "action/1", kind, subject).hexadecimal.prefix(12))
+        id = Self.id(of: intent.payload.kind, subject: subject)
         key = String(StableHash.digest(of: "key/1", mirror, kind, subject).hexadecimal.prefix(32))
         (payload, state, due, expires) = (intent.payload, intent.state, intent.due, intent.expires)
         (reason, explanation, isPinned) = (intent.reason, intent.explanation, intent.isPinned)
         (created, updated) = (now, now)
+    }
+
+    /// The identifier of the action of this kind about this subject, whether there is one or not.
+    package static func id(of kind: ActionKind, subject: String) -> String {
+        String(StableHash.digest(of: "action/1", kind.rawValue, subject).hexadecimal.prefix(12))
     }
 
     /// The reasons that the outbox itself gives; others are codes of rules and networks.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What led to a decision, for people: stored with the action as JSON, shown by `status` and the demo.
+/// What led to a decision, for people: stored with the action as JSON, shown by `explain`, `status` and the demo.
 package struct Explanation: Codable, Equatable, Sendable {
     /// One plain sentence.
     package var summary: String
@@ -10,6 +10,8 @@ package struct Explanation: Codable, Equatable, Sendable {
     package var windowMinutes: Int?
     /// P(favorite)/P(normal).
     package var favoriteRate: Double?
+    /// What the rate was compared with.
+    package var threshold: Double?
     /// What spoke most for or against a favorite, the strongest first.
     package var features: [Feature]?
     /// What the network said, where that ended the action.
@@ -21,18 +23,26 @@ package struct Explanation: Codable, Equatable, Sendable {
         package var name: String
         /// What the feature adds to the logarithm of the favorite rate.
         package var logOdds: Double
+        /// How many learned favorites had the feature then; nil where that was not noted.
+        package var favorites: Int64?
+        /// The same of other learned posts.
+        package var normals: Int64?
 
-        package init(name: String, logOdds: Double) { (self.name, self.logOdds) = (name, logOdds) }
+        package init(name: String, logOdds: Double, favorites: Int64? = nil, normals: Int64? = nil) {
+            (self.name, self.logOdds) = (name, logOdds)
+            (self.favorites, self.normals) = (favorites, normals)
+        }
     }
 
     package init(
         _ summary: String, pool: Int? = nil, windowMinutes: Int? = nil, favoriteRate: Double? = nil,
-        features: [Feature]? = nil
+        threshold: Double? = nil, features: [Feature]? = nil
     ) {
         self.summary = summary
         self.pool = pool
         self.windowMinutes = windowMinutes
         self.favoriteRate = favoriteRate
+        self.threshold = threshold
         self.features = features
     }
 

@@ -206,6 +206,67 @@ extension OutboxStore {
     }
 }
 
+// MARK: What there was
+
+/// How many actions ended, or stand, in the same way.
+package struct ActionTally: Equatable, Sendable {
+    package let kind: ActionKind
+    package let state: ActionState
+    package let reason: String?
+    package let count: Int
+}
+
+/// Answers about the whole history, for a person who asks; no pass of the worker does.
+extension OutboxStore {
+    /// How many actions there are of each kind, state and reason, in no order.
+    package func tallies() async throws -> [ActionTally] {
+        try await storage.query(
+            """
+            SELECT kind, state, COALESCE(reason, '') AS reason, COUNT(*) AS number FROM actions
+            WHERE mirror = \(mirror) GROUP BY 1, 2, 3
+            """
+        ).compactMap { row in
+            guard let kind = ActionKind(rawValue: try row.text("kind")),
+                let state = ActionState(rawValue: try row.text("state"))
+            else { return nil }
+            let reason = try row.text("reason")
+            return ActionTally(
+                kind: kind, state: state, reason: reason.isEmpty ? nil : reason, count: try row.int("number"))
+        }
+    }
+
+    /// When each action that happened did, by kind, in no order.
+    package func timesDone() async throws -> [ActionKind: [Date]] {
+        let mirror = mirror
+        return try await storage.read { connection in
+            var times: [ActionKind: [Date]] = [:]
+            try connection.forEach(
+                """
+                SELECT kind, COALESCE(sending_ms, due_ms) AS at_ms FROM actions
+                WHERE mirror = \(mirror) AND state = 'done'
+                """
+            ) { row in
+                guard let kind = ActionKind(rawValue: try row.text("kind")) else { return }
+                times[kind, default: []].append(try row.date("at_ms"))
+            }
+            return times
+        }
+    }
+
+    /// How many posts of each person the bot has favorited, as far as that is known.
+    package func favoritesGiven() async throws -> [AccountID: Int] {
+        let rows = try await storage.query(
+            """
+            SELECT COALESCE(target_network, '') AS network, COALESCE(target_author, '') AS author, COUNT(*) AS number
+            FROM actions WHERE mirror = \(mirror) AND kind = 'favorite' AND state = 'done' GROUP BY 1, 2
+            """)
+        return try rows.reduce(into: [:]) { counts, row in
+            guard let network = NetworkName(rawValue: try row.text("network")) else { return }
+            counts[AccountID(network: network, value: try row.text("author"))] = try row.int("number")
+        }
+    }
+}
+
 // MARK: What counts
 
 /// What an old reply was used for, as far as one person is concerned.

@@ -13,6 +13,20 @@ package struct PostID: Hashable, Codable, Sendable {
     }
 }
 
+extension PostID {
+    /// Where a browser shows the post; nil if its identity does not tell.
+    package var webAddress: String? {
+        switch network {
+        case .mastodon: return value.hasPrefix("https://") || value.hasPrefix("http://") ? value : nil
+        case .x: return value.utf8.allSatisfy(\.isASCIIDigit) ? "https://x.com/i/status/\(value)" : nil
+        case .bluesky:
+            let parts = value.split(separator: "/")
+            guard parts.count == 4, parts[0] == "at:" else { return nil }
+            return "https://bsky.app/profile/\(parts[1])/post/\(parts[3])"
+        }
+    }
+}
+
 /// The worldwide identity of a person or bot.
 ///
 /// Lower-case `user@host` on Mastodon-compatible servers, a DID on Bluesky, a

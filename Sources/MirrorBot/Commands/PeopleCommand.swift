@@ -133,10 +133,26 @@ struct PeopleDenyCommand: AsyncParsableCommand {
 struct PeopleBook {
     private let known: [People.Person]
     private let localHost: String?
+    private let network: NetworkName
 
     init(mirror: HumanMirror) async throws {
         known = try await mirror.people.all()
         localHost = try await mirror.botHost()
+        network = mirror.configuration.botNetwork
+    }
+
+    /// The author that `text` names, who need not be known, with the name that the bot's network gives them.
+    ///
+    /// - Throws: `ValidationError` for what is no account.
+    func author(_ text: String) throws -> (id: AccountID, handle: String) {
+        let name = String(text.drop { $0 == "@" })
+        let isPlain = name.utf8.allSatisfy { (0x21...0x7E).contains($0) } && !name.contains(":")
+        guard network != .mastodon, isPlain, !name.isEmpty else {
+            let id = try account(text)
+            return (id, known.first { $0.id == id }?.handle ?? id.value)
+        }
+        let named = known.first { $0.id.network == network && $0.handle?.lowercased() == name.lowercased() }
+        return (named?.id ?? AccountID(network: network, value: name), name)
     }
 
     /// The account that `text` names.

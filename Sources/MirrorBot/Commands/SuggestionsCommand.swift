@@ -35,13 +35,17 @@ struct SuggestionsListCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withMirror { mirror in
-            let suggestions = try await mirror.outbox(lease: nil).suggestions(limit: limit).map(Suggestion.init)
+            var suggestions: [Suggestion] = []
+            for action in try await mirror.outbox(lease: nil).suggestions(limit: limit) {
+                suggestions.append(Suggestion(action, person: await mirror.people.reported(action)))
+            }
             if json { return try JSONOutput.print(SuggestionList(suggestions: suggestions)) }
             guard !suggestions.isEmpty else { return print("nothing waits for a decision") }
             for suggestion in suggestions {
                 let rate = suggestion.rate.map { ", rate \(String(format: "%.1f", $0))" } ?? ""
                 print("\(suggestion.id)  \(suggestion.kind)\(rate)  \(Printable.line(suggestion.address ?? "-"))")
-                if let why = suggestion.why { print("    \(Printable.line(why))") }
+                let about = [suggestion.person?.name, suggestion.why].compactMap(\.self).joined(separator: ": ")
+                if !about.isEmpty { print("    \(Printable.line(about))") }
             }
         }
     }
@@ -120,33 +124,22 @@ private struct SuggestionList: Encodable {
 private struct Suggestion: Encodable {
     let id: String
     let kind: String
+    let person: ReportedPerson?
     /// Where a person can look at the post and favorite it.
     let address: String?
     let rate: Double?
     let why: String?
     let created: Date
 
-    init(_ action: Action) {
+    init(_ action: Action, person: ReportedPerson?) {
         id = action.id
+        self.person = person
         kind = action.kind.rawValue
         address = action.target.flatMap { target in
-            PostID(network: target.author.network, value: target.post).webAddress(author: target.author)
+            PostID(network: target.author.network, value: target.post).webAddress
         }
         rate = action.explanation?.favoriteRate
         why = action.explanation?.summary
         created = action.created
-    }
-}
-
-extension PostID {
-    /// Where a browser shows the post; nil if its identity does not tell.
-    fileprivate func webAddress(author: AccountID) -> String? {
-        switch network {
-        case .mastodon: return value.hasPrefix("https://") || value.hasPrefix("http://") ? value : nil
-        case .x: return "https://x.com/i/status/\(value)"
-        case .bluesky:
-            guard let key = value.split(separator: "/").last else { return nil }
-            return "https://bsky.app/profile/\(author.value)/post/\(key)"
-        }
     }
 }

@@ -17,11 +17,14 @@ enum PlanView {
     /// One line for each slot.
     static func slots(_ slots: [PlanReport.Slot], terminal: Terminal) -> [String] {
         let now = Date()
-        return slots.map { slot in
-            let mark = mark(of: slot, now: now)
-            let state = Printable.padded(slot.reason.map { "\(slot.state), \($0)" } ?? slot.state, to: 20)
-            let text = Printable.line(slot.text ?? "-", columns: max(20, terminal.columns - 32))
-            return "\(slot.time) \(mark) " + terminal.dim(state) + "  " + text
+        let states = slots.map { slot in Printable.line(slot.reason.map { "\(slot.state), \($0)" } ?? slot.state) }
+        let width = states.map { Printable.width($0) }.max() ?? 0
+        return zip(slots, states).map { slot, state in
+            let head = "\(slot.time) \(mark(of: slot, now: now)) "
+            let id = ActionID.short(slot.id)
+            let room = terminal.columns - Printable.width(head) - Printable.width(id) - width - 5
+            return head + id + " " + terminal.dim(Printable.padded(state, to: width)) + "  "
+                + Printable.line(slot.text ?? "-", columns: max(20, room))
         }
     }
 
@@ -33,4 +36,10 @@ enum PlanView {
         default: slot.due <= now ? "◐" : "○"
         }
     }
+}
+
+/// Identifiers of actions as a person sees them.
+enum ActionID {
+    /// The beginning, as much of it as nearly always tells it from others.
+    static func short(_ id: String) -> String { Printable.line(String(id.prefix(ActionNameError.usualLength))) }
 }

@@ -47,13 +47,28 @@ enum StatusView {
         return head + "\n    " + terminal.yellow("!") + " " + Printable.line(error)
     }
 
-    private static func recent(_ action: StatusReport.Recent, _ zone: TimeZone, _ terminal: Terminal) -> String {
+    private static func recent(
+        _ action: StatusReport.Recent, _ zone: TimeZone, _ terminal: Terminal
+    ) -> String {
         let what = action.reason.map { "\(action.state.rawValue), \($0)" } ?? action.state.rawValue
         let head =
-            "  \(DateText.minute(action.at, in: zone)) "
-            + Printable.padded(action.kind.rawValue, to: 9) + Printable.padded(what, to: 26)
-        let rest = Printable.line(action.text ?? action.why ?? "", columns: max(20, terminal.columns - 54))
+            "  \(ActionID.short(action.id)) \(DateText.minute(action.at, in: zone)) "
+            + Printable.padded(action.kind.rawValue, to: 9) + Printable.line(what, columns: 24) + "  "
+        let about = [
+            action.person?.name,
+            text(of: action) ?? action.words?.joined(separator: ", ") ?? (action.person == nil ? action.why : nil),
+        ]
+        let rest = Printable.line(
+            about.compactMap(\.self).joined(separator: ": "), columns: max(16, terminal.columns - Printable.width(head))
+        )
         return head + terminal.dim(rest)
+    }
+
+    /// What is said, without the name of the person, who is named before it.
+    private static func text(of action: StatusReport.Recent) -> String? {
+        guard let text = action.text, let name = action.person?.name, text.lowercased().hasPrefix(name.lowercased())
+        else { return action.text }
+        return String(text.dropFirst(name.count).drop(while: \.isWhitespace))
     }
 
     private static func archive(_ report: StatusReport, _ zone: TimeZone) -> String {

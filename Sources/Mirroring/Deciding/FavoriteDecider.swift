@@ -58,7 +58,7 @@ package struct FavoriteDecider: Sendable {
         let consenting = try await consenting(among: liked.map(\.item.author.id), stances)
         var actions: [Action] = []
         for (item, result) in liked where today < configuration.favoritesPerDay {
-            let isAutomatic = configuration.favoriteMode == .auto && mayFavorite(item.author.id, consenting)
+            let isAutomatic = isAutomatic(item.author.id, consenting)
             let proposed = try await store.propose(
                 intent(for: item, result, isAutomatic: isAutomatic, now: now), now: now)
             if proposed.isNew {
@@ -67,6 +67,28 @@ package struct FavoriteDecider: Sendable {
             }
         }
         return (actions, stances)
+    }
+
+    /// What would become of one post that appeared now, whatever was decided about it; stores nothing.
+    ///
+    /// - Parameters:
+    ///   - item: The post.
+    ///   - classifier: Judges it.
+    ///   - now: Decides about age and the day's cap.
+    /// - Returns: How it is judged, also where a rule would leave it out before that.
+    /// - Throws: The store's or the counts' error.
+    func prospect(
+        of item: ObservedPost, with classifier: FavoriteSession, now: Date
+    ) async throws -> FavoriteProspect? {
+        let author = item.author.id
+        let (_, today, stances) = try await store.standing(
+            .favorite, among: [item.post.id.value], since: LocalMidnight.before(now, in: zone)
+        ) { [mirror = configuration.mirror] in try People.stances(of: [author], in: mirror, on: $0) }
+        guard let result = try await classifier.classify([item.example]).first else { return nil }
+        let isAutomatic = isAutomatic(author, try await consenting(among: [author], stances))
+        return FavoriteProspect(
+            refusal: refusal(for: item, stances, today: today, now: now), result: result, isAutomatic: isAutomatic,
+            condition: condition(isAutomatic))
     }
 
     /// Judges each post; one that the counts cannot be asked about is left out, and does not keep the others waiting.
@@ -91,6 +113,10 @@ package struct FavoriteDecider: Sendable {
     ) async throws -> Set<AccountID> {
         guard capabilities.automaticFavorites == .consenting, !authors.isEmpty else { return [] }
         return try await store.acquaintances(among: authors).union(authors.filter { stances[$0] == .allow })
+    }
+
+    private func isAutomatic(_ author: AccountID, _ consenting: Set<AccountID>) -> Bool {
+        configuration.favoriteMode == .auto && mayFavorite(author, consenting)
     }
 
     /// Whether a post by `author` may become a favorite without a person's decision.
@@ -119,8 +145,10 @@ package struct FavoriteDecider: Sendable {
     ) -> Intent {
         let explanation = Explanation(
             "the human favorites posts like this one\(condition(isAutomatic))", favoriteRate: exp(result.logRate),
+            threshold: configuration.favorites.threshold,
             features: result.contributions.prefix(Self.featuresShown).map {
-                Explanation.Feature(name: $0.feature, logOdds: $0.logOdds)
+                Explanation.Feature(
+                    name: $0.feature, logOdds: $0.logOdds, favorites: $0.favoriteCount, normals: $0.normalCount)
             })
         // A person may favorite what is hours old, the bot may not.
         let expires =
@@ -138,6 +166,17 @@ package struct FavoriteDecider: Sendable {
         return capabilities.automaticFavorites == .consenting
             ? "; the author has not asked for the bot's attention" : ""
     }
+}
+
+/// What would become of a post on the bot's home timeline.
+struct FavoriteProspect: Sendable {
+    /// Why it would be left alone, whatever its rate; nil if no rule says so.
+    let refusal: Refusal?
+    let result: Classification
+    /// Whether it would be favorited without a person's decision.
+    let isAutomatic: Bool
+    /// Why a person would have to decide, as the end of a sentence; empty where nothing is to be said.
+    let condition: String
 }
 
 extension ObservedPost {

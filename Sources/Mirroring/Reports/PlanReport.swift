@@ -8,6 +8,8 @@ import Schedule
 package struct PlanReport: Codable, Sendable {
     /// One slot of the day.
     package struct Slot: Codable, Sendable {
+        /// What `explain` knows the slot by, also before the day is stored.
+        package var id: String
         package var subject: String
         /// The time of day in the mirror's zone, as HH:MM.
         package var time: String
@@ -15,9 +17,16 @@ package struct PlanReport: Codable, Sendable {
         /// Where the slot stands; `preview` while the day is not stored.
         package var state: String
         package var reason: String?
+        /// The same in plain words.
+        package var reasonText: String?
         package var text: String?
+        /// A BCP 47 language tag of the text, if it is known.
+        package var language: String?
         package var why: String?
     }
+
+    /// The state of what is not stored yet.
+    static let preview = "preview"
 
     package var schema = "mirror-bot/plan/2"
     package var day: LocalDay
@@ -57,36 +66,38 @@ package struct PlanReporter: Sendable {
     /// - Returns: Nil if there is neither a plan nor an archive to make one from.
     /// - Throws: The store's error.
     package func report(on day: LocalDay, now: Date) async throws -> PlanReport? {
-        let outbox = mirror.outbox(lease: nil)
-        let slots: [PlanReport.Slot]
-        let stored = try await outbox.plan(for: day)
-        if stored != nil {
-            slots = try await outbox.slots(of: day).map(slot(of:))
-        } else {
-            let maker = PlanMaker(
-                archive: mirror.archive, store: outbox, configuration: mirror.configuration, zone: zone, limits: limits)
-            let watching = try await FoundAccounts(in: mirror).accounts[.human] != nil
-            guard let planned = try await maker.preview(day, now: now, watching: watching) else { return nil }
-            slots = planned.slots.map(preview(of:))
-        }
+        guard let (stored, actions) = try await actions(of: day, now: now) else { return nil }
+        let slots = actions.map { slot(of: $0, isStored: stored != nil) }
         let human = try await mirror.archive.scheduleRows().map(\.minute)
-        let past = try await outbox.times(.post, since: now - Self.plotMemory)
+        let past = try await mirror.outbox(lease: nil).times(.post, since: now - Self.plotMemory)
         let bot = (past + slots.map(\.due)).map { LocalTime($0, in: zone).minute }
         return PlanReport(
             day: day, timeZone: stored?.timeZone ?? zone.name, isStored: stored != nil, slots: slots,
             humanHours: MinuteShares(of: human).shares, botHours: MinuteShares(of: bot).shares)
     }
 
-    private func slot(of action: Action) -> PlanReport.Slot {
-        PlanReport.Slot(
-            subject: action.subject, time: LocalTime(action.due, in: zone).minute.description, due: action.due,
-            state: action.state.rawValue, reason: action.reason, text: action.text,
-            why: action.explanation?.summary)
+    /// The posts of a day as they are stored, or as they would be.
+    ///
+    /// - Parameters:
+    ///   - day: The local day.
+    ///   - now: Decides what counts as past.
+    /// - Returns: The plan, nil for a preview, and its slots; nil if there is no archive to make one from.
+    /// - Throws: The store's error.
+    func actions(of day: LocalDay, now: Date) async throws -> (plan: StoredPlan?, actions: [Action])? {
+        let outbox = mirror.outbox(lease: nil)
+        if let stored = try await outbox.plan(for: day) { return (stored, try await outbox.slots(of: day)) }
+        let maker = PlanMaker(
+            archive: mirror.archive, store: outbox, configuration: mirror.configuration, zone: zone, limits: limits)
+        let watching = try await FoundAccounts(in: mirror).accounts[.human] != nil
+        guard let planned = try await maker.preview(day, now: now, watching: watching) else { return nil }
+        return (nil, planned.slots.map { Action($0, of: mirror.configuration.mirror, at: $0.due) })
     }
 
-    private func preview(of intent: Intent) -> PlanReport.Slot {
-        var slot = slot(of: Action(intent, of: mirror.configuration.mirror, at: intent.due))
-        slot.state = "preview"
-        return slot
+    private func slot(of action: Action, isStored: Bool) -> PlanReport.Slot {
+        PlanReport.Slot(
+            id: action.id, subject: action.subject, time: LocalTime(action.due, in: zone).minute.description,
+            due: action.due, state: isStored ? action.state.rawValue : PlanReport.preview, reason: action.reason,
+            reasonText: action.told?.text, text: action.text, language: action.wording?.language,
+            why: action.explanation?.summary)
     }
 }

@@ -65,9 +65,19 @@ package struct StatusReport: Codable, Sendable {
         package var kind: ActionKind
         package var state: ActionState
         package var at: Date
+        /// Who is answered or favorited.
+        package var person: ReportedPerson?
         package var reason: String?
+        /// The same in plain words.
+        package var reasonText: String?
         package var text: String?
+        /// A BCP 47 language tag of the text, if it is known.
+        package var language: String?
         package var why: String?
+        /// P(favorite)/P(normal) of a favorite, as it was when it was decided.
+        package var rate: Double?
+        /// The words, and the author, that spoke most for a favorite.
+        package var words: [String]?
     }
 
     package var schema = "mirror-bot/status/2"
@@ -98,16 +108,19 @@ package struct StatusReport: Codable, Sendable {
 
 /// Gathers the state of a mirror.
 package struct StatusReporter: Sendable {
-    private static let recentShown = 10
     /// Longer lists of what waits are not counted to their end.
     private static let suggestionsCounted = 1_000
     /// How many of the last day's actions are searched for those without an answer.
     private static let unconfirmedSearched = 1_000
 
     let mirror: HumanMirror
+    let recentShown: Int
+    private static let wordsShown = 3
 
-    /// - Parameter mirror: The mirror's data.
-    package init(mirror: HumanMirror) { self.mirror = mirror }
+    /// - Parameters:
+    ///   - mirror: The mirror's data.
+    ///   - recentShown: How many of the last actions are told of.
+    package init(mirror: HumanMirror, recentShown: Int = 10) { (self.mirror, self.recentShown) = (mirror, recentShown) }
 
     /// The state at `now`.
     ///
@@ -123,6 +136,8 @@ package struct StatusReporter: Sendable {
         let plan = try await plan(today, zone, now: now)
         let (classifier, problem) = await classifier()
         let suggestions = try await outbox.suggestions(limit: Self.suggestionsCounted).count
+        var recent: [StatusReport.Recent] = []
+        for action in try await outbox.recent(recentShown) { recent.append(await self.recent(of: action)) }
         let accounts = try await FoundAccounts(in: mirror)
         let spending = accounts.networks.contains(.x) ? try await mirror.spending.spending(at: now) : nil
         let isRunning = try await mirror.workerProblem(now: now) == nil
@@ -141,7 +156,7 @@ package struct StatusReporter: Sendable {
             archive: .init(posts: posts, limit: configuration.archiveLimit, oldest: span?.oldest, newest: span?.newest),
             classifier: classifier, suggestions: suggestions, today: today, slots: plan?.slots ?? [],
             nextSlot: plan?.slots.first { $0.due > now && ["planned", "preview"].contains($0.state) }?.due,
-            recent: try await outbox.recent(Self.recentShown).map(recent(of:)), isRunning: isRunning,
+            recent: recent, isRunning: isRunning,
             feeds: troubles.feeds, idle: idle.sentences)
     }
 
@@ -157,10 +172,13 @@ package struct StatusReporter: Sendable {
         return troubles
     }
 
-    private func recent(of action: Action) -> StatusReport.Recent {
+    private func recent(of action: Action) async -> StatusReport.Recent {
         StatusReport.Recent(
-            id: action.id, kind: action.kind, state: action.state, at: action.updated, reason: action.reason,
-            text: action.text, why: action.explanation?.summary)
+            id: action.id, kind: action.kind, state: action.state, at: action.updated,
+            person: await mirror.people.reported(action), reason: action.reason, reasonText: action.told?.text,
+            text: action.text, language: action.wording?.language, why: action.explanation?.summary,
+            rate: action.explanation?.favoriteRate,
+            words: action.explanation?.features?.filter { $0.logOdds > 0 }.prefix(Self.wordsShown).map(\.name))
     }
 
     private func plan(_ today: LocalDay?, _ zone: TimeZone?, now: Date) async throws -> PlanReport? {

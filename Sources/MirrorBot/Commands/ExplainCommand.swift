@@ -1,0 +1,52 @@
+import ArgumentParser
+import Foundation
+import Mirroring
+import Posts
+
+/// `mirror-bot explain`.
+struct ExplainCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "explain",
+        abstract: "Show what an action is, whom it is about, and why; or what would become of a post.",
+        discussion: """
+            An action is named by its id, or as much of its beginning as tells it from others, as status, plan, \
+            suggestions and the log show it; a slot also by its day and number, as 2026-11-20#3.
+            """)
+
+    @OptionGroup var options: MirrorOptions
+
+    @Argument(help: ArgumentHelp("The action.", valueName: "id"))
+    var id: String?
+
+    @Option(help: "Instead of an action: what a post on the bot's home timeline says.")
+    var text: String?
+
+    @Option(help: "With --text: who wrote it, as user@host, or as a screen name on X or Bluesky.")
+    var author: String?
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func validate() throws {
+        guard (id == nil) != (text == nil) else { throw ValidationError("expected either an id or --text") }
+        if author != nil, text == nil { throw ValidationError("--author needs --text") }
+        if text?.contains(where: { !$0.isWhitespace }) == false { throw ValidationError("--text is empty") }
+    }
+
+    func run() async throws {
+        try await options.withMirror { mirror in
+            let reporter = ExplainReporter(mirror: mirror)
+            let now = mirror.clock.now
+            let report: ExplainReport
+            if let text {
+                let author: (id: AccountID, handle: String)? =
+                    if let author { try await PeopleBook(mirror: mirror).author(author) } else { nil }
+                report = try await reporter.report(onText: text, by: author, now: now)
+            } else {
+                report = try await reporter.report(on: id ?? "", now: now)
+            }
+            if json { return try JSONOutput.print(report) }
+            for line in ExplainView.lines(report, terminal: .output) { print(line) }
+        }
+    }
+}

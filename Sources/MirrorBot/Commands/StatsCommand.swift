@@ -1,0 +1,74 @@
+import ArgumentParser
+import Mirroring
+import Web
+
+/// `mirror-bot stats`.
+struct StatsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "stats",
+        abstract: "Show when human and bot post, what is favorited, and what is left out and why.")
+
+    @OptionGroup var options: MirrorOptions
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    @Option(
+        help: ArgumentHelp("Draw the hours, the week and the days into an SVG file; - prints it.", valueName: "file"))
+    var svg: String?
+
+    @Flag(help: "With --svg: replace a file that is there.")
+    var force = false
+
+    func validate() throws {
+        if svg != nil, json { throw ValidationError("--svg and --json do not go together") }
+        if svg == "" { throw ValidationError("--svg is empty") }
+        if force, svg == nil { throw ValidationError("--force needs --svg") }
+    }
+
+    func run() async throws {
+        let file = svg.map { OutputFile($0, isForced: force) }
+        try file?.check()
+        try await options.withMirror { mirror in
+            let now = mirror.clock.now
+            guard let zone = try await mirror.settleTimeZone(now: now) else { throw try await mirror.missingTimeZone() }
+            let report = try await StatsReporter(mirror: mirror, zone: zone).report(now: now)
+            if let file { return try file.write(Chart.document(report)) }
+            if json { return try JSONOutput.print(report) }
+            for line in StatsView(report: report, terminal: .output).lines { print(line) }
+        }
+    }
+}
+
+/// `mirror-bot report`.
+struct ReportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "report",
+        abstract: "Write all that there is to see of the mirror into one page for a browser.",
+        discussion: """
+            The file needs nothing else and asks no server, so it can be opened anywhere and sent on. It holds names and \
+            texts of people, and is made for its owner alone.
+            """)
+
+    @OptionGroup var options: MirrorOptions
+
+    @Option(help: ArgumentHelp("The file; - prints it.", valueName: "file"))
+    var html: String
+
+    @Flag(help: "Replace a file that is there.")
+    var force = false
+
+    func validate() throws {
+        if html.isEmpty { throw ValidationError("--html is empty") }
+    }
+
+    func run() async throws {
+        let file = OutputFile(html, isForced: force)
+        try file.check()
+        try await options.withMirror { mirror in
+            let now = mirror.clock.now
+            guard let zone = try await mirror.settleTimeZone(now: now) else { throw try await mirror.missingTimeZone() }
+            try file.write(ReportPage(try await MirrorReport(of: mirror, zone: zone, now: now)).html)
+        }
+    }
+}

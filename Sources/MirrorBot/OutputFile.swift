@@ -1,0 +1,60 @@
+import Foundation
+
+/// A file that a command makes: whole or not at all, and for its owner alone, since it holds what people wrote.
+struct OutputFile {
+    /// The name that stands for standard output.
+    static let standardOutput = "-"
+
+    let path: String
+    /// Whether a file that is there is replaced.
+    let isForced: Bool
+
+    /// - Parameters:
+    ///   - name: A path, or `-`.
+    ///   - isForced: Whether a file that is there is replaced.
+    init(_ name: String, isForced: Bool) {
+        path = name == Self.standardOutput ? name : URL(fileURLWithPath: name).path
+        self.isForced = isForced
+    }
+
+    /// Fails where ``write(_:)`` would certainly; called before work that takes its time.
+    ///
+    /// - Throws: ``CommandError`` for usage.
+    func check() throws {
+        var status = stat()
+        guard path != Self.standardOutput, lstat(path, &status) == 0 else { return }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw problem("is there and is no file; name another") }
+        if !isForced { throw problem("exists already, and is not overwritten; name another, or add --force") }
+    }
+
+    /// Writes the text; what was there stays until the new file is whole.
+    ///
+    /// - Throws: ``CommandError``.
+    func write(_ text: String) throws {
+        guard path != Self.standardOutput else { return print(text, terminator: "") }
+        try check()
+        let draft = "\(path).\(UUID().uuidString).part"
+        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure() }
+        defer { unlink(draft) }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        do {
+            try handle.write(contentsOf: Data(text.utf8))
+            try handle.synchronize()
+            try handle.close()
+        } catch {
+            throw CommandError(.unavailable, "could not write \(Printable.line(path)): \(error.localizedDescription)")
+        }
+        // A link, other than a rename, does not replace what came meanwhile.
+        guard (isForced ? rename(draft, path) : link(draft, path)) == 0 else {
+            if errno == EEXIST { return try check() }
+            throw failure()
+        }
+    }
+
+    private func problem(_ what: String) -> CommandError { CommandError(.usage, "\(Printable.line(path)) \(what)") }
+
+    private func failure() -> CommandError {
+        CommandError(.unavailable, "could not write \(Printable.line(path)): \(String(cString: strerror(errno)))")
+    }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import Mirroring
+import Outbox
+import Posts
+
+/// The answer of `mirror-bot explain`.
+struct ExplainView {
+    private static let margin = 14
+
+    let report: ExplainReport
+    let terminal: Terminal
+
+    /// The whole answer.
+    static func lines(_ report: ExplainReport, terminal: Terminal) -> [String] {
+        ExplainView(report: report, terminal: terminal).lines
+    }
+
+    private var zone: TimeZone { report.timeZone.flatMap(TimeZone.init(identifier:)) ?? .gmt }
+
+    private var lines: [String] {
+        [head] + facts.flatMap { row($0, $1) } + rules
+            + judgement(report.judgement, "how it was judged when it was decided")
+            + judgement(report.judgementNow, "how it is judged by what is known now") + problem
+    }
+
+    private var head: String {
+        guard let id = report.id else { return terminal.bold(verdict) }
+        return terminal.bold("\(report.kind.rawValue) \(Printable.line(id))")
+            + "  \(Printable.line(report.state ?? ""))"
+    }
+
+    private var verdict: String {
+        switch report.verdict {
+        case .favorite: "the bot would favorite this post"
+        case .suggestion: "the bot would suggest this post to you"
+        case .nothing, nil: "the bot would leave this post alone"
+        }
+    }
+
+    // MARK: Facts
+
+    private var facts: [(String, String?)] {
+        let isPost = report.kind == .post
+        return [
+            ("slot", isPost ? report.subject : nil),
+            (report.kind == .reply ? "to" : "author", report.person.map(person)),
+            (report.kind == .reply ? "answers" : "post", report.target.map { $0.link ?? $0.post }),
+            (isPost || report.kind == .reply ? "text" : "it says", report.text ?? report.target?.text),
+            ("time", times), ("published", report.published), ("original", original),
+            ("", report.original?.link), ("why", report.why),
+        ]
+    }
+
+    private func person(_ person: ReportedPerson) -> String {
+        person.name == "@\(person.account)" ? person.name : "\(person.name) (\(person.account))"
+    }
+
+    /// What happened in the same minute, said once.
+    private var times: String? {
+        let events = [
+            ("decided", report.decided), ("due", report.due), ("sent", report.sent), ("last changed", report.changed),
+        ].compactMap { name, date in date.map { (name: name, minute: minute($0)) } }
+        let minutes = events.reduce(into: [String]()) { if !$0.contains($1.minute) { $0.append($1.minute) } }
+        var parts = minutes.map { minute in
+            events.filter { $0.minute == minute }.map(\.name).joined(separator: ", ") + " " + minute
+        }
+        if let attempts = report.attempts, attempts > 1 { parts.append("\(attempts) requests") }
+        return parts.isEmpty ? nil : parts.joined(separator: "; ")
+    }
+
+    private var original: String? {
+        guard let original = report.original else { return nil }
+        guard let written = original.written else { return "no longer in the archive" }
+        let text = original.text.flatMap { $0 == report.text ? nil : $0 }
+        return "written \(minute(written))" + (text.map { ": \($0)" } ?? ", word for word")
+    }
+
+    private func minute(_ date: Date) -> String { DateText.minute(date, in: zone) }
+
+    private func row(_ name: String, _ value: String?) -> [String] {
+        guard let value, !value.isEmpty else { return [] }
+        let parts = FigureGroup.wrapped(Printable.line(value), columns: max(20, terminal.columns - Self.margin))
+        return parts.enumerated().map { index, part in
+            Printable.padded(index == 0 ? "  \(name)" : "", to: Self.margin) + part
+        }
+    }
+
+    // MARK: Rules
+
+    private var rules: [String] {
+        guard !report.rules.isEmpty else { return [] }
+        return ["", terminal.bold("the rules that spoke")]
+            + report.rules.flatMap { rule in
+                let setting = rule.setting.map { "; \($0) changes that" } ?? ""
+                let text = Printable.line("\(rule.code): \(rule.text)\(setting)")
+                return FigureGroup.wrapped(text, columns: max(20, terminal.columns - 4)).enumerated().map {
+                    ($0 == 0 ? "  · " : "    ") + $1
+                }
+            }
+    }
+
+    private var problem: [String] {
+        guard let problem = report.judgementProblem else { return [] }
+        return [""] + FigureGroup.wrapped(Printable.line(problem), columns: terminal.columns)
+    }
+
+    // MARK: How a favorite is judged
+
+    private func judgement(_ judgement: ExplainReport.Judgement?, _ title: String) -> [String] {
+        guard let judgement else { return [] }
+        let isAbove = judgement.rate > judgement.threshold
+        var rate =
+            "rate \(short(judgement.rate)), \(isAbove ? "above" : "not above") the threshold of "
+            + short(judgement.threshold)
+        if let favorites = judgement.favorites, let normals = judgement.normals {
+            rate += "; \(favorites) favorites and \(normals) other posts learned"
+        }
+        if let waiting = judgement.waiting { rate += ", which is too little: \(waiting)" }
+        let base = judgement.baseLogOdds.map { Explanation.Feature(name: "any post", logOdds: $0) }
+        let table = FeatureBars(features: [base].compactMap(\.self) + judgement.features, terminal: terminal)
+        return ["", terminal.bold(title)]
+            + FigureGroup.wrapped(rate, columns: max(20, terminal.columns - 2)).map { "  " + $0 } + table.lines
+    }
+
+    private func short(_ number: Double) -> String { String(format: "%.3g", number) }
+}
+
+/// What each feature adds to ln of a rate, as bars, with its counts in both categories.
+struct FeatureBars {
+    private static let counts = 6
+
+    let features: [Explanation.Feature]
+    let terminal: Terminal
+
+    /// A line for each, below a heading; none without features.
+    var lines: [String] {
+        guard !features.isEmpty else { return [] }
+        let space = min(80, terminal.columns)
+        let name = space >= 60 ? 24 : 13
+        let bar = max(4, space - 2 - name - 7 - 2 * Self.counts - 1)
+        let strongest = max(features.map { abs($0.logOdds) }.max() ?? 0, .leastNormalMagnitude)
+        let head =
+            "  " + FigureGroup.aligned("adds to ln(rate)", to: name + 6) + Printable.padded("", to: bar + 2)
+            + FigureGroup.aligned("fav.", to: Self.counts) + FigureGroup.aligned("other", to: Self.counts)
+        return [terminal.dim(head)]
+            + features.map { feature in
+                let cells = Int((abs(feature.logOdds) / strongest * Double(bar)).rounded())
+                let isFor = feature.logOdds >= 0
+                let drawn = Printable.padded(String(repeating: isFor ? "█" : "░", count: cells), to: bar)
+                return "  " + Printable.padded(Printable.line(feature.name, columns: name - 1), to: name)
+                    + FigureGroup.aligned(String(format: "%+.2f", feature.logOdds), to: 6) + " "
+                    + (isFor ? terminal.green(drawn) : terminal.yellow(drawn)) + " "
+                    + FigureGroup.aligned(feature.favorites.map(String.init) ?? "", to: Self.counts)
+                    + FigureGroup.aligned(feature.normals.map(String.init) ?? "", to: Self.counts)
+            }
+    }
+}

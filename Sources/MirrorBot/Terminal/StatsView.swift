@@ -1,0 +1,130 @@
+import Foundation
+import Mirroring
+import Posts
+import Web
+
+/// The answer of `mirror-bot stats`, no wider than 80 cells, nor than a terminal of 40.
+struct StatsView {
+    private static let widest = 80
+    private static let levels = Array(" ▁▂▃▄▅▆▇█")
+    private static let number = 7
+
+    let report: StatsReport
+    let terminal: Terminal
+
+    /// The whole answer.
+    var lines: [String] {
+        let sections = [head, hours, weekdays, days, authors, words, leftOut].filter { !$0.isEmpty }
+        return Array(sections.joined(separator: [""]))
+    }
+
+    private var columns: Int { min(Self.widest, max(30, terminal.columns)) }
+
+    private var head: [String] {
+        let text =
+            "\(report.humanPosts.posts) posts of the human, \(report.botPosts.posts) of the bot, "
+            + "clock of \(report.timeZone)"
+        return wrapped("mirror \(report.mirror)").map(terminal.bold) + wrapped(text)
+    }
+
+    // MARK: When
+
+    private var hours: [String] {
+        let plot = HourPlot(
+            human: report.humanPosts.hours.map(Double.init), bot: report.botPosts.hours.map(Double.init),
+            terminal: terminal)
+        return [terminal.bold("hours")]
+            + plot.text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    }
+
+    private var weekdays: [String] {
+        let room = (columns - 2 - 4 - 2 * 6 - 1) / 2
+        func bar(_ numbers: [Int], _ index: Int, _ color: (String) -> String) -> String {
+            let (sum, most) = (numbers.reduce(0, +), max(1, numbers.max() ?? 1))
+            let cells = Int((Double(numbers[index]) / Double(most) * Double(room)).rounded())
+            let share = sum == 0 ? 0 : 100 * Double(numbers[index]) / Double(sum)
+            return color(Printable.padded(String(repeating: "█", count: cells), to: room))
+                + FigureGroup.aligned(String(format: "%.0f %%", share), to: 6)
+        }
+        let titles = Printable.padded("human", to: room + 7) + "bot"
+        return [terminal.bold("weekdays"), terminal.dim("      \(titles)")]
+            + StatsReport.weekdays.enumerated().map { index, name in
+                "  \(name) " + bar(report.humanPosts.weekdays, index, terminal.blue) + " "
+                    + bar(report.botPosts.weekdays, index, terminal.magenta)
+            }
+    }
+
+    private var days: [String] {
+        let shown = report.days.suffix(max(7, columns - 2 - 11 - 5))
+        guard let first = shown.first, let last = shown.last else { return [] }
+        func row(_ name: String, _ number: KeyPath<StatsReport.Day, Int>, _ color: (String) -> String) -> String {
+            let numbers = shown.map { $0[keyPath: number] }
+            let most = max(1, numbers.max() ?? 1)
+            let steps = Self.levels.count - 1
+            let cells = numbers.map { number in
+                // What happened at all is seen.
+                Self.levels[number == 0 ? 0 : max(1, Int((Double(number) / Double(most) * Double(steps)).rounded()))]
+            }
+            return "  " + Printable.padded(name, to: 11) + color(String(cells))
+                + FigureGroup.aligned("\(numbers.reduce(0, +))", to: 5)
+        }
+        return wrapped("days, \(first.day) to \(last.day)").map(terminal.bold) + [
+            row("human", \.humanPosts, terminal.blue), row("posts", \.posts, terminal.magenta),
+            row("replies", \.replies, terminal.magenta), row("favorites", \.favorites, terminal.magenta),
+        ]
+    }
+
+    // MARK: Favorites
+
+    private var authors: [String] {
+        guard !report.authors.isEmpty else { return [] }
+        return table(
+            "favorites by author", ["human", "other", "bot"],
+            report.authors.map { ($0.name, ["\($0.favorites)", "\($0.normals)", "\($0.given)"]) })
+    }
+
+    private var words: [String] {
+        if let problem = report.wordsProblem { return wrapped("no favorites by author and word: \(problem)") }
+        let words = report.wordsFor + report.wordsAgainst.reversed()
+        guard !words.isEmpty else { return [] }
+        return table(
+            "favorites by word", ["human", "other", "weight"],
+            words.map { ($0.word, ["\($0.favorites)", "\($0.normals)", String(format: "%+.2f", $0.logOdds)]) })
+    }
+
+    private func table(_ title: String, _ headings: [String], _ rows: [(name: String, cells: [String])]) -> [String] {
+        let room = columns - headings.count * Self.number
+        func line(_ cells: [String]) -> String {
+            cells.map { FigureGroup.aligned($0, to: Self.number) }.joined()
+        }
+        return [terminal.bold(Printable.padded(title, to: room)) + terminal.dim(line(headings))]
+            + rows.map { name, cells in
+                Printable.padded("  " + Printable.line(name, columns: room - 3), to: room) + line(cells)
+            }
+    }
+
+    // MARK: What was left out
+
+    private static let parts: [(part: StatsReport.LeftOut.Part, title: String)] = [
+        (.archive, "old posts"), (.post, "posts"), (.reply, "replies"), (.favorite, "favorites"), (.feed, "feeds"),
+    ]
+
+    private var leftOut: [String] {
+        let groups = Self.parts.flatMap { part, title in
+            let lines = report.leftOut.filter { $0.part == part }
+            return lines.isEmpty ? [] : ["  " + title] + lines.flatMap(line)
+        }
+        return groups.isEmpty ? [] : [terminal.bold("left out, and why")] + groups
+    }
+
+    private func line(_ left: StatsReport.LeftOut) -> [String] {
+        let state = left.state.map { "\($0): " } ?? ""
+        return FigureGroup.wrapped(Printable.line(state + left.reason.text), columns: columns - 11).enumerated().map {
+            FigureGroup.aligned($0 == 0 ? "\(left.count)" : "", to: 9) + "  " + $1
+        }
+    }
+
+    private func wrapped(_ text: String) -> [String] {
+        FigureGroup.wrapped(Printable.line(text), columns: columns)
+    }
+}

@@ -1,0 +1,390 @@
+import Archive
+import Conduct
+import Favorites
+package import Foundation
+import MeCab
+import Networks
+package import Outbox
+package import Posts
+import Redis
+import Schedule
+
+/// One action, or a post that might come: what it is, whom it is about, and why.
+package struct ExplainReport: Codable, Sendable {
+    /// A post of the human's or of somebody else.
+    package struct KnownPost: Codable, Equatable, Sendable {
+        package var network: NetworkName
+        /// Its worldwide identity.
+        package var post: String
+        /// Where a browser shows it; nil if that is not known.
+        package var link: String?
+        /// When it was first published; nil if it is not kept here, or no longer.
+        package var written: Date?
+        package var text: String?
+    }
+
+    /// How a favorite rate comes about.
+    package struct Judgement: Codable, Equatable, Sendable {
+        package enum Basis: String, Codable, Sendable {
+            /// What was noted when it was decided: the truth of that moment, with its strongest features.
+            case stored
+            /// What is known now, with every feature.
+            case recomputed
+        }
+
+        package var basis: Basis
+        /// P(favorite)/P(normal).
+        package var rate: Double
+        /// The rate above which a post is a favorite.
+        package var threshold: Double
+        /// ln of the rate of a post of which nothing is known; nil where that was not noted.
+        package var baseLogOdds: Double?
+        /// Posts learned of each category; nil where that was not noted.
+        package var favorites: Int64?
+        package var normals: Int64?
+        /// The strongest first; what they add to the base is ln of the rate.
+        package var features: [Explanation.Feature]
+        /// Why nothing is a favorite yet; nil once enough was learned.
+        package var waiting: String?
+    }
+
+    /// What would become of a post.
+    package enum Verdict: String, Codable, Sendable {
+        case favorite
+        /// It would wait for a person.
+        case suggestion
+        case nothing
+    }
+
+    package var schema = "mirror-bot/explain/1"
+    package var mirror: String
+    package var timeZone: String?
+    /// Nil for a post that might come, as are the next ones.
+    package var id: String?
+    package var subject: String?
+    /// Where it stands; `preview` for a slot of a day that is not stored yet.
+    package var state: String?
+    package var due: Date?
+    package var expires: Date?
+    package var decided: Date?
+    package var changed: Date?
+    /// When the first request left.
+    package var sent: Date?
+    package var attempts: Int?
+    package var kind: ActionKind
+    package var person: ReportedPerson?
+    /// The post that is answered or favorited.
+    package var target: KnownPost?
+    /// What is said, or would be; of a post that might come, its text.
+    package var text: String?
+    /// The post of the human's that the text is from.
+    package var original: KnownPost?
+    /// Where a browser shows what the bot published.
+    package var published: String?
+    /// How it was chosen, in one sentence.
+    package var why: String?
+    /// The rules that spoke, the one that decided first.
+    package var rules: [ReportedReason] = []
+    package var verdict: Verdict?
+    /// How a favorite was judged when it was decided.
+    package var judgement: Judgement?
+    /// How the post is judged by what is known now.
+    package var judgementNow: Judgement?
+    /// Why there is no such judgement; nil where there is one, or nothing to judge.
+    package var judgementProblem: String?
+
+    init(mirror: String, timeZone: String?, kind: ActionKind) {
+        (self.mirror, self.timeZone, self.kind) = (mirror, timeZone, kind)
+    }
+}
+
+/// Explains actions, and what would become of posts.
+package struct ExplainReporter: Sendable {
+    let mirror: HumanMirror
+
+    /// - Parameter mirror: The mirror's data.
+    package init(mirror: HumanMirror) { self.mirror = mirror }
+
+    private var configuration: MirrorConfiguration { mirror.configuration }
+
+    // MARK: An action
+
+    /// Explains one action.
+    ///
+    /// - Parameters:
+    ///   - name: As ``HumanMirror/action(named:now:)`` takes it.
+    ///   - now: The present.
+    /// - Returns: What there is to say; a classifier that cannot be reached is reported, not thrown.
+    /// - Throws: ``ActionNameError``; the store's error.
+    package func report(on name: String, now: Date) async throws -> ExplainReport {
+        let (action, isStored) = try await mirror.action(named: name, now: now)
+        let record = try await mirror.table.record()
+        var report = ExplainReport(
+            mirror: mirror.name, timeZone: configuration.timeZoneName ?? record.timeZone, kind: action.kind)
+        (report.id, report.subject) = (action.id, action.subject)
+        report.state = isStored ? action.state.rawValue : PlanReport.preview
+        (report.due, report.expires, report.sent) = (action.due, action.expires, action.sending)
+        if isStored { (report.decided, report.changed) = (action.created, action.updated) }
+        report.attempts = action.attempts
+        report.person = await mirror.people.reported(action)
+        (report.text, report.why) = (action.text, action.explanation?.summary)
+        report.target = action.target.map { KnownPost(PostID(network: $0.author.network, value: $0.post)) }
+        report.original = try await original(of: action)
+        if let bot = record.bot, action.kind != .favorite, let id = action.remoteID {
+            report.published = PostID(network: bot.network, value: id).webAddress
+        }
+        report.rules = try await rules(about: action)
+        if action.kind == .favorite { try await judge(action, in: &report) }
+        return report
+    }
+
+    private typealias KnownPost = ExplainReport.KnownPost
+
+    private func original(of action: Action) async throws -> KnownPost? {
+        guard let source = action.wording?.source else { return nil }
+        let post = try await mirror.archive.post(source)
+        var known = KnownPost(source)
+        (known.written, known.text) = (post?.createdAt, post?.text)
+        return known
+    }
+
+    // MARK: Rules
+
+    /// Why it ended or waits, what was said of the person, and which of their old replies may not be sent.
+    private func rules(about action: Action) async throws -> [ReportedReason] {
+        var rules = [action.told].compactMap(\.self)
+        guard let author = action.target?.author else { return rules }
+        switch try await mirror.people.stance(of: author) {
+        case .deny where action.reason != Refusal.Reason.denied.rawValue:
+            rules.append(ReportedReason(Refusal.Reason.denied.rawValue))
+        case .allow: rules.append(ReportedReason("allowed", text: "the author, or the operator about them, agreed"))
+        case .deny, .none: break
+        }
+        return action.kind == .reply ? rules + (try await rulesOfReplies(to: author)) : rules
+    }
+
+    /// The rules that leave out old replies to a person, as they are now.
+    private func rulesOfReplies(to person: AccountID) async throws -> [ReportedReason] {
+        let past = try await mirror.archive.replies(to: person)
+        let handle = person.network == .mastodon ? person.value : try await mirror.people.person(person)?.handle
+        guard !past.isEmpty, let handle else { return [] }
+        let needsMention = try? await mirror.network(of: .bot)?.capabilities.replyNeedsMention
+        let rules = TextRules(
+            configuration, limits: .usual(of: configuration.botNetwork), repliesNameThePerson: needsMention ?? true)
+        var counts: [Refusal.Reason: Int] = [:]
+        for case .failure(let refusal) in past.map({ rules.replyText(for: $0, to: handle) }) {
+            counts[refusal.reason, default: 0] += 1
+        }
+        return counts.sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }.map { reason, count in
+            ReportedReason(
+                reason.rawValue,
+                text: "\(count) of \(past.count) old replies to this person may not be sent: "
+                    + reason.sentence)
+        }
+    }
+
+    // MARK: A favorite
+
+    /// Tells how a favorite was judged, and how it would be now if its post is still kept.
+    private func judge(_ action: Action, in report: inout ExplainReport) async throws {
+        if let explanation = action.explanation, let rate = explanation.favoriteRate {
+            report.judgement = ExplainReport.Judgement(
+                basis: .stored, rate: rate, threshold: explanation.threshold ?? configuration.favorites.threshold,
+                features: explanation.features ?? [])
+        }
+        guard let target = action.target else { return }
+        do {
+            let favorites = try mirror.favorites()
+            let id = PostID(network: target.author.network, value: target.post)
+            guard let example = try await favorites.example(id) else {
+                report.judgementProblem = "the post's text is not kept, so it cannot be judged again"
+                return
+            }
+            report.target?.text = example.text
+            report.judgementNow = try await favorites.classify([example]).first.map(judgement)
+        } catch let error as FavoritesError {
+            report.judgementProblem = error.description
+        } catch let error as MeCabError {
+            report.judgementProblem = error.description
+        } catch let error as RedisError {
+            report.judgementProblem = "\(error)"
+        }
+    }
+
+    private func judgement(_ result: Classification) -> ExplainReport.Judgement {
+        ExplainReport.Judgement(
+            basis: .recomputed, rate: result.assessment.rate, threshold: configuration.favorites.threshold,
+            baseLogOdds: result.assessment.baseLogOdds, favorites: result.learned.favorites,
+            normals: result.learned.normals,
+            features: result.contributions.map {
+                Explanation.Feature(
+                    name: $0.feature, logOdds: $0.logOdds, favorites: $0.favoriteCount, normals: $0.normalCount)
+            },
+            waiting: result.waiting?.description)
+    }
+
+    // MARK: A post that might come
+
+    /// Explains what would become of a post that appeared now on the bot's home timeline.
+    ///
+    /// - Parameters:
+    ///   - text: What it says.
+    ///   - author: Who wrote it, with the name that the network gives; nil for somebody of whom nothing is known.
+    ///   - now: The present.
+    /// - Returns: What there is to say.
+    /// - Throws: `FavoritesError` or `MeCabError` if it cannot be judged; the store's error.
+    package func report(
+        onText text: String, by author: (id: AccountID, handle: String)?, now: Date
+    ) async throws -> ExplainReport {
+        let record = try await mirror.table.record()
+        var report = ExplainReport(
+            mirror: mirror.name, timeZone: configuration.timeZoneName ?? record.timeZone, kind: .favorite)
+        report.text = text
+        if let author { report.person = ReportedPerson(account: author.id.reference, name: "@\(author.handle)") }
+        let item = Self.item(saying: text, by: author, on: configuration.botNetwork, at: now)
+        let classifier = try mirror.favorites().session()
+        let accounts = try await FoundAccounts(in: mirror)
+        if let problem = accounts.problem(.bot) {
+            report.judgementNow = try await classifier.classify([item.example]).first.map(judgement)
+            report.rules = [ReportedReason("no-account", text: "nothing is favorited: \(problem)")]
+            report.verdict = .nothing
+            return report
+        }
+        let decider = FavoriteDecider(
+            store: mirror.outbox(lease: nil), capabilities: try await mirror.requiredNetwork(of: .bot).capabilities,
+            configuration: configuration, zone: try await mirror.knownTimeZone() ?? .gmt,
+            own: Set([record.human, record.bot].compactMap(\.self)), activated: .distantPast)
+        guard let prospect = try await decider.prospect(of: item, with: classifier, now: now) else { return report }
+        report.judgementNow = judgement(prospect.result)
+        decide(prospect, in: &report)
+        return report
+    }
+
+    /// The post as a network would show it.
+    private static func item(
+        saying text: String, by author: (id: AccountID, handle: String)?, on network: NetworkName, at now: Date
+    ) -> ObservedPost {
+        // Nobody has this identity, nor any post this one: no network's have a space.
+        let nobody = AccountID(network: network, value: "not known")
+        let id = author?.id ?? nobody
+        let post = Post(
+            id: PostID(network: network, value: "not published"), author: id, text: text, createdAt: now)
+        let account = Account(id: id, handle: author?.handle ?? "", displayName: "", isBot: false, bio: "")
+        return ObservedPost(post: post, author: account, address: "")
+    }
+
+    private func decide(_ prospect: FavoriteProspect, in report: inout ExplainReport) {
+        let threshold = configuration.favorites.threshold
+        if configuration.favoriteMode == .off {
+            report.rules.append(ReportedReason("mode-off", text: "nothing is favorited: FAVORITE_MODE is off"))
+        }
+        if let refusal = prospect.refusal { report.rules.append(ReportedReason(refusal.code, text: refusal.message)) }
+        if let waiting = prospect.result.waiting {
+            report.rules.append(ReportedReason("too-little-learned", text: "too little was learned: \(waiting)"))
+        } else if !prospect.result.isFavorite {
+            let text = "the rate is not above the threshold of \(threshold.formatted(.number.grouping(.never)))"
+            report.rules.append(ReportedReason("below-threshold", text: text))
+        }
+        guard report.rules.isEmpty else {
+            report.verdict = .nothing
+            return
+        }
+        report.verdict = prospect.isAutomatic ? .favorite : .suggestion
+        report.why = "the human favorites posts like this one\(prospect.condition)"
+    }
+}
+
+extension ExplainReport.KnownPost {
+    fileprivate init(_ id: PostID) { (network, post, link) = (id.network, id.value, id.webAddress) }
+}
+
+// MARK: Which action
+
+extension HumanMirror {
+    /// How many actions an error names.
+    private static let named = 5
+    /// How many days ahead a slot is known by its identifier before its day is planned.
+    private static let foreseen = 400
+
+    /// The action that a person means.
+    ///
+    /// - Parameters:
+    ///   - name: An identifier, as much of its beginning as tells it from others, or a slot as `2026-11-20#3`.
+    ///   - now: Decides which days are still to come.
+    /// - Returns: The action, and whether it is stored; a slot of a day without a plan is not.
+    /// - Throws: ``ActionNameError``; the store's error.
+    package func action(named name: String, now: Date) async throws -> (action: Action, isStored: Bool) {
+        let outbox = outbox(lease: nil)
+        if let slot = Slot.Name(name) {
+            if let action = try await outbox.action(.post, subject: name) { return (action, true) }
+            if let action = try await preview(of: slot, now: now) { return (action, false) }
+            throw ActionNameError.unknown(name)
+        }
+        let digits = name.lowercased()
+        let found = try await outbox.actions(identifiedBy: digits, limit: Self.named + 1)
+        if let exact = found.first(where: { $0.id == digits }) { return (exact, true) }
+        if found.count == 1 { return (found[0], true) }
+        guard found.isEmpty else { throw ActionNameError.ambiguous(name, try await described(found)) }
+        let slots = try await foreseenSlots(identifiedBy: digits, now: now)
+        var previewed: [Action] = []
+        for slot in slots {
+            if let action = try await preview(of: slot, now: now) { previewed.append(action) }
+            if previewed.count > Self.named { break }
+        }
+        guard previewed.count < 2 else { throw ActionNameError.ambiguous(name, try await described(previewed)) }
+        guard let action = previewed.first else { throw ActionNameError.unknown(name) }
+        return (action, false)
+    }
+
+    /// The slots to come that would have such an identifier: it follows from the day and the number alone.
+    private func foreseenSlots(identifiedBy digits: String, now: Date) async throws -> [Slot.Name] {
+        // Fewer digits would be those of many slots that nobody has seen.
+        guard digits.count >= ActionNameError.usualLength, let zone = try await knownTimeZone() else { return [] }
+        let today = LocalTime(now, in: zone).day
+        return (0...Self.foreseen).flatMap { ahead in
+            (1...max(1, configuration.schedule.maximumPerDay)).map {
+                Slot.Name(day: today.advanced(by: ahead), number: $0)
+            }
+        }.filter { Action.id(of: .post, subject: $0.description).hasPrefix(digits) }
+    }
+
+    private func preview(of slot: Slot.Name, now: Date) async throws -> Action? {
+        guard let zone = try await knownTimeZone() else { return nil }
+        let planned = try await PlanReporter(mirror: self, zone: zone).actions(of: slot.day, now: now)
+        return planned?.actions.first { $0.subject == slot.description }
+    }
+
+    /// What tells actions apart for a person.
+    private func described(_ actions: [Action]) async throws -> [String] {
+        var names: [String] = []
+        for action in actions.prefix(Self.named) {
+            let person = await people.name(of: action).map { " about \($0)" } ?? ""
+            names.append("\(action.id) (\(action.kind.rawValue)\(person), \(action.state.rawValue))")
+        }
+        return names + (actions.count > Self.named ? ["and others"] : [])
+    }
+}
+
+/// A name that is not that of one action.
+package struct ActionNameError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// As many digits of an identifier are shown where there is little room, and nearly always enough.
+    package static let usualLength = 7
+
+    package let description: String
+
+    static func unknown(_ name: String) -> ActionNameError {
+        ActionNameError(
+            description: """
+                "\(name.prefix(60))" is no action of this mirror; mirror-bot status and mirror-bot plan show the ids \
+                that there are
+                """)
+    }
+
+    static func ambiguous(_ name: String, _ actions: [String]) -> ActionNameError {
+        ActionNameError(
+            description: """
+                "\(name.prefix(60))" is the beginning of several ids; give more digits: \
+                \(actions.joined(separator: ", "))
+                """)
+    }
+}

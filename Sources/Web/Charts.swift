@@ -1,0 +1,186 @@
+package import Mirroring
+import Posts
+
+/// A drawing of a report's numbers: SVG that says what it shows also without colors and without styles.
+///
+/// The human's bars stand on the axis, the bot's hang from it, as in a mirror.
+package struct Chart: Sendable {
+    /// In the units of the drawing, which is as wide as a small screen.
+    static let width = 360.0
+
+    /// What stands in `class` attributes and is not colored otherwise.
+    private enum Side: String {
+        case human
+        case bot
+
+        /// For viewers that know nothing of styles.
+        var color: Markup { self == .human ? "#1f5fd6" : "#a3279f" }
+    }
+
+    /// Names the drawing's parts among others of the page.
+    let name: String
+    let title: String
+    /// What it shows, in one sentence.
+    let summary: String
+    let height: Double
+    private let body: [Markup]
+
+    /// The drawing as an element of a page.
+    package var element: Markup { element(at: nil) }
+
+    private func element(at y: Double?) -> Markup {
+        let place: Markup = y.map { " y=\"\($0)\"" } ?? ""
+        return """
+            <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(Self.width) \(height)" width="\(Self.width)" \
+            height="\(height)"\(place) role="img" aria-labelledby="\(name)-title \(name)-summary" \
+            font-family="sans-serif" font-size="12">
+            <title id="\(name)-title">\(title)</title>
+            <desc id="\(name)-summary">\(summary)</desc>
+            \(body)
+            </svg>
+            """
+    }
+
+    // MARK: The charts
+
+    package static func hours(_ stats: StatsReport) -> Chart {
+        let labels = stride(from: 0, to: 24, by: 3).map { ($0, String($0)) }
+        return mirrored(
+            "hours", "The hours of human and bot",
+            "Posts by hour of the day. \(peak(stats.humanPosts, "human")) \(peak(stats.botPosts, "bot"))",
+            stats.humanPosts.hours, stats.botPosts.hours, labels: labels)
+    }
+
+    package static func days(_ stats: StatsReport) -> Chart {
+        let days = stats.days
+        let labels = stride(from: 0, to: days.count, by: 7).map { ($0, String("\(days[$0].day)".dropFirst(5))) }
+        let span = days.isEmpty ? "" : "from \(days[0].day) to \(days[days.count - 1].day)"
+        let (human, bot) = (days.map(\.humanPosts), days.map(\.posts))
+        return mirrored(
+            "days", "The last days of human and bot",
+            "Posts by day \(span): \(human.reduce(0, +)) of the human, \(bot.reduce(0, +)) of the bot.",
+            human, bot, labels: labels)
+    }
+
+    /// One grid for the human and one for the bot.
+    package static func weeks(_ stats: StatsReport) -> [Chart] {
+        [week(stats.humanPosts, .human), week(stats.botPosts, .bot)]
+    }
+
+    /// The hour in which the most posts come.
+    private static func peak(_ rhythm: StatsReport.Rhythm, _ who: String) -> String {
+        guard rhythm.posts > 0, let most = rhythm.hours.max(), let hour = rhythm.hours.firstIndex(of: most) else {
+            return "The \(who) has no posts."
+        }
+        return "The \(who) posts most from \(hour):00 on: \(most) of \(rhythm.posts)."
+    }
+
+    // MARK: Bars
+
+    /// Bars that stand on an axis and others that hang from it, each to the scale of its own highest.
+    private static func mirrored(
+        _ name: String, _ title: String, _ summary: String, _ human: [Int], _ bot: [Int],
+        labels: [(index: Int, text: String)]
+    ) -> Chart {
+        let (top, room, axis) = (16.0, 64.0, 18.0)
+        let step = (width - 24) / Double(max(1, human.count))
+        func x(_ index: Int) -> Double { 12 + Double(index) * step }
+        func bars(_ numbers: [Int], _ side: Side) -> [Markup] {
+            let highest = Double(max(1, numbers.max() ?? 1))
+            return numbers.enumerated().compactMap { index, number in
+                guard number > 0 else { return nil }
+                let height = max(1, Double(number) / highest * room)
+                let y = side == .human ? top + room - height : top + room + axis
+                return """
+                    <rect x="\(x(index))" y="\(y)" width="\(step - 2)" height="\(height)" fill="\(side.color)" \
+                    class="\(side.rawValue)" />
+                    """
+            }
+        }
+        let texts: [Markup] = labels.map { index, text in
+            "<text x=\"\(x(index))\" y=\"\(top + room + 13)\">\(text)</text>"
+        }
+        let bottom = top + 2 * room + axis
+        let names: [Markup] = [
+            "<text x=\"12\" y=\"11\">human</text>", "<text x=\"12\" y=\"\(bottom + 14)\">bot</text>",
+        ]
+        return Chart(
+            name: name, title: title, summary: summary, height: bottom + 20,
+            body: names + bars(human, .human) + texts + bars(bot, .bot))
+    }
+
+    // MARK: Grids
+
+    /// The days of the week and their hours, the stronger the color the more.
+    private static func week(_ rhythm: StatsReport.Rhythm, _ side: Side) -> Chart {
+        let (left, top, cell, row) = (32.0, 32.0, 13.5, 18.0)
+        let highest = Double(max(1, rhythm.week.joined().max() ?? 1))
+        var body: [Markup] = ["<text x=\"\(left)\" y=\"11\">\(side.rawValue)</text>"]
+        body += stride(from: 0, to: 24, by: 3).map { hour in
+            "<text x=\"\(left + Double(hour) * cell)\" y=\"\(top - 5)\">\(hour)</text>"
+        }
+        for (day, hours) in rhythm.week.enumerated() {
+            let y = top + Double(day) * row
+            body.append("<text x=\"4\" y=\"\(y + 12)\">\(StatsReport.weekdays[day])</text>")
+            body += hours.enumerated().map { hour, number in
+                let share = Double(number) / highest
+                return """
+                    <rect x="\(left + Double(hour) * cell)" y="\(y)" width="\(cell - 1.5)" height="\(row - 2)" \
+                    fill="\(side.color)" fill-opacity="\(number == 0 ? 0.07 : 0.2 + 0.8 * share)" \
+                    class="\(side.rawValue)" />
+                    """
+            }
+        }
+        return Chart(
+            name: "week-\(side.rawValue)", title: "The week of the \(side.rawValue)",
+            summary: "Posts by hour and weekday, the stronger the color the more. " + peakOfWeek(rhythm, side.rawValue),
+            height: top + 7 * row, body: body)
+    }
+
+    private static func peakOfWeek(_ rhythm: StatsReport.Rhythm, _ who: String) -> String {
+        guard rhythm.posts > 0, let most = rhythm.weekdays.max(), let day = rhythm.weekdays.firstIndex(of: most) else {
+            return "The \(who) has no posts."
+        }
+        return "The \(who) posts most on \(StatsReport.weekdays[day]): \(most) of \(rhythm.posts)."
+    }
+}
+
+// MARK: A drawing of its own
+
+extension Chart {
+    private static let gap = 16.0
+
+    /// All charts in one drawing that stands alone, light or dark as its viewer likes it.
+    ///
+    /// - Parameter stats: What is drawn.
+    /// - Returns: A whole SVG document.
+    package static func document(_ stats: StatsReport) -> String {
+        let charts = [hours(stats)] + weeks(stats) + [days(stats)]
+        var (y, elements) = (gap, [Markup]())
+        for chart in charts {
+            elements.append(chart.element(at: y))
+            y += chart.height + gap
+        }
+        let document: Markup = """
+            <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(width) \(y)" width="\(2 * width)" height="\(2 * y)" \
+            role="img" aria-labelledby="all-title">
+            <title id="all-title">When \(stats.human ?? "the human") and \(stats.bot ?? "the bot") post</title>
+            <style>
+            .paper { fill: #fff } text { fill: #1b1f24 }
+            @media (prefers-color-scheme: dark) {
+            .paper { fill: #14171c } text { fill: #e6edf3 } .human { fill: #79a8ff } .bot { fill: #e88be4 }
+            }
+            </style>
+            <rect class="paper" width="\(width)" height="\(y)" fill="#fff" />
+            \(elements)
+            </svg>
+
+            """
+        return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + document.text
+    }
+}
+
+extension StatsReport {
+    /// The days of the week as they are called, Monday first.
+    package static let weekdays = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+}

@@ -1,0 +1,69 @@
+/// HTML or SVG in which whatever comes from outside is text, whatever it says.
+///
+/// ```swift
+/// let cell: Markup = "<td>\(text)</td>"
+/// ```
+///
+/// An interpolated text is escaped, for elements and for attributes in double quotes; `\(markup)` nests. What comes of
+/// it is well-formed XML, as long as the literals are.
+package struct Markup: ExpressibleByStringInterpolation, Equatable, Sendable {
+    package private(set) var text: String
+
+    package init(stringLiteral value: String) { text = value }
+
+    package init(stringInterpolation: StringInterpolation) { text = stringInterpolation.text }
+
+    package struct StringInterpolation: StringInterpolationProtocol {
+        fileprivate var text = ""
+
+        package init(literalCapacity: Int, interpolationCount: Int) { text.reserveCapacity(2 * literalCapacity) }
+
+        package mutating func appendLiteral(_ literal: String) { text += literal }
+
+        /// A text from anywhere.
+        package mutating func appendInterpolation(_ outside: String) { text += Markup.escaped(outside) }
+
+        package mutating func appendInterpolation(_ number: Int) { text += String(number) }
+
+        /// A number of a drawing, with two digits at most.
+        package mutating func appendInterpolation(_ number: Double) {
+            let hundredths = (number * 100).rounded() / 100
+            text += hundredths == hundredths.rounded() ? String(Int(hundredths)) : String(hundredths)
+        }
+
+        package mutating func appendInterpolation(_ markup: Markup) { text += markup.text }
+
+        /// One after the other, each on its own line.
+        package mutating func appendInterpolation(_ parts: [Markup]) {
+            text += parts.map(\.text).joined(separator: "\n")
+        }
+    }
+
+    /// The text as it stands in markup: it cannot end an element or attribute, nor turn the line around.
+    ///
+    /// What XML cannot hold becomes U+FFFD; control characters, and those that change the direction of what follows,
+    /// become spaces, line breaks aside.
+    package static func escaped(_ text: String) -> String {
+        var escaped = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": escaped.append(contentsOf: "&amp;".unicodeScalars)
+            case "<": escaped.append(contentsOf: "&lt;".unicodeScalars)
+            case ">": escaped.append(contentsOf: "&gt;".unicodeScalars)
+            case "\"": escaped.append(contentsOf: "&quot;".unicodeScalars)
+            case "'": escaped.append(contentsOf: "&#39;".unicodeScalars)
+            case "\n": escaped.append(scalar)
+            case "\u{FFFE}", "\u{FFFF}": escaped.append("\u{FFFD}")
+            default: escaped.append(isHarmless(scalar) ? scalar : " ")
+            }
+        }
+        return String(escaped)
+    }
+
+    private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x00...0x1F, 0x7F...0x9F, 0x202A...0x202E, 0x2066...0x2069, 0x2028, 0x2029: false
+        default: true
+        }
+    }
+}
