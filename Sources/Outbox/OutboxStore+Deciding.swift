@@ -80,7 +80,7 @@ extension OutboxStore {
 
 /// None of these needs the lease: a person decides, and each change only touches what no worker does meanwhile.
 extension OutboxStore {
-    /// Lets the worker deliver a suggestion.
+    /// Lets the worker deliver a suggestion: at once, or a post at its own time if that has not come.
     ///
     /// - Parameters:
     ///   - id: The action's short identifier.
@@ -89,10 +89,12 @@ extension OutboxStore {
     /// - Returns: False if there is no such suggestion.
     /// - Throws: The store's error.
     package func approve(_ id: String, now: Date, expires: Date) async throws -> Bool {
-        try await decide(
+        let hasTime: SQL = "kind = 'post' AND due_ms > \(now.milliseconds)"
+        return try await decide(
             id,
             """
-            state = 'planned', due_ms = \(now.milliseconds), expires_ms = \(expires.milliseconds),
+            state = 'planned', expires_ms = CASE WHEN \(hasTime) THEN expires_ms ELSE \(expires.milliseconds) END,
+                due_ms = CASE WHEN \(hasTime) THEN due_ms ELSE \(now.milliseconds) END,
                 updated_ms = \(now.milliseconds)
             """)
     }
@@ -106,9 +108,11 @@ extension OutboxStore {
 
     private func decide(_ id: String, _ assignments: SQL) async throws -> Bool {
         try await storage.transaction { connection in
-            try connection.execute(
+            let changed = try connection.execute(
                 "UPDATE actions SET \(assignments) WHERE mirror = \(mirror) AND id = \(id) AND state = 'suggested'")
-                == 1
+            guard changed == 1 else { return false }
+            try noteUses(by: [try action(id, on: connection)].compactMap(\.self), on: connection)
+            return true
         }
     }
 

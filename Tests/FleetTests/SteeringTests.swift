@@ -121,6 +121,72 @@ import Testing
         #expect(try await SettingTable(storage: mirror.storage, mirror: mirror.name).all().isEmpty)
     }
 
+    // MARK: Review
+
+    @Test(arguments: Engine.allCases) func nothingIsDoneThatNobodyAgreedTo(_ engine: Engine) async throws {
+        let fixture = try await MirrorFixture.start(engine, variables: ["REVIEW": "all"])
+        let mirror = fixture.mirror
+        let review = SuggestionReview(mirror: mirror)
+        let approved = Recorder<Action>()
+        try await fixture.live(
+            until: 23.9,
+            events: [
+                (
+                    14,
+                    {
+                        let waiting = try await mirror.outbox(lease: nil).suggestions(limit: 1_000)
+                        for kind in ActionKind.allCases {
+                            let one = try #require(waiting.first { $0.kind == kind && $0.expires > Sample.hour(14) })
+                            let outcome = try await review.approve(String(one.id.prefix(9)), now: Sample.hour(14))
+                            approved.add(try #require(outcome).action)
+                        }
+                        let declined = try #require(waiting.last { $0.kind == .favorite })
+                        _ = try await review.dismiss(declined.id, now: Sample.hour(14))
+                    }
+                )
+            ])
+        try #require(approved.values.count == 3)
+        let ledger = await fixture.sandbox.ledger
+        let keys = Set(approved.values.map(\.key))
+        #expect(ledger.deliveries.count == 2 && ledger.deliveries.allSatisfy { keys.contains($0.idempotencyKey ?? "") })
+        #expect(
+            ledger.favorites.map(\.id) == approved.values.filter { $0.kind == .favorite }.map { $0.target?.address })
+        let post = try #require(approved.values.first { $0.kind == .post })
+        let sent = try #require(ledger.deliveries.first { $0.idempotencyKey == post.key })
+        #expect(sent.date >= post.due && post.due > Sample.hour(14))
+        for action in try await fixture.actions() where !keys.contains(action.key) {
+            #expect([.suggested, .skipped, .expired].contains(action.state), "\(action)")
+            if action.state == .expired { #expect(action.reason == "undecided") }
+        }
+    }
+
+    @Test func whatAPersonSaysOfAFavoriteIsLearned() async throws {
+        let fixture = try await MirrorFixture.start(from: 8, variables: ["FAVORITE_MODE": "suggest"])
+        try await fixture.live(until: 14)
+        let waiting = try await fixture.mirror.outbox(lease: nil).suggestions(limit: 1_000)
+        let (yes, no) = (try #require(waiting.first), try #require(waiting.last))
+        try #require(yes.id != no.id)
+        let review = SuggestionReview(mirror: fixture.mirror)
+        func state(_ action: Action) async throws -> String? {
+            try await fixture.mirror.storage.query(
+                "SELECT state FROM examples WHERE post_id = \(action.target?.post)"
+            ).first?.text("state")
+        }
+        #expect(try await review.approve(yes.id, now: fixture.clock.now)?.unlearned == nil)
+        #expect(try await review.dismiss(no.id, now: fixture.clock.now)?.unlearned == nil)
+        let (learnedYes, learnedNo) = (try await state(yes), try await state(no))
+        #expect(
+            learnedYes?.contains("favorite") == true && learnedNo == "seen",
+            "\(learnedYes ?? "-") \(learnedNo ?? "-")")
+        // Nobody decides twice, and a decision needs no network.
+        #expect(try await review.approve(yes.id, now: fixture.clock.now) == nil)
+        #expect(try await review.dismiss("ffffffffffff", now: fixture.clock.now) == nil)
+        let third = try #require(try await fixture.mirror.outbox(lease: nil).suggestions(limit: 10).first)
+        await fixture.sandbox.stop()
+        let outcome = try await review.dismiss(third.id, now: fixture.clock.now)
+        #expect(outcome?.action.state == .skipped && outcome?.unlearned != nil)
+    }
+
     // MARK: The plan
 
     @Test(arguments: Engine.allCases) func whatAPersonChangedIsSentAsTheyWantIt(_ engine: Engine) async throws {

@@ -8,7 +8,11 @@ import Posts
 struct SuggestionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "suggestions",
-        abstract: "See what the bot would favorite, and decide about it.",
+        abstract: "See what waits for your decision, and decide about it.",
+        discussion: """
+            Favorites where the network or FAVORITE_MODE wants a person, and whatever REVIEW names. What you say of a \
+            favorite is learned.
+            """,
         subcommands: [SuggestionsListCommand.self, SuggestionsApproveCommand.self, SuggestionsDismissCommand.self],
         defaultSubcommand: SuggestionsListCommand.self)
 }
@@ -17,7 +21,7 @@ struct SuggestionsCommand: AsyncParsableCommand {
 struct SuggestionsListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Show what waits for a decision, newest first, each with its address to open in a browser.")
+        abstract: "Show what waits for a decision, newest first, with its text, or its address to open in a browser.")
 
     @OptionGroup var options: MirrorOptions
 
@@ -41,11 +45,9 @@ struct SuggestionsListCommand: AsyncParsableCommand {
             }
             if json { return try JSONOutput.print(SuggestionList(suggestions: suggestions)) }
             guard !suggestions.isEmpty else { return print("nothing waits for a decision") }
+            let zone = try await mirror.knownTimeZone() ?? .gmt
             for suggestion in suggestions {
-                let rate = suggestion.rate.map { ", rate \(String(format: "%.1f", $0))" } ?? ""
-                print("\(suggestion.id)  \(suggestion.kind)\(rate)  \(Printable.line(suggestion.address ?? "-"))")
-                let about = [suggestion.person?.name, suggestion.why].compactMap(\.self).joined(separator: ": ")
-                if !about.isEmpty { print("    \(Printable.line(about))") }
+                for line in suggestion.lines(now: mirror.clock.now, zone: zone) { print(line) }
             }
         }
     }
@@ -57,22 +59,13 @@ struct SuggestionsApproveCommand: AsyncParsableCommand {
         commandName: "approve",
         abstract: "Let the worker do what was suggested; on X, favorite it yourself in the browser.")
 
-    /// How long an approved suggestion may wait for the worker, in seconds.
-    private static let patience: TimeInterval = 24 * 3_600
-
     @OptionGroup var options: MirrorOptions
     @Argument(help: "The suggestions' short names.") var ids: [String]
 
     func run() async throws {
         try await options.withMirror { mirror in
-            guard try await mirror.requiredAccount(.bot).network != .x else {
-                throw CommandError(
-                    .configuration, "could not approve: X does not let software favorite; open the address instead")
-            }
-            let now = mirror.clock.now
-            try await SuggestionIDs(ids).forEach("approved") { id in
-                try await mirror.outbox(lease: nil).approve(id, now: now, expires: now + Self.patience)
-            }
+            let (review, now) = (SuggestionReview(mirror: mirror), mirror.clock.now)
+            try await SuggestionIDs(ids).forEach("approved") { try await review.approve($0, now: now) }
         }
     }
 }
@@ -81,17 +74,15 @@ struct SuggestionsApproveCommand: AsyncParsableCommand {
 struct SuggestionsDismissCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dismiss",
-        abstract: "Decide against what was suggested.")
+        abstract: "Decide against what was suggested.", aliases: ["decline"])
 
     @OptionGroup var options: MirrorOptions
     @Argument(help: "The suggestions' short names.") var ids: [String]
 
     func run() async throws {
         try await options.withMirror { mirror in
-            let now = mirror.clock.now
-            try await SuggestionIDs(ids).forEach("dismissed") { id in
-                try await mirror.outbox(lease: nil).dismiss(id, now: now)
-            }
+            let (review, now) = (SuggestionReview(mirror: mirror), mirror.clock.now)
+            try await SuggestionIDs(ids).forEach("dismissed") { try await review.dismiss($0, now: now) }
         }
     }
 }
@@ -103,10 +94,15 @@ private struct SuggestionIDs {
     init(_ ids: [String]) { self.ids = ids }
 
     /// Decides about each; fails at the end if one of them was no suggestion.
-    func forEach(_ word: String, _ decide: (String) async throws -> Bool) async throws {
+    func forEach(_ word: String, _ decide: (String) async throws -> SuggestionReview.Outcome?) async throws {
         var unknown: [String] = []
         for id in ids {
-            if try await decide(id) { print("\(word) \(Printable.line(id))") } else { unknown.append(id) }
+            guard let outcome = try await decide(id) else {
+                unknown.append(id)
+                continue
+            }
+            let unlearned = outcome.unlearned.map { "; nothing was learned from that: \(Printable.line($0))" } ?? ""
+            print("\(word) \(outcome.action.id)\(unlearned)")
         }
         guard let first = unknown.first else { return }
         throw CommandError(
@@ -127,9 +123,16 @@ private struct Suggestion: Encodable {
     let person: ReportedPerson?
     /// Where a person can look at the post and favorite it.
     let address: String?
+    /// What would be said; nil for a favorite.
+    let text: String?
     let rate: Double?
+    /// The words and the author that speak most for a favorite, or against it.
+    let features: [String]
     let why: String?
     let created: Date
+    let due: Date
+    /// When it is too late to agree.
+    let expires: Date
 
     init(_ action: Action, person: ReportedPerson?) {
         id = action.id
@@ -141,5 +144,20 @@ private struct Suggestion: Encodable {
         rate = action.explanation?.favoriteRate
         why = action.explanation?.summary
         created = action.created
+        (text, due, expires) = (action.text, action.due, action.expires)
+        features = action.explanation?.features?.map(\.name) ?? []
+    }
+
+    func lines(now: Date, zone: TimeZone) -> [String] {
+        let rate = rate.map { ", rate \(String(format: "%.1f", $0))" } ?? ""
+        let time = due > now ? ", for \(DateText.minute(due, in: zone))" : ""
+        let age = Int(now.timeIntervalSince(created) / 60)
+        let since = age < 60 ? "\(age) min" : age < 2_880 ? "\(age / 60) h" : "\(age / 1_440) d"
+        var lines = ["\(id)  \(kind)\(rate)\(time), waits for \(since)  \(Printable.line(address ?? ""))"]
+        if let text { lines.append("    “\(Printable.line(text, columns: 200))”") }
+        let about = [person?.name, why].compactMap(\.self).joined(separator: ": ")
+        if !about.isEmpty { lines.append("    \(Printable.line(about))") }
+        if !features.isEmpty { lines.append("    \(Printable.line(features.joined(separator: ", ")))") }
+        return lines
     }
 }

@@ -3,6 +3,7 @@ package import Favorites
 package import Foundation
 import MeCab
 package import Networks
+package import Outbox
 package import Posts
 import Redis
 package import Schedule
@@ -61,6 +62,8 @@ package struct MirrorConfiguration: Sendable {
     package var featureWords: FeatureWords
     /// What becomes of a post that the human would favorite.
     package private(set) var favoriteMode: FavoriteMode
+    /// What a person wants to agree to before it is done.
+    package private(set) var review: Set<ActionKind>
     /// Favorites on one local day at most.
     package var favoritesPerDay: Int
     /// Replies to one person on one local day at most.
@@ -123,6 +126,7 @@ package struct MirrorConfiguration: Sendable {
             maximumAgeDays: [humanNetwork, botNetwork].contains(.x) ? Self.exampleDaysOnX : Self.exampleDays)
         featureWords = values.text("FEATURES") == "nouns" ? .nouns : .content
         favoriteMode = Self.favoriteMode(values)
+        review = Self.reviewed(values.text("REVIEW"))
         favoritesPerDay = values.integer("FAVORITES_PER_DAY")
         repliesPerPerson = values.integer("REPLIES_PER_PERSON")
         repliesPerThread = values.integer("REPLIES_PER_THREAD")
@@ -292,6 +296,15 @@ package struct MirrorConfiguration: Sendable {
     }
 
     private static func links(_ values: SettingValues) -> Bool { values.text("LINKS") != "off" }
+
+    private static func reviewed(_ text: String?) -> Set<ActionKind> {
+        switch text {
+        case "posts": [.post]
+        case "replies": [.reply]
+        case "all": Set(ActionKind.allCases)
+        default: []
+        }
+    }
 
     private static func favoriteMode(_ values: SettingValues) -> FavoriteMode {
         FavoriteMode(rawValue: values.text("FAVORITE_MODE") ?? "") ?? .suggest

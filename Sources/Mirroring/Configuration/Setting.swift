@@ -121,6 +121,9 @@ package struct Setting: Sendable {
                 "favorite, only note what would be, or neither; suggest where the bot is not on Mastodon",
                 form: .choice(["off", "suggest", "auto"]), fallback: "auto",
                 derived: { $0.text("BOT_NETWORK") == NetworkName.mastodon.rawValue ? nil : "suggest" }),
+            Setting(
+                "REVIEW", "what waits in mirror-bot suggestions until a person agrees",
+                form: .choice(["none", "posts", "replies", "all"]), fallback: "none"),
             Setting("FAVORITES_PER_DAY", "favorites a day at most", form: .integer(0...1_000), fallback: "10"),
             Setting(
                 "REPLIES_PER_PERSON", "replies to one person a day at most", form: .integer(0...100), fallback: "3"),

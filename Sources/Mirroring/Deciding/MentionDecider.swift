@@ -131,6 +131,7 @@ package struct MentionDecider: Sendable {
             return .decided(intent.skipped(refusal))
         }
         var (answer, reply) = (intent, reply)
+        if configuration.review.contains(.reply) { answer.state = .suggested }
         switch try await wording(for: mention, accounts, now: now) {
         case .failure(let refusal): return .decided(intent.skipped(refusal))
         case .success(let choice): (reply.wording, answer.explanation) = choice

@@ -73,8 +73,9 @@ package struct PlanMaker: Sendable {
         // Seconds inside the minute, so that not every bot posts on the stroke of it.
         let second = PlanSeed.text(mirror: mirror, day: slot.name.day, minute: slot.minute) % 60
         let due = slot.due + Double(second)
+        let state: ActionState = configuration.review.contains(.post) ? .suggested : .planned
         return Intent(
-            .post(slot.name, choice.wording), state: choice.wording == nil ? .skipped : .planned, due: due,
+            .post(slot.name, choice.wording), state: choice.wording == nil ? .skipped : state, due: due,
             expires: due + Double(configuration.schedule.graceMinutes) * 60,
             reason: choice.wording == nil ? "no-text" : nil, explanation: choice.why)
     }
