@@ -24,8 +24,8 @@ DOCUMENTED = $(filter-out CArchive CCurl CHiredis CMeCab CPostgres,$(notdir $(wi
 
 SOURCES = Sources Tests Benchmarks/Sources Package.swift Benchmarks/Package.swift
 
-.PHONY: help deps swift build demo dist deb test check check-deploy check-packages try-heroku bench docs lint format \
-	torture torture-mutants soak fuzz
+.PHONY: help deps swift build demo dist deb test check check-deploy check-pages check-packages try-heroku bench \
+	docs lint format torture torture-mutants soak fuzz
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -70,6 +70,11 @@ check-deploy: deps swift ## Check what platforms deploy with, and run the Procfi
 	$(TESTING) $(SWIFT) build --quiet --product mirror-bot
 	$(TESTING) $(SWIFT) build --quiet --product Torture
 	@mkdir -p .build/deploy && deploy/check.sh $(ARGS)
+
+check-pages: PACKAGES += chromium fonts-dejavu-core fonts-ipafont-gothic
+check-pages: deps swift ## Look at the pages in a browser without a window; pictures of them in .build/pages
+	MIRROR_BOT_BROWSER=chromium MIRROR_BOT_SCREENSHOTS=$(CURDIR)/.build/pages $(TESTING) $(SWIFT) test --quiet \
+		--explicit-target-dependency-import-check error --filter PagesInBrowserTests $(ARGS)
 
 check-packages: PACKAGES += debootstrap lintian python3-venv
 check-packages: deb ## Try the archive and the Debian package in clean folders; as root, ARGS="dist" for one of them

@@ -235,6 +235,8 @@ let package = Package(
                 .product(name: "Configuration", package: "swift-configuration"),
             ]),
 
+        tests("WebTests", ["Mirroring", "Outbox", "Posts", "TestSupport", "Web"]),
+
         // The crash harness: runs the real binary against the sandbox and kills it.
         .executableTarget(
             name: "Torture",

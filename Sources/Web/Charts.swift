@@ -14,7 +14,12 @@ package struct Chart: Sendable {
         case bot
 
         /// For viewers that know nothing of styles.
-        var color: Markup { self == .human ? "#1f5fd6" : "#a3279f" }
+        private var color: Markup { self == .human ? "#1f5fd6" : "#a3279f" }
+
+        /// Shapes in the color of the side.
+        func group(_ shapes: [Markup]) -> Markup {
+            "<g fill=\"\(color)\" class=\"\(rawValue)\">\n\(shapes)\n</g>"
+        }
     }
 
     /// Names the drawing's parts among others of the page.
@@ -85,17 +90,15 @@ package struct Chart: Sendable {
         let (top, room, axis) = (16.0, 64.0, 18.0)
         let step = (width - 24) / Double(max(1, human.count))
         func x(_ index: Int) -> Double { 12 + Double(index) * step }
-        func bars(_ numbers: [Int], _ side: Side) -> [Markup] {
+        func bars(_ numbers: [Int], _ side: Side) -> Markup {
             let highest = Double(max(1, numbers.max() ?? 1))
-            return numbers.enumerated().compactMap { index, number in
+            let bars = numbers.enumerated().compactMap { index, number -> Markup? in
                 guard number > 0 else { return nil }
                 let height = max(1, Double(number) / highest * room)
                 let y = side == .human ? top + room - height : top + room + axis
-                return """
-                    <rect x="\(x(index))" y="\(y)" width="\(step - 2)" height="\(height)" fill="\(side.color)" \
-                    class="\(side.rawValue)" />
-                    """
+                return "<rect x=\"\(x(index))\" y=\"\(y)\" width=\"\(step - 2)\" height=\"\(height)\" />"
             }
+            return side.group(bars)
         }
         let texts: [Markup] = labels.map { index, text in
             "<text x=\"\(x(index))\" y=\"\(top + room + 13)\">\(text)</text>"
@@ -106,7 +109,7 @@ package struct Chart: Sendable {
         ]
         return Chart(
             name: name, title: title, summary: summary, height: bottom + 20,
-            body: names + bars(human, .human) + texts + bars(bot, .bot))
+            body: names + [bars(human, .human)] + texts + [bars(bot, .bot)])
     }
 
     // MARK: Grids
@@ -119,18 +122,22 @@ package struct Chart: Sendable {
         body += stride(from: 0, to: 24, by: 3).map { hour in
             "<text x=\"\(left + Double(hour) * cell)\" y=\"\(top - 5)\">\(hour)</text>"
         }
+        var cells: [Markup] = []
         for (day, hours) in rhythm.week.enumerated() {
             let y = top + Double(day) * row
             body.append("<text x=\"4\" y=\"\(y + 12)\">\(StatsReport.weekdays[day])</text>")
-            body += hours.enumerated().map { hour, number in
-                let share = Double(number) / highest
-                return """
-                    <rect x="\(left + Double(hour) * cell)" y="\(y)" width="\(cell - 1.5)" height="\(row - 2)" \
-                    fill="\(side.color)" fill-opacity="\(number == 0 ? 0.07 : 0.2 + 0.8 * share)" \
-                    class="\(side.rawValue)" />
-                    """
+            func stretch(_ hour: Int, _ width: Double, _ opacity: Double) -> Markup {
+                """
+                <rect x="\(left + Double(hour) * cell)" y="\(y)" width="\(width)" height="\(row - 2)" \
+                fill-opacity="\(opacity)" />
+                """
+            }
+            cells.append(stretch(0, 24 * cell - 1.5, 0.07))
+            for (hour, number) in hours.enumerated() where number > 0 {
+                cells.append(stretch(hour, cell - 1.5, 0.2 + 0.8 * Double(number) / highest))
             }
         }
+        body.append(side.group(cells))
         return Chart(
             name: "week-\(side.rawValue)", title: "The week of the \(side.rawValue)",
             summary: "Posts by hour and weekday, the stronger the color the more. " + peakOfWeek(rhythm, side.rawValue),
@@ -148,7 +155,7 @@ package struct Chart: Sendable {
 // MARK: A drawing of its own
 
 extension Chart {
-    private static let gap = 16.0
+    private static let gap = 20.0
 
     /// All charts in one drawing that stands alone, light or dark as its viewer likes it.
     ///
@@ -158,8 +165,9 @@ extension Chart {
         let charts = [hours(stats)] + weeks(stats) + [days(stats)]
         var (y, elements) = (gap, [Markup]())
         for chart in charts {
-            elements.append(chart.element(at: y))
-            y += chart.height + gap
+            elements.append("<text x=\"12\" y=\"\(y)\" font-size=\"13\" font-weight=\"bold\">\(chart.title)</text>")
+            elements.append(chart.element(at: y + 8))
+            y += chart.height + gap + 24
         }
         let document: Markup = """
             <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(width) \(y)" width="\(2 * width)" height="\(2 * y)" \

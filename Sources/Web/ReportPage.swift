@@ -186,7 +186,7 @@ package struct ReportPage: Sendable {
         }
         return [
             table("The newest first", ["what", "text, and why"], rows, isText: true),
-            "<p><code>mirror-bot explain ID</code> tells more of each, which is what stands behind its time.</p>",
+            "<p>Behind each time stands an id; <code>mirror-bot explain ID</code> tells more of the action.</p>",
         ]
     }
 

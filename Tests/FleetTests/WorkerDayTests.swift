@@ -123,6 +123,24 @@ import Testing
         }
     }
 
+    /// Under one key in every line, so that `explain` can be asked about what the log says.
+    @Test func everyLineAboutAnActionHasItsIDAndThePerson() async throws {
+        let fixture = try await MirrorFixture.start(from: 9)
+        try await fixture.live(until: 12.5)
+        let actions = try await fixture.actions()
+        let lines = fixture.log.values.filter { line in
+            actions.contains { line.contains($0.id) } || line.contains("action.") || line.contains(" Action ")
+        }
+        #expect(lines.count > 30)
+        for line in lines {
+            let id = try #require(line.firstMatch(of: /action\.id=([0-9a-f]{12})/)?.output.1, "\(line)")
+            let action = try #require(actions.first { $0.id == id })
+            #expect(line.contains("action.kind=\(action.kind.rawValue)") && line.contains("action.state="))
+            if let author = action.target?.author { #expect(line.contains("person=@\(author.value)"), "\(line)") }
+        }
+        #expect(Set(lines.compactMap { $0.firstMatch(of: /action\.kind=(\w+)/)?.output.1 }).count == 3)
+    }
+
     @Test func onlySuggestsFavoritesWhenToldTo() async throws {
         let fixture = try await MirrorFixture.start(from: 9, variables: ["FAVORITE_MODE": "suggest"])
         try await fixture.live(until: 11)

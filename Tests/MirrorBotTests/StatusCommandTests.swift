@@ -12,7 +12,8 @@ import Testing
 
     /// Looking at what is not there must not make it.
     @Test(arguments: [
-        ["status"], ["status", "--json"], ["plan"], ["score"], ["suggestions"], ["people", "list"],
+        ["status"], ["status", "--json"], ["plan"], ["explain", "a"], ["stats"], ["report", "--html", "a"], ["score"],
+        ["suggestions"], ["people", "list"],
         ["people", "unlink", "x:1"],
         ["logout", "--as", "bot"], ["train", "clear", "--yes"], ["backup", "copy.sqlite"],
     ])

@@ -43,6 +43,9 @@ import Testing
         ("plan show", "\(shared) --date --json"),
         ("run", "\(shared) --dry-run -d --once"),
         ("status", "\(shared) --json"),
+        ("explain", "\(shared) --text --author --json"),
+        ("stats", "\(shared) --json --svg --force"),
+        ("report", "\(shared) --html --force"),
         ("score", "\(shared) --json"),
         ("evaluate scheduler", "--events --from --time-zone --json"),
         ("config", "\(shared) --json"),
@@ -60,7 +63,7 @@ import Testing
 
     @Test(arguments: [
         ("dmeo", "mirror-bot demo", "mirror-bot <subcommand>"),
-        ("stats", "mirror-bot status", "mirror-bot <subcommand>"),
+        ("sttus", "mirror-bot status", "mirror-bot <subcommand>"),
         ("Plan", "mirror-bot plan", "mirror-bot <subcommand>"),
         ("train schedular", "mirror-bot train scheduler", "mirror-bot train <subcommand>"),
         ("people ist --limit 3", "mirror-bot people list", "mirror-bot people <subcommand>"),

@@ -32,7 +32,8 @@ import Testing
 
     private func slot(_ state: String, _ text: String?, due: Date = .distantFuture) -> PlanReport.Slot {
         PlanReport.Slot(
-            subject: "2026-11-20#1", time: "08:15", due: due, state: state, reason: nil, text: text, why: nil)
+            id: "3fa9c1d04b7e", subject: "2026-11-20#1", time: "08:15", due: due, state: state, reason: nil, text: text,
+            why: nil)
     }
 
     private func plan(_ slots: [PlanReport.Slot], isStored: Bool = true) throws -> PlanReport {
@@ -45,7 +46,8 @@ import Testing
         let lines = PlanView.lines(try plan([slot("planned", Self.hostile), slot("done", nil)]), terminal: plain)
         expectHarmless(lines, width: 80)
         #expect(lines.first == "2026-11-20  Asia/Tokyo")
-        #expect(lines.contains { $0.hasPrefix("08:15 ○ planned") && $0.contains(" [2J evil second third 31m日本") })
+        #expect(
+            lines.contains { $0.hasPrefix("08:15 ○ 3fa9c1d planned") && $0.contains(" [2J evil second third 31m日本") })
     }
 
     @Test(arguments: [
@@ -53,7 +55,9 @@ import Testing
         ("sending", "○"),
     ])
     func statesDifferByTheirSign(_ state: String, _ sign: String) throws {
-        #expect(PlanView.slots([slot(state, "x")], terminal: plain).first?.hasPrefix("08:15 \(sign) \(state)") == true)
+        #expect(
+            PlanView.slots([slot(state, "x")], terminal: plain).first?.hasPrefix("08:15 \(sign) 3fa9c1d \(state)")
+                == true)
     }
 
     @Test func aSlotWhoseTimeHasComeStandsOut() throws {
@@ -70,8 +74,9 @@ import Testing
 
     @Test func aStatusIsHarmless() throws {
         let recent = StatusReport.Recent(
-            id: "a1", kind: .reply, state: .skipped, at: Date(timeIntervalSince1970: 1_780_000_000), reason: "denied",
-            text: Self.hostile, why: Self.hostile)
+            id: "a1", kind: .reply, state: .skipped, at: Date(timeIntervalSince1970: 1_780_000_000),
+            person: ReportedPerson(account: "x:1", name: Self.hostile), reason: "denied", text: Self.hostile,
+            why: Self.hostile)
         let report = StatusReport(
             mirror: "default", storage: "SQLite at /tmp/\u{1B}[2J/mirror-bot.sqlite", human: Self.hostile,
             bot: Self.hostile,
@@ -82,7 +87,7 @@ import Testing
             recent: [recent], isRunning: true, idle: [Self.hostile])
         let lines = StatusView.lines(report, terminal: plain)
         expectHarmless(lines.filter { !$0.hasPrefix("  !") })
-        expectHarmless(lines.filter { $0.hasPrefix("  2026") }, width: 80)
+        expectHarmless(lines.filter { $0.hasPrefix("  a1 2026") }, width: 80)
         let idle = try #require(lines.first { $0.hasPrefix("  !") })
         #expect(!idle.contains("\u{1B}"))
         #expect(!idle.contains("\u{202E}"))

@@ -56,12 +56,18 @@ enum StatusView {
             + Printable.padded(action.kind.rawValue, to: 9) + Printable.line(what, columns: 24) + "  "
         let about = [
             action.person?.name,
-            text(of: action) ?? action.words?.joined(separator: ", ") ?? (action.person == nil ? action.why : nil),
+            text(of: action) ?? words(of: action) ?? (action.person == nil ? action.why : nil),
         ]
         let rest = Printable.line(
             about.compactMap(\.self).joined(separator: ": "), columns: max(16, terminal.columns - Printable.width(head))
         )
         return head + terminal.dim(rest)
+    }
+
+    /// The words that spoke for a favorite, without the name of its author.
+    private static func words(of action: StatusReport.Recent) -> String? {
+        let words = action.words?.filter { !$0.hasPrefix("@") } ?? []
+        return words.isEmpty ? nil : words.joined(separator: ", ")
     }
 
     /// What is said, without the name of the person, who is named before it.

@@ -314,22 +314,27 @@ package struct MirrorReport: Sendable {
     package var stats: StatsReport
     /// Today and tomorrow, as far as they can be planned.
     package var days: [PlanReport]
+}
 
+extension MirrorReport {
     private static let recentShown = 40
 
+    /// Gathers it.
+    ///
     /// - Parameters:
     ///   - mirror: The mirror's data.
     ///   - zone: The human's time zone.
     ///   - now: The present.
     /// - Throws: The store's error.
     package init(of mirror: HumanMirror, zone: TimeZone, now: Date) async throws {
-        status = try await StatusReporter(mirror: mirror, recentShown: Self.recentShown).report(now: now)
-        stats = try await StatsReporter(mirror: mirror, zone: zone).report(now: now)
+        let status = try await StatusReporter(mirror: mirror, recentShown: Self.recentShown).report(now: now)
+        let stats = try await StatsReporter(mirror: mirror, zone: zone).report(now: now)
         let planner = PlanReporter(mirror: mirror, zone: zone)
         let today = LocalTime(now, in: zone).day
-        days = [
-            try await planner.report(on: today, now: now),
-            try await planner.report(on: today.advanced(by: 1), now: now),
-        ].compactMap(\.self)
+        var days: [PlanReport] = []
+        for day in [today, today.advanced(by: 1)] {
+            if let plan = try await planner.report(on: day, now: now) { days.append(plan) }
+        }
+        self.init(status: status, stats: stats, days: days)
     }
 }

@@ -35,7 +35,7 @@ extension Stage {
         return try await HumanMirror.open(try MirrorConfiguration(values, environment: [:])).closing(after: body)
     }
 
-    private static func decode<Value: Decodable>(_ type: Value.Type, from ending: Ending) throws -> Value {
+    static func decode<Value: Decodable>(_ type: Value.Type, from ending: Ending) throws -> Value {
         guard ending.status == 0 else { throw StageError(ending) }
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601

@@ -1,0 +1,115 @@
+/// XML as it is meant by whoever says that HTML or SVG is well-formed: read strictly, without document types.
+///
+/// Every element must be closed, every attribute quoted and there once, every reference one that XML itself knows, and
+/// no character one that XML cannot hold.
+package struct MarkupDocument: Sendable {
+    /// An element with what is in it.
+    package struct Element: Sendable {
+        package let name: String
+        package let attributes: [String: String]
+        /// The names of the elements around it, the outermost first.
+        package let parents: [String]
+        /// All text inside, that of elements inside too.
+        package fileprivate(set) var text = ""
+        /// How many elements there are inside, by name.
+        package fileprivate(set) var inside: [String: Int] = [:]
+    }
+
+    /// In the order in which they begin.
+    package private(set) var elements: [Element] = []
+
+    private var rest: Substring
+    private var open: [Int] = []
+
+    /// - Throws: ``TestSupportError`` with the first thing that is not well-formed.
+    package init(_ text: String) throws {
+        rest = text[...]
+        let isXML = text.unicodeScalars.allSatisfy { scalar in
+            [0x9, 0xA, 0xD].contains(scalar.value) || scalar.value >= 0x20 && ![0xFFFE, 0xFFFF].contains(scalar.value)
+        }
+        guard isXML else { throw TestSupportError("there is a character that XML cannot hold") }
+        for start in ["<?xml version=\"1.0\" encoding=\"UTF-8\"?>", "<!DOCTYPE html>"] where rest.hasPrefix(start) {
+            rest.removeFirst(start.count)
+        }
+        while !rest.isEmpty { try readPart() }
+        guard open.isEmpty else { throw fault("<\(elements[open[open.count - 1]].name)> is not closed") }
+        guard elements.count(where: { $0.parents.isEmpty }) == 1 else { throw fault("there is not one root") }
+    }
+
+    /// The elements of a name.
+    package func all(_ name: String) -> [Element] { elements.filter { $0.name == name } }
+
+    private func fault(_ what: String) -> TestSupportError {
+        TestSupportError("\(what), before: \(rest.prefix(60))")
+    }
+
+    private mutating func readPart() throws {
+        guard rest.first == "<" else {
+            let text = try Self.decoded(take { $0 != "<" })
+            guard !open.isEmpty || text.allSatisfy(\.isWhitespace) else {
+                throw fault("there is text outside the root")
+            }
+            for index in open { elements[index].text += text }
+            return
+        }
+        rest.removeFirst()
+        if rest.first == "/" { try readEnd() } else { try readStart() }
+    }
+
+    private mutating func readEnd() throws {
+        rest.removeFirst()
+        let name = take(while: Self.isName)
+        guard let last = open.popLast(), elements[last].name == name, rest.first == ">" else {
+            throw fault("</\(name)> closes nothing")
+        }
+        rest.removeFirst()
+    }
+
+    private mutating func readStart() throws {
+        let name = take(while: Self.isName)
+        guard !name.isEmpty else { throw fault("a < begins no element") }
+        var attributes: [String: String] = [:]
+        while true {
+            let space = take(while: \.isWhitespace)
+            if rest.hasPrefix("/>") || rest.first == ">" { break }
+            let key = take(while: Self.isName)
+            guard !key.isEmpty, !space.isEmpty, rest.hasPrefix("=\"") else {
+                throw fault("<\(name)> is no start of an element")
+            }
+            rest.removeFirst(2)
+            let value = take { $0 != "\"" && $0 != "<" }
+            guard rest.first == "\"", attributes.updateValue(try Self.decoded(value), forKey: key) == nil else {
+                throw fault("\(key) of <\(name)> is there twice, or is not closed")
+            }
+            rest.removeFirst()
+        }
+        for index in open { elements[index].inside[name, default: 0] += 1 }
+        elements.append(Element(name: name, attributes: attributes, parents: open.map { elements[$0].name }))
+        let isClosed = rest.first == "/"
+        rest.removeFirst(isClosed ? 2 : 1)
+        if !isClosed { open.append(elements.count - 1) }
+    }
+
+    private mutating func take(while isTaken: (Character) -> Bool) -> String {
+        let taken = rest.prefix(while: isTaken)
+        rest = rest[taken.endIndex...]
+        return String(taken)
+    }
+
+    private static func isName(_ character: Character) -> Bool {
+        character.isASCII && (character.isLetter || character.isNumber || ["-", "_", ":"].contains(character))
+    }
+
+    private static let references = ["lt": "<", "gt": ">", "amp": "&", "quot": "\"", "apos": "'", "#39": "'"]
+
+    private static func decoded(_ text: String) throws -> String {
+        guard !text.contains(">") else { throw TestSupportError("a > stands by itself in: \(text.prefix(60))") }
+        let parts = text.split(separator: "&", omittingEmptySubsequences: false)
+        return try parts.dropFirst().reduce(String(parts[0])) { decoded, part in
+            guard let end = part.firstIndex(of: ";"), let character = references[String(part[..<end])] else {
+                throw TestSupportError("&\(part.prefix(20)) is no reference")
+            }
+            return decoded + character + part[part.index(after: end)...]
+        }
+    }
+}
