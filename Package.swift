@@ -49,8 +49,9 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 /// What lies in the root and is not Storage's, so that SwiftPM does not wonder whose it is.
 let besideStorage =
     [
-        "Aptfile", "Benchmarks", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "Package.swift", "Procfile",
-        "README.md", "SECURITY.md", "Tests", "app.json", "bin", "deploy", "docs",
+        "Aptfile", "Benchmarks", "CHANGELOG.md", "CONTRIBUTING.md", "Dockerfile", "LICENSE", "Makefile",
+        "Package.swift", "Procfile", "README.md", "SECURITY.md", "Tests", "app.json", "bin", "compose.yaml", "deploy",
+        "docs",
     ]
     + [
         "Archive", "Blocking", "CArchive", "CCurl", "CHiredis", "CMeCab", "CPostgres", "Conduct", "Evaluation",
