@@ -111,7 +111,10 @@ make_run() {
     [ ! -e "$work/run.complete" ] || return 0
     say "making a folder like $stack of $suite's packages"
     rm -rf "$work/run"
-    debootstrap --variant=minbase --components="$components" "$suite" "$work/run" "$mirror" >"$work/run.log" ||
+    # All releases of a distribution are made alike, and an older debootstrap does not know the names of newer ones.
+    local script=sid
+    case $mirror in *ubuntu*) script=gutsy ;; esac
+    debootstrap --variant=minbase --components="$components" "$suite" "$work/run" "$mirror" "$script" >"$work/run.log" ||
         fail "make the folder; $work/run.log says why"
     cp /etc/resolv.conf /etc/hosts "$work/run/etc/"
     printf 'deb %s %s %s\n' "$mirror" "$suite" "${components//,/ }" >"$work/run/etc/apt/sources.list"
