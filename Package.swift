@@ -42,8 +42,8 @@ func target(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target 
     .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
+    .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings)
 }
 
 /// What lies in the root and is not Storage's, so that SwiftPM does not wonder whose it is.
@@ -234,7 +234,7 @@ let package = Package(
                 logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
-            ]),
+            ], exclude: ["Upgrade/database-0.1.0.sql"]),
 
         tests("WebTests", ["Mirroring", "Outbox", "Posts", "TestSupport", "Web"]),
 

@@ -17,7 +17,11 @@ import Testing
     }
 
     /// Migrating would be the wrong advice: the tables are ahead of the program.
-    @Test(arguments: [["status"], ["migrate"], ["run", "--once"], ["train", "scheduler", "--from", "-"]])
+    @Test(arguments: [
+        ["status"], ["status", "--check"], ["migrate"], ["run"], ["run", "--once"], ["run", "--dry-run"], ["plan"],
+        ["train", "scheduler", "--from", "-"], ["train", "clear", "--yes"], ["people", "list"], ["suggestions"],
+        ["score"], ["logout", "--as", "bot"], ["backup", "copy"],
+    ])
     func aDatabaseOfANewerProgramOnlyWantsAnUpdate(_ words: [String]) async throws {
         let stage = try Stage()
         try await stage.withMirror { mirror in
@@ -54,6 +58,14 @@ import Testing
         // With a lasting database, a dyno only lacks its bot.
         #expect(try await stage.run("run").error.contains("BOT_SERVER"))
         #expect(!FileManager.default.fileExists(atPath: stage.home))
+
+        _ = try await server.run("INSERT INTO schema_migrations (id, checksum) VALUES ('9999_future', 'x')")
+        for words in [["migrate"], ["status"], ["run", "--once"]] {
+            let ending = try await stage.run(words: words)
+            #expect(ending.status == 78)
+            #expect(ending.error.hasSuffix("step 9999_future of a newer mirror-bot; update mirror-bot\n"))
+        }
+        _ = try await server.run("DELETE FROM schema_migrations WHERE id = '9999_future'")
 
         let wrong = ["DATABASE_URL": server.url().replacing("planted4711", with: "planted0815")]
         for words in [["migrate"], ["status"]] {
