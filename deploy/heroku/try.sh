@@ -30,8 +30,9 @@ What is not as on Heroku:
 - The platform: its router, its add-ons, its limits of time and memory, and the
   form that app.json makes. The time that the build took is told, to be
   compared with the 15 minutes after which Heroku ends one.
-- Unless --suite and --mirror name Ubuntu, the packages are Debian's. The names
-  in the stack's lists that the suite lacks are told and left out.
+- The packages are Debian's, unless Ubuntu is named: --suite noble --mirror
+  http://archive.ubuntu.com/ubuntu --components main,universe. The names in the
+  stack's lists that the suite lacks are told and left out.
 - swiftly is not fetched from swift.org: a stand-in takes the place of the
   download and gives the toolchain of --swift. All else of the buildpacks is
   run as it is.
@@ -324,4 +325,4 @@ mount -t proc proc "$work/run/proc" && mount --bind /dev "$work/run/dev"
 start_servers
 deploy_without_accounts
 live
-say "done. Not tried: Heroku itself, its add-ons and limits, Ubuntu's packages (unless given), and swiftly's download"
+say "done, with the packages of $suite. Not tried: Heroku itself, its add-ons and limits, and swiftly's download"
