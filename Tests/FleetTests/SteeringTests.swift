@@ -1,5 +1,6 @@
 import Archive
 import Conduct
+import Favorites
 import Fleet
 import Foundation
 import Outbox
@@ -150,7 +151,8 @@ import Testing
         let keys = Set(approved.values.map(\.key))
         #expect(ledger.deliveries.count == 2 && ledger.deliveries.allSatisfy { keys.contains($0.idempotencyKey ?? "") })
         #expect(
-            ledger.favorites.map(\.id) == approved.values.filter { $0.kind == .favorite }.map { $0.target?.address })
+            ledger.favorites.map(\.postID) == approved.values.filter { $0.kind == .favorite }.map { $0.target?.address }
+        )
         let post = try #require(approved.values.first { $0.kind == .post })
         let sent = try #require(ledger.deliveries.first { $0.idempotencyKey == post.key })
         #expect(sent.date >= post.due && post.due > Sample.hour(14))
@@ -172,6 +174,9 @@ import Testing
                 "SELECT state FROM examples WHERE post_id = \(action.target?.post)"
             ).first?.text("state")
         }
+        // Whatever the human did with them meanwhile.
+        let posts = [yes, no].compactMap(\.target?.post).map { PostID(network: .mastodon, value: $0) }
+        _ = try await fixture.mirror.favorites().learn(posts.map { .forgotten($0) }, at: fixture.clock.now)
         #expect(try await review.approve(yes.id, now: fixture.clock.now)?.unlearned == nil)
         #expect(try await review.dismiss(no.id, now: fixture.clock.now)?.unlearned == nil)
         let (learnedYes, learnedNo) = (try await state(yes), try await state(no))
