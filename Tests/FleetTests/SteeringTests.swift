@@ -361,7 +361,7 @@ import Testing
         let now = Sample.hour(12)
         let before = try await fixture.slotsOfPlan()
         let tries: [(String, @Sendable () async throws -> Void)] = [
-            ("names no slot", { _ = try await changes.skip("nothing", now: now) }),
+            ("is no action of this mirror", { _ = try await changes.skip("nothing", now: now) }),
             ("has no slot 99", { _ = try await changes.skip("#99", now: now) }),
             ("has passed", { _ = try await changes.skip("2020-01-01#1", now: now) }),
             ("days away", { _ = try await changes.skip("2040-01-01#1", now: now) }),

@@ -48,7 +48,11 @@ import Testing
         let lines = ending.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         #expect(lines.first == "\(day)  Asia/Tokyo (a preview: the plan is made when the day begins)")
         for slot in plan.slots {
-            let line = try #require(lines.first { $0.hasPrefix("\(slot.time) ○ \(slot.id.prefix(7)) preview") })
+            let number = slot.subject.drop { $0 != "#" }
+            let line = try #require(
+                lines.first {
+                    $0.hasPrefix("\(slot.time) ○ \(number) ") && $0.contains(" \(slot.id.prefix(7)) preview")
+                })
             #expect(line.hasSuffix(try #require(slot.text)))
         }
         #expect(lines.contains("share of posts by hour"))

@@ -47,7 +47,8 @@ import Testing
         expectHarmless(lines, width: 80)
         #expect(lines.first == "2026-11-20  Asia/Tokyo")
         #expect(
-            lines.contains { $0.hasPrefix("08:15 ○ 3fa9c1d planned") && $0.contains(" [2J evil second third 31m日本") })
+            lines.contains { $0.hasPrefix("08:15 ○ #1 3fa9c1d planned") && $0.contains(" [2J evil second third 31m日本") }
+        )
     }
 
     @Test(arguments: [
@@ -56,7 +57,7 @@ import Testing
     ])
     func statesDifferByTheirSign(_ state: String, _ sign: String) throws {
         #expect(
-            PlanView.slots([slot(state, "x")], terminal: plain).first?.hasPrefix("08:15 \(sign) 3fa9c1d \(state)")
+            PlanView.slots([slot(state, "x")], terminal: plain).first?.hasPrefix("08:15 \(sign) #1 3fa9c1d \(state)")
                 == true)
     }
 

@@ -17,15 +17,25 @@ enum PlanView {
     /// One line for each slot.
     static func slots(_ slots: [PlanReport.Slot], terminal: Terminal) -> [String] {
         let now = Date()
-        let states = slots.map { slot in Printable.line(slot.reason.map { "\(slot.state), \($0)" } ?? slot.state) }
+        let states = slots.map(state)
         let width = states.map { Printable.width($0) }.max() ?? 0
-        return zip(slots, states).map { slot, state in
-            let head = "\(slot.time) \(mark(of: slot, now: now)) "
+        // Slots are named by their numbers, which are not their order once one was moved.
+        let numbers = slots.map { "#" + ($0.subject.split(separator: "#").last ?? "") }
+        let digits = numbers.map(\.count).max() ?? 0
+        return zip(zip(slots, numbers), states).map { slot, state in
+            let (slot, number) = slot
+            let name = Printable.padded(Printable.line(number), to: digits)
+            let head = "\(slot.time) \(mark(of: slot, now: now)) \(name) "
             let id = ActionID.short(slot.id)
             let room = terminal.columns - Printable.width(head) - Printable.width(id) - width - 5
             return head + id + " " + terminal.dim(Printable.padded(state, to: width)) + "  "
                 + Printable.line(slot.text ?? "-", columns: max(20, room))
         }
+    }
+
+    private static func state(of slot: PlanReport.Slot) -> String {
+        let state = slot.isPinned == true && slot.state == "planned" ? "pinned" : slot.state
+        return Printable.line(slot.reason.map { "\(state), \($0)" } ?? state)
     }
 
     /// Past and coming slots differ by their sign, not by color alone.

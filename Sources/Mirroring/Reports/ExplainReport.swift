@@ -309,12 +309,17 @@ extension HumanMirror {
     /// The action that a person means.
     ///
     /// - Parameters:
-    ///   - name: An identifier, as much of its beginning as tells it from others, or a slot as `2026-11-20#3`.
+    ///   - name: An identifier, as much of its beginning as tells it from others, or a slot as `2026-11-20#3`,
+    ///     or `#3` for today's.
     ///   - now: Decides which days are still to come.
     /// - Returns: The action, and whether it is stored; a slot of a day without a plan is not.
     /// - Throws: ``ActionNameError``; the store's error.
     package func action(named name: String, now: Date) async throws -> (action: Action, isStored: Bool) {
         let outbox = outbox(lease: nil)
+        var name = name
+        if name.hasPrefix("#"), let zone = try await knownTimeZone() {
+            name = "\(LocalTime(now, in: zone).day)\(name)"
+        }
         if let slot = Slot.Name(name) {
             if let action = try await outbox.action(.post, subject: name) { return (action, true) }
             if let action = try await preview(of: slot, now: now) { return (action, false) }

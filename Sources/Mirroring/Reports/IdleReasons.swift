@@ -82,8 +82,8 @@ struct IdleReasons {
 
     private var sending: [String] {
         if let move = troubles.move { return ["nothing is sent: the mirror \(move)"] }
-        if let problem = accounts.problem(.bot) { return ["nothing is sent: \(problem)"] }
         var sentences = troubles.pause.map { [pausing($0)] } ?? []
+        if let problem = accounts.problem(.bot) { return sentences + ["nothing is sent: \(problem)"] }
         sentences += troubles.sentence(.bot, "nothing is sent")
         if let database = troubles.database { sentences.append("nothing is sent: \(database)") }
         if !isRunning { sentences.append("nothing is sent: no worker is running; start one with mirror-bot run") }

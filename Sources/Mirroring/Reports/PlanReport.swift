@@ -16,6 +16,8 @@ package struct PlanReport: Codable, Sendable {
         package var due: Date
         /// Where the slot stands; `preview` while the day is not stored.
         package var state: String
+        /// A person chose its time or its text, and nothing else changes these; nil for no.
+        package var isPinned: Bool?
         package var reason: String?
         /// The same in plain words.
         package var reasonText: String?
@@ -96,8 +98,9 @@ package struct PlanReporter: Sendable {
     private func slot(of action: Action, isStored: Bool) -> PlanReport.Slot {
         PlanReport.Slot(
             id: action.id, subject: action.subject, time: LocalTime(action.due, in: zone).minute.description,
-            due: action.due, state: isStored ? action.state.rawValue : PlanReport.preview, reason: action.reason,
-            reasonText: action.told?.text, text: action.text, language: action.wording?.language,
+            due: action.due, state: isStored ? action.state.rawValue : PlanReport.preview,
+            isPinned: action.isPinned ? true : nil, reason: action.reason, reasonText: action.told?.text,
+            text: action.text, language: action.wording?.language,
             why: action.explanation?.summary)
     }
 }

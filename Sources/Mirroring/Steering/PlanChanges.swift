@@ -234,18 +234,16 @@ package struct PlanChanges: Sendable {
             }
             return slot
         }
-        let found = try await store.actions(identifiedBy: word.lowercased(), limit: 2)
-        guard let action = found.first, found.count == 1 else {
-            let problem = found.isEmpty ? "names no slot" : "names more than one action"
-            throw Obstacle(
-                description:
-                    "\(word) \(problem); expected one such as #2, \(today)#2, or an id that mirror-bot plan shows",
-                isMisuse: true)
+        do {
+            let (action, isStored) = try await mirror.action(named: word, now: now)
+            guard case .post(let name, _) = action.payload else {
+                throw Obstacle(
+                    description: "\(word) is a \(action.kind.rawValue) and no slot of a plan", isMisuse: true)
+            }
+            return isStored ? action : try await slot(name.description, now: now)
+        } catch let error as ActionNameError {
+            throw Obstacle(description: error.description, isMisuse: true)
         }
-        guard action.kind == .post else {
-            throw Obstacle(description: "\(word) is a \(action.kind.rawValue) and no slot of a plan", isMisuse: true)
-        }
-        return action
     }
 
     /// The archived post that a person means.
