@@ -32,8 +32,8 @@ struct MirrorBot: AsyncParsableCommand {
             PostCommand.self, NeverCommand.self, PauseCommand.self, ResumeCommand.self, RunCommand.self,
             StatusCommand.self, ExplainCommand.self, StatsCommand.self, ReportCommand.self, DoctorCommand.self,
             ScoreCommand.self, SuggestionsCommand.self, PeopleCommand.self, EvaluateCommand.self, ConfigCommand.self,
-            SetCommand.self, UnsetCommand.self, RebindCommand.self, BackupCommand.self, MoveCommand.self,
-            MigrateCommand.self,
+            SetCommand.self, UnsetCommand.self, RebindCommand.self, BackupCommand.self, MirrorsCommand.self,
+            MoveCommand.self, MigrateCommand.self,
         ])
 
     /// The parser's errors begin as ours do.

@@ -131,6 +131,17 @@ package struct MirrorTable: Sendable {
         return try rows.map { try $0.text("mirror") }
     }
 
+    /// What is stored about each mirror of a database, by name.
+    ///
+    /// - Throws: The store's error.
+    package static func all(in storage: any StorageEngine) async throws -> [(name: String, record: MirrorRecord)] {
+        var all: [(name: String, record: MirrorRecord)] = []
+        for name in try await names(in: storage) {
+            all.append((name, try await MirrorTable(storage: storage, mirror: name).record()))
+        }
+        return all
+    }
+
     /// Fails for a mirror that was moved to another database, or is not all in this one yet.
     ///
     /// - Throws: ``ConfigurationError`` that says where it is; the store's error.

@@ -133,4 +133,51 @@ import Testing
         #expect(sent.count == 1)
         await sandbox.stop()
     }
+
+    @Test(arguments: [false, true]) func theMirrorsAreListedWithWhatTheyDo(onServer: Bool) async throws {
+        let stage = try await stage(onServer: onServer)
+        try await stage.train(Fixture.lines(days: 2), environment: ["MIRROR": "second"])
+        try await stage.train(Fixture.lines(days: 2), environment: ["MIRROR": "third"])
+        #expect(try await stage.run("pause", "--mirror", "second").status == 0)
+        #expect(try await stage.run("move", "--mirror", "third", "--to", stage.folder.path("there")).status == 0)
+        let list = try await stage.run("mirrors", environment: ["MIRROR": "fourth"])
+        #expect(list.status == 0)
+        #expect(
+            list.output == """
+                default  stopped   unknown → unknown
+                second   paused    unknown → unknown
+                third    left      unknown → unknown
+
+                """)
+        let json = try await stage.run("mirrors", "--json").output.filter { !$0.isWhitespace }
+        #expect(
+            json.contains(#""name":"second","state":"paused""#) && json.contains(#""schema":"mirror-bot/mirrors/1""#))
+        let empty = try Stage()
+        #expect(try await empty.run("mirrors").status == 78)
+    }
+
+    @Test func theFirstLineOfStatusSaysHowItIs() async throws {
+        let stage = try await stage(onServer: false)
+        let sandbox = try await Sandbox.live()
+        let settings = sandbox.botSettings
+        func first(_ environment: [String: String]) async throws -> String {
+            let ending = try await stage.run("status", environment: environment)
+            return String(ending.output.prefix { $0 != "\n" })
+        }
+        #expect(try await first([:]) == "✖ not sending: BOT_SERVER and BOT_ACCESS_TOKEN are not set")
+        let stopped = try await first(settings)
+        #expect(stopped == "✖ not sending: no worker is running; start one with mirror-bot run")
+        let worker = try stage.start(["run"], environment: settings)
+        try await worker.waitForError("Worker started")
+        let running = try await first(settings)
+        #expect(
+            running.hasPrefix("● healthy, n")
+                && (running.contains("next post ") || running.hasSuffix("no post planned today")))
+        _ = try await stage.run("pause", environment: settings)
+        let paused = try await first(settings)
+        #expect(paused.hasPrefix("◐ the mirror pauses since ") && paused.hasSuffix(" until mirror-bot resume"))
+        worker.send(SIGTERM)
+        #expect(await worker.ending().status == 0)
+        await sandbox.stop()
+    }
 }

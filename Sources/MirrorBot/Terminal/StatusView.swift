@@ -7,7 +7,8 @@ import Posts
 enum StatusView {
     static func lines(_ report: StatusReport, terminal: Terminal) -> [String] {
         let zone = report.timeZone.flatMap(TimeZone.init(identifier:)) ?? .gmt
-        var lines = [terminal.bold("mirror \(report.mirror)") + "  \(Printable.line(report.storage))"]
+        var lines = report.verdict.map { [verdict($0, terminal), ""] } ?? []
+        lines.append(terminal.bold("mirror \(report.mirror)") + "  \(Printable.line(report.storage))")
         lines.append(row("accounts", "\(account(.human, report)) → \(account(.bot, report))"))
         lines.append(row("time zone", report.timeZone ?? "not set"))
         lines.append(row("archive", archive(report, zone)))
@@ -35,6 +36,16 @@ enum StatusView {
             lines += report.recent.map { recent($0, zone, terminal) }
         }
         return lines
+    }
+
+    private static func verdict(_ verdict: StatusReport.Verdict, _ terminal: Terminal) -> String {
+        let mark =
+            switch verdict.state {
+            case .healthy: terminal.green("●")
+            case .paused: terminal.yellow("◐")
+            case .failing: terminal.bold("✖")
+            }
+        return mark + " " + Printable.line(verdict.text)
     }
 
     private static func feed(_ feed: FeedHealth, _ zone: TimeZone, _ terminal: Terminal) -> String {

@@ -80,7 +80,38 @@ package struct StatusReport: Codable, Sendable {
         package var words: [String]?
     }
 
+    /// How it is, for who reads one line.
+    package struct Verdict: Codable, Equatable, Sendable {
+        package enum State: String, Codable, Sendable {
+            case healthy
+            /// A person wants it so.
+            case paused
+            /// Nothing is sent until somebody does something.
+            case failing
+        }
+
+        package var state: State
+        package var text: String
+
+        /// - Parameters:
+        ///   - idle: Why the bot does not do what it could, the most important first.
+        ///   - pause: That a person wants it so; nil if nobody does.
+        ///   - next: When the next post leaves, in words; nil if none is planned.
+        init(idle: [String], pause: Pause?, next: String?) {
+            let silence = "nothing is sent: "
+            if pause != nil {
+                (state, text) = (.paused, idle.first.map { String($0.dropFirst(silence.count)) } ?? "the mirror pauses")
+            } else if let obstacle = idle.first(where: { $0.hasPrefix(silence) }) {
+                (state, text) = (.failing, "not sending: " + obstacle.dropFirst(silence.count))
+            } else {
+                (state, text) = (.healthy, "healthy, " + (next.map { "next post \($0)" } ?? "no post planned today"))
+            }
+        }
+    }
+
     package var schema = "mirror-bot/status/2"
+    /// Nil in reports of earlier versions.
+    package var verdict: Verdict?
     package var mirror: String
     package var storage: String
     package var human: String?
@@ -148,16 +179,26 @@ package struct StatusReporter: Sendable {
             namedZone: record.archiveTimeZone, posts: posts, plan: plan,
             isRunning: isRunning, classifier: classifier, classifierProblem: problem, suggestions: suggestions,
             troubles: troubles)
+        let nextSlot = plan?.slots.first { $0.due > now && [PlanReport.preview, "planned"].contains($0.state) }?.due
+        let verdict = StatusReport.Verdict(
+            idle: idle.sentences, pause: troubles.pause,
+            next: nextSlot.map { Self.words(for: $0, now: now, in: zone ?? .gmt) })
         return StatusReport(
-            mirror: configuration.mirror, storage: "\(configuration.storage)", human: record.humanHandle,
+            verdict: verdict, mirror: configuration.mirror, storage: "\(configuration.storage)",
+            human: record.humanHandle,
             bot: record.botHandle, accounts: accounts.states(record),
             spending: spending.map(StatusReport.SpendingState.init),
             timeZone: configuration.timeZoneName ?? record.timeZone,
             archive: .init(posts: posts, limit: configuration.archiveLimit, oldest: span?.oldest, newest: span?.newest),
             classifier: classifier, suggestions: suggestions, today: today, slots: plan?.slots ?? [],
-            nextSlot: plan?.slots.first { $0.due > now && ["planned", "preview"].contains($0.state) }?.due,
-            recent: recent, isRunning: isRunning,
-            feeds: troubles.feeds, idle: idle.sentences)
+            nextSlot: nextSlot, recent: recent, isRunning: isRunning, feeds: troubles.feeds, idle: idle.sentences)
+    }
+
+    /// `20:13 (in 2 h)`.
+    private static func words(for date: Date, now: Date, in zone: TimeZone) -> String {
+        let minutes = Int((date.timeIntervalSince(now) / 60).rounded(.up))
+        return
+            "\(LocalTime(date, in: zone).minute) (in \(minutes < 90 ? "\(minutes) min" : "\((minutes + 30) / 60) h"))"
     }
 
     private func troubles(_ outbox: OutboxStore, now: Date) async throws -> Troubles {
