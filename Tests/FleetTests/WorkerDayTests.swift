@@ -126,12 +126,13 @@ import Testing
     /// Under one key in every line, so that `explain` can be asked about what the log says.
     @Test func everyLineAboutAnActionHasItsIDAndThePerson() async throws {
         let fixture = try await MirrorFixture.start(from: 9)
-        try await fixture.live(until: 12.5)
+        try await fixture.live(until: 18)
         let actions = try await fixture.actions()
+        #expect(actions.contains { $0.state == .skipped && $0.target != nil })
         let lines = fixture.log.values.filter { line in
             actions.contains { line.contains($0.id) } || line.contains("action.") || line.contains(" Action ")
         }
-        #expect(lines.count > 30)
+        #expect(lines.count > 20)
         for line in lines {
             let id = try #require(line.firstMatch(of: /action\.id=([0-9a-f]{12})/)?.output.1, "\(line)")
             let action = try #require(actions.first { $0.id == id })

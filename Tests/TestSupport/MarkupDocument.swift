@@ -18,18 +18,19 @@ package struct MarkupDocument: Sendable {
     /// In the order in which they begin.
     package private(set) var elements: [Element] = []
 
-    private var rest: Substring
+    /// By scalars, as XML sees it: what joins a sign before it does not hide that sign.
+    private var rest: Substring.UnicodeScalarView
     private var open: [Int] = []
 
     /// - Throws: ``TestSupportError`` with the first thing that is not well-formed.
     package init(_ text: String) throws {
-        rest = text[...]
+        rest = text[...].unicodeScalars
         let isXML = text.unicodeScalars.allSatisfy { scalar in
             [0x9, 0xA, 0xD].contains(scalar.value) || scalar.value >= 0x20 && ![0xFFFE, 0xFFFF].contains(scalar.value)
         }
         guard isXML else { throw TestSupportError("there is a character that XML cannot hold") }
-        for start in ["<?xml version=\"1.0\" encoding=\"UTF-8\"?>", "<!DOCTYPE html>"] where rest.hasPrefix(start) {
-            rest.removeFirst(start.count)
+        for start in ["<?xml version=\"1.0\" encoding=\"UTF-8\"?>", "<!DOCTYPE html>"] where begins(with: start) {
+            rest.removeFirst(start.unicodeScalars.count)
         }
         while !rest.isEmpty { try readPart() }
         guard open.isEmpty else { throw fault("<\(elements[open[open.count - 1]].name)> is not closed") }
@@ -40,13 +41,13 @@ package struct MarkupDocument: Sendable {
     package func all(_ name: String) -> [Element] { elements.filter { $0.name == name } }
 
     private func fault(_ what: String) -> TestSupportError {
-        TestSupportError("\(what), before: \(rest.prefix(60))")
+        TestSupportError("\(what), before: \(String(rest.prefix(60)))")
     }
 
     private mutating func readPart() throws {
         guard rest.first == "<" else {
             let text = try Self.decoded(take { $0 != "<" })
-            guard !open.isEmpty || text.allSatisfy(\.isWhitespace) else {
+            guard !open.isEmpty || text.unicodeScalars.allSatisfy(\.properties.isWhitespace) else {
                 throw fault("there is text outside the root")
             }
             for index in open { elements[index].text += text }
@@ -70,10 +71,10 @@ package struct MarkupDocument: Sendable {
         guard !name.isEmpty else { throw fault("a < begins no element") }
         var attributes: [String: String] = [:]
         while true {
-            let space = take(while: \.isWhitespace)
-            if rest.hasPrefix("/>") || rest.first == ">" { break }
+            let space = take(while: \.properties.isWhitespace)
+            if begins(with: "/>") || rest.first == ">" { break }
             let key = take(while: Self.isName)
-            guard !key.isEmpty, !space.isEmpty, rest.hasPrefix("=\"") else {
+            guard !key.isEmpty, !space.isEmpty, begins(with: "=\"") else {
                 throw fault("<\(name)> is no start of an element")
             }
             rest.removeFirst(2)
@@ -90,26 +91,33 @@ package struct MarkupDocument: Sendable {
         if !isClosed { open.append(elements.count - 1) }
     }
 
-    private mutating func take(while isTaken: (Character) -> Bool) -> String {
+    private func begins(with text: String) -> Bool { rest.starts(with: text.unicodeScalars) }
+
+    private mutating func take(while isTaken: (Unicode.Scalar) -> Bool) -> String {
         let taken = rest.prefix(while: isTaken)
         rest = rest[taken.endIndex...]
         return String(taken)
     }
 
-    private static func isName(_ character: Character) -> Bool {
-        character.isASCII && (character.isLetter || character.isNumber || ["-", "_", ":"].contains(character))
+    private static func isName(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.isASCII
+            && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) || "-_:".unicodeScalars.contains(scalar))
     }
 
     private static let references = ["lt": "<", "gt": ">", "amp": "&", "quot": "\"", "apos": "'", "#39": "'"]
 
     private static func decoded(_ text: String) throws -> String {
-        guard !text.contains(">") else { throw TestSupportError("a > stands by itself in: \(text.prefix(60))") }
-        let parts = text.split(separator: "&", omittingEmptySubsequences: false)
-        return try parts.dropFirst().reduce(String(parts[0])) { decoded, part in
+        let scalars = text.unicodeScalars
+        guard !scalars.contains(">") else { throw TestSupportError("a > stands by itself in: \(text.prefix(60))") }
+        let parts = scalars.split(separator: "&", omittingEmptySubsequences: false)
+        var decoded = String.UnicodeScalarView(parts[0])
+        for part in parts.dropFirst() {
             guard let end = part.firstIndex(of: ";"), let character = references[String(part[..<end])] else {
-                throw TestSupportError("&\(part.prefix(20)) is no reference")
+                throw TestSupportError("&\(String(part.prefix(20))) is no reference")
             }
-            return decoded + character + part[part.index(after: end)...]
+            decoded += character.unicodeScalars
+            decoded += part[part.index(after: end)...]
         }
+        return String(decoded)
     }
 }

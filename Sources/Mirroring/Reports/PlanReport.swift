@@ -72,7 +72,8 @@ package struct PlanReporter: Sendable {
         let slots = actions.map { slot(of: $0, isStored: stored != nil) }
         let human = try await mirror.archive.scheduleRows().map(\.minute)
         let past = try await mirror.outbox(lease: nil).times(.post, since: now - Self.plotMemory)
-        let bot = (past + slots.map(\.due)).map { LocalTime($0, in: zone).minute }
+        // What is stored is among them.
+        let bot = (stored == nil ? past + slots.map(\.due) : past).map { LocalTime($0, in: zone).minute }
         return PlanReport(
             day: day, timeZone: stored?.timeZone ?? zone.name, isStored: stored != nil, slots: slots,
             humanHours: MinuteShares(of: human).shares, botHours: MinuteShares(of: bot).shares)
