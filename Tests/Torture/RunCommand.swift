@@ -38,6 +38,9 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How many times as fast the clocks run, 1 to 300.", valueName: "number"))
     var factor = 120.0
 
+    @Flag(help: "Let a person interfere meanwhile: skip, move, pin, reroll, never, pause.")
+    var person = false
+
     @Flag(name: .shortAndLong, help: "Tell of every episode.")
     var verbose = false
 
@@ -77,6 +80,7 @@ struct RunCommand: AsyncParsableCommand {
         settings.program = try binary ?? WorkerProgram.path()
         settings.factor = factor
         settings.isVerbose = verbose
+        settings.hasPerson = person
         settings.keepsFolder = keep
         settings.software = software
         settings.filter = EpisodeFilter(

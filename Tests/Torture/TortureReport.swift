@@ -11,6 +11,8 @@ struct TortureReport: Sendable {
     var faultKinds: [String: Int] = [:]
     /// How many counts in Redis were compared with the examples in the end.
     var counts = 0
+    /// How many commands of a person did what they were asked, by name.
+    var interferences: [String: Int] = [:]
     /// When the clock of a worker was wrong by more than it may differ anyway.
     var wrongClocks: [WrongClock] = []
     /// How often each fault point was reached as planned, and how often in vain.
@@ -114,7 +116,8 @@ extension TortureReport {
         var duplicates, lost, unheard, unexplained: Int
         /// How many complaints there are besides those of the audit.
         var complaints: Int
-        var faultKinds, pointsReached, pointsMissed: [String: Int]
+        var overwritten: Int
+        var faultKinds, pointsReached, pointsMissed, interferences: [String: Int]
 
         init(_ report: TortureReport, _ settings: TortureSettings) {
             let audit = report.audit
@@ -129,7 +132,8 @@ extension TortureReport {
             (mentions, unreached, counts) = (audit.mentions, audit.unreached, report.counts)
             (lost, unheard, unexplained) = (audit.lost, audit.unheard, audit.unexplained)
             complaints = report.complaints.count - audit.findings.count
-            faultKinds = report.faultKinds
+            (faultKinds, interferences) = (report.faultKinds, report.interferences)
+            overwritten = audit.overwritten
             (pointsReached, pointsMissed) = (report.reached, report.missed)
         }
 
@@ -138,7 +142,7 @@ extension TortureReport {
         enum CodingKeys: String, CodingKey {
             case network, store, seed, factor, days, seconds, kills, episodes, faults, actions, delivered, unconfirmed
             case expired, skipped, pending, unhindered, mentions, unreached, duplicates, lost, unheard, unexplained
-            case complaints, counts
+            case complaints, counts, overwritten, interferences
             case starvedSeconds = "starved_seconds"
             case cutAnswers = "cut_answers"
             case faultKinds = "fault_kinds"

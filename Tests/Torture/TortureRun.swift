@@ -39,6 +39,8 @@ struct TortureRun: Sendable {
 
     private func run(on stage: Stage) async throws -> TortureReport {
         let director = FaultDirector(stage: stage)
+        let person = Person(on: stage)
+        let living = settings.hasPerson ? Task { await person.live() } : nil
         var report = TortureReport(settings)
         let start = ContinuousClock.now
         var schedule = EpisodeSchedule(
@@ -58,7 +60,9 @@ struct TortureRun: Sendable {
             }
         }
         await director.mendAll()
-        try await conclude(&report, director, stage)
+        living?.cancel()
+        await living?.value
+        try await conclude(&report, director, await person.ledger, stage)
         report.seconds = start.duration(to: .now).timeInterval
         report.days = stage.clock.now.timeIntervalSince(Stage.origin) / 86_400
         if report.starvedSeconds > 0 {
@@ -70,7 +74,9 @@ struct TortureRun: Sendable {
     }
 
     /// Lets a last worker settle what is open, and compares what everybody says.
-    private func conclude(_ report: inout TortureReport, _ director: FaultDirector, _ stage: Stage) async throws {
+    private func conclude(
+        _ report: inout TortureReport, _ director: FaultDirector, _ person: PersonLedger, _ stage: Stage
+    ) async throws {
         // Some objects stay refused for good, but what is said in the end must be heard.
         for page in [SandboxRefusals.Object.mentions, .home] {
             stage.sandbox.faults.refusals.rules[page]?.passing = []
@@ -84,7 +90,10 @@ struct TortureRun: Sendable {
         if !ledger.refusedObjects.isEmpty {
             report.faultKinds[TortureReport.refusedObjects] = ledger.refusedObjects.count
         }
-        let ledgers = try await end.ledgers(ledger, report)
+        var ledgers = try await end.ledgers(ledger, report)
+        ledgers.person = person
+        ledgers.disturbances += person.idle.map { Disturbance(cause: .noWorker, interval: $0) }
+        report.interferences = person.done
         // Afterwards: it takes some minutes of the mirror's clock, in which something else may become due.
         let compared = try await end.compareCounts()
         (report.counts, report.complaints) = (compared.counts, report.complaints + compared.complaints)

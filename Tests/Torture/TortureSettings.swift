@@ -28,6 +28,8 @@ struct TortureSettings: Sendable {
     var leaseSeconds = 0.6
     /// What the run is confined to.
     var filter = EpisodeFilter()
+    /// Whether a person interferes meanwhile.
+    var hasPerson = false
     var isVerbose = false
     var keepsFolder = false
 }

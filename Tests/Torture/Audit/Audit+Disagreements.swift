@@ -26,8 +26,12 @@ extension Audit {
             (0..<(input.slots[plan.day] ?? 0)).map { Slot.Name(day: plan.day, number: $0 + 1).description }
         }
         let known = Set(announced)
-        return actions.filter { $0.kind == .post && !known.contains($0.subject) }
-            .map { AuditFinding(.unexplained, $0, "no plan announced this slot") }
+        // A day that a person had drawn anew has numbers beyond those of its plan.
+        return actions.filter { action in
+            action.kind == .post && !known.contains(action.subject)
+                && !input.person.rerolled.contains(String(action.subject.prefix(10)))
+        }
+        .map { AuditFinding(.unexplained, $0, "no plan announced this slot") }
     }
 
     /// What the row of an action says and the network does not bear out.

@@ -100,6 +100,8 @@ extension Audit {
     private func reasonOfUnconfirmed(_ action: Action) -> String? {
         guard rules.recognisesRepeats, things(of: action).isEmpty, let sending = action.sending else { return nil }
         if wasRefusedOnPurpose(action) || action.sends >= rules.sends || isOfUnknownAge(action) { return nil }
+        // To who asked to stop meanwhile nothing is sent again.
+        if let mention = mention(of: action), askedToStop(mention.handle, by: latest(action.updated)) { return nil }
         let end = min(action.expires, sending + rules.resendWindow) - input.skew
         let start = lookUpTime(of: action) + input.skew
         guard hadTime(for: action, from: start, to: end, extra: rules.lookUpWait) else { return nil }

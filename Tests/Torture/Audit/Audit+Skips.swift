@@ -8,6 +8,8 @@ import Sandbox
 extension Audit {
     /// The reasons that end a slot or a favorite without being a rule about a post.
     private static let otherReasons: Set = ["before-start", "no-text", "source-gone"]
+    /// Those that a person brings about.
+    private static let reasonsOfPersons: Set = ["by-person", "rerolled", "never"]
 
     /// What is wrong with the reason of a skipped action; nil if it is a rule, and one that applied.
     ///
@@ -21,7 +23,8 @@ extension Audit {
             return nil
         }
         let rule = Refusal.Reason(rawValue: reason)
-        guard rule != nil || Self.otherReasons.contains(reason) else {
+        let isWanted = !input.person.done.isEmpty && Self.reasonsOfPersons.contains(reason)
+        guard rule != nil || isWanted || Self.otherReasons.contains(reason) else {
             return "was skipped for \(reason), which is no rule"
         }
         guard action.kind == .reply, let mention = mention(of: action), mention.kind == .friend, let rule else {

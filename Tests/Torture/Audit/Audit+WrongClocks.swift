@@ -40,7 +40,7 @@ extension Audit {
         input.wrongClocks.filter { !$0.isAhead && shows($0, date) }.map { date - $0.seconds }.max() ?? date
     }
 
-    private func shows(_ wrong: WrongClock, _ date: Date) -> Bool {
+    func shows(_ wrong: WrongClock, _ date: Date) -> Bool {
         wrong.shown.start - input.skew <= date && date <= wrong.shown.end + input.skew
     }
 }

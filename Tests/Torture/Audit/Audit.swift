@@ -13,13 +13,14 @@ import Sandbox
 func audit(_ input: AuditInput) -> AuditReport {
     let audit = Audit(input)
     let unheard = audit.unheard
-    let findings = audit.duplicates + audit.losses + unheard.findings + audit.disagreements
+    let findings = audit.duplicates + audit.losses + unheard.findings + audit.disagreements + audit.overwritings
     var report = audit.figures
     (report.mentions, report.unreached) = (unheard.judged, unheard.unreached)
     report.duplicates = findings.count { $0.kind == .duplicate }
     report.lost = findings.count { $0.kind == .lost }
     report.unheard = findings.count { $0.kind == .unheard }
     report.unexplained = findings.count { $0.kind == .unexplained }
+    report.overwritten = findings.count { $0.kind == .overwritten }
     report.findings = findings.map(\.description)
     return report
 }

@@ -30,6 +30,8 @@ struct AuditInput: Sendable {
     var hearing = Hearing()
     var stoppedWorkers: [StoppedWorker] = []
     var wrongClocks: [WrongClock] = []
+    /// What a person did meanwhile.
+    var person = PersonLedger()
     /// How long a worker that nothing disturbs may take for one thing, from noticing it to the request.
     ///
     /// What had no longer stretch than this counts as hindered: it is not held against the worker.

@@ -27,11 +27,13 @@ struct AuditReport: Codable, Equatable, Sendable {
     var lost = 0
     var unheard = 0
     var unexplained = 0
+    /// Wishes of a person that were not respected.
+    var overwritten = 0
     /// A line for each finding.
     var findings: [String] = []
 
     /// Whether the three ledgers agree.
-    var isClean: Bool { duplicates + lost + unheard + unexplained == 0 }
+    var isClean: Bool { duplicates + lost + unheard + unexplained + overwritten == 0 }
 }
 
 /// Something that is wrong.
@@ -45,6 +47,8 @@ struct AuditFinding: Equatable, Sendable, CustomStringConvertible {
         case unheard
         /// Two ledgers disagree, or one holds what nobody can account for.
         case unexplained
+        /// A person had said otherwise.
+        case overwritten
     }
 
     var kind: Kind

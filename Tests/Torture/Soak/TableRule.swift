@@ -28,6 +28,8 @@ struct TableRule: Sendable {
         atMost("feed_items", 0, "nothing here is unreadable, or cannot be decided"),
         atMost("feed_gaps", 0, "nothing here is out of reach"),
         atMost("refusals", 0, "nobody is refused"),
+        atMost("settings", 0, "nothing is set"),
+        atMost("never_texts", 0, "nobody says never"),
         atMost("posts", SoakMirror.archiveLimit, "ARCHIVE_LIMIT"),
         atMost("examples", SoakMirror.exampleLimit, "EXAMPLE_LIMIT"),
         atMost("credentials", 4, "a login and a session for each account"),

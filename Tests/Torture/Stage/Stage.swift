@@ -107,6 +107,23 @@ final class Stage: Sendable {
         return process.output
     }
 
+    /// Runs a command of a person's to its end.
+    ///
+    /// - Parameters:
+    ///   - words: The command with its arguments.
+    ///   - number: Tells its output from that of others.
+    /// - Returns: What became of it, and what it said.
+    /// - Throws: ``TestSupportError`` if it cannot be started.
+    func command(_ words: [String], number: Int) async throws -> (state: WorkerProcess.State, output: String) {
+        let rehearsal = Rehearsal.Settings(origin: Self.origin, started: started, factor: settings.factor)
+        let process = try WorkerProcess(
+            name: words[0], words: [settings.program] + words,
+            environment: environment.merging(rehearsal.variables) { $1 }.merging(["LOG_LEVEL": "error"]) { $1 },
+            logPath: folder.log("person-\(number)"))
+        let state = await process.wait(seconds: 60, until: \.hasEnded)
+        return (state, process.output)
+    }
+
     /// The mirror's data, opened in this process.
     ///
     /// - Throws: The store's error.
