@@ -7,7 +7,7 @@ PACKAGES = libcurl4-openssl-dev libpq-dev libhiredis-dev libmecab-dev mecab-ipad
 	libarchive-dev pkg-config postgresql pgbouncer redis-server openssl zip
 # Our own targets must compile without a warning; users' compilers may be newer. Tests that wait for servers would
 # starve each other if all ran at once.
-TESTING = MIRROR_BOT_STRICT=1 SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4
+TESTING = MIRROR_BOT_STRICT=1 SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
 # Suites that let a worker live and die for minutes: `make check` runs them, `make test` does not.
 LONG = TortureRunTests|SoakTests
 

@@ -34,7 +34,7 @@ import Testing
             let head = text.components(separatedBy: "\n--- ")[0].components(separatedBy: "\n")
             #expect(head.contains { $0.hasPrefix("Run: --network ") }, "\(patch)")
             let finds = try #require(head.first { $0.hasPrefix("Finds: ") }?.dropFirst(7), "\(patch)")
-            #expect(["duplicates", "lost", "unheard", "unexplained"].contains(finds), "\(patch)")
+            #expect(["duplicates", "lost", "unheard", "unexplained", "overwritten"].contains(finds), "\(patch)")
         }
     }
 }

@@ -41,7 +41,7 @@ figures() {
 
 # Whether the three ledgers agreed in a run.
 finds_nothing() {
-    for count in duplicates lost unheard unexplained; do [ "$(figure "$1" $count)" = 0 ] || return 1; done
+    for count in duplicates lost unheard unexplained overwritten; do [ "$(figure "$1" $count)" = 0 ] || return 1; done
 }
 
 if [ $# -gt 0 ]; then
