@@ -125,8 +125,11 @@ package struct HumanMirror: Sendable {
     private static func effective(
         _ given: MirrorConfiguration, _ storage: any StorageEngine, _ vault: CredentialVault
     ) async throws -> MirrorConfiguration {
-        var configuration = try given.with(
-            stored: try await SettingTable(storage: storage, mirror: given.mirror).all())
+        var configuration = given
+        if !given.ignoresSettings {
+            configuration = try given.with(
+                stored: try await SettingTable(storage: storage, mirror: given.mirror).all())
+        }
         configuration.adopt(try await vault.networks())
         return configuration
     }

@@ -2,6 +2,7 @@ import Foundation
 import Mirroring
 import Posts
 import Sandbox
+import Storage
 import TestSupport
 import Testing
 
@@ -83,6 +84,17 @@ import Testing
             #expect(!ending.error.contains("planted4711"))
         }
         #expect(try await stage.run("set").output == "QUIET_HOURS=22:00-08:00\n")
+        // As after an update that takes less: every command says so, but for those that mend it.
+        try await stage.withMirror { mirror in
+            _ = try await mirror.storage.execute("UPDATE settings SET value = 'at night' WHERE mirror = 'default'")
+        }
+        let broken = try await stage.run("status")
+        #expect(
+            broken.status == 78 && broken.error.contains("mirror-bot unset QUIET_HOURS forgets it"), "\(broken.error)")
+        #expect(try await stage.run("set").output == "QUIET_HOURS=at night\n")
+        #expect(try await stage.run("set", "BURSTS=off").status == 78)
+        #expect(try await stage.run("unset", "QUIET_HOURS").status == 0)
+        #expect(try await stage.run("status").status == 0)
     }
 
     @Test(arguments: [false, true]) func aDayIsChangedAsItWasShown(onServer: Bool) async throws {

@@ -81,7 +81,7 @@ import Testing
         let figures = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
         let names: Set = [
             "actions", "delivered", "unconfirmed", "expired", "skipped", "pending", "unhindered", "mentions",
-            "unreached", "duplicates", "lost", "unheard", "unexplained", "findings",
+            "unreached", "duplicates", "lost", "unheard", "unexplained", "overwritten", "findings",
         ]
         #expect(Set(figures.keys) == names)
         #expect(figures["delivered"] as? Int == 1)

@@ -22,8 +22,7 @@ struct SetCommand: AsyncParsableCommand {
 
     func run() async throws {
         let values = try values()
-        // What was set wrongly may be what is to be mended.
-        try await options.withMirror(making: .database) { mirror in
+        try await options.withMirror(making: .database, opening: SetMirror.open) { mirror in
             if !values.isEmpty { try await mirror.set(values, now: mirror.clock.now) }
             let all = try await SettingTable(storage: mirror.storage, mirror: mirror.name).all()
             guard !json else { return try JSONOutput.print(SetReport(mirror: mirror.name, settings: all)) }
@@ -65,7 +64,7 @@ struct UnsetCommand: AsyncParsableCommand {
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        try await options.withMirror(making: .database) { mirror in
+        try await options.withMirror(making: .database, opening: SetMirror.open) { mirror in
             let table = SettingTable(storage: mirror.storage, mirror: mirror.name)
             let removed = try await table.remove(names)
             guard !json else {
@@ -76,6 +75,15 @@ struct UnsetCommand: AsyncParsableCommand {
                 print(removed.contains(name) ? "\(name) is no longer set" : "nothing to do: \(name) was not set")
             }
         }
+    }
+}
+
+private enum SetMirror {
+    /// Opens the mirror without what is set for it, which may be what is to be mended.
+    static func open(_ configuration: MirrorConfiguration, _ making: HumanMirror.Making) async throws -> HumanMirror {
+        var configuration = configuration
+        configuration.ignoresSettings = true
+        return try await HumanMirror.open(configuration, making: making)
     }
 }
 

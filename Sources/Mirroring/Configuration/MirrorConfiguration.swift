@@ -82,6 +82,8 @@ package struct MirrorConfiguration: Sendable {
     package var isDyno: Bool
     /// The variables of a rehearsal; empty in earnest.
     let rehearsal: [String: String]
+    /// Goes by what it is told from outside alone: for who mends what is set.
+    package var ignoresSettings = false
     /// What this was made from besides the values; holds no secret.
     private let environment: [String: String]
     private let readsAccounts: Bool
@@ -145,11 +147,18 @@ package struct MirrorConfiguration: Sendable {
     ///
     /// - Parameter stored: What is set, by names of variables.
     /// - Returns: This one where nothing is set.
-    /// - Throws: ``ConfigurationError`` for a value that cannot be used.
+    /// - Throws: ``ConfigurationError`` for a value that cannot be used, such as one that an earlier version took.
     func with(stored: [String: String]) throws -> MirrorConfiguration {
         guard !stored.isEmpty else { return self }
-        return try MirrorConfiguration(
-            try values.overlaid(with: stored), environment: environment, readsAccounts: readsAccounts)
+        do {
+            return try MirrorConfiguration(
+                try values.overlaid(with: stored), environment: environment, readsAccounts: readsAccounts)
+        } catch let error as ConfigurationError where stored[error.setting] != nil {
+            let problem = String(error.description.dropFirst(error.setting.count + 1))
+            throw ConfigurationError(
+                error.setting, "\(problem); it was set for the mirror, and mirror-bot unset \(error.setting) forgets it"
+            )
+        }
     }
 
     /// Everything that is wrong with values which are of their form; asks no server.
