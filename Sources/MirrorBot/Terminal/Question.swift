@@ -27,10 +27,12 @@ enum Question {
 
     /// The answer on one line, which is not shown while it is typed; empty if nothing was entered.
     static func secret(_ prompt: String) throws -> Secret {
-        StandardError.write(prompt)
-        guard isatty(STDIN_FILENO) == 1 else { return Secret(try checked(readLine(strippingNewline: true))) }
+        guard isatty(STDIN_FILENO) == 1 else {
+            StandardError.write(prompt)
+            return Secret(try checked(readLine(strippingNewline: true)))
+        }
         defer { StandardError.write("\n") }
-        return Secret(try checked(try HiddenInput().line(maximumBytes: maximumBytes)))
+        return Secret(try checked(try HiddenInput().line(prompt, maximumBytes: maximumBytes)))
     }
 
     /// The answer in its proper form.
@@ -73,7 +75,8 @@ private struct HiddenInput {
         original = settings
     }
 
-    func line(maximumBytes: Int) throws -> String? {
+    /// Asks once nothing is shown any more: who types at once would see what they type.
+    func line(_ prompt: String, maximumBytes: Int) throws -> String? {
         var quiet = original
         quiet.c_lflag &= ~tcflag_t(ECHO | ICANON | ISIG)
         var restored = original
@@ -81,6 +84,7 @@ private struct HiddenInput {
             throw CommandError(.unavailable, "could not hide what is typed at this terminal; pipe the answer instead")
         }
         defer { tcsetattr(STDIN_FILENO, TCSAFLUSH, &restored) }
+        StandardError.write(prompt)
         var bytes: [UInt8] = []
         var byte: UInt8 = 0
         while read(STDIN_FILENO, &byte, 1) == 1 {
