@@ -178,10 +178,7 @@ package actor Courier {
     }
 
     private func prepareReply(_ action: Action) async throws -> Preparation {
-        if try await isNeverSent(action) { return .skip(reason: Archive.never) }
-        guard let source = action.wording?.source, try await isStillThere(source) else {
-            return .skip(reason: Self.sourceGone)
-        }
+        if let reason = try await reasonAgainstText(of: action) { return .skip(reason: reason) }
         if let author = action.target?.author {
             try await people.recordContact(author, at: clock.now)
         }
@@ -195,12 +192,9 @@ package actor Courier {
         var tried = [action]
         while true {
             let candidate = tried[tried.count - 1]
-            let isWanted = try await !isNeverSent(candidate)
-            if isWanted, let source = candidate.wording?.source, try await isStillThere(source) {
-                return .ready(candidate)
-            }
+            guard let reason = try await reasonAgainstText(of: candidate) else { return .ready(candidate) }
             // What a person chose is sent or not, and nothing else in its place.
-            if candidate.isPinned { return .skip(reason: isWanted ? Self.sourceGone : Archive.never) }
+            if candidate.isPinned { return .skip(reason: reason) }
             guard tried.count <= Self.replacementsAtMost else { return .skip(reason: Self.sourceGone) }
             let other = try await planner.replacement(for: action, besides: tried, now: clock.now)
             guard let other else { return .skip(reason: "no-text") }
@@ -208,10 +202,11 @@ package actor Courier {
         }
     }
 
-    /// Whether a person has decided meanwhile that the text is never to be sent.
-    private func isNeverSent(_ action: Action) async throws -> Bool {
-        guard let source = action.wording?.source, let post = try await archive.post(source) else { return false }
-        return try await archive.neverKeys().contains(planner.neverKey(of: post))
+    /// Why the text of an action can no longer be used: the human took it back, or a person never wants it; nil if it can.
+    private func reasonAgainstText(of action: Action) async throws -> String? {
+        guard let id = action.wording?.source, let post = try await archive.post(id) else { return Self.sourceGone }
+        if try await archive.neverKeys().contains(planner.neverKey(of: post)) { return Archive.never }
+        return try await isStillThere(post) ? nil : Self.sourceGone
     }
 
     // MARK: What the human took back
@@ -220,8 +215,8 @@ package actor Courier {
     ///
     /// One that is gone is not used. It is forgotten once the network has said so twice within a while, and knows the
     /// human's account: a server that is out of order may deny everything.
-    private func isStillThere(_ id: PostID) async throws -> Bool {
-        guard let post = try await archive.post(id) else { return false }
+    private func isStillThere(_ post: Post) async throws -> Bool {
+        let id = post.id
         guard let human, human.name == id.network, let address = post.address else { return true }
         gone[id]?.asked = clock.now
         do {
@@ -256,7 +251,7 @@ package actor Courier {
     /// Asks once more about the posts that seemed to be gone a while ago, so that what was deleted does not stay here.
     private func askAgain() async throws {
         for (id, doubt) in gone where clock.now.timeIntervalSince(doubt.asked) >= Self.secondAnswer {
-            _ = try await isStillThere(id)
+            if let post = try await archive.post(id) { _ = try await isStillThere(post) }
         }
     }
 
