@@ -85,18 +85,14 @@ package struct Worker: Sendable {
     /// - Returns: False if another worker holds the mirror, so that nothing was done.
     /// - Throws: The first error of any step, after the other steps.
     package func runOnce() async throws -> Bool {
-        let keeper = leaseKeeper()
-        guard let lease = try await keeper.acquireNow() else { return false }
         do {
-            try await keeper.holding(lease) {
+            let done: Void? = try await leaseKeeper().holdingNow { lease in
                 try await pass(try await parts(lease: lease, deliverer: nil, gates: hasty))
             }
+            return done != nil
         } catch {
-            await keeper.release(lease)
             throw Self.cause(of: error)
         }
-        await keeper.release(lease)
-        return true
     }
 
     /// Decides everything once and tells what would be sent, without sending or keeping anything.

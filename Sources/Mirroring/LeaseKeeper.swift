@@ -132,6 +132,24 @@ package struct LeaseKeeper: Sendable {
         }
     }
 
+    /// Does work with the lease, beating beside it, and gives it back whatever comes of that.
+    ///
+    /// - Returns: What the work returns; nil if a holder lives, so that nothing was done.
+    /// - Throws: As ``holding(_:_:)``; the store's error.
+    package func holdingNow<Value: Sendable>(
+        _ work: @escaping @Sendable (Lease) async throws -> Value
+    ) async throws -> Value? {
+        guard let lease = try await acquireNow() else { return nil }
+        do {
+            let value = try await holding(lease) { try await work(lease) }
+            await release(lease)
+            return value
+        } catch {
+            await release(lease)
+            throw error
+        }
+    }
+
     /// Gives the lease back, so that the next worker need not wait.
     ///
     /// A database that does not answer is not waited for: the process is to end.

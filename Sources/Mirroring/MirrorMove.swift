@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 import Logging
 import Outbox
@@ -87,15 +86,7 @@ package struct MirrorMove: Sendable {
     /// - Throws: ``ConfigurationError`` for a mirror that does not live here, or a place where it cannot go; the error of
     ///   either store. Nothing is lost then, and the same call goes on.
     package func run() async throws -> Outcome {
-        guard let lease = try await keeper.acquireNow() else { return .held }
-        do {
-            let outcome = try await keeper.holding(lease) { try await move() }
-            await keeper.release(lease)
-            return outcome
-        } catch {
-            await keeper.release(lease)
-            throw error
-        }
+        try await keeper.holdingNow { _ in try await move() } ?? .held
     }
 
     private func move() async throws -> Outcome {
@@ -332,7 +323,7 @@ private struct Census: Equatable, Sendable {
         for shape in shapes {
             var (count, low, high) = (0, UInt64(0), UInt64(0))
             try connection.forEach(MirrorRows.selection(of: mirror, shape)) { row in
-                let digest = try Self.digest(shape.columns.map(row.value))
+                let digest = Self.digest(try shape.columns.map(row.value))
                 (count, low, high) = (count + 1, low &+ digest.0, high &+ digest.1)
             }
             guard count > 0 else { continue }
@@ -340,27 +331,19 @@ private struct Census: Equatable, Sendable {
         }
     }
 
-    /// No two rows make the same bytes: each value says what it is, and how long.
-    private static func digest(_ row: [SQLValue]) throws -> (UInt64, UInt64) {
-        var hash = SHA256()
-        func add(_ mark: UInt8, _ bytes: some Sequence<UInt8>) {
-            let bytes = Array(bytes)
-            withUnsafeBytes(of: UInt64(bytes.count).littleEndian) { hash.update(data: [mark] + Array($0) + bytes) }
-        }
-        for value in row {
-            switch value {
-            case .null: add(0, [])
-            case .integer(let number): withUnsafeBytes(of: number.littleEndian) { add(1, $0) }
-            case .real(let number): withUnsafeBytes(of: number.bitPattern.littleEndian) { add(2, $0) }
-            case .text(let text): add(3, text.utf8)
-            case .boolean(let truth): add(4, [truth ? 1 : 0])
-            }
-        }
-        return hash.finalize().withUnsafeBytes { bytes in
-            (
-                bytes.loadUnaligned(fromByteOffset: 0, as: UInt64.self),
-                bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
-            )
-        }
+    /// No two rows make the same text: each value says what it is, and none holds the NUL that stands between them.
+    private static func digest(_ row: [SQLValue]) -> (UInt64, UInt64) {
+        let digest = StableHash.digest(
+            of: row.map { value in
+                switch value {
+                case .null: "-"
+                case .integer(let number): "i\(number)"
+                case .real(let number): "r\(number.bitPattern)"
+                case .text(let text): "t\(text)"
+                case .boolean(let truth): truth ? "1" : "0"
+                }
+            })
+        func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+        return (number(digest[0..<8]), number(digest[8..<16]))
     }
 }

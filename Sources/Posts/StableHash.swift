@@ -25,7 +25,8 @@ package enum StableHash {
         digest(of: parts).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    private static func digest(of parts: [String]) -> [UInt8] {
+    /// The same of parts that are counted only when it runs.
+    package static func digest(of parts: [String]) -> [UInt8] {
         Array(SHA256.hash(data: Array(parts.map(\.utf8).joined(separator: [0]))))
     }
 }

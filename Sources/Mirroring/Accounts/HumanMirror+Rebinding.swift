@@ -53,19 +53,14 @@ extension HumanMirror {
         let keeper = LeaseKeeper(
             table: LeaseTable(storage: storage, mirror: configuration.mirror), clock: clock,
             timing: rehearsal.leaseTiming, logger: logger)
-        guard let lease = try await keeper.acquireNow() else { return false }
-        do {
+        let done: Void? = try await keeper.holdingNow { _ in
             let accounts = Dictionary(rebindings.map { ($0.role, $0.found) }) { first, _ in first }
             var used: [AccountRole: AccountConfiguration] = [:]
             for role in accounts.keys { used[role] = try await account(role) }
             try await table.rebind(
                 accounts, settings: used.mapValues(\.settingName),
                 credentials: used.mapValues(\.credentials.fingerprint), now: now)
-        } catch {
-            await keeper.release(lease)
-            throw error
         }
-        await keeper.release(lease)
-        return true
+        return done != nil
     }
 }
