@@ -83,6 +83,14 @@ struct MirrorOptions: ParsableArguments {
         return ValidationError(wrong.flag + error.description.dropFirst(error.setting.count))
     }
 
+    /// Opens a database that is there, for a command about all that is in it; nobody asks whether the mirror is.
+    static func openWhicheverThereAre(
+        _ configuration: MirrorConfiguration, _: HumanMirror.Making
+    ) async throws -> HumanMirror {
+        try configuration.requireDatabase()
+        return try await HumanMirror.open(configuration)
+    }
+
     /// Opens the mirror, runs `body` on it and closes it again.
     ///
     /// - Parameters:

@@ -29,6 +29,9 @@ package struct Pause: Equatable, Sendable {
     package let until: Date?
     package let reason: String?
 
+    /// When it ends, for people.
+    package var ending: String { until.map { "until \($0.rfc3339)" } ?? "until mirror-bot resume" }
+
     /// Whether it holds at that time.
     package func holds(at now: Date) -> Bool { until.map { now < $0 } ?? true }
 }

@@ -1,3 +1,5 @@
+package import Foundation
+import Posts
 package import Storage
 
 /// The right to act for a mirror, held by one worker at a time.
@@ -15,6 +17,12 @@ package struct LeaseRecord: Equatable, Sendable {
     package let isReleased: Bool
     /// When the holder last beat, on the holder's wall clock: to be shown, never to decide.
     package let updatedMilliseconds: Int64
+
+    /// For how long the holder has not beaten, in seconds, on two wall clocks: to be shown, never to decide; nil if the
+    /// lease was given back.
+    package func silence(at now: Date) -> TimeInterval? {
+        isReleased ? nil : now.timeIntervalSince(Date(milliseconds: updatedMilliseconds))
+    }
 
     /// The lease, if `owner` is who holds it.
     package func lease(of owner: String) -> Lease? {

@@ -146,6 +146,18 @@ package protocol StorageEngine: Sendable {
 }
 
 extension StorageEngine {
+    /// Runs `body` on the engine and closes it, whatever comes of that.
+    package func closing<Value>(after body: (any StorageEngine) async throws -> Value) async throws -> Value {
+        do {
+            let value = try await body(self)
+            await close()
+            return value
+        } catch {
+            await close()
+            throw error
+        }
+    }
+
     /// Runs `body` in one durable transaction, as if no other ran meanwhile; see ``run(_:_:)``.
     @discardableResult
     package func transaction<Value: Sendable>(

@@ -39,13 +39,13 @@ struct BackupCommand: AsyncParsableCommand {
         }
     }
 
-    private static func open(_ configuration: MirrorConfiguration, _: HumanMirror.Making) async throws -> HumanMirror {
+    private static func open(
+        _ configuration: MirrorConfiguration, _ making: HumanMirror.Making
+    ) async throws -> HumanMirror {
         guard case .sqlite = configuration.storage else {
             throw ConfigurationError(
                 "DATABASE_URL", "names a server, whose data is copied with pg_dump and not with this")
         }
-        // Whatever mirrors there are.
-        try configuration.requireDatabase()
-        return try await HumanMirror.open(configuration)
+        return try await MirrorOptions.openWhicheverThereAre(configuration, making)
     }
 }

@@ -15,15 +15,8 @@ struct MigrateCommand: AsyncParsableCommand {
         // A release migrates before anybody has set an account's last variable.
         let (configuration, _) = try await options.configuration(readsAccounts: false)
         try configuration.requireLastingStorage()
-        let storage = try await Storage.open(configuration.storage)
-        do {
-            let applied = try await Migrations.apply(to: storage)
-            await storage.close()
-            for id in applied { print("applied \(id)") }
-            if applied.isEmpty { print("nothing to do: \(configuration.storage) is up to date") }
-        } catch {
-            await storage.close()
-            throw error
-        }
+        let applied = try await Storage.open(configuration.storage).closing { try await Migrations.apply(to: $0) }
+        for id in applied { print("applied \(id)") }
+        if applied.isEmpty { print("nothing to do: \(configuration.storage) is up to date") }
     }
 }

@@ -16,7 +16,9 @@ struct MirrorsCommand: AsyncParsableCommand {
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        try await options.withMirror(readsAccounts: false, looksOnly: true, opening: Self.open) { mirror in
+        try await options.withMirror(
+            readsAccounts: false, looksOnly: true, opening: MirrorOptions.openWhicheverThereAre
+        ) { mirror in
             let now = mirror.clock.now
             var found: [FoundMirror] = []
             for (name, record) in try await MirrorTable.all(in: mirror.storage) {
@@ -30,12 +32,6 @@ struct MirrorsCommand: AsyncParsableCommand {
             let width = found.map(\.name.count).max() ?? 0
             for mirror in found { print(mirror.line(nameWidth: width)) }
         }
-    }
-
-    private static func open(_ configuration: MirrorConfiguration, _: HumanMirror.Making) async throws -> HumanMirror {
-        // Whatever mirrors there are.
-        try configuration.requireDatabase()
-        return try await HumanMirror.open(configuration)
     }
 }
 
@@ -62,15 +58,12 @@ private struct FoundMirror: Encodable {
 
     init(_ name: String, _ record: MirrorRecord, _ lease: LeaseRecord?, now: Date) {
         (self.name, human, bot) = (name, record.humanHandle, record.botHandle)
-        let isHeld = lease.map { lease in
-            let beat = Date(timeIntervalSince1970: Double(lease.updatedMilliseconds) / 1_000)
-            return !lease.isReleased && now.timeIntervalSince(beat) < HumanMirror.usualSilence
-        }
+        let isHeld = lease?.silence(at: now).map { $0 < HumanMirror.usualSilence } ?? false
         state =
             switch record.move?.state {
             case .left: .left
             case .arriving: .arriving
-            case nil: record.pause?.holds(at: now) == true ? .paused : isHeld == true ? .running : .stopped
+            case nil: record.pause?.holds(at: now) == true ? .paused : isHeld ? .running : .stopped
             }
     }
 

@@ -49,23 +49,18 @@ struct MoveCommand: AsyncParsableCommand {
             if case .sqlite = location, mirror.configuration.isDyno {
                 throw ConfigurationError("--to", "is a folder, and a dyno's disk is forgotten daily")
             }
-            let target = try await Self.open(location)
-            do {
-                let names = all ? try await MirrorTable.names(in: mirror.storage) : [mirror.name]
-                try await move(names, from: mirror, to: target, location)
-                await target.close()
-            } catch {
-                await target.close()
-                throw error
-            }
+            let names = all ? try await MirrorTable.names(in: mirror.storage) : [mirror.name]
+            try await Self.open(location).closing { try await move(names, from: mirror, to: $0, location) }
         }
     }
 
     /// Opens what there is; whichever mirrors, if all are meant.
-    private func open(_ configuration: MirrorConfiguration, _: HumanMirror.Making) async throws -> HumanMirror {
-        guard all else { return try await HumanMirror.open(configuration, making: .nothing) }
-        try configuration.requireDatabase()
-        return try await HumanMirror.open(configuration)
+    private func open(
+        _ configuration: MirrorConfiguration, _ making: HumanMirror.Making
+    ) async throws -> HumanMirror {
+        all
+            ? try await MirrorOptions.openWhicheverThereAre(configuration, making)
+            : try await HumanMirror.open(configuration, making: making)
     }
 
     private func move(
@@ -97,7 +92,7 @@ struct MoveCommand: AsyncParsableCommand {
         }
         let key = receipts.contains { $0.rows["credentials"] != nil } ? mirror.vault.keyPlace : nil
         if json { return try JSONOutput.print(MoveReport(moved: receipts, keyPlace: key)) }
-        for line in Self.next(location, key: key, of: mirror.configuration) { Swift.print(line) }
+        for line in Self.next(location, key: key) { Swift.print(line) }
     }
 
     /// Asks before an older copy is written over.
@@ -172,7 +167,7 @@ struct MoveCommand: AsyncParsableCommand {
     }
 
     /// What a person has to do so that the mirror runs at its new place.
-    private static func next(_ location: StorageLocation, key: String?, of: MirrorConfiguration) -> [String] {
+    private static func next(_ location: StorageLocation, key: String?) -> [String] {
         var lines: [String] = []
         switch (key, location) {
         case ("SECRET_KEY"?, _): lines.append("keep SECRET_KEY as it is: it opens the logins there too")

@@ -3,7 +3,6 @@ import Fleet
 import Foundation
 import Mirroring
 import Outbox
-import Posts
 
 /// `mirror-bot run`.
 struct RunCommand: AsyncParsableCommand {
@@ -29,8 +28,7 @@ struct RunCommand: AsyncParsableCommand {
             try await mirror.withWorker { worker in
                 if dryRun { return try await pretend(worker) }
                 if let pause = try await mirror.table.pause(at: mirror.clock.now) {
-                    let end = pause.until.map { "until \($0.rfc3339)" } ?? "until mirror-bot resume"
-                    return print("nothing was done: mirror \(mirror.name) pauses \(end)")
+                    return print("nothing was done: mirror \(mirror.name) pauses \(pause.ending)")
                 }
                 guard try await worker.runOnce() else {
                     throw CommandError(

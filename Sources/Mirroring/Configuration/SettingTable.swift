@@ -71,15 +71,9 @@ extension MirrorConfiguration {
     /// - Throws: ``ConfigurationError`` for a value that cannot be used; `StorageError`.
     package func valuesWithSettings() async throws -> SettingValues {
         if case .sqlite(let path) = storage, !FileManager.default.fileExists(atPath: path) { return values }
-        let engine = try await Storage.open(storage)
-        do {
+        return try await Storage.open(storage).closing { engine in
             try await Migrations.check(engine)
-            let stored = try await SettingTable(storage: engine, mirror: mirror).all()
-            await engine.close()
-            return try values.overlaid(with: stored)
-        } catch {
-            await engine.close()
-            throw error
+            return try values.overlaid(with: try await SettingTable(storage: engine, mirror: mirror).all())
         }
     }
 }

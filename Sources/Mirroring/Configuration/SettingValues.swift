@@ -166,9 +166,7 @@ package struct SettingValues: Sendable {
             try Self.requireOfMirror(name, text)
             if origin(name) != .flag { values.found[name] = (text, .stored) }
         }
-        for setting in Setting.all where values.origin(setting.name) == .fallback {
-            values.found[setting.name] = values.fallback(of: setting)
-        }
+        values.deriveDefaults()
         return values
     }
 
@@ -176,9 +174,9 @@ package struct SettingValues: Sendable {
     ///
     /// - Parameters:
     ///   - name: The variable's name.
-    ///   - text: Its value; nil for one that is only named.
+    ///   - text: Its value.
     /// - Throws: ``ConfigurationError`` that says why.
-    static func requireOfMirror(_ name: String, _ text: String? = nil) throws {
+    static func requireOfMirror(_ name: String, _ text: String) throws {
         guard let setting = Setting.all.first(where: { $0.name == name }) else {
             let near = Spelling.nearest(to: name.uppercased(), among: Setting.all.map(\.name))
             throw ConfigurationError(
@@ -188,7 +186,7 @@ package struct SettingValues: Sendable {
         guard !setting.isOfProcess else {
             throw ConfigurationError(name, "belongs to the process or to a login; put it into the environment or .env")
         }
-        if let text { try check(text, of: setting) }
+        try check(text, of: setting)
     }
 
     /// The values where logins that are stored decide about networks that nobody named, and about what follows from them.
@@ -200,10 +198,15 @@ package struct SettingValues: Sendable {
         for (role, network) in networks where networkSetting(of: role) == nil {
             values.found["\(role.prefix)_NETWORK"] = (network.rawValue, .login)
         }
-        for setting in Setting.all where values.origin(setting.name) == .fallback {
-            values.found[setting.name] = values.fallback(of: setting)
-        }
+        values.deriveDefaults()
         return values
+    }
+
+    /// Brings defaults that other settings decide up to date with these.
+    private mutating func deriveDefaults() {
+        for setting in Setting.all where origin(setting.name) == .fallback {
+            found[setting.name] = fallback(of: setting)
+        }
     }
 
     private func fallback(of setting: Setting) -> Found? {

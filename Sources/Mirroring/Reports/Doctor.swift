@@ -274,10 +274,9 @@ extension HumanMirror {
     /// - Returns: What there is to say of it.
     /// - Throws: The store's error.
     func workerProblem(now: Date, silence: TimeInterval = usualSilence) async throws -> String? {
-        guard let lease = try await LeaseTable(storage: storage, mirror: name).record(), !lease.isReleased else {
+        guard let silent = try await LeaseTable(storage: storage, mirror: name).record()?.silence(at: now) else {
             return "none is running; start one with mirror-bot run"
         }
-        let silent = now.timeIntervalSince(Date(milliseconds: lease.updatedMilliseconds))
         guard silent >= silence else { return nil }
         return "its last beat was \(Int(silent)) s ago; after \(Int(silence)) s it counts as gone"
     }
