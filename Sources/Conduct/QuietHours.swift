@@ -29,7 +29,8 @@ package struct QuietHours: Equatable, Sendable, CustomStringConvertible {
         }
         var minutes: Set<MinuteOfDay> = []
         for range in trimmed.split(separator: ",", omittingEmptySubsequences: false) {
-            let ends = range.split(separator: "-", omittingEmptySubsequences: false).map(Self.minute)
+            let ends = range.split(separator: "-", omittingEmptySubsequences: false)
+                .map { MinuteOfDay.minutes(ofClock: $0) }
             guard ends.count == 2, let start = ends[0], let end = ends[1], start != end, start < MinuteOfDay.count
             else { return nil }
             let last = end > start ? end : end + MinuteOfDay.count
@@ -41,15 +42,4 @@ package struct QuietHours: Equatable, Sendable, CustomStringConvertible {
 
     /// Whether the bot keeps quiet in `minute`.
     package func contains(_ minute: MinuteOfDay) -> Bool { minutes.contains(minute) }
-
-    /// Minutes since midnight of a time written as `H:MM` or `HH:MM`, 0 through 1440.
-    private static func minute(_ text: Substring) -> Int? {
-        let parts = text.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
-        guard parts.count == 2, (1...2).contains(parts[0].count), parts[1].count == 2,
-            parts.allSatisfy({ $0.allSatisfy(\.isASCIIDigit) })
-        else { return nil }
-        let numbers = parts.map { $0.reduce(0) { $0 * 10 + Int($1 - 0x30) } }
-        let minute = numbers[0] * 60 + numbers[1]
-        return numbers[1] < 60 && minute <= MinuteOfDay.count ? minute : nil
-    }
 }

@@ -90,30 +90,19 @@ extension OutboxStore {
     /// - Throws: The store's error.
     package func approve(_ id: String, now: Date, expires: Date) async throws -> Bool {
         let hasTime: SQL = "kind = 'post' AND due_ms > \(now.milliseconds)"
-        return try await decide(
-            id,
+        return try await steer(
+            id, ifIn: [.suggested],
             """
             state = 'planned', expires_ms = CASE WHEN \(hasTime) THEN expires_ms ELSE \(expires.milliseconds) END,
-                due_ms = CASE WHEN \(hasTime) THEN due_ms ELSE \(now.milliseconds) END,
-                updated_ms = \(now.milliseconds)
-            """)
+                due_ms = CASE WHEN \(hasTime) THEN due_ms ELSE \(now.milliseconds) END
+            """, now: now)
     }
 
     /// Decides against a suggestion.
     ///
     /// - Returns: False if there is no such suggestion.
     package func dismiss(_ id: String, now: Date) async throws -> Bool {
-        try await decide(id, "state = 'skipped', reason = 'dismissed', updated_ms = \(now.milliseconds)")
-    }
-
-    private func decide(_ id: String, _ assignments: SQL) async throws -> Bool {
-        try await storage.transaction { connection in
-            let changed = try connection.execute(
-                "UPDATE actions SET \(assignments) WHERE mirror = \(mirror) AND id = \(id) AND state = 'suggested'")
-            guard changed == 1 else { return false }
-            try noteUses(by: [try action(id, on: connection)].compactMap(\.self), on: connection)
-            return true
-        }
+        try await steer(id, ifIn: [.suggested], "state = 'skipped', reason = 'dismissed'", now: now)
     }
 
     /// Ends what was still to be done for the account that acted until now.

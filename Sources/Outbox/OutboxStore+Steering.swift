@@ -8,7 +8,8 @@ import Storage
 /// before that wins, and one that comes after finds nothing to change.
 extension OutboxStore {
     /// The states in which an action waits, and no request for it can have left.
-    private static let waiting: SQL = "state IN ('planned', 'claimed', 'suggested')"
+    static let waitingStates: [ActionState] = [.planned, .claimed, .suggested]
+    private static let waiting: SQL = "state IN \(list: waitingStates.map(\.rawValue))"
 
     /// Decides against an action that waits.
     ///
@@ -126,13 +127,19 @@ extension OutboxStore {
     /// A worker that had taken the action must take it anew.
     private static let unclaimed: SQL = "state = CASE WHEN state = 'claimed' THEN 'planned' ELSE state END"
 
-    private func steer(_ id: String, _ assignments: SQL, now: Date) async throws -> Bool {
+    /// Changes an action in one of some states, none of which a worker leaves without looking at them.
+    ///
+    /// - Returns: False if it is in another one, or not there.
+    /// - Throws: The store's error.
+    func steer(
+        _ id: String, ifIn states: [ActionState] = waitingStates, _ assignments: SQL, now: Date
+    ) async throws -> Bool {
         try await storage.transaction { connection in
             guard let before = try action(id, on: connection) else { return false }
             let changed = try connection.execute(
                 """
                 UPDATE actions SET \(assignments), updated_ms = \(now.milliseconds)
-                WHERE mirror = \(mirror) AND id = \(id) AND \(Self.waiting)
+                WHERE mirror = \(mirror) AND id = \(id) AND state IN \(list: states.map(\.rawValue))
                 """)
             guard changed == 1, let after = try action(id, on: connection) else { return false }
             try noteUses(by: [before, after], on: connection)

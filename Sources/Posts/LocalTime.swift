@@ -20,6 +20,23 @@ package struct MinuteOfDay: Hashable, Comparable, Codable, Sendable, CustomStrin
         self.value = total < 0 ? total + Self.count : total
     }
 
+    /// Nil unless `text` is a time of day as `7:05` or `07:05`.
+    package init?(clock text: some StringProtocol) {
+        guard let minutes = Self.minutes(ofClock: text) else { return nil }
+        self.init(minutes)
+    }
+
+    /// Minutes since midnight of a time written as `H:MM` or `HH:MM`, 0 through 1440: the day's end may be meant too.
+    package static func minutes(ofClock text: some StringProtocol) -> Int? {
+        let parts = Array(text.utf8).split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+        guard parts.count == 2, (1...2).contains(parts[0].count), parts[1].count == 2,
+            parts.allSatisfy({ $0.allSatisfy(\.isASCIIDigit) })
+        else { return nil }
+        let numbers = parts.map { $0.reduce(0) { $0 * 10 + Int($1 - 0x30) } }
+        let minute = numbers[0] * 60 + numbers[1]
+        return numbers[1] < 60 && minute <= count ? minute : nil
+    }
+
     package static func < (left: Self, right: Self) -> Bool { left.value < right.value }
 
     /// The shorter way round the clock between two minutes, 0 through 720.

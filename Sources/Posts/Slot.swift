@@ -20,6 +20,11 @@ package struct Slot: Equatable, Sendable {
             guard number > 0, description == text else { return nil }
         }
 
+        /// A name as a person types it: in full, or as `#3` for a slot of today.
+        package init?(typed text: String, today: LocalDay) {
+            self.init(text.hasPrefix("#") ? "\(today)\(text)" : text)
+        }
+
         package var description: String { "\(day)#\(number)" }
     }
 

@@ -12,12 +12,7 @@ import Testing
 
     @Test func aMirrorGoesToAServerRunsThereAndComesBack() async throws {
         let sandbox = try await Sandbox.live()
-        let login = try await stage.run(
-            "login", "mastodon", "--as", "bot", "--server", sandbox.url, "--token", input: sandbox.botToken + "\n")
-        try #require(login.status == 0)
-        try await stage.train(Fixture.lines())
-        let worker = try stage.start(["run"])
-        try await worker.waitForError("Worker started")
+        let worker = try await stage.startMirror(on: sandbox)
         let server = try await PostgresServer.start(password: "planted4711")
 
         let early = try await stage.run("move", "--to", server.url())

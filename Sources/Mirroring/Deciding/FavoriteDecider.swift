@@ -116,8 +116,12 @@ package struct FavoriteDecider: Sendable {
     }
 
     private func isAutomatic(_ author: AccountID, _ consenting: Set<AccountID>) -> Bool {
+        asksNobody && mayFavorite(author, consenting)
+    }
+
+    /// Whether the settings leave favorites to the bot, as far as the network does.
+    private var asksNobody: Bool {
         configuration.favoriteMode == .auto && !configuration.review.contains(.favorite)
-            && mayFavorite(author, consenting)
     }
 
     /// Whether a post by `author` may become a favorite without a person's decision.
@@ -163,7 +167,7 @@ package struct FavoriteDecider: Sendable {
     private func condition(_ isAutomatic: Bool) -> String {
         guard !isAutomatic else { return "" }
         if !capabilities.canFavorite { return "; the network does not let software give favorites, so do it by hand" }
-        guard configuration.favoriteMode == .auto, !configuration.review.contains(.favorite) else { return "" }
+        guard asksNobody else { return "" }
         return capabilities.automaticFavorites == .consenting
             ? "; the author has not asked for the bot's attention" : ""
     }

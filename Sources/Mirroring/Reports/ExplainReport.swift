@@ -316,12 +316,9 @@ extension HumanMirror {
     /// - Throws: ``ActionNameError``; the store's error.
     package func action(named name: String, now: Date) async throws -> (action: Action, isStored: Bool) {
         let outbox = outbox(lease: nil)
-        var name = name
-        if name.hasPrefix("#"), let zone = try await knownTimeZone() {
-            name = "\(LocalTime(now, in: zone).day)\(name)"
-        }
-        if let slot = Slot.Name(name) {
-            if let action = try await outbox.action(.post, subject: name) { return (action, true) }
+        let today = LocalTime(now, in: try await knownTimeZone() ?? .gmt).day
+        if let slot = Slot.Name(typed: name, today: today) {
+            if let action = try await outbox.action(.post, subject: slot.description) { return (action, true) }
             if let action = try await preview(of: slot, now: now) { return (action, false) }
             throw ActionNameError.unknown(name)
         }

@@ -91,9 +91,8 @@ struct IdleReasons {
     }
 
     private func pausing(_ pause: Pause) -> String {
-        let end = pause.until.map { "until \($0.rfc3339)" } ?? "until mirror-bot resume"
         let reason = pause.reason.map { ": \($0)" } ?? ""
-        return "nothing is sent: the mirror pauses since \(pause.since.rfc3339) \(end)\(reason)"
+        return "nothing is sent: the mirror pauses since \(pause.since.rfc3339) \(pause.ending)\(reason)"
     }
 
     private var money: [String] {

@@ -172,7 +172,7 @@ package struct StatusReporter: Sendable {
         let accounts = try await FoundAccounts(in: mirror)
         let spending = accounts.networks.contains(.x) ? try await mirror.spending.spending(at: now) : nil
         let isRunning = try await mirror.workerProblem(now: now) == nil
-        var troubles = try await troubles(outbox, now: now)
+        var troubles = try await troubles(record, outbox, now: now)
         troubles.feeds = try await mirror.feeds.health(now: now)
         let idle = IdleReasons(
             configuration: configuration, accounts: accounts, spending: spending, zone: zone,
@@ -201,13 +201,12 @@ package struct StatusReporter: Sendable {
             "\(LocalTime(date, in: zone).minute) (in \(minutes < 90 ? "\(minutes) min" : "\((minutes + 30) / 60) h"))"
     }
 
-    private func troubles(_ outbox: OutboxStore, now: Date) async throws -> Troubles {
+    private func troubles(_ record: MirrorRecord, _ outbox: OutboxStore, now: Date) async throws -> Troubles {
         var troubles = Troubles()
         troubles.refusals = try await mirror.refusals.all()
         troubles.unconfirmed = try await outbox.recent(Self.unconfirmedSearched, since: now - 86_400)
             .filter(\.isUnconfirmed)
         troubles.database = try await mirror.databaseProblem()
-        let record = try await mirror.table.record()
         troubles.move = record.move?.problem
         troubles.pause = record.pause.flatMap { $0.holds(at: now) ? $0 : nil }
         return troubles

@@ -27,7 +27,7 @@ package struct PersonTime: Sendable {
         }
         if let day = LocalDay(text) { return LocalDayMinutes(day, in: zone).start }
         let parts = text.split(whereSeparator: { $0 == " " || $0 == "T" })
-        if parts.count == 2, let day = LocalDay(parts[0]), let minute = MinuteOfDay(clock: String(parts[1])) {
+        if parts.count == 2, let day = LocalDay(parts[0]), let minute = MinuteOfDay(clock: parts[1]) {
             return instant(minute, of: day)
         }
         return Date(rfc3339: text)
@@ -46,17 +46,5 @@ package struct PersonTime: Sendable {
         }
         let (seconds, isTooLong) = number.multipliedReportingOverflow(by: unit)
         return isTooLong || seconds > 3_653 * 86_400 ? nil : TimeInterval(seconds)
-    }
-}
-
-extension MinuteOfDay {
-    /// The minute of `7:05` or `07:05`; nil for anything else.
-    package init?(clock text: String) {
-        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        guard parts.count == 2, (1...2).contains(parts[0].utf8.count), parts[1].utf8.count == 2,
-            parts.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }), let hour = Int(parts[0]),
-            let minute = Int(parts[1]), hour < 24, minute < 60
-        else { return nil }
-        self.init(hour * 60 + minute)
     }
 }

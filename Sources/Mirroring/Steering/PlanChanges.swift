@@ -226,7 +226,7 @@ package struct PlanChanges: Sendable {
     /// The slot that a person means: `2026-11-24#2`, `#2` of today, or the beginning of an identifier.
     private func slot(_ word: String, now: Date) async throws -> Action {
         let today = LocalTime(now, in: zone).day
-        if let name = Slot.Name(word.hasPrefix("#") ? "\(today)\(word)" : word) {
+        if let name = Slot.Name(typed: word, today: today) {
             try await settle(name.day, now: now)
             guard let slot = try await store.action(.post, subject: name.description) else {
                 let count = try await store.slots(of: name.day).count

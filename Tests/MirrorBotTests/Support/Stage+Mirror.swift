@@ -1,6 +1,7 @@
 import Configuration
 import Foundation
 import Mirroring
+import Sandbox
 
 extension Stage {
     /// Makes the database, which commands that only look do not.
@@ -24,6 +25,17 @@ extension Stage {
     func train(_ lines: String, environment: [String: String] = [:]) async throws {
         let ending = try await run("train", "scheduler", "--from", "-", environment: environment, input: lines)
         guard ending.status == 0 else { throw StageError(ending) }
+    }
+
+    /// Logs the bot in, teaches the mirror some posts, and starts a worker.
+    func startMirror(on sandbox: Sandbox) async throws -> RunningProgram {
+        let login = try await run(
+            "login", "mastodon", "--as", "bot", "--server", sandbox.url, "--token", input: sandbox.botToken + "\n")
+        guard login.status == 0 else { throw StageError(login) }
+        try await train(Fixture.lines())
+        let worker = try start(["run"])
+        try await worker.waitForError("Worker started")
+        return worker
     }
 
     /// Opens the mirror's data as the program does.

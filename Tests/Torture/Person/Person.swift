@@ -169,7 +169,7 @@ actor Person {
         number += 1
         // Cancelling ends the waiting for nothing: what was begun is to be known.
         let (stage, number) = (stage, number)
-        let ended = await Task.detached { try? await stage.command(words, number: number) }.value
+        let ended = await Task.detached { try? await stage.command(words, log: "person-\(number)") }.value
         guard let ended else { return (.exited(70), nil) }
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601

@@ -96,30 +96,26 @@ final class Stage: Sendable {
     ///
     /// - Throws: ``TestSupportError`` with what it said instead.
     func status() async throws -> String {
-        let rehearsal = Rehearsal.Settings(origin: Self.origin, started: started, factor: settings.factor)
-        let process = try WorkerProcess(
-            name: "status", words: [settings.program, "status", "--json"],
-            environment: environment.merging(rehearsal.variables) { $1 }.merging(["LOG_LEVEL": "error"]) { $1 },
-            logPath: folder.log("status"))
-        guard await process.wait(seconds: 60, until: \.hasEnded) == .exited(0) else {
-            throw TestSupportError("could not ask for the status: \(process.output.suffix(2_000))")
+        let (state, output) = try await command(["status", "--json"], log: "status")
+        guard state == .exited(0) else {
+            throw TestSupportError("could not ask for the status: \(output.suffix(2_000))")
         }
-        return process.output
+        return output
     }
 
     /// Runs a command of a person's to its end.
     ///
     /// - Parameters:
     ///   - words: The command with its arguments.
-    ///   - number: Tells its output from that of others.
+    ///   - log: Where it writes, of which nothing else does.
     /// - Returns: What became of it, and what it said.
     /// - Throws: ``TestSupportError`` if it cannot be started.
-    func command(_ words: [String], number: Int) async throws -> (state: WorkerProcess.State, output: String) {
+    func command(_ words: [String], log: String) async throws -> (state: WorkerProcess.State, output: String) {
         let rehearsal = Rehearsal.Settings(origin: Self.origin, started: started, factor: settings.factor)
         let process = try WorkerProcess(
             name: words[0], words: [settings.program] + words,
             environment: environment.merging(rehearsal.variables) { $1 }.merging(["LOG_LEVEL": "error"]) { $1 },
-            logPath: folder.log("person-\(number)"))
+            logPath: folder.log(log))
         let state = await process.wait(seconds: 60, until: \.hasEnded)
         return (state, process.output)
     }
