@@ -20,6 +20,8 @@ package actor Courier {
     private static let replacementsAtMost = 3
     /// How far apart the two answers are that make a post count as gone for good, in seconds.
     private static let secondAnswer: TimeInterval = 600
+    /// How long an answer waits for the mentions to be read to their end, in seconds; then they cannot be read at all.
+    private static let hearing: TimeInterval = 3_600
     /// How many posts are remembered that may be gone; what is beyond begins anew.
     private static let doubtsAtMost = 1_000
 
@@ -61,10 +63,13 @@ package actor Courier {
 
     /// Sends the replies or favorites that were decided just now; what has to wait, or fails, is for the publisher.
     ///
-    /// - Throws: As ``deliverDue(_:)``.
-    func deliverDecided(_ kind: ActionKind) async throws {
+    /// - Parameters:
+    ///   - kind: Which of them.
+    ///   - heard: As for ``deliverDue(_:heard:)``.
+    /// - Throws: As ``deliverDue(_:heard:)``.
+    func deliverDecided(_ kind: ActionKind, heard: Date? = .distantFuture) async throws {
         let now = clock.now
-        let due = decided.filter { $0.kind == kind && $0.due <= now }
+        let due = decided.filter { $0.kind == kind && $0.due <= now && mayLeave($0, heard: heard, at: now) }
         decided.removeAll { $0.kind == kind }
         guard !due.isEmpty else { return }
         try await passing {
@@ -83,12 +88,16 @@ package actor Courier {
     /// At most one post leaves a call, and after an outage few of the missed ones leave at all; see
     /// ``OutboxStore/spreadLate(_:now:)``.
     ///
-    /// While the bot's network refuses its credentials nothing leaves; what cannot wait expires.
+    /// While the bot's network refuses its credentials nothing leaves; what cannot wait expires. An answer waits until
+    /// all that was said before it was decided has been read: its author may have asked to stop on a later page.
     ///
+    /// - Parameters:
+    ///   - kinds: What to send.
+    ///   - heard: When the mentions were last read to their end; nil if they were not yet.
     /// - Returns: When the next action wants attention; nil if none does.
     /// - Throws: ``UnusableAccount`` once the bot's credentials are given up; the store's error.
     @discardableResult
-    func deliverDue(_ kinds: [ActionKind]) async throws -> Date? {
+    func deliverDue(_ kinds: [ActionKind], heard: Date? = .distantFuture) async throws -> Date? {
         try await passing {
             let attention = try await nextAttention(kinds)
             guard let attention, attention <= clock.now else {
@@ -97,7 +106,7 @@ package actor Courier {
                 try await askAgain()
                 return attention
             }
-            try await deliver(kinds)
+            try await deliver(kinds, heard: heard)
             return try await nextAttention(kinds)
         }
     }
@@ -113,7 +122,7 @@ package actor Courier {
         }
     }
 
-    private func deliver(_ kinds: [ActionKind]) async throws {
+    private func deliver(_ kinds: [ActionKind], heard: Date?) async throws {
         for action in try await store.expire(now: clock.now) { await log(action) }
         guard try await bot.isOpen() else { return }
         for action in try await delivery.reconcile(now: { [clock] in clock.now }, allows: isAllowed) {
@@ -122,7 +131,8 @@ package actor Courier {
         try bot.check()
         let due = try await store.spreadLate(try await store.due(kinds, now: clock.now), now: clock.now)
         for action in due.expired { await log(action) }
-        try await send(due.ready)
+        let now = clock.now
+        try await send(due.ready.filter { mayLeave($0, heard: heard, at: now) })
         try await askAgain()
     }
 
@@ -146,6 +156,13 @@ package actor Courier {
             }
             try bot.check()
         }
+    }
+
+    /// Whether all that was said before an answer was decided has been read, or cannot be.
+    private func mayLeave(_ action: Action, heard: Date?, at now: Date) -> Bool {
+        // A row knows milliseconds.
+        action.kind != .reply || action.created.milliseconds <= (heard ?? .distantPast).milliseconds
+            || !(0..<Self.hearing).contains(now.timeIntervalSince(action.created))
     }
 
     /// When the next action wants attention.

@@ -22,7 +22,10 @@ struct Passes: Sendable {
     /// Makes today's plan when it is missing, and sends what is due.
     func publish() async throws -> Date {
         try await makePlan()
-        let attention = try await parts.courier.deliverDue(ActionKind.allCases)
+        // Where mentions are not read, nothing can be waited for.
+        var heard: Date? = .distantFuture
+        if let mentions = parts.feeds.mentions { heard = await mentions.lastRead }
+        let attention = try await parts.courier.deliverDue(ActionKind.allCases, heard: heard)
         let now = parts.clock.now
         let latest = now + parts.cadence.publisher.timeInterval
         if let resume = parts.bot.pause(at: now) { return min(resume, latest) }
@@ -56,7 +59,7 @@ struct Passes: Sendable {
         let next = try await feed.look(hear)
         try await sweepIfDue(feed)
         try await lookBelowOwnPosts(feed)
-        try await parts.courier.deliverDecided(.reply)
+        try await parts.courier.deliverDecided(.reply, heard: await feed.lastRead)
         return next
     }
 

@@ -120,4 +120,35 @@ import Testing
         #expect(try await deliver(0, slot: 1, of: paper, parts).state == .done)
         #expect(try await isArchived(0, in: paper))
     }
+
+    /// On a later page its author may have asked to stop.
+    @Test func anAnswerWaitsUntilWhatWasSaidBeforeIsRead() async throws {
+        let (paper, parts) = try await paper(posts: 6, shown: Set(0..<6))
+        let now = paper.clock.now
+        let wording = Action.Wording(source: Self.id(1), text: "thought number 1 of many", visibility: .unlisted)
+        func answer(_ name: String) async throws -> Action {
+            let target = Action.Target(
+                post: name, author: .mastodon("pal@a.example", localHost: ""), address: "address-\(name)")
+            let intent = Intent(
+                .reply(Action.Reply(to: target, thread: name, wording: wording)), due: now, expires: now + 86_400)
+            return try await parts.planner.store.propose(intent, now: now).action
+        }
+        func state(_ action: Action) async throws -> ActionState? {
+            try await parts.planner.store.action(.reply, subject: action.subject)?.state
+        }
+        let first = try await answer("one")
+        try await parts.courier.deliverDue([.reply], heard: nil)
+        try await parts.courier.deliverDue([.reply], heard: now - 1)
+        #expect(try await state(first) == .planned)
+        try await parts.courier.deliverDue([.reply], heard: now)
+        #expect(try await state(first) == .done)
+        // Mentions that cannot be read hold nothing up for long.
+        let second = try await answer("two")
+        try await paper.wait(3_590)
+        try await parts.courier.deliverDue([.reply], heard: now - 1)
+        #expect(try await state(second) == .planned)
+        try await paper.wait(20)
+        try await parts.courier.deliverDue([.reply], heard: now - 1)
+        #expect(try await state(second) == .done)
+    }
 }
