@@ -1,10 +1,11 @@
 import Foundation
+import Mirroring
 import TestSupport
 import Testing
 
 /// `mirror-bot demo`.
 ///
-/// Each run takes seconds, so the tests share three of them and make a fourth.
+/// Each run takes seconds, so the tests share three of them.
 @Suite(.timeLimit(.minutes(5))) struct DemoCommandTests {
     /// The summary as documented; decoding fails for a missing key, and the keys are compared besides.
     private struct Summary: Decodable, Equatable {
@@ -177,5 +178,36 @@ import Testing
         let ending = try await stage.run("demo", "--from", path)
         #expect(ending.status == 65)
         #expect(ending.error.contains("holds no public posts"))
+    }
+
+    /// What is kept is a mirror like any other, on a network that goes on by the clock.
+    @Test func aKeptDemoIsAMirrorToTry() async throws {
+        // Noon in Tokyo.
+        let rehearsal = Rehearsal.Settings(
+            origin: Date(timeIntervalSince1970: 1_780_455_600), started: Date(), factor: 1)
+        let stage = try Stage(rehearsal.variables.merging(["MIRROR_BOT_HOME": ""]) { $1 })
+        let demo = try stage.start(["demo", "--days", "2", "--keep", "tour"])
+        try await demo.waitForError("cd tour")
+        let again = try await stage.run("demo", "--keep", "tour")
+        #expect(again.status == 64)
+        #expect(again.error.contains("could not make the folder tour: it is there already; name a new one"))
+        let tour = stage.workingFolder + "/tour"
+        #expect(try FileManager.default.contentsOfDirectory(atPath: tour).contains(".env"))
+
+        func run(_ words: String) async throws -> Ending {
+            try await stage.start(words.split(separator: " ").map(String.init), in: tour).ending()
+        }
+        let status = try await run("status")
+        #expect(status.output.contains("2026-06-03"))
+        #expect(status.output.contains("✖ not sending: no worker is running"))
+        let once = try await run("run --once")
+        #expect(once.status == 0, "\(once.error)")
+        let doctor = try await run("doctor")
+        #expect(doctor.output.contains("✔ bot         @mirror@sandbox.example on Mastodon"))
+        #expect(!(try await run("plan").output).contains("no-text"))
+        demo.send(SIGINT)
+        _ = await demo.ending()
+        // Its network is gone, and what it did can still be looked at.
+        #expect(try await run("status").output.contains("favorite done"))
     }
 }

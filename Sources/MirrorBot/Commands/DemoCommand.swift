@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Logging
+import Mirroring
 import Posts
 
 /// `mirror-bot demo`.
@@ -10,7 +11,8 @@ struct DemoCommand: AsyncParsableCommand {
         abstract: "Watch a mirror live some days in seconds: no account, no server, no key.",
         discussion: """
             Learns from a bundled sample archive, or from your own download, and runs the real worker against a small \
-            network inside this process. Nothing leaves this machine and nothing is kept.
+            network inside this process. Nothing leaves this machine, and nothing is kept unless you say --keep: then \
+            the network stays open until Ctrl-C, and in the new folder every other command works on what the demo made.
             """)
 
     @Option(help: "mastodon, x or bluesky.", transform: NetworkArgument.network)
@@ -28,6 +30,11 @@ struct DemoCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Time zone of your own archive.", valueName: "zone"))
     var timeZone: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Make this folder and keep the mirror in it, to try the other commands on.", valueName: "folder"))
+    var keep: String?
+
     @Flag(help: "End with one JSON object on a line of its own.")
     var json = false
 
@@ -44,25 +51,42 @@ struct DemoCommand: AsyncParsableCommand {
         LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
         let bar = ProgressView()
         let line = DemoLine(terminal: .error)
+        let rehearsal = try Rehearsal(variables: ProcessInfo.processInfo.environment, accounts: [])
         let demo = Demo(
             network: network, from: from, days: days, seed: seed, zone: timeZone.flatMap(TimeZone.init(identifier:)),
+            keep: keep, clock: rehearsal.clock ?? SystemClock(),
             say: { text in
                 bar.finish()
                 StandardError.write(text + "\n")
             },
             report: { if line.isShown { bar.show($0) } }, watch: line.isShown ? line.show : nil)
-        let result = try await {
-            defer {
-                bar.finish()
-                line.clear()
-            }
-            return try await demo.run()
-        }()
-        if json {
-            try JSONOutput.print(result.summary, isOneLine: true)
-        } else {
-            for line in DemoView(result: result, terminal: .output).lines { print(line) }
+        func clear() {
+            bar.finish()
+            line.clear()
         }
+        defer { clear() }
+        try await demo.run { result in
+            clear()
+            if json {
+                try JSONOutput.print(result.summary, isOneLine: true)
+            } else {
+                for line in DemoView(result: result, terminal: .output).lines { print(line) }
+            }
+            guard let keep else { return }
+            fflush(nil)
+            StandardError.write("\n\(Self.open(keep))\n")
+            // A signal ends the program.
+            while true { try await Task.sleep(for: .seconds(3_600)) }
+        }
+    }
+
+    private static func open(_ folder: String) -> String {
+        """
+        The network stays open until Ctrl-C. In another terminal:
+
+          cd \(DemoView.quoted(folder))
+          mirror-bot status
+        """
     }
 }
 

@@ -10,6 +10,8 @@ import Networks
 import Outbox
 import Posts
 import Sandbox
+import Schedule
+import Synchronization
 
 /// Some days of a mirror on a network inside this process, on a clock that jumps.
 struct Demo {
@@ -19,6 +21,8 @@ struct Demo {
     /// How many of the people whom an archive answers live in the sandbox.
     private static let friendsAtMost = 8
     private static let mirror = "demo"
+    /// For how many days people go on talking on the network of a mirror that is kept.
+    private static let daysToTry = 7
 
     /// Where the human and the bot live.
     let network: NetworkName
@@ -27,6 +31,10 @@ struct Demo {
     let days: Int
     let seed: UInt64
     let zone: TimeZone?
+    /// The new folder that keeps the mirror, whose days then end now; nil to keep nothing.
+    let keep: String?
+    /// The clock that a mirror which is kept goes on by.
+    let clock: any WallClock
     /// Told what happens, for a person who waits.
     let say: @Sendable (String) -> Void
     /// Told how far the reading of a download is.
@@ -35,51 +43,79 @@ struct Demo {
     let watch: (@Sendable (LocalTime, DemoLine.Counts) -> Void)?
 
     /// Runs the demo to its end.
-    func run() async throws -> DemoResult {
+    ///
+    /// - Parameter show: Given what came of it, while its network is still there.
+    /// - Throws: What `show` throws; ``CommandError`` for an archive or a folder that cannot be used.
+    func run(_ show: (DemoResult) async throws -> Void) async throws {
         let folder = try TemporaryFolder()
         let watch = Task { await folder.removeOnSignal() }
         defer {
             watch.cancel()
             folder.remove()
         }
+        let home = try keep.map(Self.made) ?? folder.path + (network == .mastodon ? "" : "/\(network.rawValue)")
         say("learning posting times and texts from \(from ?? "the sample archive") …")
-        let past = try await learnPosts(home: folder.path, on: .mastodon)
+        let sample = try from == nil ? sample(in: folder.path) : nil
+        let past = try await learnPosts(sample, home: network == .mastodon ? home : folder.path, on: .mastodon)
         if network != .mastodon {
             // The sandbox's world is written in its own server's names; the mirror learns the same past in the
             // network's.
-            _ = try await learnPosts(home: folder.path + "/\(network.rawValue)", on: network)
+            _ = try await learnPosts(sample, home: home, on: network)
         }
         let clock = VirtualClock(startingAt: past.origin)
+        let time = Mutex<any WallClock>(clock)
         let sandbox = try await Sandbox.start(
-            world: past.world(seed: seed, days: days, network: network), now: { clock.now })
+            world: past.world(seed: seed, days: keep == nil ? days : days + Self.daysToTry, network: network),
+            now: { time.withLock { $0.now } })
         do {
-            let home = network == .mastodon ? folder.path : folder.path + "/\(network.rawValue)"
             let result = try await live(past, sandbox, clock, home: home)
+            time.withLock { $0 = self.clock }
+            if keep != nil {
+                try writeSettings(variables(home: home, zone: past.zone.zone, sandbox: sandbox), in: home)
+            }
+            try await show(result)
             await sandbox.stop()
-            return result
         } catch {
             await sandbox.stop()
             throw error
         }
     }
 
+    // MARK: Keeping
+
+    /// Makes the folder in which a mirror is kept and returns its path.
+    private static func made(_ name: String) throws -> String {
+        let path = URL(fileURLWithPath: name).path
+        guard mkdir(path, 0o700) == 0 else {
+            let cause = errno == EEXIST ? "it is there already; name a new one" : String(cString: strerror(errno))
+            throw CommandError(.usage, "could not make the folder \(Printable.line(name)): \(cause)")
+        }
+        return path
+    }
+
+    /// Lets the commands that run in the folder find the mirror and its network.
+    private func writeSettings(_ variables: [String: String], in folder: String) throws {
+        let lines = variables.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)\n" }
+        try OutputFile(folder + "/.env", isForced: false).write(lines.joined())
+    }
+
     // MARK: Learning
 
     /// Archives the human's past, which needs no network.
-    private func learnPosts(home: String, on network: NetworkName) async throws -> DemoPast {
+    private func learnPosts(_ sample: String?, home: String, on network: NetworkName) async throws -> DemoPast {
         let first = zone ?? (from == nil ? Self.sampleZone : .current)
         return try await HumanMirror.open(try configuration(home: home, zone: first)).closing { mirror in
-            let path = try from ?? sample(in: home)
-            let isSample = from == nil
+            let isSample = sample != nil
             let adopt: @Sendable (Post) -> Post = { post in
                 SandboxIdentity.carried(isSample ? post : DemoPast.adopt(post), to: network)
             }
             let trainer = SchedulerTrainer(mirror: mirror, zone: first, report: { if !isSample { report($0) } })
-            let summary = try await trainer.train(fromArchive: path, localHost: SamplePeople.host, adopt: adopt)
+            let summary = try await trainer.train(
+                fromArchive: sample ?? from ?? "", localHost: SamplePeople.host, adopt: adopt)
             let zone = try await settledZone(named: summary.suggestedTimeZone, mirror.archive)
             return try await DemoPast(
-                archive: mirror.archive, posts: summary.learned, zone: zone,
-                origin: isSample ? Self.sampleOrigin : nil, friendsAtMost: Self.friendsAtMost)
+                archive: mirror.archive, posts: summary.learned, zone: zone, isSample: isSample,
+                origin: origin(in: zone.zone), friendsAtMost: Self.friendsAtMost)
         }
     }
 
@@ -89,10 +125,20 @@ struct Demo {
         return from == nil ? DemoZone(zone: Self.sampleZone) : try await .assumed(from: archive)
     }
 
+    /// The first instant of the demo; nil for the day after what an archive tells.
+    ///
+    /// What is kept is to go on by the clock of whoever tries it.
+    private func origin(in zone: TimeZone) -> Date? {
+        guard keep != nil else { return from == nil ? Self.sampleOrigin : nil }
+        let first = LocalTime(clock.now, in: zone).day.advanced(by: 1 - days)
+        return LocalDayMinutes(first, in: zone).start
+    }
+
     /// Writes the sample archive into a file and returns its path.
     private func sample(in folder: String) throws -> String {
         let path = folder + "/sample.jsonl"
-        try Data(SampleArchive(endingAt: Self.sampleOrigin).postLines.utf8).write(to: URL(fileURLWithPath: path))
+        let end = origin(in: zone ?? Self.sampleZone) ?? Self.sampleOrigin
+        try Data(SampleArchive(endingAt: end).postLines.utf8).write(to: URL(fileURLWithPath: path))
         return path
     }
 
@@ -130,7 +176,8 @@ struct Demo {
             let worker = Worker(mirror: mirror, cadence: cadence)
             let watching = watching(sandbox, clock, past.zone.zone)
             let outcome: Result<Void, any Error>
-            do { outcome = .success(try await worker.run(until: sandbox.world.end)) } catch {
+            let end = keep == nil ? sandbox.world.end : self.clock.now
+            do { outcome = .success(try await worker.run(until: end)) } catch {
                 outcome = .failure(error)
             }
             watching.cancel()
@@ -169,10 +216,16 @@ struct Demo {
         return cadence
     }
 
-    /// A configuration that knows the sandbox and nothing of the person's own accounts.
+    private func configuration(home: String, zone: TimeZone, sandbox: Sandbox? = nil) throws -> MirrorConfiguration {
+        let variables = variables(home: home, zone: zone, sandbox: sandbox)
+        let values = try SettingValues(environment: EnvironmentVariablesProvider(environmentVariables: variables))
+        return try MirrorConfiguration(values, environment: [:])
+    }
+
+    /// Settings that know the sandbox and nothing of the person's own accounts.
     ///
     /// Who brought an archive has no account in the sandbox: only the bot has.
-    private func configuration(home: String, zone: TimeZone, sandbox: Sandbox? = nil) throws -> MirrorConfiguration {
+    private func variables(home: String, zone: TimeZone, sandbox: Sandbox?) -> [String: String] {
         var variables = ["MIRROR": Self.mirror, "MIRROR_BOT_HOME": home, "TIME_ZONE": zone.identifier]
         if let dictionary = ProcessInfo.processInfo.environment["MECAB_DICTIONARY"] {
             variables["MECAB_DICTIONARY"] = dictionary
@@ -183,7 +236,6 @@ struct Demo {
                 variables.merge(sandbox.settings(of: role, on: network)) { $1 }
             }
         }
-        let values = try SettingValues(environment: EnvironmentVariablesProvider(environmentVariables: variables))
-        return try MirrorConfiguration(values, environment: [:])
+        return variables
     }
 }

@@ -24,10 +24,13 @@ extension DemoPast {
     ///   - archive: The human's posts.
     ///   - posts: How many were read.
     ///   - zone: The human's time zone.
-    ///   - origin: The first instant of the run; nil for the day after the newest post of somebody's own download.
+    ///   - isSample: Whether the archive is the sample's, and not somebody's own download.
+    ///   - origin: The first instant of the run; nil for the day after the newest post.
     ///   - friendsAtMost: How many people live in the sandbox because of the archive.
     /// - Throws: ``CommandError`` for an archive without public posts; the store's error.
-    init(archive: Archive, posts: Int, zone: DemoZone, origin: Date?, friendsAtMost: Int) async throws {
+    init(
+        archive: Archive, posts: Int, zone: DemoZone, isSample: Bool, origin: Date?, friendsAtMost: Int
+    ) async throws {
         guard let span = try await archive.span() else {
             throw CommandError(.badData, "could not run the demo: the archive holds no public posts")
         }
@@ -38,7 +41,7 @@ extension DemoPast {
         let nextDay = LocalTime(span.newest, in: zone.zone).day.advanced(by: 1)
         self.origin = origin ?? LocalDayMinutes(nextDay, in: zone.zone).start ?? span.newest
         friends = try await archive.repliedAuthors(limit: friendsAtMost).map(\.author.value)
-        humanPosts = origin == nil ? try await archive.standalonePosts().suffix(400) : nil
+        humanPosts = isSample ? nil : try await archive.standalonePosts().suffix(400)
     }
 
     /// The people to live among.

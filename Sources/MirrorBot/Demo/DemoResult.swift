@@ -98,7 +98,7 @@ extension DemoResult {
         network = world.configuration.botNetwork
         (favoritesLearned, normalsLearned) = learned
         let all = try await mirror.outbox(lease: nil).recent(100_000)
-        actions = all.filter { $0.due < world.end }.sorted { ($0.due, $0.id) < ($1.due, $1.id) }
+        actions = all.filter { $0.due < mirror.clock.now }.sorted { ($0.due, $0.id) < ($1.due, $1.id) }
         let slots = actions.filter { $0.kind == .post }
         let received = ledger.summary
         // Whether the human would favorite a post is known of the sample's alone.

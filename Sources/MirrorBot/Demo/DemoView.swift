@@ -255,7 +255,7 @@ struct DemoView {
     }
 
     /// The path as a shell reads it.
-    private static func quoted(_ path: String) -> String {
+    static func quoted(_ path: String) -> String {
         let isPlain = path.utf8.allSatisfy { byte in
             UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
                 || UInt8(ascii: "-")...UInt8(ascii: "9") ~= byte || byte == UInt8(ascii: "_")

@@ -27,10 +27,11 @@ package struct Rehearsal: Sendable {
     /// Reads the variables of a rehearsal, which ``Settings`` explains; without any it is ``off``.
     ///
     /// - Parameters:
-    ///   - values: Those of the process environment that ``isVariable(_:)`` names.
+    ///   - environment: The process environment; a variable that is set to nothing counts as not set.
     ///   - accounts: What the process would talk to.
     /// - Throws: ``ConfigurationError`` if one has no meaning, or if an account is not on this machine.
-    init(variables values: [String: String], accounts: [AccountConfiguration]) throws {
+    package init(variables environment: [String: String], accounts: [AccountConfiguration]) throws {
+        let values = environment.filter { Self.isVariable($0.key) && !$0.value.isEmpty }
         guard let first = values.keys.min() else {
             self = .off
             return

@@ -46,15 +46,16 @@ final class Stage: Sendable {
         try await Gate.shared.run { try await self.start(words, environment: environment).ending() }
     }
 
-    /// Starts mirror-bot beside the test.
+    /// Starts mirror-bot beside the test, in the working folder if no other is named.
     func start(
-        _ arguments: [String], environment: [String: String] = [:], input: String? = nil,
+        _ arguments: [String], in folder: String? = nil, environment: [String: String] = [:], input: String? = nil,
         replacing replaced: [Int32: Int32] = [:]
     ) throws -> RunningProgram {
         try RunningProgram(
             Launch(
                 path: try Self.program(), arguments: arguments,
-                environment: self.environment.merging(environment) { _, given in given }, folder: workingFolder,
+                environment: self.environment.merging(environment) { _, given in given },
+                folder: folder ?? workingFolder,
                 input: input, replaced: replaced))
     }
 
