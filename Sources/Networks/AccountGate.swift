@@ -186,7 +186,19 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         try await act(.favorite) { try await $0.favorite(favorite) }
     }
 
-    package func delete(_ address: String) async throws { try await act(.delete) { try await $0.delete(address) } }
+    @discardableResult
+    package func delete(_ address: String) async throws -> Removal {
+        try await act(.delete) { try await $0.delete(address) }
+    }
+
+    @discardableResult
+    package func unfavorite(_ favorite: FavoriteDraft) async throws -> Removal {
+        try await act(.unfavorite) { try await $0.unfavorite(favorite) }
+    }
+
+    package func edit(_ address: String, _ draft: Draft) async throws {
+        try await act(.edit) { try await $0.edit(address, draft) }
+    }
 
     package func labelAsBot() async throws {
         // Tokens without this one scope are in use, and everything else works with them.

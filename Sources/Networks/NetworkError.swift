@@ -79,6 +79,8 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
         case resolveIdentity = "resolve-identity"
         case labelAccount = "label-account"
         case delete
+        case unfavorite
+        case edit
     }
 
     /// What became of a write.
@@ -106,7 +108,7 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
     package var requestID: String?
     /// Before this, asking again is pointless; on the local clock.
     package var retryAfter: Date?
-    /// For ``Operation/publish`` and ``Operation/favorite``; for reads it tells nothing of importance.
+    /// For what changes something; for reads it tells nothing of importance.
     package var outcome: Outcome
     /// The call was made in nobody's name, with no credentials of an account.
     package var isAnonymous: Bool
@@ -189,7 +191,7 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
 
 extension NetworkError.Operation {
     /// Whether the call changes something at the network.
-    package var isWrite: Bool { [.publish, .favorite, .labelAccount, .delete].contains(self) }
+    package var isWrite: Bool { [.publish, .favorite, .labelAccount, .delete, .unfavorite, .edit].contains(self) }
 
     /// What stands after "could not".
     fileprivate var phrase: String {
@@ -210,6 +212,8 @@ extension NetworkError.Operation {
         case .resolveIdentity: "find the account"
         case .labelAccount: "label the account"
         case .delete: "delete a post"
+        case .unfavorite: "take a favorite back"
+        case .edit: "change a post"
         }
     }
 }

@@ -47,7 +47,27 @@ package protocol SocialNetwork: Sendable {
     func favorite(_ favorite: FavoriteDraft) async throws
 
     /// Deletes one of the account's own posts; one that is gone already is no error.
-    func delete(_ address: String) async throws
+    ///
+    /// - Returns: Whether it was still there, as far as the network tells.
+    @discardableResult
+    func delete(_ address: String) async throws -> Removal
+
+    /// Takes a favorite back; one that is gone already, or whose post is, is no error.
+    ///
+    /// - Parameter favorite: With the same key and time as when it was given: on Bluesky they name it.
+    /// - Returns: Whether it was still there, as far as the network tells.
+    /// - Throws: ``NetworkError`` with code `.capability` where software may not.
+    @discardableResult
+    func unfavorite(_ favorite: FavoriteDraft) async throws -> Removal
+
+    /// Gives one of the account's own posts another text and language; doing so twice is harmless.
+    ///
+    /// What the post answers and who may see it stay. Those who were told of the post are told nothing new, save who is
+    /// named for the first time.
+    ///
+    /// - Throws: ``NetworkError`` with code `.capability` where ``Capabilities/canEdit`` is false; `.notFound` if the
+    ///   post is gone.
+    func edit(_ address: String, _ draft: Draft) async throws
 
     /// Marks the account as automated, where the network has a way to do so; harmless when it is marked already.
     ///
@@ -93,6 +113,20 @@ extension SocialNetwork {
     }
 
     package func price(ofReading items: Int, from feed: Feed) -> Money? { nil }
+
+    package func edit(_ address: String, _ draft: Draft) async throws {
+        throw NetworkError(
+            code: .capability, network: name, host: name.displayName, operation: .edit,
+            detail: "posts cannot be changed there", outcome: .notSent)
+    }
+}
+
+/// What a deletion found.
+package enum Removal: String, Sendable {
+    /// It was there, and is no more; also where the network does not tell.
+    case removed
+    /// There was nothing left to delete.
+    case gone
 }
 
 /// A list of posts that grows at its newest end, as seen by one account.
@@ -214,6 +248,14 @@ package struct Capabilities: Sendable, Equatable {
     package var canFavorite = true
     /// Whether texts may be published, as configured.
     package var canPublish = true
+    /// Whether what was published can be given another text.
+    ///
+    /// Depends on the server, and is false before it said what it is.
+    package var canEdit = false
+    /// How fast the account's posts may be deleted; less than the network takes, for a person deletes as well.
+    package var deletionPace = Pace(count: 100, period: 300)
+    /// The same for taking favorites back.
+    package var unfavoritePace = Pace(count: 100, period: 300)
     /// Whether the network is known to recognise a second attempt by ``Draft/key``, so that it makes nothing twice.
     ///
     /// Depends on the server, and is false before it said what it is.

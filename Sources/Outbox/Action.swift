@@ -62,6 +62,10 @@ package struct Action: Equatable, Identifiable, Sendable {
     package var explanation: Explanation?
     /// A person chose its time or its text: nothing but a person changes these.
     package var isPinned = false
+    /// The wish to take it back; nil while nobody has one.
+    package var undo: Undo?
+    /// It was done by an account that the bot had before, so that this one cannot take it back.
+    package var isOfAnotherAccount = false
     package var created: Date
     package var updated: Date
 

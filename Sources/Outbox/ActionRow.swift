@@ -7,7 +7,8 @@ extension Action {
     static let columns: SQL = """
         id, kind, subject, state, due_ms, expires_ms, pinned, source_network, source_post_id, target_post_id,
         target_network, target_author, target_address, bystanders, thread, visibility, language, text, key, sending_ms,
-        server_sending_ms, remote_id, remote_address, attempts, sends, next_attempt_ms, reason, explanation, created_ms, updated_ms
+        server_sending_ms, remote_id, remote_address, attempts, sends, next_attempt_ms, reason, explanation, undo_reason, undo_asked_ms, undo_attempts,
+        undo_next_ms, undo_outcome, created_ms, updated_ms
         """
 
     /// What is stored, in the order of ``columns``.
@@ -19,7 +20,8 @@ extension Action {
         \(payload.reply?.storedBystanders), \(payload.reply?.thread), \(wording?.visibility.rawValue),
         \(wording?.language), \(text), \(key), \(sending?.milliseconds), \(serverSending?.milliseconds), \(remoteID),
         \(remoteAddress), \(attempts), \(sends), \(nextAttempt?.milliseconds), \(reason), \(explanation?.json),
-        \(created.milliseconds), \(updated.milliseconds)
+        \(undo?.reason), \(undo?.asked.milliseconds), \(undo?.attempts), \(undo?.next?.milliseconds),
+        \(isOfAnotherAccount ? Undo.rebound : undo?.outcome), \(created.milliseconds), \(updated.milliseconds)
         """
     }
 
@@ -44,8 +46,22 @@ extension Action {
         reason = try row.optionalText("reason")
         explanation = Explanation(json: try row.optionalText("explanation"))
         isPinned = try row.boolean("pinned")
+        let outcome = try row.optionalText("undo_outcome")
+        isOfAnotherAccount = outcome == Undo.rebound
+        undo = try Undo(row: row, outcome: outcome)
         created = try row.date("created_ms")
         updated = try row.date("updated_ms")
+    }
+}
+
+extension Undo {
+    /// Reads the wish of a row; nil if nobody has one.
+    fileprivate init?(row: SQLRow, outcome: String?) throws {
+        guard let asked = try row.optionalDate("undo_asked_ms") else { return nil }
+        self.init(
+            reason: try row.optionalText("undo_reason") ?? Action.Reason.byPerson, asked: asked,
+            attempts: Int(try row.optionalInteger("undo_attempts") ?? 0), next: try row.optionalDate("undo_next_ms"),
+            outcome: outcome)
     }
 }
 

@@ -155,9 +155,9 @@ extension Delivery {
     }
 
     /// Another attempt, with the same key, is allowed a few times, while the network
-    /// still knows the key and the action has not expired.
+    /// still knows the key, the action has not expired and nobody wants it taken back.
     private func mayResend(_ action: Action, at time: Date) async throws -> Bool {
-        guard let window = deliverer.resendWindow, action.sends < Self.sendsAtMost,
+        guard let window = deliverer.resendWindow, action.sends < Self.sendsAtMost, action.undo == nil,
             action.reason != Action.Reason.duplicate,
             time <= action.expires, let age = try await age(of: action, at: time)
         else { return false }

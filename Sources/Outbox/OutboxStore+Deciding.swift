@@ -137,5 +137,11 @@ extension OutboxStore {
             UPDATE actions SET next_attempt_ms = NULL
             WHERE mirror = \(mirror) AND state = 'failed' AND next_attempt_ms IS NOT NULL
             """)
+        // And nobody else can take back what it did.
+        try connection.execute(
+            """
+            UPDATE actions SET undo_next_ms = NULL, undo_outcome = \(Undo.rebound)
+            WHERE mirror = \(mirror) AND state IN ('done', 'failed')
+            """)
     }
 }

@@ -39,10 +39,11 @@ extension OutboxStore {
 
     /// Records that another attempt with the same key leaves now, to be looked up then should its answer be lost too.
     ///
-    /// The time of the first attempt stays: networks where the author dates a post get the same bytes again.
+    /// The time of the first attempt stays: networks where the author dates a post get the same bytes again. What is to
+    /// be taken back is not sent again.
     package func resend(_ action: Action, lookUp: Date, now: Date) async throws -> Action {
         try await change(
-            action, from: [.sending], to: .sending, unlessPaused: true, now: now,
+            action, from: [.sending], to: .sending, unlessPaused: true, unlessUnwanted: true, now: now,
             """
             next_attempt_ms = \(lookUp.milliseconds), attempts = \(action.attempts + 1), sends = \(action.sends + 1)
             """)
@@ -62,6 +63,8 @@ extension OutboxStore {
 
     /// Puts an action back in line whose only request never left, or certainly did not act.
     ///
+    /// One that somebody wants taken back is skipped instead: it has not happened, and must not.
+    ///
     /// - Parameters:
     ///   - action: With the attempts to record; whether the table says that it is being sent does not matter.
     ///   - until: When it may be sent again; nil for at once.
@@ -74,7 +77,7 @@ extension OutboxStore {
             action, from: [.claimed, .sending], to: .planned, now: now,
             """
             next_attempt_ms = \(until?.milliseconds), sending_ms = NULL, server_sending_ms = NULL,
-            attempts = \(action.attempts), sends = 0, reason = \(reason)
+            attempts = \(action.attempts), sends = 0, reason = COALESCE(undo_reason, \(reason)), undo_next_ms = NULL
             """)
     }
 
@@ -105,9 +108,13 @@ extension OutboxStore {
     ) async throws -> Action {
         var told = action.explanation
         if let outcome { told = Explanation(adding: outcome, to: told) }
+        var changes: SQL = """
+            reason = \(reason), explanation = \(kept(told)), next_attempt_ms = \(sighting?.milliseconds)
+            """
+        // What certainly did not happen leaves nothing to take back.
+        if sighting == nil { changes += ", undo_next_ms = NULL" }
         return try await change(
-            action, from: [.planned, .claimed, .sending, .suggested], to: state, now: now,
-            "reason = \(reason), explanation = \(kept(told)), next_attempt_ms = \(sighting?.milliseconds)")
+            action, from: [.planned, .claimed, .sending, .suggested], to: state, now: now, changes)
     }
 
     /// An explanation, or the one that is stored.
@@ -118,11 +125,15 @@ extension OutboxStore {
 
     private func change(
         _ action: Action, from states: [ActionState], orUnsettled: Bool = false, to state: ActionState,
-        unlessPaused: Bool = false, now: Date, _ assignments: SQL? = nil
+        unlessPaused: Bool = false, unlessUnwanted: Bool = false, now: Date, _ assignments: SQL? = nil
     ) async throws -> Action {
         var allowed: SQL = "state IN \(list: states.map(\.rawValue))"
         if orUnsettled { allowed = "(\(allowed) OR \(Self.unsettled))" }
-        var changes: SQL = "state = \(state.rawValue), updated_ms = \(now.milliseconds)"
+        if unlessUnwanted { allowed += " AND undo_asked_ms IS NULL" }
+        let end: SQL =
+            state == .planned
+            ? "CASE WHEN undo_asked_ms IS NULL THEN 'planned' ELSE 'skipped' END" : "\(state.rawValue)"
+        var changes: SQL = "state = \(end), updated_ms = \(now.milliseconds)"
         if let assignments { changes = "\(changes), \(assignments)" }
         return try await write { [changes, allowed] connection in
             if unlessPaused { try requireNoPause(at: now, on: connection) }

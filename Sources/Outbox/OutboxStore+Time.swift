@@ -20,7 +20,8 @@ extension OutboxStore {
 
     /// When the next action wants attention, in one look at the table.
     ///
-    /// Of these kinds, what is to be sent or to be marked as expired; of all kinds, what nobody knows the outcome of.
+    /// Of these kinds, what is to be sent or to be marked as expired; of all kinds, what nobody knows the outcome of and
+    /// what is to be taken back.
     ///
     /// - Parameters:
     ///   - kinds: What is to be sent.
@@ -44,10 +45,13 @@ extension OutboxStore {
                     ELSE COALESCE(next_attempt_ms, COALESCE(sending_ms, updated_ms) + \(milliseconds)) END)
                 FROM actions WHERE mirror = \(mirror) AND state = 'sending') AS look_ms,
                 (SELECT MIN(next_attempt_ms) FROM actions
-                WHERE mirror = \(mirror) AND \(Self.unsettled) AND next_attempt_ms IS NOT NULL) AS sighting_ms
+                WHERE mirror = \(mirror) AND \(Self.unsettled) AND next_attempt_ms IS NOT NULL) AS sighting_ms,
+                (SELECT MIN(CASE WHEN undo_noted_ms > \(now.milliseconds) THEN CAST(\(now.milliseconds) AS BIGINT)
+                    ELSE undo_next_ms END) FROM actions
+                WHERE mirror = \(mirror) AND undo_next_ms IS NOT NULL AND state = 'done') AS undo_ms
             """)
         return try rows.first.flatMap { row in
-            try ["due_ms", "look_ms", "sighting_ms"].compactMap { try row.optionalDate($0) }.min()
+            try ["due_ms", "look_ms", "sighting_ms", "undo_ms"].compactMap { try row.optionalDate($0) }.min()
         }
     }
 

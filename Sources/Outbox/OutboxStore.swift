@@ -281,7 +281,7 @@ package struct ReplyUse: Equatable, Sendable {
 extension OutboxStore {
     /// What counts for a cap: it was sent, or may have been, or may yet be.
     private static let counting: SQL = """
-        (state IN ('planned', 'claimed', 'sending', 'done', 'suggested')
+        (state IN ('planned', 'claimed', 'sending', 'done', 'undone', 'suggested')
             OR (state = 'failed' AND reason = \(Action.Reason.unconfirmed)))
         """
 
@@ -338,7 +338,7 @@ extension OutboxStore {
                 """
                 SELECT COALESCE(source_network, '') AS network, COALESCE(source_post_id, '') AS post_id,
                     MAX(due_ms) AS last_ms,
-                    MAX(CASE WHEN state = 'done' THEN 0 ELSE 1 END) AS open
+                    MAX(CASE WHEN state IN ('done', 'undone') THEN 0 ELSE 1 END) AS open
                 FROM actions
                 WHERE mirror = \(mirror) AND kind = 'reply' AND \(target) AND source_post_id IS NOT NULL
                     AND \(Self.using)

@@ -1,3 +1,5 @@
+package import Foundation
+
 /// How long a text may be on one server, and how that server counts.
 package struct PublishingLimits: Equatable, Sendable {
     /// What counts as one character.
@@ -46,4 +48,13 @@ package struct PublishingLimits: Equatable, Sendable {
         case .bluesky: bluesky
         }
     }
+}
+
+/// How many requests of one kind are made in a while.
+package struct Pace: Equatable, Sendable {
+    package var count: Int
+    /// In seconds.
+    package var period: TimeInterval
+
+    package init(count: Int, period: TimeInterval) { (self.count, self.period) = (count, period) }
 }

@@ -116,13 +116,54 @@ import Testing
         #expect(await ground.sandbox.ledger.favorites.count == 1)
     }
 
+    @Test(arguments: findable) func aFavoriteIsTakenBackOnce(terrain: Terrain) async throws {
+        let ground = try await Ground(terrain)
+        let mention = try await firstMention(on: ground)
+        let favorite = FavoriteDraft(address: mention.address, key: "favorite-1", createdAt: ground.clock.now)
+        guard ground.bot.capabilities.canFavorite else {
+            // Nothing was given there, and the network does not let software ask.
+            await #expect(throws: NetworkError.self) { try await ground.bot.unfavorite(favorite) }
+            return
+        }
+        try await ground.bot.favorite(favorite)
+        ground.clock.advance(minutes: 1)
+        #expect(try await ground.bot.unfavorite(favorite) == .removed)
+        ground.clock.advance(minutes: 1)
+        #expect(try await ground.bot.isFavorited(mention.address) == false)
+        _ = try await ground.bot.unfavorite(favorite)
+        let removals = await ground.sandbox.ledger.removals
+        #expect(removals.map(\.kind) == [.favorite])
+    }
+
+    @Test(arguments: Terrain.documented) func anotherTextTakesThePlaceOfTheFirst(terrain: Terrain) async throws {
+        let ground = try await Ground(terrain)
+        _ = try await ground.bot.limits()
+        let published = try await ground.bot.publish(ground.draft("A misteak.", key: "first"))
+        let draft = ground.draft("A mistake.", key: "second")
+        guard ground.bot.capabilities.canEdit else {
+            let error = try await failure { try await ground.bot.edit(published.address, draft) }
+            #expect(error.code == .capability && error.outcome == .notSent)
+            return
+        }
+        for _ in 1...2 { try await ground.bot.edit(published.address, draft) }
+        ground.clock.advance(minutes: 1)
+        let own = try await ground.bot.ownPosts(since: Ground.origin)
+        #expect(own.map(\.post.text) == ["A mistake."])
+        #expect(own.map(\.post.visibility) == [draft.visibility])
+        #expect(await ground.sandbox.ledger.edits.map(\.text) == ["A mistake.", "A mistake."])
+        try await ground.bot.delete(published.address)
+        let error = try await failure { try await ground.bot.edit(published.address, draft) }
+        #expect(error.code == .notFound && error.isPermanent)
+    }
+
     @Test(arguments: Terrain.all) func whatIsDeletedIsGone(terrain: Terrain) async throws {
         let ground = try await Ground(terrain)
         let published = try await ground.bot.publish(ground.draft("Gone tomorrow."))
         ground.clock.advance(minutes: 1)
-        try await ground.bot.delete(published.address)
+        #expect(try await ground.bot.delete(published.address) == .removed)
         // Where anybody's page may be the refusal, nobody knows whether it is gone.
-        if !terrain.errorsAreAnybodys { try await ground.bot.delete(published.address) }
+        if !terrain.errorsAreAnybodys { #expect(try await ground.bot.delete(published.address) == .gone) }
+        #expect(await ground.sandbox.ledger.removals.map(\.kind) == [.post])
         if terrain.namesNoErrors {
             // A refusal without a name may mean anything; nothing is taken for gone because of it.
             let error = try await failure { _ = try await ground.bot.lookUp(published.address) }

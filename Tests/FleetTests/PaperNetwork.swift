@@ -40,6 +40,8 @@ final class PaperNetwork: SocialNetwork, @unchecked Sendable {
         var published: [Draft] = []
         var favorited: [FavoriteDraft] = []
         var lookedUp: [String] = []
+        var deleted: Set<String> = []
+        var edited: [(address: String, draft: Draft)] = []
     }
 
     struct Look: Equatable {
@@ -134,7 +136,26 @@ final class PaperNetwork: SocialNetwork, @unchecked Sendable {
         try check(.favorite)
     }
 
-    func delete(_ address: String) async throws { try check(.delete) }
+    @discardableResult
+    func delete(_ address: String) async throws -> Removal {
+        try check(.delete)
+        return with { $0.deleted.insert(address).inserted ? .removed : .gone }
+    }
+
+    @discardableResult
+    func unfavorite(_ favorite: FavoriteDraft) async throws -> Removal {
+        try check(.unfavorite)
+        return with { state in
+            let before = state.favorited.count
+            state.favorited.removeAll { $0.address == favorite.address }
+            return state.favorited.count < before ? .removed : .gone
+        }
+    }
+
+    func edit(_ address: String, _ draft: Draft) async throws {
+        try check(.edit)
+        with { $0.edited.append((address, draft)) }
+    }
 
     func labelAsBot() async throws {
         try check(.labelAccount)

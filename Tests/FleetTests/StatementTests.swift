@@ -30,6 +30,8 @@ import Testing
         "SELECT MAX(updated_ms) AS newest_ms",
         // The few that ended unconfirmed: an index that holds nothing else.
         "AS sighting_ms",
+        // What is to be taken back: an index that holds nothing else.
+        "undo_next_ms IS NOT NULL AND state = 'done' AND (undo_next_ms",
         // The oldest that stays, when a post is new: as many entries of an index as stay.
         "ORDER BY created_ms DESC, post_id DESC, network DESC LIMIT 1 OFFSET",
         // Five hundred posts at once, whose rules changed.
@@ -92,6 +94,8 @@ import Testing
         // What the worker asks for only now and then.
         _ = try await outbox.clean(before: Date(timeIntervalSince1970: 1))
         _ = try await outbox.newestChange()
+        _ = try await outbox.dueUndos(now: fixture.clock.now)
+        _ = try await outbox.nextRoom([.post], within: Pace(count: 30, period: 1_800), now: fixture.clock.now)
         _ = try await outbox.repliesSince(fixture.clock.now, to: [AccountID(network: .mastodon, value: "u1")])
         _ = try await outbox.repliesInThread("t1", since: fixture.clock.now)
         _ = try await outbox.usesOfReplies(to: [AccountID(network: .mastodon, value: "u1")])

@@ -328,9 +328,13 @@ import Transport
 
     @Test func deletesItsOwnPosts() async throws {
         let uri = BlueskyJSON.uri("3ke6kg3wk2222", by: BlueskyLoopback.did)
-        for answer in [Answer.json("{}"), Answer(status: 200), .xrpc("RecordNotFound")] {
+        let answers: [(Answer, Removal)] = [
+            (.json("{}"), .gone), (Answer(status: 200), .gone), (.xrpc("RecordNotFound"), .gone),
+            (.json(#"{"commit":{"cid":"c","rev":"r"}}"#), .removed),
+        ]
+        for (answer, removal) in answers {
             let loopback = try BlueskyLoopback { $0.path.contains("deleteRecord") ? answer : nil }
-            try await loopback.network.delete("\(uri) \(BlueskyJSON.cid)")
+            #expect(try await loopback.network.delete("\(uri) \(BlueskyJSON.cid)") == removal)
             #expect(
                 loopback.requests.map(\.bodyText) == [
                     #"{"collection":"app.bsky.feed.post","repo":"did:plc:botbotbotbotbotbotbotbot","rkey":"3ke6kg3wk2222"}"#
@@ -340,6 +344,18 @@ import Transport
         let error = try await #require(throws: NetworkError.self) { try await loopback.network.delete(Self.address) }
         #expect(error.code == .rejected)
         #expect(loopback.requests.isEmpty)
+    }
+
+    @Test func takesBackTheFavoriteOfTheDraftAndNoOther() async throws {
+        let loopback = try BlueskyLoopback {
+            $0.path.contains("deleteRecord") ? .json(#"{"commit":{"cid":"c","rev":"r"}}"#) : nil
+        }
+        #expect(try await loopback.network.unfavorite(Self.favorite) == .removed)
+        let key = TimestampID(createdAt: BlueskyLoopback.start, key: "favorite-key").description
+        #expect(
+            loopback.requests.map(\.bodyText) == [
+                #"{"collection":"app.bsky.feed.like","repo":"did:plc:botbotbotbotbotbotbotbot","rkey":"\#(key)"}"#
+            ])
     }
 
     @Test func readsBackWhatItSent() async throws {

@@ -113,6 +113,38 @@ import Transport
         }
     }
 
+    @Test func takesAFavoriteBackWithAnEmptyBody() async throws {
+        let loopback = try Loopback { request in
+            request.path.hasSuffix("/unfavourite") ? .json(Wire.status("9", ["favourited": "false"])) : nil
+        }
+        #expect(try await loopback.network.unfavorite(Loopback.favorite("9")) == .removed)
+        let request = try #require(loopback.server.requests.first)
+        #expect(request.method == "POST" && request.target == "/api/v1/statuses/9/unfavourite" && request.body.isEmpty)
+        // The post is gone, and the favorite with it.
+        let gone = try Loopback { _ in .json(#"{"error":"Record not found"}"#, status: 404) }
+        #expect(try await gone.network.unfavorite(Loopback.favorite("9")) == .gone)
+    }
+
+    @Test func anEditKeepsWhatItDoesNotName() async throws {
+        let loopback = try Loopback { $0.method == "PUT" ? .json(Wire.status("9")) : nil }
+        try await loopback.network.edit("9", draft(language: "ja"))
+        let request = try #require(loopback.server.requests.first)
+        #expect(request.target == "/api/v1/statuses/9" && request.header("Idempotency-Key") == nil)
+        #expect(String(decoding: request.body, as: UTF8.self) == #"{"language":"ja","status":"text"}"#)
+    }
+
+    /// A server that knows the post, and no way to change it; and one on which it is gone.
+    @Test(arguments: [(404, true, "capability"), (405, true, "capability"), (404, false, "not-found")])
+    func anEditThatCannotBeSaysWhy(status: Int, isThere: Bool, code: String) async throws {
+        let loopback = try Loopback { request in
+            if request.method == "PUT" { return .json(#"{"error":"Not Found"}"#, status: status) }
+            return isThere ? .json(Wire.status("9")) : .json(#"{"error":"Record not found"}"#, status: 404)
+        }
+        let error = try await #require(throws: NetworkError.self) { try await loopback.network.edit("9", draft()) }
+        #expect(error.code.rawValue == code && error.operation == .edit)
+        #expect(error.description.hasPrefix("could not change a post on Mastodon"))
+    }
+
     @Test(
         arguments: [
             (Answer.json(Wire.account("1", acct: "bot", ["bot": "true"])), nil),

@@ -144,6 +144,16 @@ import Testing
         #expect(loopback.book.spent == XPrices.current.delete)
     }
 
+    @Test func takesAFavoriteBackWhereXLetsIt() async throws {
+        let loopback = try XLoopback { $0.method == "DELETE" ? .json(#"{"data":{"liked":false}}"#) : nil }
+        let favorite = FavoriteDraft(address: "9", key: "k", createdAt: XLoopback.start)
+        let me = try await loopback.network.verifyAccount().id.value
+        let before = loopback.book.spent
+        #expect(try await loopback.network.unfavorite(favorite) == .removed)
+        #expect(loopback.server.requests.last?.target == "/2/users/\(me)/likes/9")
+        #expect(loopback.book.spent == before + XPrices.current.delete)
+    }
+
     @Test func aPostThatIsGoneIsDeleted() async throws {
         for answer in [XWire.notFound, .json(#"{"errors":[\#(XWire.problem("resource-not-found"))]}"#)] {
             let loopback = try XLoopback { _ in answer }

@@ -3,10 +3,18 @@ import Outbox
 import Posts
 import Storage
 import TestSupport
+import Testing
 
 /// A migrated database with an outbox that holds its lease.
 struct OutboxFixture {
     static let start = Date(timeIntervalSince1970: 1_763_600_000)
+
+    /// What the database is.
+    enum Engine: CaseIterable, CustomTestStringConvertible {
+        case sqlite, postgres
+
+        var testDescription: String { self == .sqlite ? "SQLite" : "PostgreSQL" }
+    }
 
     let folder: TemporaryDirectory
     let storage: any StorageEngine
@@ -14,9 +22,13 @@ struct OutboxFixture {
     let lease: Lease
     let store: OutboxStore
 
-    init() async throws {
+    init(_ engine: Engine = .sqlite) async throws {
         folder = try TemporaryDirectory()
-        storage = try await Storage.open(.sqlite(path: folder.path("test.sqlite")))
+        switch engine {
+        case .sqlite: storage = try await Storage.open(.sqlite(path: folder.path("test.sqlite")))
+        case .postgres:
+            storage = try await Storage.open(.postgres(url: try await PostgresServer.shared().makeDatabase()))
+        }
         _ = try await Migrations.apply(to: storage)
         leases = LeaseTable(storage: storage, mirror: "m")
         guard let lease = try await leases.take(owner: "first", after: nil, now: 0) else {

@@ -56,7 +56,11 @@ package struct BlueskyNetwork: SocialNetwork {
         return Capabilities(
             feeds: canWrite ? Set(Feed.allCases) : [.ownPosts, .favorites], visibilities: [.public, .unlisted],
             replies: .anyone, replyNeedsMention: false, automaticFavorites: .consenting, canFavorite: canWrite,
-            canPublish: canWrite, supportsIdempotencyKey: true,
+            canPublish: canWrite,
+            // 5,000 points in an hour, of which a deletion takes one and a post three.
+            deletionPace: Pace(count: 1_000, period: 3_600),
+            unfavoritePace: Pace(count: 1_000, period: 3_600),
+            supportsIdempotencyKey: true,
             // The record's key is good for ever; whoever waits longer than that writes to nobody.
             resendWindow: .seconds(24 * 3_600),
             // A write is preceded by a look at the post it is about, and perhaps by a new session.

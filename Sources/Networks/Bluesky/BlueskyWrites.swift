@@ -45,20 +45,39 @@ extension BlueskyNetwork {
         }
     }
 
-    package func delete(_ address: String) async throws {
+    @discardableResult
+    package func delete(_ address: String) async throws -> Removal {
         try requireSession(.delete)
         let reference = try reference(address, .delete)
         let home = try await beforeSending { try await self.home() }
         guard reference.address.repository == home else {
             throw failure(.delete, .rejected, "the post is not one of this account", outcome: .notSent)
         }
-        let body = [
-            "repo": home, "collection": reference.address.collection, "rkey": reference.address.key,
-        ]
+        return try await remove(reference.address, .delete)
+    }
+
+    /// Deletes the favorite that follows from the draft; one that a person gave by hand is another record, and stays.
+    @discardableResult
+    package func unfavorite(_ favorite: FavoriteDraft) async throws -> Removal {
+        try requireSession(.unfavorite)
+        let home = try await beforeSending { try await self.home() }
+        return try await remove(
+            Self.address(RecordAddress.likeCollection, favorite.createdAt, favorite.key, home), .unfavorite)
+    }
+
+    /// Deletes a record of the account.
+    ///
+    /// A server tells the commit that it made of that, and none where there was nothing to delete.
+    private func remove(
+        _ address: RecordAddress, _ operation: NetworkError.Operation
+    ) async throws -> Removal {
+        let body = ["repo": address.repository, "collection": address.collection, "rkey": address.key]
         let call = NetworkCall(
-            .delete, "com.atproto.repo.deleteRecord", body: try JSONBody.encoded(body))
+            operation, "com.atproto.repo.deleteRecord", body: try JSONBody.encoded(body))
         let answer = try await answer(to: call)
-        if answer.refusal?.name != "RecordNotFound" { _ = try answer.response() }
+        if answer.refusal?.name == "RecordNotFound" { return .gone }
+        let response = try answer.response()
+        return JSONBody.read(response.body) { $0.isPresent("commit") ? Removal.removed : nil } ?? .gone
     }
 
     /// What Bluesky would refuse, or take although nobody wants it.

@@ -150,6 +150,15 @@ enum MastodonSoftware: Equatable {
     /// cache is switched off; of what nobody knows nothing is believed.
     var keepsIdempotencyKeys: Bool { self == .mastodon }
 
+    /// What is published can be given another text: Mastodon since 3.5, GoToSocial since 0.18.
+    var editsPosts: Bool {
+        switch self {
+        case .mastodon: true
+        case .goToSocial(let minorVersion): minorVersion.map { $0 >= 18 } ?? true
+        case .snac, .other: false
+        }
+    }
+
     /// A token can do everything, whatever scopes it was given: GoToSocial before 0.19, and snac.
     var ignoresScopes: Bool {
         switch self {

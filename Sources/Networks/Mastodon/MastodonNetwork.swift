@@ -65,6 +65,9 @@ package struct MastodonNetwork: SocialNetwork {
         Capabilities(
             feeds: Set(Feed.allCases), visibilities: [.public, .unlisted, .private, .direct], replies: .anyone,
             replyNeedsMention: true, automaticFavorites: .anyone,
+            canEdit: memory.lastInstance?.software.editsPosts == true,
+            // Mastodon takes 30 in 30 minutes.
+            deletionPace: Pace(count: 25, period: 1_800),
             supportsIdempotencyKey: memory.lastInstance?.software.keepsIdempotencyKeys == true,
             // Servers keep keys for an hour.
             resendWindow: .seconds(50 * 60), requestDeadline: NetworkCall.usualDeadline * requestsAtMost)
@@ -206,15 +209,46 @@ extension MastodonNetwork {
         _ = try await session.value(MastodonStatus.self, call)
     }
 
-    package func delete(_ address: String) async throws {
+    @discardableResult
+    package func delete(_ address: String) async throws -> Removal {
         let call = NetworkCall(
             operation: .delete, method: .delete, path: try path(.delete, "statuses", address))
         do {
             _ = try await session.send(call)
+            return .removed
         } catch var error as NetworkError where error.status == 404 || error.status == 410 {
             // Gone already, if the server says so, unless it has no way to delete, as one of them.
-            guard try await status(address) != nil else { return }
+            guard try await status(address) != nil else { return .gone }
             error.code = .capability
+            throw error
+        }
+    }
+
+    @discardableResult
+    package func unfavorite(_ favorite: FavoriteDraft) async throws -> Removal {
+        let call = NetworkCall(
+            operation: .unfavorite, method: .post,
+            path: try path(.unfavorite, "statuses", favorite.address, "unfavourite"), body: [])
+        do {
+            _ = try await session.value(MastodonStatus.self, call)
+            return .removed
+        } catch let error as NetworkError where error.code == .notFound {
+            guard try await status(favorite.address) != nil else { return .gone }
+            throw error
+        }
+    }
+
+    package func edit(_ address: String, _ draft: Draft) async throws {
+        var call = NetworkCall(operation: .edit, method: .put, path: try path(.edit, "statuses", address))
+        call.body = try JSONBody.encoded(
+            JSONValue.object(leavingOutNil: [
+                "status": .text(draft.text), "language": Self.language(of: draft).map(JSONValue.text),
+            ]))
+        do {
+            _ = try await session.value(MastodonStatus.self, call)
+        } catch var error as NetworkError where error.status == 404 || error.status == 405 || error.status == 501 {
+            // Gone, or a server that has no way to change what is published.
+            if try await status(address) != nil { error.code = .capability }
             throw error
         }
     }
@@ -254,12 +288,15 @@ extension MastodonNetwork {
         }
     }
 
+    private static func language(of draft: Draft) -> String? {
+        draft.language.flatMap { LanguageTag.namesLanguage($0) ? $0 : nil }
+    }
+
     private static func body(of draft: Draft) throws -> [UInt8] {
-        let language = draft.language.flatMap { LanguageTag.namesLanguage($0) ? $0 : nil }
-        return try JSONBody.encoded(
+        try JSONBody.encoded(
             JSONValue.object(leavingOutNil: [
                 "status": .text(draft.text), "in_reply_to_id": draft.replyTo.map(JSONValue.text),
-                "visibility": .text(draft.visibility.rawValue), "language": language.map(JSONValue.text),
+                "visibility": .text(draft.visibility.rawValue), "language": language(of: draft).map(JSONValue.text),
             ]))
     }
 

@@ -202,6 +202,7 @@ struct XWritten: Decodable {
     let text: String?
     let editHistory: [String]
     let isDeleted: Bool?
+    let isFavorited: Bool?
 
     init(from decoder: any Decoder) throws {
         let wire = try WireObject(from: decoder)
@@ -209,6 +210,7 @@ struct XWritten: Decodable {
         text = wire.text("text")
         editHistory = wire.editHistory
         isDeleted = wire.flag("deleted")
+        isFavorited = wire.flag("liked")
     }
 }
 

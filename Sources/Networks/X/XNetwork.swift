@@ -47,6 +47,9 @@ package struct XNetwork: SocialNetwork {
             // There are no levels: whatever a draft wants to be, it becomes public.
             visibilities: [.public, .unlisted], replies: .summoned, replyNeedsMention: false,
             automaticFavorites: .nobody, canFavorite: false, canPublish: options.mayPublish,
+            // X takes 50 in 15 minutes.
+            deletionPace: Pace(count: 45, period: 900),
+            unfavoritePace: Pace(count: 45, period: 900),
             supportsIdempotencyKey: false, resendWindow: nil, requestDeadline: NetworkCall.usualDeadline,
             depths: [.ownPosts: 3_200, .mentions: 800])
     }
@@ -276,15 +279,34 @@ extension XNetwork {
         throw cannot(.favorite, "X does not let software give favorites; give it in the app or browser")
     }
 
-    package func delete(_ address: String) async throws {
+    @discardableResult
+    package func delete(_ address: String) async throws -> Removal {
         let call = NetworkCall(operation: .delete, method: .delete, path: ["2", "tweets", try id(address, .delete)])
         do {
             let (written, response) = try await paid(call, atMost: prices.delete) { _ in prices.delete }
             guard written.isDeleted != false else {
                 throw client.malformed(call, response, detail: "the post was not deleted")
             }
+            return .removed
         } catch let error as NetworkError where error.code == .notFound {
-            return
+            return .gone
+        }
+    }
+
+    /// Where X lets the app do it at all.
+    @discardableResult
+    package func unfavorite(_ favorite: FavoriteDraft) async throws -> Removal {
+        let own = try await account().id.value
+        let path = ["2", "users", own, "likes", try id(favorite.address, .unfavorite)]
+        let call = NetworkCall(operation: .unfavorite, method: .delete, path: path)
+        do {
+            let (written, response) = try await paid(call, atMost: prices.delete) { _ in prices.delete }
+            guard written.isFavorited != true else {
+                throw client.malformed(call, response, detail: "the favorite was not taken back")
+            }
+            return .removed
+        } catch let error as NetworkError where error.code == .notFound {
+            return .gone
         }
     }
 

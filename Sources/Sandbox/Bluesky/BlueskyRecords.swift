@@ -113,8 +113,11 @@ extension BlueskyCall {
         }
         try checkSwap(current: current.cid)
         switch collection {
-        case RecordAddress.posts: wire.repository.deletePost(key, of: person, in: &state)
-        case RecordAddress.likes: wire.repository.deleteLike(key, of: person, in: &state)
+        case RecordAddress.posts: wire.repository.deletePost(key, of: person, in: &state, at: now)
+        case RecordAddress.likes:
+            if let post = wire.repository.deleteLike(key, of: person, in: &state) {
+                state.recordRemoval(.favorite, of: post, by: person, at: now)
+            }
         default: throw .invalid("the sandbox keeps every profile")
         }
         return .json(["commit": wire.repository.commit(.text("-" + current.uri), by: person, at: now)])

@@ -262,11 +262,12 @@ extension BlueskyRepository {
         return entry
     }
 
-    mutating func deletePost(_ key: String, of person: Int, in state: inout SandboxState) {
+    mutating func deletePost(_ key: String, of person: Int, in state: inout SandboxState, at date: Date) {
         let address = RecordAddress(people.ids[person], RecordAddress.posts, key)
         guard let post = post(at: address, in: state) else { return }
         // The key stays known, so that an answer to it is told from one to a post that never was.
         state.delete(post.id)
+        state.recordRemoval(.post, of: post.id, by: person, at: date)
     }
 }
 
@@ -337,12 +338,14 @@ extension BlueskyRepository {
         return entry
     }
 
-    /// Removes a like, and the favorite with the last of a post.
-    mutating func deleteLike(_ key: String, of person: Int, in state: inout SandboxState) {
-        guard let like = like(named: key, of: person, in: state) else { return }
+    /// Removes a like, and the favorite with the last of a post; nil if the favorite stays.
+    @discardableResult
+    mutating func deleteLike(_ key: String, of person: Int, in state: inout SandboxState) -> Int64? {
+        guard let like = like(named: key, of: person, in: state) else { return nil }
         likes[person]?[key] = nil
         likeKeys[person]?[like.post]?.remove(key)
-        if !hasLike(of: like.post, by: person) { state.removeFavorite(by: person, of: like.post) }
+        guard !hasLike(of: like.post, by: person) else { return nil }
+        return state.removeFavorite(by: person, of: like.post) ? like.post : nil
     }
 
     /// Whether the person has written a like of the post here.

@@ -149,6 +149,9 @@ extension MastodonCall {
         MastodonRoute("GET", "/api/v1/statuses/:id/context", .anybody, answer: MastodonCall.context),
         MastodonRoute("DELETE", "/api/v1/statuses/:id", .scope(["write:statuses"]), answer: MastodonCall.delete),
         MastodonRoute(
+            "PUT", "/api/v1/statuses/:id", .scope(["write:statuses"]),
+            fields: ["status", "language", "spoiler_text", "sensitive"], answer: MastodonCall.edit),
+        MastodonRoute(
             "POST", "/api/v1/statuses/:id/favourite", .scope(["write:favourites"]), answer: MastodonCall.favorite),
         MastodonRoute(
             "POST", "/api/v1/statuses/:id/unfavourite", .scope(["write:favourites"]), answer: MastodonCall.unfavorite),
@@ -180,7 +183,18 @@ extension MastodonCall {
         guard found.author == (try account()) else { throw .notFound }
         let entity = entities(state).status(found)
         state.delete(found.id)
+        state.recordRemoval(.post, of: found.id, by: found.author, at: now)
         return .json(entity.adding(("text", .string(found.text))))
+    }
+
+    /// Another text and language; what it answers and who sees it stay.
+    private func edit(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
+        let found = try post(state)
+        guard found.author == (try account()) else { throw .notFound }
+        let text = try wholeText()
+        state.rewrite(found.id, text: text, language: try language() ?? found.language)
+        state.recordEdit(of: found.id, text: text, by: found.author, at: now)
+        return status(state.posts[found.id] ?? found, of: state)
     }
 
     private func favorite(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
@@ -196,7 +210,10 @@ extension MastodonCall {
     private func unfavorite(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
         let asked = try post(state)
         let target = asked.repostOf ?? asked.id
-        state.removeFavorite(by: try account(), of: target)
+        let person = try account()
+        if state.removeFavorite(by: person, of: target) {
+            state.recordRemoval(.favorite, of: target, by: person, at: now)
+        }
         return status(state.posts[target] ?? asked, of: state)
     }
 
@@ -220,7 +237,8 @@ extension MastodonCall {
         return post
     }
 
-    private func draft(_ state: SandboxState) throws(WireRefusal) -> SandboxState.Draft {
+    /// What is to be published, neither empty nor too long.
+    private func wholeText() throws(WireRefusal) -> String {
         let text = try fields.text("status") ?? ""
         let warning = try fields.text("spoiler_text") ?? ""
         guard text.contains(where: { !$0.isWhitespace }) else { throw .invalid("Text can't be blank") }
@@ -228,8 +246,13 @@ extension MastodonCall {
         guard StatusText.length(of: text, perLink: habits.charactersPerLink) + warning.count <= maximum else {
             throw .invalid("Text character limit of \(maximum) exceeded")
         }
-        return SandboxState.Draft(
-            text: text, warning: warning, isSensitive: try fields.flag("sensitive") ?? false,
+        return text
+    }
+
+    private func draft(_ state: SandboxState) throws(WireRefusal) -> SandboxState.Draft {
+        SandboxState.Draft(
+            text: try wholeText(), warning: try fields.text("spoiler_text") ?? "",
+            isSensitive: try fields.flag("sensitive") ?? false,
             visibility: try visibility(), language: try language(), replyTo: try replyTarget(state),
             idempotencyKey: request.header("idempotency-key"))
     }

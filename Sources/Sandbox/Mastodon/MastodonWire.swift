@@ -32,10 +32,9 @@ struct MastodonWire: SandboxWire {
         let habits = faults.mastodon
         if MastodonLogins.isPage(request) { return page(request, in: &state, at: now) }
         let token = request.bearerToken
-        let isPost = request.method == "POST" && request.path == "/api/v1/statuses"
         requests += 1
         let isOverloaded = habits.overloadEvery.map { $0 > 0 && requests % $0 == 0 } ?? false
-        let rate = count(habits.limitsByAddress ? "" : token ?? "", isPost: isPost, at: now)
+        let rate = count(habits.limitsByAddress ? "" : token ?? "", request, at: now)
         var answer: WireAnswer
         do throws(WireRefusal) {
             if isOverloaded { throw .overload }
@@ -51,12 +50,17 @@ struct MastodonWire: SandboxWire {
         return answer
     }
 
-    /// Counts a request; a new post counts against its own limit too, which is then the one reported.
-    private mutating func count(_ who: String, isPost: Bool, at now: Date) -> RateCounter.Standing {
+    /// Counts a request; a new post or a deletion counts against its own limit too, which is then the one reported.
+    private mutating func count(_ who: String, _ request: WireRequest, at now: Date) -> RateCounter.Standing {
         let general = rates.count(
             by: "requests " + who, of: .init(amount: limits.requests, period: limits.period), at: now)
-        guard isPost, !general.isExceeded else { return general }
-        return rates.count(by: "posts " + who, of: .init(amount: limits.posts, period: limits.postPeriod), at: now)
+        guard !general.isExceeded else { return general }
+        if request.method == "POST", request.path == "/api/v1/statuses" {
+            return rates.count(by: "posts " + who, of: .init(amount: limits.posts, period: limits.postPeriod), at: now)
+        }
+        guard request.method == "DELETE", request.path.hasPrefix("/api/v1/statuses/") else { return general }
+        return rates.count(
+            by: "deletions " + who, of: .init(amount: limits.deletions, period: limits.deletionPeriod), at: now)
     }
 
     private func headers(_ rate: RateCounter.Standing, _ habits: MastodonHabits) -> [(name: String, value: String)] {

@@ -114,6 +114,28 @@ package struct SandboxLedger: Sendable {
         package var until: Date?
     }
 
+    /// Something of the bot's that is no more: its own request took it away.
+    package struct Removal: Codable, Equatable, Sendable {
+        package enum Kind: String, Codable, Sendable {
+            case post, favorite
+        }
+
+        package var kind: Kind
+        /// As in ``Delivery/id`` and ``Favorite/postID``.
+        package var postID: String
+        package var date: Date
+    }
+
+    /// Another text that the bot gave to one of its posts.
+    package struct Edit: Codable, Equatable, Sendable {
+        package var postID: String
+        package var text: String
+        package var date: Date
+    }
+
+    /// In the order in which the server acted.
+    package internal(set) var removals: [Removal] = []
+    package internal(set) var edits: [Edit] = []
     package internal(set) var deliveries: [Delivery] = []
     package internal(set) var favorites: [Favorite] = []
     package internal(set) var notifications: [Notification] = []

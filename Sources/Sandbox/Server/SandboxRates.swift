@@ -8,19 +8,23 @@ package struct SandboxRateLimits: Equatable, Sendable {
     /// New posts.
     package var posts: Int
     package var postPeriod: Int
+    /// Posts deleted.
+    package var deletions = 30
+    package var deletionPeriod = 1_800
 
-    /// Mastodon's: 300 requests in 5 minutes, 300 posts in 3 hours.
+    /// Mastodon's: 300 requests in 5 minutes, 300 posts in 3 hours, 30 deletions in 30 minutes.
     package static let mastodon = SandboxRateLimits(requests: 300, period: 300, posts: 300, postPeriod: 10_800)
 
     /// So many that no test reaches them.
     package static let unlimited = SandboxRateLimits(
-        requests: 1_000_000_000, period: 300, posts: 1_000_000_000, postPeriod: 10_800)
+        requests: 1_000_000_000, period: 300, posts: 1_000_000_000, postPeriod: 10_800, deletions: 1_000_000_000)
 
-    package init(requests: Int, period: Int, posts: Int, postPeriod: Int) {
+    package init(requests: Int, period: Int, posts: Int, postPeriod: Int, deletions: Int = 30) {
         self.requests = requests
         self.period = max(1, period)
         self.posts = posts
         self.postPeriod = max(1, postPeriod)
+        self.deletions = deletions
     }
 }
 

@@ -63,6 +63,18 @@ extension SandboxState {
         return nil
     }
 
+    /// Records what the bot took back.
+    mutating func recordRemoval(_ kind: SandboxLedger.Removal.Kind, of post: Int64, by person: Int, at date: Date) {
+        guard person == SandboxPopulation.bot else { return }
+        ledger.removals.append(.init(kind: kind, postID: String(post), date: date))
+    }
+
+    /// Records that the bot gave one of its posts another text.
+    mutating func recordEdit(of post: Int64, text: String, by person: Int, at date: Date) {
+        guard person == SandboxPopulation.bot else { return }
+        ledger.edits.append(.init(postID: String(post), text: text, date: date))
+    }
+
     /// Records that somebody asked for a favorite; of the bot's the ledger tells, whether or not it changed anything.
     mutating func recordFavorite(
         of post: SandboxPost, by person: Int, isNew: Bool, from network: NetworkName, recordKey: String? = nil,

@@ -193,11 +193,14 @@ extension SandboxState {
         return true
     }
 
-    mutating func removeFavorite(by person: Int, of id: Int64) {
-        guard isFavorited(id, by: person) else { return }
+    /// Takes a favorite back; false when it was not there.
+    @discardableResult
+    mutating func removeFavorite(by person: Int, of id: Int64) -> Bool {
+        guard isFavorited(id, by: person) else { return false }
         favorites[person]?.removeAll { $0.post == id }
         favorited[person]?.remove(id)
         posts[id]?.favorites -= 1
+        return true
     }
 
     mutating func delete(_ id: Int64) {

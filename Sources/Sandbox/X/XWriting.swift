@@ -39,6 +39,7 @@ extension XWire {
             throw .forbidden("You are not authorized to delete this Tweet.", code: 183)
         }
         state.delete(id)
+        state.recordRemoval(.post, of: id, by: call.caller, at: call.now)
         state.ledger.spentMicrodollars += XBilling.Price.removal
         return .json(["data": ["deleted": true]])
     }
@@ -64,7 +65,10 @@ extension XWire {
     mutating func unfavorite(_ state: inout SandboxState, _ call: XCall) throws(XRefusal) -> WireAnswer {
         try admitFavorite(call)
         let id = try call.id(at: 1)
-        state.removeFavorite(by: call.caller, of: state.posts[id]?.repostOf ?? id)
+        let target = state.posts[id]?.repostOf ?? id
+        if state.removeFavorite(by: call.caller, of: target) {
+            state.recordRemoval(.favorite, of: target, by: call.caller, at: call.now)
+        }
         state.ledger.spentMicrodollars += XBilling.Price.removal
         return .json(["data": ["liked": false]])
     }

@@ -1,0 +1,241 @@
+import Foundation
+import Posts
+import Storage
+import Testing
+
+@testable import Outbox
+
+/// Wishes to take back what was done, in the table.
+@Suite struct UndoTests {
+    private static let now = OutboxFixture.start
+
+    private static func found(_ id: String = "u") -> LookUpOutcome { .found(remoteID: id, remoteAddress: "at-\(id)") }
+
+    private func delivered(_ subject: String, _ outbox: OutboxFixture, at time: Date = now) async throws -> Action {
+        let network = ScriptedDeliverer(outcomes: [
+            .delivered(remoteID: "id-\(subject)", remoteAddress: "at-\(subject)")
+        ])
+        return try await outbox.deliver(
+            subject, by: Delivery(store: outbox.store, deliverer: network), at: time)
+    }
+
+    private func stored(_ subject: String, _ outbox: OutboxFixture) async throws -> Action {
+        try #require(try await outbox.store.action(.reply, subject: subject))
+    }
+
+    // MARK: What waits, and what happened
+
+    @Test(arguments: OutboxFixture.Engine.allCases)
+    func whatWaitsIsKeptFromHappening(_ engine: OutboxFixture.Engine) async throws {
+        let outbox = try await OutboxFixture(engine)
+        var suggested = OutboxFixture.reply("suggested")
+        suggested.state = .suggested
+        let intents = [OutboxFixture.reply("planned"), OutboxFixture.reply("claimed"), suggested]
+        for intent in intents { _ = try await outbox.store.propose(intent, now: Self.now) }
+        let claimed = try await outbox.store.claim(try await stored("claimed", outbox), now: Self.now)
+        for subject in ["planned", "claimed", "suggested"] {
+            let id = try await stored(subject, outbox).id
+            #expect(try await outbox.store.askUndo(id, reason: "source-gone", now: Self.now) == .withheld)
+            let after = try await stored(subject, outbox)
+            #expect(after.state == .skipped && after.reason == "source-gone" && after.undo?.next == nil)
+            #expect(try await outbox.store.askUndo(id, now: Self.now) == .nothing)
+        }
+        // The worker that had taken it finds that it may not.
+        await #expect(throws: OutboxError.self) {
+            _ = try await outbox.store.beginSending(claimed, lookUp: Self.now + 90, now: Self.now)
+        }
+        #expect(try await outbox.store.askUndo("000000000000", now: Self.now) == .unknown)
+        #expect(try await outbox.attention([.reply]) == nil)
+    }
+
+    @Test(arguments: OutboxFixture.Engine.allCases)
+    func whatHappenedIsTakenBackAndNeverDecidedAgain(_ engine: OutboxFixture.Engine) async throws {
+        let outbox = try await OutboxFixture(engine)
+        let done = try await delivered("a", outbox)
+        #expect(done.state == .done && done.undo == nil)
+        #expect(try await outbox.attention([]) == nil)
+        #expect(try await outbox.store.askUndo(done.id, now: Self.now + 5) == .asked)
+        #expect(try await outbox.attention([], now: Self.now + 5) == Self.now + 5)
+        // Asking twice is one wish.
+        #expect(try await outbox.store.askUndo(done.id, reason: "other", now: Self.now + 9) == .asked)
+        let due = try #require(try await outbox.store.dueUndos(now: Self.now + 9).first)
+        #expect(due.undo == Undo(reason: "by-person", asked: Self.now + 5, next: Self.now + 5))
+
+        let taken = try await outbox.store.beginUndo(due, until: Self.now + 130, now: Self.now + 10)
+        #expect(taken?.undo?.attempts == 1)
+        // Neither another process nor this one makes the same request meanwhile.
+        #expect(try await outbox.store.beginUndo(due, until: Self.now + 130, now: Self.now + 10) == nil)
+        #expect(try await outbox.store.dueUndos(now: Self.now + 11).isEmpty)
+        #expect(try await outbox.attention([], now: Self.now + 11) == Self.now + 130)
+
+        let undone = try #require(try await outbox.store.undone(done.id, now: Self.now + 12))
+        #expect(undone.state == .undone && undone.reason == "by-person" && undone.undo?.outcome == Undo.removed)
+        #expect(try await outbox.store.undone(done.id, outcome: Undo.gone, now: Self.now + 13) == nil)
+        #expect(try await outbox.store.askUndo(done.id, now: Self.now + 14) == .already)
+        #expect(try await outbox.attention(ActionKind.allCases, now: Self.now + 14) == nil)
+        #expect(try await outbox.store.undoTally() == UndoTally())
+        // It stays: nobody decides it again, and what was said counts as said.
+        #expect(try await !outbox.store.propose(OutboxFixture.reply("a"), now: Self.now + 20).isNew)
+        let mika = [AccountID(network: .mastodon, value: "mika@example.com")]
+        #expect(try await outbox.store.repliesSince(Self.now, to: mika) == 1)
+        let uses = try await outbox.store.usesOfReplies(to: mika)
+        #expect(uses.values.map(\.isInFlight) == [false])
+    }
+
+    @Test func aPostThatWasTakenBackCountsAsUsed() async throws {
+        let outbox = try await OutboxFixture()
+        try await outbox.archive(["post-1"])
+        _ = try await outbox.store.store(OutboxFixture.plan, slots: [OutboxFixture.slot(1)])
+        let slot = try #require(try await outbox.store.slots(of: OutboxFixture.day).first)
+        let network = ScriptedDeliverer(outcomes: [.delivered(remoteID: "u", remoteAddress: "7")])
+        let delivery = Delivery(store: outbox.store, deliverer: network)
+        _ = try await delivery.deliver(slot, now: { Self.now }) { .ready($0) }
+        _ = try await outbox.store.askUndo(slot.id, now: Self.now)
+        try await outbox.store.undone(slot.id, now: Self.now)
+        #expect(try await outbox.lastUses() == ["post-1": Self.now])
+        // A slot that a person withheld was never used.
+        _ = try await outbox.store.add(OutboxFixture.slot(2, from: "post-1"), now: Self.now + 1)
+        let second = try #require(try await outbox.store.slots(of: OutboxFixture.day).last)
+        _ = try await outbox.store.askUndo(second.id, now: Self.now + 1)
+        #expect(try await outbox.lastUses() == ["post-1": Self.now])
+    }
+
+    @Test func aRefusalIsKeptUntilSomebodyAsksAnew() async throws {
+        let outbox = try await OutboxFixture()
+        let done = try await delivered("a", outbox)
+        _ = try await outbox.store.askUndo(done.id, now: Self.now)
+        try await outbox.store.undoFailed(done.id, "too-busy", next: Self.now + 60, now: Self.now + 1)
+        #expect(try await outbox.store.dueUndos(now: Self.now + 59).isEmpty)
+        #expect(try await outbox.store.dueUndos(now: Self.now + 60).map(\.id) == [done.id])
+        #expect(try await outbox.store.undoTally() == UndoTally(waiting: 1))
+        try await outbox.store.undoFailed(done.id, "forbidden", next: nil, now: Self.now + 61)
+        #expect(try await outbox.store.dueUndos(now: .distantFuture).isEmpty)
+        #expect(try await outbox.store.undoTally() == UndoTally(refused: 1))
+        #expect(try await stored("a", outbox).undo?.outcome == "forbidden")
+        #expect(try await outbox.store.askUndo(done.id, now: Self.now + 90) == .asked)
+        #expect(try await outbox.store.dueUndos(now: Self.now + 90).map(\.id) == [done.id])
+    }
+
+    // MARK: What may have happened
+
+    @Test(arguments: OutboxFixture.Engine.allCases)
+    func whatIsInFlightIsTakenBackOnceItIsFound(_ engine: OutboxFixture.Engine) async throws {
+        let outbox = try await OutboxFixture(engine)
+        let network = ScriptedDeliverer(outcomes: [.unknown(reason: "timeout")], sightings: [Self.found()])
+        let delivery = Delivery(store: outbox.store, deliverer: network)
+        let sent = try await outbox.deliver("a", by: delivery)
+        #expect(sent.state == .sending)
+        #expect(try await outbox.store.askUndo(sent.id, now: Self.now + 5) == .remembered)
+        #expect(try await stored("a", outbox).updated == sent.updated)
+        #expect(try await outbox.store.dueUndos(now: Self.now + 90).isEmpty)
+        #expect(try await outbox.store.undoTally() == UndoTally(remembered: 1))
+        #expect(try await delivery.reconcile(at: Self.now + 91).map(\.state) == [.done])
+        #expect(try await outbox.store.dueUndos(now: Self.now + 91).map(\.id) == [sent.id])
+        #expect(try await outbox.store.wantedUndos().map(\.id) == [sent.id])
+    }
+
+    @Test(arguments: OutboxFixture.Engine.allCases)
+    func whatIsUnwantedIsNeverSentAgain(_ engine: OutboxFixture.Engine) async throws {
+        let outbox = try await OutboxFixture(engine)
+        let network = ScriptedDeliverer(
+            outcomes: [.unknown(reason: "timeout"), .delivered(remoteID: "u", remoteAddress: "7")],
+            sightings: [.absent, Self.found()])
+        let delivery = Delivery(store: outbox.store, deliverer: network)
+        let sent = try await outbox.deliver("a", by: delivery)
+        _ = try await outbox.store.askUndo(sent.id, now: Self.now + 5)
+        // Nor by a worker that read the row before the wish.
+        await #expect(throws: OutboxError.self) {
+            _ = try await outbox.store.resend(sent, lookUp: Self.now + 190, now: Self.now + 91)
+        }
+        #expect(try await delivery.reconcile(at: Self.now + 91).map(\.isUnconfirmed) == [true])
+        #expect(await network.sent.count == 1)
+        #expect(try await outbox.store.askUndo(sent.id, now: Self.now + 92) == .remembered)
+        // A sighting makes it done, and then it goes.
+        #expect(try await delivery.reconcile(at: Self.now + 700).map(\.state) == [.done])
+        #expect(try await outbox.store.dueUndos(now: Self.now + 700).map(\.id) == [sent.id])
+    }
+
+    @Test func whatNeverLeftIsSkippedAndWhatWasRefusedIsForgotten() async throws {
+        let outbox = try await OutboxFixture()
+        var claimed: [Action] = []
+        for subject in ["a", "b"] {
+            let stored = try await outbox.store.propose(OutboxFixture.reply(subject), now: Self.now).action
+            let taken = try await outbox.store.claim(stored, now: Self.now)
+            claimed.append(try await outbox.store.beginSending(taken, lookUp: Self.now + 90, now: Self.now))
+            #expect(try await outbox.store.askUndo(stored.id, reason: "source-gone", now: Self.now) == .remembered)
+        }
+        let withheld = try await outbox.store.postpone(claimed[0], until: Self.now + 60, reason: "x", now: Self.now)
+        #expect(withheld.state == .skipped && withheld.reason == "source-gone" && withheld.undo?.next == nil)
+        let refused = try await outbox.store.end(claimed[1], as: .failed, reason: "rejected", now: Self.now)
+        #expect(refused.state == .failed && refused.reason == "rejected" && refused.undo?.next == nil)
+        #expect(try await outbox.store.undoTally() == UndoTally())
+        #expect(try await outbox.attention(ActionKind.allCases) == nil)
+    }
+
+    // MARK: Many
+
+    @Test func theNewestGoesFirstAndTheTableKeepsThePace() async throws {
+        let outbox = try await OutboxFixture()
+        for number in 0..<5 { _ = try await delivered("\(number)", outbox, at: Self.now + Double(number)) }
+        let all = try await outbox.store.undoable([.reply], since: nil, limit: 10)
+        #expect(all.map(\.subject) == ["4", "3", "2", "1", "0"])
+        #expect(try await outbox.store.undoable([.reply], since: Self.now + 3, limit: 10).map(\.subject) == ["4", "3"])
+        #expect(try await outbox.store.undoable([.post, .favorite], since: nil, limit: 10).isEmpty)
+        let answers = try await outbox.store.askUndos(all.map(\.id), now: Self.now + 10)
+        #expect(answers.count == 5 && answers.values.allSatisfy { $0 == .asked })
+        #expect(try await outbox.store.dueUndos(now: Self.now + 10, limit: 2).map(\.subject) == ["4", "3"])
+
+        let pace = Pace(count: 2, period: 60)
+        #expect(try await outbox.store.nextRoom([.reply], within: pace, now: Self.now + 20) == Self.now + 20)
+        for (number, action) in all.prefix(3).enumerated() {
+            try await outbox.store.undone(action.id, now: Self.now + 20 + Double(number))
+        }
+        #expect(try await outbox.store.nextRoom([.reply], within: pace, now: Self.now + 30) == Self.now + 81)
+        #expect(try await outbox.store.nextRoom([.post], within: pace, now: Self.now + 30) == Self.now + 30)
+        #expect(try await outbox.store.nextRoom([.reply], within: pace, now: Self.now + 82) == Self.now + 82)
+        // What has no room waits all at once.
+        try await outbox.store.putOffUndos([.reply], until: Self.now + 81, now: Self.now + 30)
+        #expect(try await outbox.store.dueUndos(now: Self.now + 80).isEmpty)
+        #expect(try await outbox.attention([], now: Self.now + 30) == Self.now + 81)
+        #expect(try await outbox.store.dueUndos(now: Self.now + 81).map(\.subject) == ["1", "0"])
+    }
+
+    // MARK: Clocks, leases, accounts
+
+    @Test func aWishOfAClockThatWasAheadIsDueAtOnce() async throws {
+        let outbox = try await OutboxFixture()
+        let done = try await delivered("a", outbox)
+        _ = try await outbox.store.askUndo(done.id, now: Self.now + 36_000)
+        #expect(try await outbox.attention([], now: Self.now + 10) == Self.now + 10)
+        #expect(try await outbox.store.dueUndos(now: Self.now + 10).map(\.id) == [done.id])
+    }
+
+    @Test func aWorkerWithoutTheLeaseTakesNothingBack() async throws {
+        let outbox = try await OutboxFixture()
+        let done = try await delivered("a", outbox)
+        let person = OutboxStore(storage: outbox.storage, mirror: "m", lease: nil)
+        #expect(try await person.askUndo(done.id, now: Self.now) == .asked)
+        let due = try #require(try await outbox.store.dueUndos(now: Self.now).first)
+        _ = try #require(try await outbox.leases.take(owner: "second", after: outbox.leases.record(), now: 1))
+        await #expect(throws: OutboxError.self) {
+            _ = try await outbox.store.beginUndo(due, until: Self.now + 120, now: Self.now)
+        }
+        await #expect(throws: OutboxError.self) { try await outbox.store.undone(done.id, now: Self.now) }
+        await #expect(throws: OutboxError.self) { _ = try await outbox.store.askUndo(done.id, now: Self.now) }
+        #expect(try await person.undone(done.id, now: Self.now)?.state == .undone)
+    }
+
+    @Test func whatAnotherAccountDidIsOutOfReach() async throws {
+        let outbox = try await OutboxFixture()
+        let (wanted, other) = (try await delivered("a", outbox), try await delivered("b", outbox))
+        _ = try await outbox.store.askUndo(wanted.id, now: Self.now)
+        try await outbox.storage.transaction { try OutboxStore.leaveUnsent(of: "m", on: $0, now: Self.now) }
+        #expect(try await outbox.store.dueUndos(now: .distantFuture).isEmpty)
+        for action in [wanted, other] {
+            #expect(try await outbox.store.askUndo(action.id, now: Self.now) == .outOfReach)
+        }
+        #expect(try await outbox.store.undoable(ActionKind.allCases, since: nil, limit: 10).isEmpty)
+        let own = try await delivered("c", outbox)
+        #expect(try await outbox.store.askUndo(own.id, now: Self.now) == .asked)
+    }
+}
