@@ -49,6 +49,22 @@ extension Archive {
         }
     }
 
+    /// Gives a known post the text, the language and the nature that it has now; its place in time stays.
+    ///
+    /// - Throws: `StorageError` or `CancellationError`.
+    package func rewrite(_ post: Post) async throws {
+        let (post, mirror) = (post.storable, mirror)
+        try await storage.transaction { connection in
+            _ = try connection.execute(
+                """
+                UPDATE posts SET text = \(post.text), language = \(post.language), has_media = \(post.hasMedia),
+                    sensitive = \(post.isSensitive), mentions = \(post.mentions.map(\.value).joined(separator: " ")),
+                    text_key = NULL, unfit = NULL, rules = ''
+                WHERE mirror = \(mirror) AND network = \(post.id.network.rawValue) AND post_id = \(post.id.value)
+                """)
+        }
+    }
+
     /// The human's own posts that everybody may read, and the ids of the others.
     private static func divided(_ posts: [Post]) -> (open: [Post], hidden: [PostID]) {
         var open: [Post] = []

@@ -1,3 +1,4 @@
+package import Foundation
 package import Posts
 package import Storage
 
@@ -40,6 +41,29 @@ package struct Archive: Sendable {
             let days = try Self.days(of: ids, mirror, connection)
             try PostRow.delete(ids, of: mirror, on: connection)
             try Self.repack(days, mirror, connection)
+        }
+    }
+
+    /// When the human's network first denied a post; nil while it shows it.
+    package func denial(of id: PostID) async throws -> Date? {
+        let rows = try await storage.query(
+            """
+            SELECT denied_ms FROM posts
+            WHERE mirror = \(mirror) AND network = \(id.network.rawValue) AND post_id = \(id.value)
+            """)
+        return try rows.first?.optionalDate("denied_ms")
+    }
+
+    /// Notes that the human's network denies a post, or with nil that it shows it.
+    package func noteDenial(of id: PostID, at date: Date?) async throws {
+        let mirror = mirror
+        try await storage.transaction { connection in
+            _ = try connection.execute(
+                """
+                UPDATE posts SET denied_ms = \(date?.milliseconds)
+                WHERE mirror = \(mirror) AND network = \(id.network.rawValue) AND post_id = \(id.value)
+                    AND COALESCE(denied_ms, -1) <> \(date?.milliseconds ?? -1)
+                """)
         }
     }
 

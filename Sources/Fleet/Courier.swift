@@ -14,22 +14,10 @@ import ServiceLifecycle
 /// The loops share one courier; its turnstile keeps them from sending at once, so
 /// that caps and the order of slots hold.
 package actor Courier {
-    /// The reason of what would repeat a post that the human took back.
-    private static let sourceGone = "source-gone"
     /// How many other texts are tried in place of one that is gone.
     private static let replacementsAtMost = 3
-    /// How far apart the two answers are that make a post count as gone for good, in seconds.
-    private static let secondAnswer: TimeInterval = 600
     /// How long an answer waits for the mentions to be read to their end, in seconds; then they cannot be read at all.
     private static let hearing: TimeInterval = 3_600
-    /// How many posts are remembered that may be gone; what is beyond begins anew.
-    private static let doubtsAtMost = 1_000
-
-    /// When a network denied a post first, and when it was asked last.
-    private struct Doubt {
-        var first: Date
-        var asked: Date
-    }
 
     private let delivery: Delivery
     private let store: OutboxStore
@@ -37,18 +25,16 @@ package actor Courier {
     private let archive: Archive
     private let people: People
     private let bot: AccountGate
-    private let human: (any SocialNetwork)?
+    private let originals: Originals
     private let clock: any WallClock
     private let logger: Logger
-    /// The archived posts that the human's network denied.
-    private var gone: [PostID: Doubt] = [:]
     /// What was decided since it was last sent.
     private var decided: [Action] = []
     private let turnstile = Turnstile()
 
     init(
         delivery: Delivery, store: OutboxStore, planner: PlanMaker, archive: Archive, people: People,
-        bot: AccountGate, human: (any SocialNetwork)?, clock: any WallClock, logger: Logger
+        bot: AccountGate, originals: Originals, clock: any WallClock, logger: Logger
     ) {
         self.delivery = delivery
         self.store = store
@@ -56,7 +42,7 @@ package actor Courier {
         self.archive = archive
         self.people = people
         self.bot = bot
-        self.human = human
+        self.originals = originals
         self.clock = clock
         self.logger = logger
     }
@@ -103,7 +89,7 @@ package actor Courier {
             guard let attention, attention <= clock.now else {
                 // Credentials are verified again when that is due, also while nothing else is.
                 _ = try await bot.isOpen()
-                try await askAgain()
+                try await originals.askAgain()
                 return attention
             }
             try await deliver(kinds, heard: heard)
@@ -133,7 +119,7 @@ package actor Courier {
         for action in due.expired { await log(action) }
         let now = clock.now
         try await send(due.ready.filter { mayLeave($0, heard: heard, at: now) })
-        try await askAgain()
+        try await originals.askAgain()
     }
 
     /// Sends one action after the other, one post at most, until the network or the worker's end says no.
@@ -212,7 +198,7 @@ package actor Courier {
             guard let reason = try await reasonAgainstText(of: candidate) else { return .ready(candidate) }
             // What a person chose is sent or not, and nothing else in its place.
             if candidate.isPinned { return .skip(reason: reason) }
-            guard tried.count <= Self.replacementsAtMost else { return .skip(reason: Self.sourceGone) }
+            guard tried.count <= Self.replacementsAtMost else { return .skip(reason: Action.Reason.sourceGone) }
             let other = try await planner.replacement(for: action, besides: tried, now: clock.now)
             guard let other else { return .skip(reason: "no-text") }
             tried.append(other)
@@ -221,54 +207,14 @@ package actor Courier {
 
     /// Why the text of an action can no longer be used: the human took it back, or a person never wants it; nil if it can.
     private func reasonAgainstText(of action: Action) async throws -> String? {
-        guard let id = action.wording?.source, let post = try await archive.post(id) else { return Self.sourceGone }
+        guard let id = action.wording?.source, let post = try await archive.post(id) else {
+            return Action.Reason.sourceGone
+        }
         if try await archive.neverKeys().contains(planner.neverKey(of: post)) { return Archive.never }
-        return try await isStillThere(post) ? nil : Self.sourceGone
-    }
-
-    // MARK: What the human took back
-
-    /// Whether the human has kept the post, for everybody to see.
-    ///
-    /// One that is gone is not used. It is forgotten once the network has said so twice within a while, and knows the
-    /// human's account: a server that is out of order may deny everything.
-    private func isStillThere(_ post: Post) async throws -> Bool {
-        let id = post.id
-        guard let human, human.name == id.network, let address = post.address else { return true }
-        gone[id]?.asked = clock.now
-        do {
-            guard let found = try await human.lookUp(address) else {
-                if try await isGoneForGood(id, from: human) { try await archive.forget([id]) }
-                return false
-            }
-            gone[id] = nil
-            return found.post.visibility.isOpen && !found.post.isSensitive && !found.post.hasMedia
-        } catch is NetworkError {
-            // The human's server does not answer, or not this account; the archive is the best knowledge there is.
-            return true
-        } catch is CancellationError where !Task.isCancelled {
-            return true
-        }
-    }
-
-    /// Notes that the network denies a post, and tells whether to believe it.
-    private func isGoneForGood(_ id: PostID, from human: any SocialNetwork) async throws -> Bool {
-        let now = clock.now
-        guard let doubt = gone[id], doubt.first <= now else {
-            if gone.count >= Self.doubtsAtMost { gone = [:] }
-            gone[id] = Doubt(first: now, asked: now)
-            return false
-        }
-        guard now.timeIntervalSince(doubt.first) >= Self.secondAnswer else { return false }
-        _ = try await human.verifyAccount()
-        gone[id] = nil
-        return true
-    }
-
-    /// Asks once more about the posts that seemed to be gone a while ago, so that what was deleted does not stay here.
-    private func askAgain() async throws {
-        for (id, doubt) in gone where clock.now.timeIntervalSince(doubt.asked) >= Self.secondAnswer {
-            if let post = try await archive.post(id) { _ = try await isStillThere(post) }
+        return switch try await originals.find(post) {
+        case .kept: nil
+        case .edited: Action.Reason.sourceEdited
+        case .withheld: Action.Reason.sourceGone
         }
     }
 

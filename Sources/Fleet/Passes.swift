@@ -149,6 +149,7 @@ struct Passes: Sendable {
         return try await feed.look { items, _ in
             let events = try await parts.learnable.among(items).map { FavoriteEvent.favorited($0.example) }
             try await learn(events, with: classifier)
+            try await parts.originals.noteFavorites(items)
             return []
         }
     }
@@ -194,6 +195,7 @@ struct Passes: Sendable {
                 Pass(name: FeedName.humanFavorites) { try await humanFavorites(feed) }
             },
             parts.feeds.humanHome.map { feed in Pass(name: "human-home") { try await humanHome(feed) } },
+            parts.human.map { _ in Pass(name: "originals") { try await parts.originals.look() } },
         ].compactMap(\.self)
     }
 

@@ -60,6 +60,10 @@ extension Worker {
         _ = try await classifiers.classifier()
         let unlearning = Unlearning(mirror: mirror, clock: clock, logger: logger)
         let feeds = feeds(bot: bot, human: human, activated: activated)
+        let originals = Originals(
+            human: human, bot: deliverer == nil ? bot : nil, account: accounts.bot, archive: mirror.archive,
+            store: store,
+            configuration: configuration, clock: clock, logger: logger)
         // A run that only pretends to send changes nothing at the network.
         if deliverer == nil { try await label(bot, accounts.botAccount) }
         tellWhatIsLeftOut(bot: bot, feeds)
@@ -71,7 +75,8 @@ extension Worker {
             planner: planner,
             courier: Courier(
                 delivery: delivery, store: store, planner: planner, archive: mirror.archive, people: mirror.people,
-                bot: bot, human: human, clock: clock, logger: logger),
+                bot: bot, originals: originals, clock: clock, logger: logger),
+            originals: originals,
             mentionDecider: MentionDecider(
                 archive: mirror.archive, people: mirror.people, store: store, network: bot,
                 configuration: configuration, zone: zone, bot: accounts.bot, activated: activated,

@@ -26,6 +26,7 @@ struct WorkerParts: Sendable {
     let store: OutboxStore
     let planner: PlanMaker
     let courier: Courier
+    let originals: Originals
     let mentionDecider: MentionDecider
     let favoriteDecider: FavoriteDecider
     let feeds: WatchedFeeds

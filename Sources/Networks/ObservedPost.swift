@@ -9,6 +9,8 @@ package struct ObservedPost: Sendable, Equatable {
     package var address: String
     /// The address of the post that this one answers; nil for posts that answer nothing.
     package var replyToAddress: String?
+    /// When its author last changed it; nil if never, or where the network does not tell.
+    package var editedAt: Date?
     /// Whether the account that asked has favorited the post.
     package var isFavorited = false
     /// What all posts of the conversation share, where the network tells it with each post.

@@ -234,6 +234,15 @@ extension Action {
         package static let byPerson = "by-person"
         /// A person had its day drawn anew.
         package static let rerolled = "rerolled"
+        /// The human no longer shows the post that the text is from.
+        package static let sourceGone = "source-gone"
+        /// The human changed the post that the text is from.
+        package static let sourceEdited = "source-edited"
+        /// The human favorited what the bot posted.
+        package static let humanFavorite = "human-favorite"
+
+        /// Why the mirror takes something back without a person who said so.
+        static let automaticUndos = [sourceGone, sourceEdited]
     }
 
     /// Whether a person was asked to decide, and either still is or never did.

@@ -11,8 +11,11 @@ import Testing
 /// What the human deleted is not repeated, and nothing is forgotten because of one wrong answer.
 @Suite(.mirrors) struct TakenBackTests {
     /// A mirror whose human has written so many posts, of which the network still shows some.
-    private func paper(posts count: Int, shown: Set<Int>) async throws -> (PaperMirror, WorkerParts) {
-        let paper = try await PaperMirror(bot: .mastodon, human: .mastodon)
+    private func paper(
+        posts count: Int, shown: Set<Int>, _ variables: [String: String] = [:], canEdit: Bool = true
+    ) async throws -> (PaperMirror, WorkerParts) {
+        let paper = try await PaperMirror(bot: .mastodon, human: .mastodon, variables: variables)
+        paper.bot.with { $0.capabilities.canEdit = canEdit }
         let posts = (0..<count).map { number in
             Post(
                 id: Self.id(number), author: AccountID(network: .mastodon, value: "human"),
@@ -150,5 +153,159 @@ import Testing
         try await paper.wait(20)
         try await parts.courier.deliverDue([.reply], heard: now - 1)
         #expect(try await state(second) == .done)
+    }
+
+    // MARK: What was published before
+
+    /// Publishes so many posts of a human who shows them all.
+    private func published(
+        _ count: Int, _ variables: [String: String] = [:], canEdit: Bool = true
+    ) async throws -> (PaperMirror, WorkerParts) {
+        let (paper, parts) = try await paper(posts: count + 1, shown: Set(0...count), variables, canEdit: canEdit)
+        for number in 0..<count {
+            let ended = try await deliver(number, slot: number + 1, of: paper, parts)
+            try #require(ended.state == .done && ended.wording?.source == Self.id(number))
+            try await paper.wait(60)
+        }
+        return (paper, parts)
+    }
+
+    private func change(_ number: Int, of paper: PaperMirror, _ change: (inout ObservedPost) -> Void) {
+        paper.human?.with { state in
+            guard let place = state.feeds[.ownPosts]?.firstIndex(where: { $0.address == "address-\(number)" }) else {
+                return
+            }
+            change(&state.feeds[.ownPosts, default: []][place])
+        }
+    }
+
+    private func slots(of paper: PaperMirror) async throws -> [Action] {
+        try await paper.actions(.post).sorted { $0.due < $1.due }
+    }
+
+    /// One answer may be wrong; what is asked for later, by another worker, is as good as at once.
+    @Test(arguments: [false, true]) func aCopyGoesWithItsOriginal(restarts: Bool) async throws {
+        var (paper, parts) = try await published(2)
+        paper.human?.with { $0.feeds[.ownPosts]?.removeAll { $0.address == "address-0" } }
+        _ = try await parts.originals.look()
+        #expect(try await slots(of: paper).allSatisfy { $0.undo == nil })
+        try await paper.wait(restarts ? 3_700 : 660)
+        if restarts {
+            parts = try await paper.worker().parts(
+                bot: paper.bot, human: paper.human, lease: nil, deliverer: nil)
+            _ = try await parts.originals.look()
+        } else {
+            try await parts.originals.askAgain()
+        }
+        #expect(try await slots(of: paper).map { $0.undo?.reason } == ["source-gone", nil])
+        #expect(try await !isArchived(0, in: paper))
+        #expect(try await isArchived(1, in: paper))
+    }
+
+    /// Young copies are looked after every hour, and none twice as often.
+    @Test func originalsAreLookedAtInTurn() async throws {
+        let (paper, parts) = try await published(3)
+        paper.human?.with { $0.lookedUp = [] }
+        for _ in 0..<3 { _ = try await parts.originals.look() }
+        #expect(paper.human?.with { $0.lookedUp.sorted() } == ["address-0", "address-1", "address-2"])
+        try await paper.wait(3_601)
+        _ = try await parts.originals.look()
+        #expect(paper.human?.with { $0.lookedUp.count } == 6)
+        try await paper.wait(31 * 86_400)
+        _ = try await parts.originals.look()
+        try await paper.wait(3_601)
+        _ = try await parts.originals.look()
+        #expect(paper.human?.with { $0.lookedUp.count } == 9)
+        try await paper.wait(86_400)
+        _ = try await parts.originals.look()
+        #expect(paper.human?.with { $0.lookedUp.count } == 12)
+    }
+
+    /// A look that costs money is a rare one.
+    @Test func whatCostsMoneyIsAskedForOneAtATime() async throws {
+        let (paper, parts) = try await published(3)
+        paper.human?.with { ($0.lookedUp, $0.price) = ([], Money(microdollars: 5_000)) }
+        let next = try await parts.originals.look()
+        #expect(paper.human?.with { $0.lookedUp.count } == 1)
+        #expect(next == paper.clock.now + 8 * 3_600)
+    }
+
+    /// A human who deletes everything may want to keep the mirror.
+    @Test func aPersonIsAskedAboutMoreThanTenInAnHour() async throws {
+        let (paper, parts) = try await published(13)
+        paper.human?.with { $0.feeds[.ownPosts] = [] }
+        _ = try await parts.originals.look()
+        try await paper.wait(660)
+        try await parts.originals.askAgain()
+        let store = parts.store
+        #expect(try await slots(of: paper).count { $0.undo != nil } == 10)
+        #expect(try await store.proposedUndoCount() == 3)
+        #expect(try await store.proposedUndos().allSatisfy { $0.undo == nil && $0.state == .done })
+        #expect(paper.log.values.contains { $0.contains("Not taken back without a person") })
+        #expect(try await store.keepProposed() == 3)
+        #expect(try await store.proposedUndoCount() == 0)
+        try await paper.wait(2 * 86_400)
+        _ = try await parts.originals.look()
+        #expect(try await slots(of: paper).count { $0.undo != nil } == 10)
+    }
+
+    @Test func aCopyIsChangedWithItsOriginal() async throws {
+        let (paper, parts) = try await published(2)
+        change(0, of: paper) { post in
+            post.post.text = "thought number zero, said better"
+            post.editedAt = paper.clock.now - 1
+        }
+        for _ in 0..<2 {
+            _ = try await parts.originals.look()
+            try await paper.wait(3_601)
+        }
+        let edited = paper.bot.with { $0.edited }
+        #expect(edited.map(\.0) == ["published-1"])
+        #expect(edited.map(\.1.text) == ["thought number zero, said better"])
+        let slots = try await slots(of: paper)
+        #expect(slots.map(\.text) == ["thought number zero, said better", "thought number 1 of many"])
+        #expect(slots.allSatisfy { $0.undo == nil && $0.state == .done })
+        #expect(try await paper.mirror.archive.post(Self.id(0))?.text == "thought number zero, said better")
+    }
+
+    @Test(
+        arguments: [
+            ([:], false, false, "source-edited"), (["FOLLOW_EDITS": "delete"], true, false, "source-edited"),
+            ([:], true, true, "source-edited"), (["FOLLOW_EDITS": "off"], true, false, nil),
+        ] as [([String: String], Bool, Bool, String?)])
+    func whatCannotBeChangedIsTakenBack(
+        settings: [String: String], canEdit: Bool, hasPicture: Bool, reason: String?
+    ) async throws {
+        let (paper, parts) = try await published(1, settings, canEdit: canEdit)
+        change(0, of: paper) { post in
+            post.post.text = "thought number zero, said better"
+            post.post.hasMedia = hasPicture
+            post.editedAt = paper.clock.now - 1
+        }
+        for _ in 0..<2 {
+            _ = try await parts.originals.look()
+            try await paper.wait(3_601)
+        }
+        #expect(try await slots(of: paper).map { $0.undo?.reason } == [reason])
+        #expect(paper.bot.with { $0.edited.isEmpty })
+    }
+
+    /// What the human has corrected is not sent uncorrected.
+    @Test func aTextThatWasChangedIsNotSentAsItWas() async throws {
+        let (paper, parts) = try await paper(posts: 2, shown: [0, 1])
+        change(0, of: paper) { post in
+            post.post.text = "thought number zero, said better"
+            post.editedAt = paper.clock.now - 1
+        }
+        let ended = try await deliver(0, slot: 1, of: paper, parts)
+        #expect(ended.state == .done && ended.text != "thought number 0 of many")
+        #expect(try await paper.mirror.archive.post(Self.id(0))?.text == "thought number zero, said better")
+    }
+
+    @Test(arguments: [true, false]) func theHumansFavoriteDeletesWhereThatIsWanted(isWanted: Bool) async throws {
+        let (paper, parts) = try await published(2, isWanted ? ["DELETE_ON_FAVORITE": "yes"] : [:])
+        let bots = paperPost("published-1", by: "bot", on: .mastodon)
+        try await parts.originals.noteFavorites([paperPost("published-2", on: .mastodon), bots])
+        #expect(try await slots(of: paper).map { $0.undo?.reason } == [isWanted ? "human-favorite" : nil, nil])
     }
 }

@@ -64,6 +64,10 @@ package struct MirrorConfiguration: Sendable {
     package private(set) var favoriteMode: FavoriteMode
     /// What a person wants to agree to before it is done.
     package private(set) var review: Set<ActionKind>
+    /// What follows for the bot's posts when the human changes the originals.
+    package private(set) var editRule: EditRule
+    /// Whether the bot's post goes that the human favorites.
+    package private(set) var deletesOnFavorite: Bool
     /// Favorites on one local day at most.
     package var favoritesPerDay: Int
     /// Replies to one person on one local day at most.
@@ -129,6 +133,8 @@ package struct MirrorConfiguration: Sendable {
         featureWords = values.text("FEATURES") == "nouns" ? .nouns : .content
         favoriteMode = Self.favoriteMode(values)
         review = Self.reviewed(values.text("REVIEW"))
+        editRule = EditRule(rawValue: values.text("FOLLOW_EDITS") ?? "") ?? .off
+        deletesOnFavorite = values.text("DELETE_ON_FAVORITE") == "yes"
         favoritesPerDay = values.integer("FAVORITES_PER_DAY")
         repliesPerPerson = values.integer("REPLIES_PER_PERSON")
         repliesPerThread = values.integer("REPLIES_PER_THREAD")
@@ -420,6 +426,16 @@ package struct XConfiguration: Sendable {
         appOwner = values.text("X_APP_OWNER").flatMap { AccountRole(rawValue: $0) }
         fieldNames = values.text("X_FIELD_NAMES").flatMap { XFieldNames(rawValue: $0) } ?? .tweet
     }
+}
+
+/// What follows for the bot's posts when the human changes the originals.
+package enum EditRule: String, Sendable {
+    /// The copy is changed where the bot's network can do that, and else taken back.
+    case edit
+    /// The copy is taken back.
+    case delete
+    /// Nothing.
+    case off
 }
 
 /// A setting that is missing, unknown or not of its form; the process ends with 78.

@@ -124,6 +124,12 @@ package struct Setting: Sendable {
             Setting(
                 "REVIEW", "what waits in mirror-bot suggestions until a person agrees",
                 form: .choice(["none", "posts", "replies", "all"]), fallback: "none"),
+            Setting(
+                "FOLLOW_EDITS", "what becomes of the copy when the human changes the original",
+                form: .choice(["edit", "delete", "off"]), fallback: "edit"),
+            Setting(
+                "DELETE_ON_FAVORITE", "yes: what the human favorites of the bot's posts is deleted",
+                form: .choice(["no", "yes"]), fallback: "no"),
             Setting("FAVORITES_PER_DAY", "favorites a day at most", form: .integer(0...1_000), fallback: "10"),
             Setting(
                 "REPLIES_PER_PERSON", "replies to one person a day at most", form: .integer(0...100), fallback: "3"),

@@ -296,7 +296,7 @@ extension TextRules {
     ///   - configuration: The mirror's settings, the bot's network among them.
     ///   - limits: What the bot's server allows.
     ///   - repliesNameThePerson: Whether a reply must name the person answered.
-    init(_ configuration: MirrorConfiguration, limits: PublishingLimits, repliesNameThePerson: Bool = true) {
+    package init(_ configuration: MirrorConfiguration, limits: PublishingLimits, repliesNameThePerson: Bool = true) {
         let network = configuration.botNetwork
         self.init(
             network: network, links: configuration.links ? .kept : network == .x ? .removed : .leftOut,

@@ -39,7 +39,9 @@ package struct ReportedReason: Codable, Equatable, Sendable {
         Action.Reason.undecided: "nobody decided about the suggestion in time",
         "before-start": "its time had passed when the mirror was started",
         "no-text": "no archived post may be used at this time",
-        "source-gone": "the human no longer shows the post that the text is from",
+        Action.Reason.sourceGone: "the human no longer shows the post that the text is from",
+        Action.Reason.sourceEdited: "the human changed the post that the text is from",
+        Action.Reason.humanFavorite: "the human favorited it, which deletes it",
         Action.Reason.byPerson: "a person left it out",
         Action.Reason.rerolled: "a person had the day drawn anew",
         Archive.never: "a person never wants this text to be sent",
@@ -68,6 +70,8 @@ package struct ReportedReason: Codable, Equatable, Sendable {
 
     /// What changes a rule, where a setting does.
     private static let settings: [String: String] = [
+        Action.Reason.sourceEdited: "FOLLOW_EDITS",
+        Action.Reason.humanFavorite: "DELETE_ON_FAVORITE",
         Refusal.Reason.personCap.rawValue: "REPLIES_PER_PERSON",
         Refusal.Reason.threadCap.rawValue: "REPLIES_PER_THREAD",
         Refusal.Reason.dailyCap.rawValue: "FAVORITES_PER_DAY",

@@ -74,6 +74,7 @@ struct MastodonStatus: Decodable {
     let uri: String?
     let url: String?
     let createdAt: Date?
+    let editedAt: Date?
     let account: MastodonAccount?
     let content: String
     let spoilerText: String
@@ -97,6 +98,7 @@ struct MastodonStatus: Decodable {
         uri = wire.text("uri")
         url = wire.text("url")
         createdAt = wire.date("created_at")
+        editedAt = wire.date("edited_at")
         account = wire.value(MastodonAccount.self, "account")
         let content = wire.text("content")
         // Text that is there but cannot be read is not the same as no text.

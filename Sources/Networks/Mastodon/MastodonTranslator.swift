@@ -44,7 +44,7 @@ struct MastodonTranslator {
             hasMedia: wire.hasMedia, isSensitive: wire.isSensitive || !PlainText.cleaned(wire.spoilerText).isEmpty,
             mentions: wire.mentions.map { person($0.acct) }, address: wire.id)
         return ObservedPost(
-            post: post, author: author, address: wire.id, replyToAddress: wire.inReplyToID,
+            post: post, author: author, address: wire.id, replyToAddress: wire.inReplyToID, editedAt: wire.editedAt,
             isFavorited: wire.isFavourited, replyNeedsApproval: needsApproval(wire.interactionPolicy?.reply, wire),
             favoriteNeedsApproval: needsApproval(wire.interactionPolicy?.favourite, wire))
     }

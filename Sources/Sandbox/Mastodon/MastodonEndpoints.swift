@@ -192,7 +192,7 @@ extension MastodonCall {
         let found = try post(state)
         guard found.author == (try account()) else { throw .notFound }
         let text = try wholeText()
-        state.rewrite(found.id, text: text, language: try language() ?? found.language)
+        state.rewrite(found.id, text: text, language: try language() ?? found.language, at: now)
         state.recordEdit(of: found.id, text: text, by: found.author, at: now)
         return status(state.posts[found.id] ?? found, of: state)
     }

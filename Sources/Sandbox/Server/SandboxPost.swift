@@ -8,6 +8,8 @@ struct SandboxPost: Sendable {
     /// The index of the author.
     var author: Int
     var createdAt: Date
+    /// When its author last changed it.
+    var editedAt: Date?
     var text: String
     var html: StatusHTML
     var visibility: Visibility

@@ -215,10 +215,10 @@ extension SandboxState {
     }
 
     /// Writes another text over a post; what it told people stays told.
-    mutating func rewrite(_ id: Int64, text: String, language: String?) {
+    mutating func rewrite(_ id: Int64, text: String, language: String?, at date: Date? = nil) {
         guard var post = posts[id] else { return }
         forgetText(of: post)
-        post.text = text
+        (post.text, post.editedAt) = (text, date)
         post.html = StatusHTML(text, population: population)
         post.language = language
         posts[id] = post

@@ -1,0 +1,233 @@
+import Archive
+import Conduct
+import Foundation
+import Logging
+import Mirroring
+import Networks
+import Outbox
+import Posts
+import ServiceLifecycle
+
+/// The human's own posts, as their network shows them now.
+///
+/// What the human took back or changed since it was archived is not used as it was, and what the bot published of it
+/// follows: it is taken back, or changed.
+actor Originals {
+    /// What is known of an archived post, asked right before its text is used.
+    enum Finding: Equatable {
+        /// It is as it was, or nobody can be asked.
+        case kept
+        /// It reads otherwise now; the archive knows.
+        case edited
+        /// Not everybody can see it any more, or it is not there.
+        case withheld
+    }
+
+    /// How far apart the two answers are that make a post count as gone for good, in seconds.
+    private static let secondAnswer: TimeInterval = 600
+    /// How many posts are remembered that may be gone; what is beyond begins anew.
+    private static let doubtsAtMost = 1_000
+    /// How many copies are taken back in an hour before a person is asked: a human who deletes thousands of posts at
+    /// once, or lets their server do so, may want to keep the mirror.
+    private static let undosPerHour = 10
+    /// How many originals one pass looks at, and how long it is until the next, in seconds.
+    private static let (originalsAtOnce, interval): (Int, TimeInterval) = (40, 300)
+    /// How long it is until the next one where each look costs money.
+    private static let pricedInterval: TimeInterval = 8 * 3_600
+
+    private let human: AccountGate?
+    /// Nil in a run that only pretends to send.
+    private let bot: AccountGate?
+    /// Whose posts the copies are.
+    private let account: AccountID
+    private let archive: Archive
+    private let store: OutboxStore
+    private let configuration: MirrorConfiguration
+    private let clock: any WallClock
+    private let logger: Logger
+    /// The archived posts that the human's network denied, and when it was last asked for them.
+    private var gone: [PostID: Date] = [:]
+
+    /// - Parameters:
+    ///   - human: The human's network; nil if there is no account to ask with.
+    ///   - bot: Where copies are changed; nil in a run that only pretends to send.
+    ///   - account: Whose posts the copies are.
+    init(
+        human: AccountGate?, bot: AccountGate?, account: AccountID, archive: Archive, store: OutboxStore,
+        configuration: MirrorConfiguration, clock: any WallClock, logger: Logger
+    ) {
+        self.human = human
+        self.bot = bot
+        self.account = account
+        self.archive = archive
+        self.store = store
+        self.configuration = configuration
+        self.clock = clock
+        self.logger = logger
+    }
+
+    /// Asks the human's network for a post, and lets its copies follow.
+    ///
+    /// One that is gone is not used. It is forgotten, and its copies are taken back, once the network has said so twice
+    /// within a while and knows the human's account: a server that is out of order may deny everything.
+    ///
+    /// - Throws: The store's error.
+    func find(_ post: Post) async throws -> Finding {
+        guard let human, human.name == post.id.network, let address = post.address else { return .kept }
+        if gone[post.id] != nil { gone[post.id] = clock.now }
+        let found: ObservedPost
+        do {
+            guard let shown = try await human.lookUp(address) else {
+                if try await isGoneForGood(post.id, from: human) {
+                    try await letGo(post.id)
+                }
+                return .withheld
+            }
+            found = shown
+        } catch is NetworkError {
+            // The human's server does not answer, or not this account; the archive is the best knowledge there is.
+            return .kept
+        } catch is CancellationError where !Task.isCancelled {
+            return .kept
+        }
+        gone[post.id] = nil
+        try await archive.noteDenial(of: post.id, at: nil)
+        guard found.post.visibility.isOpen else {
+            try await letGo(post.id)
+            return .withheld
+        }
+        guard let edited = found.editedAt else { return Self.isPlain(found.post) ? .kept : .withheld }
+        return try await follow(found, from: post, at: edited)
+    }
+
+    private static func isPlain(_ post: Post) -> Bool { !post.isSensitive && !post.hasMedia }
+
+    /// Notes that the network denies a post, and tells whether to believe it.
+    private func isGoneForGood(_ id: PostID, from human: AccountGate) async throws -> Bool {
+        let now = clock.now
+        // A worker that only looks once leaves it to the next one.
+        guard let first = try await archive.denial(of: id), first <= now else {
+            if gone.count >= Self.doubtsAtMost { gone = [:] }
+            gone[id] = now
+            try await archive.noteDenial(of: id, at: now)
+            return false
+        }
+        guard now.timeIntervalSince(first) >= Self.secondAnswer else { return false }
+        _ = try await human.verifyAccount()
+        gone[id] = nil
+        return true
+    }
+
+    /// Forgets a post that is not for everybody any more, after its copies.
+    private func letGo(_ id: PostID) async throws {
+        try await takeBack(try await store.copies(of: id), for: Action.Reason.sourceGone)
+        try await archive.forget([id])
+    }
+
+    /// Asks once more about the posts that seemed to be gone a while ago, so that what was deleted does not stay here.
+    func askAgain() async throws {
+        for (id, asked) in gone where clock.now.timeIntervalSince(asked) >= Self.secondAnswer {
+            if let post = try await archive.post(id) { _ = try await find(post) }
+        }
+    }
+
+    // MARK: Following
+
+    /// Looks at the originals of what the bot published, those first that have waited longest.
+    ///
+    /// - Returns: When to go on.
+    /// - Throws: The store's error; `UnusableAccount`.
+    func look() async throws -> Date {
+        guard let human else { return clock.now + 3_600 }
+        let isPriced = human.price(ofReading: 1, from: .ownPosts) != nil
+        let originals = try await store.originalsToFollow(
+            on: human.name, now: clock.now, limit: isPriced ? 1 : Self.originalsAtOnce)
+        for id in originals {
+            guard human.pause(at: clock.now) == nil, !Task.isShuttingDownGracefully else { break }
+            // What the archive let go for its age has no address any more to ask for.
+            if let post = try await archive.post(id) { _ = try await find(post) }
+            try await store.noteFollowed(id, pace: .init(), now: clock.now)
+        }
+        return clock.now + (isPriced ? Self.pricedInterval : Self.interval)
+    }
+
+    /// Lets the archive and the copies know of a change.
+    private func follow(_ found: ObservedPost, from post: Post, at edited: Date) async throws -> Finding {
+        let isChanged = found.post.text != post.text
+        if isChanged { try await archive.rewrite(found.post) }
+        for copy in try await store.copies(of: post.id, before: edited) {
+            try await follow(found.post, with: copy, at: edited)
+        }
+        guard Self.isPlain(found.post) else { return .withheld }
+        return isChanged ? .edited : .kept
+    }
+
+    private func follow(_ post: Post, with copy: Action, at edited: Date) async throws {
+        guard configuration.editRule != .off else { return try await store.noteEdited(copy.id, text: nil, at: edited) }
+        let text = try await text(of: post, for: copy)
+        if text == copy.text { return try await store.noteEdited(copy.id, text: nil, at: edited) }
+        guard configuration.editRule == .edit, let text, let bot, bot.capabilities.canEdit,
+            let address = copy.remoteAddress, let wording = copy.wording
+        else { return try await takeBack([copy], for: Action.Reason.sourceEdited) }
+        let draft = Draft(
+            text: text, visibility: wording.visibility, language: post.language, key: copy.key,
+            createdAt: copy.sending ?? copy.due)
+        do {
+            try await bot.edit(address, draft)
+        } catch let error as NetworkError {
+            // Somebody deleted the copy, which is as well; anything else is tried again with the next look.
+            guard error.code == .notFound else {
+                return logger.notice(
+                    "Change not followed yet",
+                    metadata: [LogKeys.action: "\(copy.id)", LogKeys.error: "\(error)"])
+            }
+        }
+        try await store.noteEdited(copy.id, text: text, at: edited)
+        logger.info("Change of the human's post followed", metadata: [LogKeys.action: "\(copy.id)"])
+    }
+
+    /// What a copy would say now; nil if it would not be published any more.
+    private func text(of post: Post, for copy: Action) async throws -> String? {
+        guard let bot else { return nil }
+        let rules = TextRules(
+            configuration, limits: try await bot.limits(),
+            repliesNameThePerson: bot.capabilities.replyNeedsMention)
+        guard copy.kind == .reply else { return try? rules.text(for: post).get() }
+        // Where a reply names the person answered, that comes first.
+        let name = copy.text.flatMap { $0.hasPrefix("@") ? $0.dropFirst().prefix { !$0.isWhitespace } : nil } ?? ""
+        return try? rules.replyText(for: post, to: String(name)).get()
+    }
+
+    // MARK: Taking back
+
+    /// Takes copies back, a few in an hour; about more a person is asked.
+    private func takeBack(_ copies: [Action], for reason: String) async throws {
+        guard !copies.isEmpty else { return }
+        let now = clock.now
+        let room = max(0, Self.undosPerHour - (try await store.automaticUndos(since: now - 3_600)))
+        let ids = copies.map(\.id)
+        _ = try await store.askUndos(Array(ids.prefix(room)), reason: reason, now: now)
+        for copy in copies.prefix(room) {
+            logger.info(
+                "Taking back", metadata: [LogKeys.action: "\(copy.id)", LogKeys.reason: "\(reason)"])
+        }
+        let others = Array(ids.dropFirst(room))
+        guard !others.isEmpty else { return }
+        try await store.proposeUndos(others, reason: reason)
+        logger.warning(
+            "Not taken back without a person: see mirror-bot undo --proposed",
+            metadata: [LogKeys.count: "\(others.count)", LogKeys.reason: "\(reason)"])
+    }
+
+    /// Takes back what the human favorited of the bot's own posts, where that is how they delete it.
+    ///
+    /// - Throws: The store's error.
+    func noteFavorites(_ items: [ObservedPost]) async throws {
+        guard configuration.deletesOnFavorite else { return }
+        let identities = items.filter { $0.post.author == account }.map(\.post.id.value)
+        let actions = try await store.published(as: identities)
+        guard !actions.isEmpty else { return }
+        _ = try await store.askUndos(actions.map(\.id), reason: Action.Reason.humanFavorite, now: clock.now)
+        logger.info("Taking back what the human favorited", metadata: [LogKeys.count: "\(actions.count)"])
+    }
+}
