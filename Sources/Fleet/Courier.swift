@@ -20,6 +20,8 @@ package actor Courier {
     private static let hearing: TimeInterval = 3_600
 
     private let delivery: Delivery
+    /// Nil for a run that only pretends.
+    private let takingBack: TakingBack?
     private let store: OutboxStore
     private let planner: PlanMaker
     private let archive: Archive
@@ -33,10 +35,11 @@ package actor Courier {
     private let turnstile = Turnstile()
 
     init(
-        delivery: Delivery, store: OutboxStore, planner: PlanMaker, archive: Archive, people: People,
-        bot: AccountGate, originals: Originals, clock: any WallClock, logger: Logger
+        delivery: Delivery, takingBack: TakingBack?, store: OutboxStore, planner: PlanMaker, archive: Archive,
+        people: People, bot: AccountGate, originals: Originals, clock: any WallClock, logger: Logger
     ) {
         self.delivery = delivery
+        self.takingBack = takingBack
         self.store = store
         self.planner = planner
         self.archive = archive
@@ -69,7 +72,7 @@ package actor Courier {
         if action.state == .planned { decided.append(action) }
     }
 
-    /// Settles lost answers, marks what is too late, then sends what is due of these kinds.
+    /// Settles lost answers, marks what is too late, takes back what is unwanted, then sends what is due of these kinds.
     ///
     /// At most one post leaves a call, and after an outage few of the missed ones leave at all; see
     /// ``OutboxStore/spreadLate(_:now:)``.
@@ -114,6 +117,7 @@ package actor Courier {
         for action in try await delivery.reconcile(now: { [clock] in clock.now }, allows: isAllowed) {
             await log(action)
         }
+        _ = try await takingBack?.carryOut()
         try bot.check()
         let due = try await store.spreadLate(try await store.due(kinds, now: clock.now), now: clock.now)
         for action in due.expired { await log(action) }

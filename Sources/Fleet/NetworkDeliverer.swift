@@ -172,21 +172,6 @@ package struct NetworkDeliverer: Deliverer {
     }
 }
 
-extension NetworkError {
-    /// Which row of the table of ``RetryPolicy`` the error belongs to.
-    var retryCause: RetryPolicy.Cause {
-        if stopsActor { return .credentials }
-        switch code {
-        case .rateLimited: return .tooBusy
-        case .unavailable, .malformedResponse, .redirected: return .serverTrouble
-        case .transport: return .unreachable
-        case .overBudget, .capReached, .creditsDepleted: return .limit
-        case .conflict: return .conflict
-        default: return .other
-        }
-    }
-}
-
 /// A text that was sent, to be recognised in what a server made of it.
 private struct SentText {
     private let key: String

@@ -74,7 +74,9 @@ extension Worker {
             learnable: Learnable(people: mirror.people, own: accounts.own, onOptOut: unlearning.forget), store: store,
             planner: planner,
             courier: Courier(
-                delivery: delivery, store: store, planner: planner, archive: mirror.archive, people: mirror.people,
+                delivery: delivery,
+                takingBack: deliverer == nil ? TakingBack(mirror, network: bot, lease: lease) : nil, store: store,
+                planner: planner, archive: mirror.archive, people: mirror.people,
                 bot: bot, originals: originals, clock: clock, logger: logger),
             originals: originals,
             mentionDecider: MentionDecider(

@@ -199,7 +199,7 @@ package struct Worker: Sendable {
         var failures = 0
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
             do {
-                guard try await isToGoOn(until: end) else { return nil }
+                guard try await isToGoOn(until: end, lease: lease, gates: gates) else { return nil }
                 return try await parts(lease: lease, deliverer: nil, gates: gates)
             } catch is CancellationError {
                 return nil
@@ -219,7 +219,9 @@ package struct Worker: Sendable {
     }
 
     /// Waits as long as a person wants the mirror to pause; false if the worker is to end before that.
-    private func isToGoOn(until end: Date?) async throws -> Bool {
+    ///
+    /// What somebody wants taken back is taken back meanwhile.
+    private func isToGoOn(until end: Date?, lease: Lease, gates: Gates) async throws -> Bool {
         var isAnnounced = false
         while let pause = try await mirror.table.pause(at: clock.now) {
             if Task.isCancelled || Task.isShuttingDownGracefully || clock.now >= end ?? .distantFuture { return false }
@@ -231,11 +233,33 @@ package struct Worker: Sendable {
                     ])
                 isAnnounced = true
             }
-            let next = min(clock.now + Self.changesLast, pause.until ?? .distantFuture, end ?? .distantFuture)
+            let undo = try await takeBack(lease: lease, gates: gates)
+            let next = min(
+                max(undo, clock.now + 1), clock.now + Self.changesLast, pause.until ?? .distantFuture,
+                end ?? .distantFuture)
             try? await cancelWhenGracefulShutdown { try await clock.sleep(until: next) }
         }
         if isAnnounced { logger.notice("Resumed") }
         return true
+    }
+
+    /// Takes back what is due while nothing else is done.
+    ///
+    /// - Returns: When to look again.
+    /// - Throws: What only a person can mend; the store's error.
+    private func takeBack(lease: Lease, gates: Gates) async throws -> Date {
+        let store = mirror.outbox(lease: lease)
+        guard let due = try await store.nextUndo(now: clock.now) else { return .distantFuture }
+        guard due <= clock.now else { return due }
+        do {
+            let bot = gates.gate(before: try await mirror.confirmedBotNetwork(), .bot, of: self)
+            guard try await bot.isOpen() else { return bot.pause(at: clock.now) ?? .distantFuture }
+            _ = try await TakingBack(mirror, network: bot, lease: lease).carryOut()
+        } catch let error as NetworkError where !error.stopsActor {
+            logger.warning("Nothing taken back yet", metadata: [LogKeys.error: "\(error)"])
+            return .distantFuture
+        }
+        return try await store.nextUndo(now: clock.now) ?? .distantFuture
     }
 
     /// How long a login, a setting or a pause that was stored meanwhile may go unnoticed, in seconds.

@@ -1,7 +1,7 @@
 import Favorites
 package import Foundation
-import Networks
-import Outbox
+package import Networks
+package import Outbox
 import Posts
 import Redis
 import Storage
@@ -46,4 +46,19 @@ package enum Retry {
 /// again with what is stored now.
 package struct MirrorChanged: Error {
     package init() {}
+}
+
+extension NetworkError {
+    /// Which row of the table of ``RetryPolicy`` the error belongs to.
+    package var retryCause: RetryPolicy.Cause {
+        if stopsActor { return .credentials }
+        switch code {
+        case .rateLimited: return .tooBusy
+        case .unavailable, .malformedResponse, .redirected: return .serverTrouble
+        case .transport: return .unreachable
+        case .overBudget, .capReached, .creditsDepleted: return .limit
+        case .conflict: return .conflict
+        default: return .other
+        }
+    }
 }

@@ -46,9 +46,7 @@ extension OutboxStore {
                 FROM actions WHERE mirror = \(mirror) AND state = 'sending') AS look_ms,
                 (SELECT MIN(next_attempt_ms) FROM actions
                 WHERE mirror = \(mirror) AND \(Self.unsettled) AND next_attempt_ms IS NOT NULL) AS sighting_ms,
-                (SELECT MIN(CASE WHEN undo_noted_ms > \(now.milliseconds) THEN CAST(\(now.milliseconds) AS BIGINT)
-                    ELSE undo_next_ms END) FROM actions
-                WHERE mirror = \(mirror) AND undo_next_ms IS NOT NULL AND state = 'done') AS undo_ms
+                \(nextUndo(at: now)) AS undo_ms
             """)
         return try rows.first.flatMap { row in
             try ["due_ms", "look_ms", "sighting_ms", "undo_ms"].compactMap { try row.optionalDate($0) }.min()

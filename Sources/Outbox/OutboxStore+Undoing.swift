@@ -114,6 +114,21 @@ extension OutboxStore {
             order: "undo_next_ms ASC, sending_ms DESC, id ASC", limit: limit)
     }
 
+    /// When the next wish may be carried out; nil if none can be.
+    package func nextUndo(now: Date) async throws -> Date? {
+        let rows = try await storage.query("SELECT \(nextUndo(at: now)) AS undo_ms")
+        return try rows.first?.optionalDate("undo_ms")
+    }
+
+    /// The same as a part of a statement; what a clock put off that was ahead is due at once.
+    func nextUndo(at now: Date) -> SQL {
+        """
+        (SELECT MIN(CASE WHEN undo_noted_ms > \(now.milliseconds) THEN CAST(\(now.milliseconds) AS BIGINT)
+            ELSE undo_next_ms END) FROM actions
+        WHERE mirror = \(mirror) AND undo_next_ms IS NOT NULL AND state = 'done')
+        """
+    }
+
     /// Records that a request to take an action back leaves now, so that nobody else makes the same one meanwhile.
     ///
     /// - Parameters:
@@ -211,6 +226,10 @@ package struct UndoTally: Equatable, Sendable {
     package var remembered = 0
     /// The network does not let us, and is not asked any more.
     package var refused = 0
+
+    package init(waiting: Int = 0, remembered: Int = 0, refused: Int = 0) {
+        (self.waiting, self.remembered, self.refused) = (waiting, remembered, refused)
+    }
 }
 
 extension OutboxStore {
@@ -219,13 +238,17 @@ extension OutboxStore {
     /// - Parameters:
     ///   - kinds: Of what kinds.
     ///   - start: When the first request left at the earliest; nil for all.
+    ///   - unasked: Without what somebody has asked to take back already.
     ///   - limit: How many at most.
-    /// - Returns: The actions, those included that somebody has asked to take back already.
+    /// - Returns: The actions.
     /// - Throws: The store's error.
-    package func undoable(_ kinds: [ActionKind], since start: Date?, limit: Int) async throws -> [Action] {
-        try await actions(
+    package func undoable(
+        _ kinds: [ActionKind], since start: Date?, unasked: Bool = false, limit: Int
+    ) async throws -> [Action] {
+        let unwished: SQL = unasked ? "undo_asked_ms IS NULL AND " : ""
+        return try await actions(
             where: """
-                kind IN \(list: kinds.map(\.rawValue)) AND sending_ms >= \(start?.milliseconds ?? 0)
+                \(unwished)kind IN \(list: kinds.map(\.rawValue)) AND sending_ms >= \(start?.milliseconds ?? 0)
                 AND (state IN ('sending', 'done') OR \(Self.unsettled) AND next_attempt_ms IS NOT NULL)
                 AND COALESCE(undo_outcome, '') <> \(Undo.rebound)
                 """,

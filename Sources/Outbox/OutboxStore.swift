@@ -108,6 +108,17 @@ extension OutboxStore {
         return try await actions(where: "id LIKE \(digits + "%")", order: "id ASC", limit: limit)
     }
 
+    /// The actions with these identifiers, as far as there are any.
+    package func actions(withIDs ids: [String]) async throws -> [String: Action] {
+        var found: [String: Action] = [:]
+        for part in ids.portions {
+            for action in try await actions(where: "id IN \(list: part)", order: "id ASC", limit: part.count) {
+                found[action.id] = action
+            }
+        }
+        return found
+    }
+
     /// The conversation of the reply that was published under this address at the bot's server; nil if none was.
     package func thread(ofReplyPublishedAs address: String) async throws -> String? {
         try await actions(

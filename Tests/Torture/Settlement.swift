@@ -75,6 +75,7 @@ struct Settlement: Sendable {
         let open = all.filter { action in
             switch action.state {
             case .claimed, .sending: true
+            case .done: action.undo?.next != nil
             case .planned: max(action.due, action.nextAttempt ?? .distantPast) < now - 60
             default: false
             }

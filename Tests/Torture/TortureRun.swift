@@ -45,7 +45,7 @@ struct TortureRun: Sendable {
         let start = ContinuousClock.now
         var schedule = EpisodeSchedule(
             network: settings.network, store: settings.store, seed: settings.seed, hour: 3_600 / settings.factor,
-            filter: settings.filter)
+            filter: settings.filter, hasPerson: settings.hasPerson)
         while report.kills < settings.kills {
             try Task.checkCancellation()
             let isBehind = await isBehind(report, stage)

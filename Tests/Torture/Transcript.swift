@@ -14,6 +14,8 @@ struct Transcript {
         let parts: [(title: String, lines: [String])] = [
             ("plans", input.plans.map { "\($0), \(input.slots[$0.day] ?? 0) slots" }),
             ("actions", input.actions.sorted { $0.due < $1.due }.map(Self.line)),
+            ("taken back", input.ledger.removals.map { "\($0)" }),
+            ("unwanted", input.person.unwanted.sorted()),
             ("requests", input.ledger.writes.map { "\($0)" }),
             ("rejections", input.ledger.rejections.filter { !$0.isExpected }.map { "\($0)" }),
             ("mentions", input.ledger.mentions.map { "\($0)" }),
@@ -36,6 +38,7 @@ struct Transcript {
         return "\(action.id) \(action.kind.rawValue) \(action.subject) \(action.state.rawValue) "
             + "\(action.reason ?? "-") attempts \(action.attempts) sends \(action.sends) "
             + times.joined(separator: " ") + " remote \(action.remoteID ?? "-") "
+            + (action.undo.map { "undo \($0) " } ?? "")
             + (action.explanation.map { "\($0.summary), outcome: \($0.outcome ?? "-")" } ?? "")
     }
 

@@ -117,6 +117,17 @@ struct AuditRun {
         (self[index].sending, self[index].attempts, self[index].sends) = (self[index].due, 1, 1)
     }
 
+    /// The bot took away what the network had of the action.
+    mutating func remove(_ index: Int) {
+        let action = self[index]
+        let id =
+            ledger.deliveries.first { $0.identity == action.remoteID }?.id
+            ?? ledger.favorites.first { $0.identity == action.target?.post }?.postID
+        ledger.removals.append(
+            SandboxLedger.Removal(
+                kind: action.kind == .favorite ? .favorite : .post, postID: id ?? "", date: action.due + 60))
+    }
+
     /// The network has one thing more for the action, under another key.
     mutating func sendAgain(_ index: Int, after seconds: TimeInterval, key: String = "another") {
         let first = ledger.writes.first { $0.text == self[index].text }

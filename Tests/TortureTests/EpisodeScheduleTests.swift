@@ -6,9 +6,10 @@ import Testing
 
 @Suite struct EpisodeScheduleTests {
     private func plans(
-        _ count: Int, network: NetworkName = .mastodon, store: TortureStore = .sqlite, seed: UInt64 = 1
+        _ count: Int, network: NetworkName = .mastodon, store: TortureStore = .sqlite, seed: UInt64 = 1,
+        hasPerson: Bool = false
     ) -> [EpisodePlan] {
-        var schedule = EpisodeSchedule(network: network, store: store, seed: seed)
+        var schedule = EpisodeSchedule(network: network, store: store, seed: seed, hasPerson: hasPerson)
         return (0..<count).map { _ in schedule.next() }
     }
 
@@ -19,9 +20,14 @@ import Testing
 
     @Test(arguments: [NetworkName.mastodon, .x, .bluesky])
     func everyFaultPointHasItsTurn(_ network: NetworkName) {
-        let points = plans(300, network: network).compactMap { plan -> FaultPoint? in
-            if case .killedAt(let point, _) = plan.shape { point } else { nil }
+        func drawn(hasPerson: Bool) -> [FaultPoint] {
+            plans(300, network: network, hasPerson: hasPerson).compactMap { plan in
+                if case .killedAt(let point, _) = plan.shape { point } else { nil }
+            }
         }
+        // Where nobody wants anything taken back, no worker comes there.
+        #expect(drawn(hasPerson: false).allSatisfy { !$0.name.hasPrefix("undo.") })
+        let points = drawn(hasPerson: true)
         let expected = FaultPoint.all.filter { network != .x || $0.name != "delivery.resend-stored" }
         #expect(Set(points) == Set(expected))
         // In turns: none comes a second time before all came once.

@@ -47,8 +47,17 @@ struct ExplainView {
             (report.kind == .reply ? "answers" : "post", report.target.map { $0.link ?? $0.post }),
             (isPost || report.kind == .reply ? "text" : "it says", report.text ?? report.target?.text),
             ("time", times), ("published", report.published), ("original", original),
-            ("", report.original?.link), ("why", report.why),
+            ("", report.original?.link), ("why", report.why), ("undo", report.undo.map(undo)),
         ]
+    }
+
+    /// Who wants it taken back, since when, and what came of it.
+    private func undo(_ undo: ExplainReport.TakingBack) -> String {
+        var parts = ["asked \(minute(undo.asked)): \(undo.reason.text)"]
+        if let done = undo.done { parts.append((undo.wasGone ? "gone already " : "taken back ") + minute(done)) }
+        if let cause = undo.cause { parts.append(cause) }
+        if let next = undo.next { parts.append("tried again \(minute(next))") }
+        return parts.joined(separator: "; ")
     }
 
     private func person(_ person: ReportedPerson) -> String {

@@ -18,6 +18,7 @@ enum StatusView {
         if report.suggestions > 0 {
             lines.append(row("suggestions", "\(report.suggestions) wait for you: mirror-bot suggestions"))
         }
+        if let undo = report.undo { lines.append(row("undo", words(for: undo))) }
         lines.append(row("next post", report.nextSlot.map { DateText.minute($0, in: zone) } ?? "none planned"))
         if !report.feeds.isEmpty {
             lines += ["", terminal.bold("what it hears")]
@@ -116,6 +117,14 @@ enum StatusView {
     }
 
     private static func dollars(_ amount: Double) -> String { String(format: "$%.2f", amount) }
+
+    private static func words(for undo: StatusReport.UndoState) -> String {
+        let parts = [
+            (undo.waiting, "to be taken back"), (undo.unknown, "to be taken back if it turns out to have arrived"),
+            (undo.refused, "refused by the network"),
+        ]
+        return parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+    }
 
     private static func row(_ name: String, _ value: String) -> String { Printable.padded(name, to: 12) + value }
 }

@@ -25,10 +25,13 @@ package struct FaultPoint: Hashable, Sendable {
 
     package static func learning(_ step: LearningStep) -> FaultPoint { FaultPoint("learning.\(step.rawValue)") }
 
+    package static func undo(_ step: UndoStep) -> FaultPoint { FaultPoint("undo.\(step.rawValue)") }
+
     /// Every point, in the order of a worker's life.
     package static let all: [FaultPoint] =
         [leaseTaken, planDrawn, planStored, mentionDecided, favoriteDecided, cursorStored]
-        + LearningStep.allCases.map(learning) + DeliveryStep.allCases.map(delivery) + [leaseReleased]
+        + LearningStep.allCases.map(learning) + DeliveryStep.allCases.map(delivery)
+        + UndoStep.allCases.map(undo) + [leaseReleased]
 }
 
 /// What happens at the fault points of this process: nothing, unless a rehearsal wants it.

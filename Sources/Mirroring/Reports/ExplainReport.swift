@@ -48,6 +48,33 @@ package struct ExplainReport: Codable, Sendable {
         package var waiting: String?
     }
 
+    /// That somebody wants it taken back, and how far that is.
+    package struct TakingBack: Codable, Equatable, Sendable {
+        package var reason: ReportedReason
+        package var asked: Date
+        /// Requests made for it.
+        package var attempts: Int
+        /// When the network is asked next; nil if it is not.
+        package var next: Date?
+        /// When it was taken back; nil while it is not.
+        package var done: Date?
+        /// There was nothing left to delete then.
+        package var wasGone: Bool
+        /// What the network answered last, if it did not take the action back.
+        package var cause: String?
+
+        init?(_ action: Action) {
+            guard let undo = action.undo, action.state != .skipped else { return nil }
+            let text = undo.reason == Action.Reason.byPerson ? "a person wants it taken back" : nil
+            reason = ReportedReason(undo.reason, text: text)
+            (asked, attempts, next) = (undo.asked, undo.attempts, undo.next)
+            let isDone = action.state == .undone
+            done = isDone ? action.updated : nil
+            wasGone = isDone && undo.outcome == Undo.gone
+            cause = isDone ? nil : undo.outcome
+        }
+    }
+
     /// What would become of a post.
     package enum Verdict: String, Codable, Sendable {
         case favorite
@@ -83,6 +110,8 @@ package struct ExplainReport: Codable, Sendable {
     package var published: String?
     /// How it was chosen, in one sentence.
     package var why: String?
+    /// Nil while nobody wants it taken back.
+    package var undo: TakingBack?
     /// The rules that spoke, the one that decided first.
     package var rules: [ReportedReason] = []
     package var verdict: Verdict?
@@ -133,6 +162,7 @@ package struct ExplainReporter: Sendable {
         if let bot = record.bot, action.kind != .favorite, let id = action.remoteID {
             report.published = PostID(network: bot.network, value: id).webAddress
         }
+        report.undo = ExplainReport.TakingBack(action)
         report.rules = try await rules(about: action)
         if action.kind == .favorite { try await judge(action, in: &report) }
         return report
@@ -373,6 +403,13 @@ package struct ActionNameError: Error, Equatable, Sendable, CustomStringConverti
     package static let usualLength = 7
 
     package let description: String
+
+    static func preview(_ name: String) -> ActionNameError {
+        ActionNameError(
+            description: """
+                "\(name.prefix(60))" is a slot of a day that is not planned yet; mirror-bot plan skip leaves it out
+                """)
+    }
 
     static func unknown(_ name: String) -> ActionNameError {
         ActionNameError(

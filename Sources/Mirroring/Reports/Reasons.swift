@@ -85,6 +85,7 @@ extension Action {
     /// Why it ended or waits, in the most exact words that are stored; nil where nothing is to be said.
     var told: ReportedReason? {
         guard let reason else { return nil }
+        if state == .undone, reason == Reason.byPerson { return ReportedReason(reason, text: "a person took it back") }
         // What a mention is skipped for is explained where that was decided; what failed, by the network.
         let exact = explanation?.outcome ?? (kind == .reply && state == .skipped ? explanation?.summary : nil)
         return ReportedReason(reason, text: exact)

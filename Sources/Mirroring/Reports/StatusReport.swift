@@ -40,6 +40,21 @@ package struct StatusReport: Codable, Sendable {
         }
     }
 
+    /// What somebody wants taken back and is not.
+    package struct UndoState: Codable, Equatable, Sendable {
+        package var waiting: Int
+        /// Nobody knows yet whether it happened.
+        package var unknown: Int
+        /// The network does not let us, and is not asked any more.
+        package var refused: Int
+
+        /// Nil if there is nothing of the kind.
+        init?(_ tally: UndoTally) {
+            guard tally != UndoTally() else { return nil }
+            (waiting, unknown, refused) = (tally.waiting, tally.remembered, tally.refused)
+        }
+    }
+
     /// The archive of posts.
     package struct ArchiveState: Codable, Sendable {
         package var posts: Int
@@ -125,6 +140,8 @@ package struct StatusReport: Codable, Sendable {
     package var classifier: ClassifierState?
     /// Favorites and other actions that wait for a person.
     package var suggestions = 0
+    /// Nil when nothing is to be taken back.
+    package var undo: UndoState?
     package var today: LocalDay?
     package var slots: [PlanReport.Slot]
     package var nextSlot: Date?
@@ -190,7 +207,8 @@ package struct StatusReporter: Sendable {
             spending: spending.map(StatusReport.SpendingState.init),
             timeZone: configuration.timeZoneName ?? record.timeZone,
             archive: .init(posts: posts, limit: configuration.archiveLimit, oldest: span?.oldest, newest: span?.newest),
-            classifier: classifier, suggestions: suggestions, today: today, slots: plan?.slots ?? [],
+            classifier: classifier, suggestions: suggestions,
+            undo: StatusReport.UndoState(try await outbox.undoTally()), today: today, slots: plan?.slots ?? [],
             nextSlot: nextSlot, recent: recent, isRunning: isRunning, feeds: troubles.feeds, idle: idle.sentences)
     }
 

@@ -33,6 +33,20 @@ package struct PersonTime: Sendable {
         return Date(rfc3339: text)
     }
 
+    /// The instant in the past that `text` means: `18:30` is the last time the clock showed that, and `6h` counts back.
+    ///
+    /// - Parameters:
+    ///   - text: What was typed.
+    ///   - now: The present.
+    /// - Returns: The instant, which may be in the future if the text names one; nil if the text is none of the forms.
+    package func pastInstant(_ text: String, now: Date) -> Date? {
+        let text = text.trimmingCharacters(in: .whitespaces)
+        if let span = Self.span(text) { return now - span }
+        guard let minute = MinuteOfDay(clock: text) else { return instant(text, now: now) }
+        let today = LocalTime(now, in: zone).day
+        return [today, today.advanced(by: -1)].lazy.compactMap { instant(minute, of: $0) }.first { $0 <= now }
+    }
+
     /// The first instant of a day at which the clock shows a minute; nil where it is put forward over it.
     package func instant(_ minute: MinuteOfDay, of day: LocalDay) -> Date? {
         LocalDayMinutes(day, in: zone).date(of: minute)

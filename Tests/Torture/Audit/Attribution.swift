@@ -28,6 +28,10 @@ struct Attribution: Sendable {
     private(set) var writes: [String: [SandboxLedger.Write]] = [:]
     /// What no action accounts for.
     private(set) var strays: [NetworkThing] = []
+    /// What the bot took away again, by the action's id.
+    private(set) var removals: [String: [SandboxLedger.Removal]] = [:]
+    /// The same of which no action tells.
+    private(set) var strayRemovals: [SandboxLedger.Removal] = []
     /// Requests that belong to no action.
     private(set) var strayWrites: [SandboxLedger.Write] = []
 
@@ -42,6 +46,16 @@ struct Attribution: Sendable {
             }
             things[action.id, default: []].append(thing)
             if thing.kind != .favorite { owners[thing.identity] = action }
+        }
+        for removal in ledger.removals {
+            let identity = names.identity(of: removal.postID)
+            let favorite = NetworkThing(
+                kind: .favorite, identity: identity, target: identity, date: removal.date)
+            if let action = removal.kind == .post ? owners[identity] : index.owner(of: favorite) {
+                removals[action.id, default: []].append(removal)
+            } else {
+                strayRemovals.append(removal)
+            }
         }
         for write in ledger.writes {
             let made = write.postID.flatMap { owners[names.identity(of: $0)] }

@@ -39,14 +39,14 @@ extension Audit {
         let things = things(of: action)
         let why: String? =
             switch action.state {
-            case .done: objection(toName: action)
+            case .done, .undone: objection(toName: action)
             case .failed where action.isUnconfirmed:
                 isSighted(action) ? "counts as unconfirmed, and the bot's own posts show it" : nil
             case .failed where things.isEmpty: objection(toFailure: action)
             case .skipped where things.isEmpty: objection(toSkipping: action)
             case .planned, .claimed, .skipped, .expired, .failed, .suggested:
                 things.isEmpty ? nil : "is \(action.state.rawValue), and the network has it"
-            case .sending, .undone: nil
+            case .sending: nil
             }
         return why.map { [AuditFinding(.unexplained, action, $0)] } ?? []
     }

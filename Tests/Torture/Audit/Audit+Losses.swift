@@ -47,8 +47,9 @@ extension Audit {
             case .expired: reasonOfExpiry(action)
             case .skipped: reasonOfSkippedSlot(action)
             case .failed: action.isUnconfirmed ? reasonOfUnconfirmed(action) : nil
-            case .done: things(of: action).isEmpty ? "is done, and the network does not have it" : nil
-            case .suggested, .undone: nil
+            case .done, .undone:
+                things(of: action).isEmpty ? "is \(action.state.rawValue), and the network never had it" : nil
+            case .suggested: nil
             }
         return why.map { AuditFinding(.lost, action, $0) }
     }

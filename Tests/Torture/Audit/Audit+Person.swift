@@ -12,7 +12,8 @@ extension Audit {
             guard let wish, let action = bySubject[subject] else { return [] }
             return objections(to: action, against: wish)
         }
-        return wishes + actions.flatMap(neverObjections) + actions.flatMap(beginningsInPauses) + pauseObjections
+        return wishes + takingBack + actions.flatMap(neverObjections) + actions.flatMap(beginningsInPauses)
+            + pauseObjections
     }
 
     private func objections(to action: Action, against wish: PersonLedger.Wish) -> [AuditFinding] {
@@ -61,4 +62,40 @@ extension Audit {
         }
     }
 
+    // MARK: What was taken back
+
+    /// What is still there although a person took it back, and what is gone although nobody did.
+    ///
+    /// That something comes again is a duplicate: what the network had once counts, whatever became of it.
+    private var takingBack: [AuditFinding] {
+        let gone = actions.filter { !removals(of: $0).isEmpty }
+        let unasked = gone.filter { action in
+            !input.person.unwanted.contains(action.id) && !input.person.perhapsUnwanted.contains(action.id)
+        }
+        // Of some commands nobody knows what they were about.
+        let excess = unasked.dropFirst(input.person.lostWords).map {
+            AuditFinding(.overwritten, $0, "is gone from the network, and nobody took it back")
+        }
+        let strays = attribution.strayRemovals.map {
+            AuditFinding(.overwritten, "\($0.kind.rawValue) \($0.postID)", "is gone, and no action is about it")
+        }
+        return excess + strays + actions.compactMap(leftover)
+    }
+
+    /// Why something of an action should not be on the network any more; nil if that is right, or nothing is.
+    private func leftover(_ action: Action) -> AuditFinding? {
+        let isUnwanted = input.person.unwanted.contains(action.id)
+        guard isUnwanted || action.state == .undone, things(of: action).count > removals(of: action).count else {
+            return nil
+        }
+        // A network that was made to say no may have done so for good.
+        if action.state == .done, action.undo?.outcome != nil, action.undo?.next == nil, !failures.isEmpty {
+            return nil
+        }
+        return AuditFinding(
+            .overwritten, action,
+            isUnwanted
+                ? "was taken back by a person, and the network still has it"
+                : "counts as taken back, and the network still has it")
+    }
 }

@@ -57,7 +57,7 @@ struct Audit: Sendable {
     fileprivate var figures: AuditReport {
         var report = AuditReport()
         report.actions = actions.count
-        report.delivered = actions.count { $0.state == .done && things(of: $0).count == 1 }
+        report.delivered = actions.count { [.done, .undone].contains($0.state) && things(of: $0).count == 1 }
         report.unconfirmed = actions.count(where: \.isUnconfirmed)
         report.expired = actions.count { $0.state == .expired }
         report.skipped = actions.count { $0.state == .skipped }
@@ -82,6 +82,9 @@ struct Audit: Sendable {
 
     /// What the network has of an action.
     func things(of action: Action) -> [NetworkThing] { attribution.things[action.id] ?? [] }
+
+    /// What the bot took away again of an action.
+    func removals(of action: Action) -> [SandboxLedger.Removal] { attribution.removals[action.id] ?? [] }
 
     /// The requests for an action that reached the network.
     func writes(of action: Action) -> [SandboxLedger.Write] { attribution.writes[action.id] ?? [] }

@@ -41,14 +41,16 @@ struct EpisodeSchedule {
     ///   - seed: Decides everything.
     ///   - hour: How many real seconds an hour of the workers' clocks takes.
     ///   - filter: What the run is confined to.
+    ///   - hasPerson: Whether somebody wants things taken back meanwhile.
     init(
         network: NetworkName, store: TortureStore, seed: UInt64, hour: Double = 30,
-        filter: EpisodeFilter = EpisodeFilter()
+        filter: EpisodeFilter = EpisodeFilter(), hasPerson: Bool = false
     ) {
         (self.network, self.seed, self.hour, self.filter) = (network, seed, hour, filter)
         faults = FaultChoice(filter: filter, store: store, seed: seed)
         longFaults = Deck(LongFault.all(on: store), seed: seed ^ 3)
-        points = Deck(filter.points.isEmpty ? Self.points(on: network) : filter.points, seed: seed)
+        points = Deck(
+            filter.points.isEmpty ? Self.points(on: network, hasPerson: hasPerson) : filter.points, seed: seed)
         let outcries = filter.outcries.isEmpty ? Outcry.Kind.all(on: network) : filter.outcries
         self.outcries = Deck(outcries.flatMap { kind in Array(repeating: kind, count: kind.turns) }, seed: seed ^ 5)
         var generator = SampleGenerator(seed: seed ^ 4)
@@ -174,9 +176,10 @@ struct EpisodeSchedule {
     }
 
     /// The points that a worker on this network can come to at any time.
-    static func points(on network: NetworkName) -> [FaultPoint] {
+    static func points(on network: NetworkName, hasPerson: Bool = false) -> [FaultPoint] {
         FaultPoint.all.filter { point in
             if planPoints.contains(point) { return false }
+            if point.name.hasPrefix("undo."), !hasPerson { return false }
             // X is never sent a text again.
             return network != .x || point.name != "delivery.resend-stored"
         }

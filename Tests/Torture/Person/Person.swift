@@ -16,6 +16,12 @@ struct PersonLedger: Equatable, Sendable {
     var wishes: [String: Wish?] = [:]
     /// From when on a text was never to be sent.
     var never: [String: Date] = [:]
+    /// What was to be taken back, by the action's id, for a command said that this is noted.
+    var unwanted: Set<String> = []
+    /// What a command may have noted that ended without saying so.
+    var perhapsUnwanted: Set<String> = []
+    /// How many commands ended so that were to take back whatever was sent last.
+    var lostWords = 0
     /// Days that were drawn anew, or may have been.
     var rerolled: Set<String> = []
     /// From the end of each command that paused to the beginning of the one that resumed.
@@ -47,12 +53,14 @@ actor Person {
     }
 
     private func interfere() async {
-        switch choice.number(below: 10) {
+        switch choice.number(below: 13) {
         case 0...2: await change("skip")
         case 3...4: await change("move")
         case 5...6: await change("pin")
         case 7: await reroll()
         case 8: await never()
+        case 9...10: await undo()
+        case 11: await undoLast()
         default: await pause()
         }
     }
@@ -105,6 +113,38 @@ actor Person {
         ledger.done["never", default: 0] += 1
     }
 
+    /// Takes back something that happened a while ago.
+    private func undo() async {
+        let recent = await run(["status", "--json"], as: RecentActions.self).report?.recent ?? []
+        let done = recent.filter { $0.state == "done" }
+        guard !done.isEmpty else { return }
+        let id = done[choice.number(below: done.count)].id
+        // Mostly the command dies, so that the wish is left to the workers.
+        let fault = ["kill@undo.begun#1", "kill@undo.begun#1", "kill@undo.answered#1", nil][choice.number(below: 4)]
+        let (state, report) = await run(["undo", id, "--yes", "--json"], fault: fault, as: UndoReport.self)
+        if note(report) { return ledger.done["undo", default: 0] += 1 }
+        // At that point the wish is stored.
+        if fault != nil, state == .killed(signal: SIGKILL) {
+            ledger.unwanted.insert(id)
+            return ledger.done["undo, killed", default: 0] += 1
+        }
+        if state != .exited(64) { ledger.perhapsUnwanted.insert(id) }
+    }
+
+    /// Takes back whatever was sent last.
+    private func undoLast() async {
+        let (state, report) = await run(["undo", "last", "--yes", "--json"], as: UndoReport.self)
+        if note(report) { return ledger.done["undo last", default: 0] += 1 }
+        if state != .exited(64) { ledger.lostWords += 1 }
+    }
+
+    /// Notes what a receipt says; false if there is none.
+    private func note(_ receipt: UndoReport?) -> Bool {
+        guard let receipt else { return false }
+        ledger.unwanted.formUnion(receipt.actions.filter { $0.result != "nothing" }.map(\.id))
+        return true
+    }
+
     private func pause() async {
         let asked = stage.clock.now
         let isPaused = await run(["pause", "--json"], as: Empty.self).state == .exited(0)
@@ -146,6 +186,24 @@ actor Person {
         let text: String?
     }
 
+    private struct RecentActions: Decodable {
+        struct Recent: Decodable {
+            let id: String
+            let state: String
+        }
+
+        let recent: [Recent]
+    }
+
+    private struct UndoReport: Decodable {
+        struct Item: Decodable {
+            let id: String
+            let result: String
+        }
+
+        let actions: [Item]
+    }
+
     private struct Empty: Decodable {}
 
     /// A slot of today that waits.
@@ -164,12 +222,12 @@ actor Person {
     }
 
     private func run<Report: Decodable>(
-        _ words: [String], as: Report.Type
+        _ words: [String], fault: String? = nil, as: Report.Type
     ) async -> (state: WorkerProcess.State, report: Report?) {
         number += 1
         // Cancelling ends the waiting for nothing: what was begun is to be known.
         let (stage, number) = (stage, number)
-        let ended = await Task.detached { try? await stage.command(words, log: "person-\(number)") }.value
+        let ended = await Task.detached { try? await stage.command(words, fault: fault, log: "person-\(number)") }.value
         guard let ended else { return (.exited(70), nil) }
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601

@@ -107,11 +107,15 @@ final class Stage: Sendable {
     ///
     /// - Parameters:
     ///   - words: The command with its arguments.
+    ///   - fault: What it does to itself, as a rehearsal says it; nil for nothing.
     ///   - log: Where it writes, of which nothing else does.
     /// - Returns: What became of it, and what it said.
     /// - Throws: ``TestSupportError`` if it cannot be started.
-    func command(_ words: [String], log: String) async throws -> (state: WorkerProcess.State, output: String) {
-        let rehearsal = Rehearsal.Settings(origin: Self.origin, started: started, factor: settings.factor)
+    func command(
+        _ words: [String], fault: String? = nil, log: String
+    ) async throws -> (state: WorkerProcess.State, output: String) {
+        var rehearsal = Rehearsal.Settings(origin: Self.origin, started: started, factor: settings.factor)
+        rehearsal.fault = fault
         let process = try WorkerProcess(
             name: words[0], words: [settings.program] + words,
             environment: environment.merging(rehearsal.variables) { $1 }.merging(["LOG_LEVEL": "error"]) { $1 },

@@ -1,0 +1,275 @@
+import ArgumentParser
+import Foundation
+import Mirroring
+import Networks
+import Outbox
+import Posts
+
+/// `mirror-bot undo`.
+struct UndoCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "undo",
+        abstract: "Take back what the bot did: delete its posts and replies, withdraw its favorites.",
+        discussion: """
+            What waits is kept from happening instead. First the wish is written down, then it is carried out, no faster \
+            than the network allows; interrupted, a running worker or `undo --resume` goes on, also while the mirror \
+            pauses. What was taken back is never sent again, and its text counts as used.
+
+            Only what this database knows can be taken back: not what the bot did before it had one, nor as another \
+            account.
+            """)
+
+    @Argument(
+        help: ArgumentHelp(
+            "Actions, by their ids or slots, as explain takes them; or one word: last, or everything.",
+            valueName: "id"))
+    var ids: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Everything from then on: 18:30, 2026-11-24, \"2026-11-24 18:30\"; 45m, 6h, 3d or 2w count back from now.",
+            valueName: "time"))
+    var since: String?
+
+    @Flag(help: "Go on with what was asked for before.")
+    var resume = false
+
+    @Flag(help: "Only posts, with last, everything, --since and --resume; may be given with the other two.")
+    var posts = false
+
+    @Flag(help: "Only replies.")
+    var replies = false
+
+    @Flag(help: "Only favorites.")
+    var favorites = false
+
+    @Flag(name: .shortAndLong, help: "Do not ask.")
+    var yes = false
+
+    @Option(
+        help: ArgumentHelp("The bot's handle, as a second yes to everything.", valueName: "handle"))
+    var bot: String?
+
+    @Flag(help: "Print the receipt as JSON.")
+    var json = false
+
+    @OptionGroup var options: MirrorOptions
+
+    func validate() throws {
+        let scopes = [!ids.isEmpty, since != nil, resume].count { $0 }
+        guard scopes == 1 else {
+            throw ValidationError("expected ids, last, everything, --since or --resume, and only one of these")
+        }
+        guard ids.count == 1 || !ids.contains(where: { Self.words.contains($0) }) else {
+            throw ValidationError("last and everything stand alone")
+        }
+        if isNamed, posts || replies || favorites {
+            throw ValidationError("--posts, --replies and --favorites do not go with ids")
+        }
+        if bot != nil, ids != ["everything"] { throw ValidationError("--bot is for undo everything") }
+    }
+
+    private static let words = ["last", "everything"]
+
+    private var isNamed: Bool { !ids.isEmpty && !Self.words.contains(ids[0]) }
+
+    private var kinds: [ActionKind] {
+        let chosen = [(posts, ActionKind.post), (replies, .reply), (favorites, .favorite)].filter(\.0).map(\.1)
+        return chosen.isEmpty ? ActionKind.allCases : chosen
+    }
+
+    func run() async throws {
+        try await options.withMirror { mirror in
+            try await mirror.tellContact()
+            let undoing = Undoing(mirror: mirror)
+            let scope = try await scope(of: mirror)
+            let actions = try await undoing.actions(scope, kinds: kinds, now: mirror.clock.now)
+            var answers: [String: UndoAnswer] = [:]
+            if scope != .wanted, !actions.isEmpty {
+                try await confirm(actions, scope, mirror)
+                answers = try await undoing.ask(actions, now: mirror.clock.now)
+            }
+            let isLeft = answers.values.contains(.asked) || scope == .wanted && !actions.isEmpty
+            let obstacle = isLeft ? try await carryOut(undoing, actions.map(\.id), mirror) : nil
+            let receipt = try await undoing.receipt(for: actions, answers: answers)
+            if json { try JSONOutput.print(receipt) } else { UndoView.lines(receipt, scope).forEach { print($0) } }
+            try await fail(receipt, obstacle, undoing)
+        }
+    }
+
+    private func scope(of mirror: HumanMirror) async throws -> Undoing.Scope {
+        if resume { return .wanted }
+        if ids == ["last"] { return .last }
+        if ids == ["everything"] { return .everything }
+        guard let since else { return .named(ids) }
+        let now = mirror.clock.now
+        let zone = try await mirror.knownTimeZone() ?? .gmt
+        guard let start = PersonTime(zone: zone).pastInstant(since, now: now) else {
+            throw ValidationError(
+                "--since is \"\(since)\"; expected a time such as 18:30, 2026-11-24, \"2026-11-24 18:30\" or 6h")
+        }
+        guard start <= now else { throw ValidationError("--since is \"\(since)\", which is still to come") }
+        return .since(start)
+    }
+
+    // MARK: Asking
+
+    /// Shows what is meant and asks for a yes; for everything the bot's handle as well.
+    private func confirm(_ actions: [Action], _ scope: Undoing.Scope, _ mirror: HumanMirror) async throws {
+        let zone = try await mirror.knownTimeZone() ?? .gmt
+        if !yes { UndoView.announcement(actions, zone: zone).forEach { StandardError.write($0 + "\n") } }
+        let isOne = actions.count == 1
+        guard yes || Confirmation.ask("Take \(isOne ? "it" : "them") back? [y/N] ") else {
+            throw CommandError(.usage, "nothing was changed; answer y, or pass --yes")
+        }
+        guard scope == .everything else { return }
+        let handle = try await mirror.table.record().botHandle ?? "bot"
+        let typed: String
+        if let bot {
+            typed = bot
+        } else {
+            guard isatty(STDIN_FILENO) == 1 else {
+                throw CommandError(.usage, "nothing was changed; name the bot too: --bot @\(Printable.line(handle))")
+            }
+            typed = try Question.line(
+                "That is all the bot did. Type its handle, @\(Printable.line(handle)), to go on: ")
+        }
+        guard typed.drop(while: { $0 == "@" }).lowercased() == handle.lowercased() else {
+            throw CommandError(
+                .usage,
+                "nothing was changed: \(Printable.line(typed, columns: 60)) is not the bot's handle, which is "
+                    + "@\(Printable.line(handle))")
+        }
+    }
+
+    // MARK: Carrying out
+
+    /// How many looks in a row may meet an obstacle before the rest is left for later.
+    private static let failuresAtMost = 3
+    /// How long the next look may be away, in seconds: the longest of the networks' periods, and a little.
+    private static let longestWait: TimeInterval = 3_700
+
+    /// Takes back what may be now, and goes on as the network allows.
+    ///
+    /// Beside a running worker too: what one of them has begun, the other leaves alone. What has to wait is left to a
+    /// worker that runs.
+    ///
+    /// - Returns: Why some of it is still there; nil if nothing stood in the way.
+    private func carryOut(
+        _ undoing: Undoing, _ ids: [String], _ mirror: HumanMirror
+    ) async throws -> (any Error)? {
+        let progress = UndoProgress(total: ids.count, isQuiet: json)
+        defer { progress.finish() }
+        let takingBack: TakingBack
+        do {
+            takingBack = TakingBack(mirror, network: try await mirror.confirmedBotNetwork(), lease: nil)
+        } catch let error as NetworkError where !error.stopsActor {
+            return error
+        }
+        var failures = 0
+        while true {
+            let round = try await takingBack.carryOut()
+            progress.add(round.tried.count { $0.undo?.next == nil })
+            failures = round.obstacle == nil || round.takenBack > 0 ? 0 : failures + 1
+            if let obstacle = round.obstacle, obstacle.stopsActor || failures >= Self.failuresAtMost { return obstacle }
+            guard let next = try await undoing.next() else { return nil }
+            guard next > mirror.clock.now else { continue }
+            let wait = next.timeIntervalSince(mirror.clock.now)
+            if wait > Self.longestWait { return round.obstacle ?? StillWaiting() }
+            if wait > 5, try await undoing.isWorkerRunning() { return StillWaiting() }
+            progress.wait(until: next)
+            try await mirror.clock.sleep(until: next)
+        }
+    }
+
+    /// Ends with an error where something is still there that nobody works on.
+    private func fail(_ receipt: UndoReceipt, _ obstacle: (any Error)?, _ undoing: Undoing) async throws {
+        if let error = obstacle as? NetworkError, error.stopsActor { throw error }
+        if receipt.refused > 0 {
+            throw CommandError(
+                .refused,
+                "could not take back \(receipt.refused) of \(receipt.actions.count): the network refused; see "
+                    + "mirror-bot explain ID")
+        }
+        guard !receipt.isComplete, try await !undoing.isWorkerRunning() else { return }
+        let cause = (obstacle as? NetworkError).map { "\($0)" } ?? "no worker is running"
+        throw CommandError(
+            .tryLater, "could not take back all of it yet: \(cause); mirror-bot undo --resume or a worker goes on")
+    }
+}
+
+/// Something waits for longer than one waits at a terminal, and nothing went wrong.
+private struct StillWaiting: Error {}
+
+/// How far taking back is: a line on a terminal that is written over, else one now and then.
+private final class UndoProgress {
+    private let terminal = Terminal.error
+    private let total: Int
+    private let isQuiet: Bool
+    private var done = 0
+    private var lastLine = 0
+
+    init(total: Int, isQuiet: Bool) { (self.total, self.isQuiet) = (total, isQuiet) }
+
+    func add(_ count: Int) {
+        done += count
+        // One needs no progress.
+        guard !isQuiet, total > 1, count > 0 else { return }
+        if terminal.isInteractive {
+            StandardError.write("\r\(done) of \(total) ")
+        } else if done >= max(100, 2 * lastLine) {
+            lastLine = done
+            StandardError.write("\(done) of \(total)\n")
+        }
+    }
+
+    func wait(until time: Date) {
+        guard !isQuiet, terminal.isInteractive else { return }
+        StandardError.write("\r\(done) of \(total), goes on at \(DateText.minute(time, in: .current)) ")
+    }
+
+    func finish() {
+        if !isQuiet, total > 1, terminal.isInteractive { StandardError.write("\n") }
+    }
+}
+
+/// What `mirror-bot undo` says.
+private enum UndoView {
+    /// How many actions are shown before a question, and how many that could not be taken back after it.
+    private static let shown = 5
+
+    /// What is meant.
+    static func announcement(_ actions: [Action], zone: TimeZone) -> [String] {
+        let counts = ActionKind.allCases.compactMap { kind -> String? in
+            let count = actions.count { $0.kind == kind }
+            let name = kind == .reply && count != 1 ? "replies" : kind.rawValue + (count == 1 ? "" : "s")
+            return count == 0 ? nil : "\(count) \(name)"
+        }
+        let lines = actions.prefix(shown).map { action in
+            let about = action.text.map { "“\($0)”" } ?? action.target.map { $0.post } ?? ""
+            return "  \(ActionID.short(action.id)) \(DateText.minute(action.sending ?? action.due, in: zone)) "
+                + Printable.line("\(action.kind.rawValue), \(action.state.rawValue): \(about)", columns: 76)
+        }
+        let rest = actions.count > shown ? ["  and \(actions.count - shown) more"] : []
+        return [counts.joined(separator: ", ")] + lines + rest
+    }
+
+    /// The receipt.
+    static func lines(_ receipt: UndoReceipt, _ scope: Undoing.Scope) -> [String] {
+        let counts: [(Int, String)] = [
+            (receipt.takenBack, "taken back"), (receipt.alreadyGone, "gone already"),
+            (receipt.withheld, "had not happened, and will not"), (receipt.already, "taken back before"),
+            (receipt.waiting, "to be taken back yet"),
+            (receipt.unknown, "of which nobody knows yet whether it arrived; taken back if it did"),
+            (receipt.refused, "refused by the network"), (receipt.nothing, "never happened"),
+            (receipt.outOfReach, "done by another account of the bot, and out of reach"),
+        ]
+        var lines = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        if lines.isEmpty { lines = ["nothing to take back"] }
+        let failed = receipt.actions.filter { $0.cause != nil }
+        lines += failed.prefix(shown).map { "  \(ActionID.short($0.id)): " + Printable.line($0.cause ?? "") }
+        if failed.count > shown { lines.append("  and \(failed.count - shown) more") }
+        if scope == .everything { lines.append("what the bot did before this database is not among them") }
+        return lines
+    }
+}
