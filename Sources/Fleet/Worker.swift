@@ -251,6 +251,7 @@ package struct Worker: Sendable {
         let store = mirror.outbox(lease: lease)
         guard let due = try await store.nextUndo(now: clock.now) else { return .distantFuture }
         guard due <= clock.now else { return due }
+        try await mirror.table.requireHere()
         do {
             let bot = gates.gate(before: try await mirror.confirmedBotNetwork(), .bot, of: self)
             guard try await bot.isOpen() else { return bot.pause(at: clock.now) ?? .distantFuture }

@@ -184,7 +184,7 @@ extension OutboxStore {
 
     /// Deletes plans and ended actions that were last changed before `time`, a few thousand at most.
     ///
-    /// What is still to be looked for stays, and so does what was sent to a person: nobody gets the same answer twice
+    /// What is still to be looked for or taken back stays, and so does what was sent to a person: nobody gets the same answer twice
     /// because the first one was forgotten. Caps and texts that must not be repeated are the caller's matter: `time` lies
     /// before all that they ask for.
     ///
@@ -229,6 +229,7 @@ extension OutboxStore {
             WHERE mirror = \(mirror) AND updated_ms < \(time.milliseconds) AND due_ms < \(time.milliseconds)
                 AND state IN ('done', 'skipped', 'expired', 'failed', 'undone')
                 AND NOT (state = 'failed' AND next_attempt_ms IS NOT NULL)
+                AND NOT (state = 'done' AND undo_next_ms IS NOT NULL)
                 AND NOT (kind = 'reply' AND source_post_id IS NOT NULL AND \(Self.using))
             ORDER BY updated_ms LIMIT \(limit)
             """)

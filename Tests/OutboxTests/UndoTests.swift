@@ -200,6 +200,26 @@ import Testing
         #expect(try await outbox.store.dueUndos(now: Self.now + 81).map(\.subject) == ["1", "0"])
     }
 
+    /// However old it is: a network that takes few deletions may need weeks for a long history.
+    @Test func aWishIsNotCleanedAway() async throws {
+        let outbox = try await OutboxFixture()
+        _ = try await outbox.store.store(
+            OutboxFixture.plan, slots: [OutboxFixture.slot(1), OutboxFixture.slot(2)])
+        for slot in try await outbox.store.slots(of: OutboxFixture.day) {
+            let network = ScriptedDeliverer(outcomes: [.delivered(remoteID: slot.id, remoteAddress: "7")])
+            let delivery = Delivery(store: outbox.store, deliverer: network)
+            _ = try await delivery.deliver(slot, now: { Self.now }) { .ready($0) }
+        }
+        let wanted = try #require(try await outbox.store.slots(of: OutboxFixture.day).first)
+        let later = Self.now + 500 * 86_400
+        _ = try await outbox.store.askUndo(wanted.id, now: later)
+        try await outbox.store.clean(before: Self.now + 100 * 86_400)
+        #expect(try await outbox.store.recent(10).map(\.id) == [wanted.id])
+        try await outbox.store.undone(wanted.id, now: later)
+        try await outbox.store.clean(before: later + 86_400)
+        #expect(try await outbox.store.recent(10).isEmpty)
+    }
+
     // MARK: Clocks, leases, accounts
 
     @Test func aWishOfAClockThatWasAheadIsDueAtOnce() async throws {

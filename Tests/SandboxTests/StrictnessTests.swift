@@ -155,4 +155,17 @@ import Testing
             #expect(try await fixture.send("GET", "/api/v2/instance").status == 200)
         }
     }
+
+    @Test func limitsDeletionsSeparately() async throws {
+        let limits = SandboxRateLimits(
+            requests: 100, period: 300, posts: 100, postPeriod: 10_800, deletions: 1)
+        try await SandboxFixture.run(rateLimits: limits) { (fixture) async throws in
+            let ids = [try await fixture.publish("one"), try await fixture.publish("two")]
+            #expect(try await fixture.send("DELETE", "/api/v1/statuses/\(ids[0])").status == 200)
+            #expect(try await fixture.send("DELETE", "/api/v1/statuses/\(ids[1])").status == 429)
+            fixture.clock.advance(hours: 0.5)
+            #expect(try await fixture.send("DELETE", "/api/v1/statuses/\(ids[1])").status == 200)
+            #expect(await fixture.sandbox.ledger.removals.map(\.postID) == ids)
+        }
+    }
 }

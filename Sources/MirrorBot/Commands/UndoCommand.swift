@@ -261,7 +261,7 @@ private enum UndoView {
             (receipt.withheld, "had not happened, and will not"), (receipt.already, "taken back before"),
             (receipt.waiting, "to be taken back yet"),
             (receipt.unknown, "of which nobody knows yet whether it arrived; taken back if it did"),
-            (receipt.refused, "refused by the network"), (receipt.nothing, "never happened"),
+            (receipt.refused, "refused by the network"), (receipt.nothing, "had not happened, as far as is known"),
             (receipt.outOfReach, "done by another account of the bot, and out of reach"),
         ]
         var lines = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
