@@ -37,11 +37,12 @@ extension Archive {
     /// - Parameters:
     ///   - version: Names the rules.
     ///   - lastUse: An expression for when a row of `posts` was last used.
+    ///   - uses: An expression for how often it was.
     ///   - prepare: Applies the rules to a post that is no reply.
     /// - Returns: Whether there may be more.
     /// - Throws: ``ArchiveError``, or the store's error.
     package func prepareSome(
-        version: String, lastUse: SQL, _ prepare: (Post) -> Preparation
+        version: String, lastUse: SQL, uses: SQL = "0", _ prepare: (Post) -> Preparation
     ) async throws -> Bool {
         let posts = try await unprepared(by: version)
         guard !posts.isEmpty else { return false }
@@ -57,7 +58,7 @@ extension Archive {
         try await storage.execute(
             """
             UPDATE posts SET text_key = prepared.column3, unfit = prepared.column4, length = prepared.column5,
-                rules = \(version), last_used_ms = \(lastUse)
+                rules = \(version), last_used_ms = \(lastUse), uses = \(uses)
             FROM (VALUES \(rows)) AS prepared
             WHERE posts.mirror = \(mirror) AND posts.network = prepared.column1
                 AND posts.post_id = prepared.column2 AND posts.is_reply = FALSE
@@ -90,6 +91,16 @@ extension Archive {
             WHERE mirror = \(mirror) AND last_used_ms > \(time) AND text_key IS NOT NULL GROUP BY text_key
             """)
         return Dictionary(try rows.map { (try $0.text("text_key"), try $0.date("used_ms")) }) { first, _ in first }
+    }
+
+    /// How often texts were used by whichever posts they came from, and those only that were; by their keys.
+    package func uses() async throws -> [String: Int] {
+        let rows = try await storage.query(
+            """
+            SELECT text_key, CAST(SUM(uses) AS BIGINT) AS uses FROM posts
+            WHERE mirror = \(mirror) AND uses > 0 AND text_key IS NOT NULL GROUP BY text_key
+            """)
+        return Dictionary(try rows.map { (try $0.text("text_key"), try $0.int("uses")) }) { first, _ in first }
     }
 
     /// How many posts of the archive are not sent as posts of the bot, and why not.
@@ -136,14 +147,18 @@ extension Archive {
     ///
     /// - Parameters:
     ///   - longest: The longest text, in the units of the rules.
+    ///   - start: Older posts do not count.
     ///   - time: Younger posts do not count.
     /// - Returns: 1,440 numbers.
     /// - Throws: ``ArchiveError``, or the store's error.
-    package func textCounts(longest: Int, before time: Date) async throws -> [Int] {
+    package func textCounts(
+        longest: Int, after start: Date = .distantPast, before time: Date
+    ) async throws -> [Int] {
         let rows = try await storage.query(
             """
             SELECT minute, COUNT(*) AS number FROM posts
-            WHERE mirror = \(mirror) AND \(Self.fit(longest)) AND +created_ms <= \(time) GROUP BY minute
+            WHERE mirror = \(mirror) AND \(Self.fit(longest)) AND +created_ms >= \(start) AND +created_ms <= \(time)
+            GROUP BY minute
             """)
         var counts = [Int](repeating: 0, count: MinuteOfDay.count)
         for row in rows {
@@ -158,17 +173,20 @@ extension Archive {
     /// - Parameters:
     ///   - minutes: Ranges that do not overlap.
     ///   - longest: The longest text, in the units of the rules.
+    ///   - start: Older posts are left out.
     ///   - time: Younger posts are left out.
     /// - Returns: The texts in any order, those that read the same too.
     /// - Throws: ``ArchiveError``, or the store's error.
-    package func texts(in minutes: [ClosedRange<Int>], longest: Int, before time: Date) async throws -> [StoredText] {
+    package func texts(
+        in minutes: [ClosedRange<Int>], longest: Int, after start: Date = .distantPast, before time: Date
+    ) async throws -> [StoredText] {
         var texts: [StoredText] = []
         for range in minutes {
             texts += try await storage.query(
                 """
                 SELECT network, post_id, minute, text_key, created_ms FROM posts
                 WHERE mirror = \(mirror) AND \(Self.fit(longest)) AND minute BETWEEN \(range.lowerBound)
-                    AND \(range.upperBound) AND +created_ms <= \(time)
+                    AND \(range.upperBound) AND +created_ms >= \(start) AND +created_ms <= \(time)
                 """
             ).map(Self.text)
         }
@@ -178,11 +196,14 @@ extension Archive {
     /// One of the texts of a minute, by its number from 0 in order of their time.
     ///
     /// - Returns: Nil if there are fewer.
-    package func text(at minute: Int, number: Int, longest: Int, before time: Date) async throws -> StoredText? {
+    package func text(
+        at minute: Int, number: Int, longest: Int, after start: Date = .distantPast, before time: Date
+    ) async throws -> StoredText? {
         try await storage.query(
             """
             SELECT network, post_id, minute, text_key, created_ms FROM posts
-            WHERE mirror = \(mirror) AND \(Self.fit(longest)) AND minute = \(minute) AND created_ms <= \(time)
+            WHERE mirror = \(mirror) AND \(Self.fit(longest)) AND minute = \(minute)
+                AND created_ms >= \(start) AND created_ms <= \(time)
             ORDER BY created_ms, post_id, network LIMIT 1 OFFSET \(number)
             """
         ).first.map(Self.text)
@@ -190,13 +211,14 @@ extension Archive {
 
     /// Whether no other post of these minutes with the same text comes before.
     package func isFirst(
-        _ text: StoredText, in minutes: [ClosedRange<Int>], longest: Int, before time: Date
+        _ text: StoredText, in minutes: [ClosedRange<Int>], longest: Int, after start: Date = .distantPast,
+        before time: Date
     ) async throws -> Bool {
         let rows = try await storage.query(
             """
             SELECT network, post_id, minute, text_key, created_ms FROM posts
             WHERE mirror = \(mirror) AND text_key = \(text.textKey) AND unfit IS NULL AND length <= \(longest)
-                AND +created_ms <= \(time)
+                AND +created_ms >= \(start) AND +created_ms <= \(time)
             """)
         let same = try rows.map(Self.text).filter { other in minutes.contains { $0.contains(other.minute.value) } }
         return !same.contains { $0.order < text.order }

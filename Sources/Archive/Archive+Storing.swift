@@ -26,11 +26,14 @@ extension Archive {
         counts.notOpen = hidden.count
         counts.reposts = posts.count - open.count - hidden.count
         let (mirror, counted) = (mirror, counts)
-        let batch = BulkInsert(into: "posts", columns: PostRow.columns, count: open.count, onConflict: .ignore) {
-            PostRow.values(open[$0], mirror: mirror, zone: timeZone)
-        }
         return try await storage.transaction { connection in
             var summary = counted
+            let welcome = try Self.welcome(open, of: mirror, on: connection)
+            summary.unwanted = open.count - welcome.count
+            let open = welcome
+            let batch = BulkInsert(into: "posts", columns: PostRow.columns, count: open.count, onConflict: .ignore) {
+                PostRow.values(open[$0], mirror: mirror, zone: timeZone)
+            }
             var days = try Self.days(of: hidden, mirror, connection)
             try PostRow.delete(hidden, of: mirror, on: connection)
             summary.stored = try connection.insert(batch)

@@ -17,6 +17,8 @@ package struct Archive: Sendable {
         package var reposts = 0
         /// Left out because not everybody may read them.
         package var notOpen = 0
+        /// Left out because they, or somebody they are about, were forgotten, or hold a muted word.
+        package var unwanted = 0
         /// Older than the archive's limit; they left, or did not stay.
         package var pruned = 0
 

@@ -14,6 +14,9 @@ package struct People: Sendable {
         case deny
     }
 
+    /// Why somebody is left alone of whom nothing is kept but that.
+    package static let forgotten = "forgotten"
+
     /// One account, as it is remembered.
     package struct Person: Equatable, Sendable {
         package let id: AccountID
@@ -59,11 +62,15 @@ package struct People: Sendable {
         of people: [AccountID], in mirror: String, on connection: any StorageConnection
     ) throws -> [AccountID: Stance] {
         var stances = Dictionary(people.map { ($0, Stance.none) }) { first, _ in first }
-        let found = try Self.people(Array(stances.keys), of: mirror, on: connection)
+        // Who was forgotten is known by a digest alone.
+        let names = Array(stances.keys)
+        let found = try Self.people(names + names.map(\.forgotten), of: mirror, on: connection)
         let links = Set(found.compactMap(\.link))
         let linked = try Self.people(linkedBy: Array(links), of: mirror, on: connection)
         let byLink = Dictionary(grouping: linked) { $0.link ?? "" }
-        for person in found {
+        let gone = Set(found.filter(\.isForgotten).map(\.id))
+        for person in people where !gone.isEmpty && gone.contains(person.forgotten) { stances[person] = .deny }
+        for person in found where !person.isForgotten && stances[person.id] != .deny {
             let said = [person.stance] + (person.link.flatMap { byLink[$0] } ?? []).map(\.stance)
             stances[person.id] = said.contains(.deny) ? .deny : said.contains(.allow) ? .allow : Stance.none
         }
@@ -103,6 +110,91 @@ package struct People: Sendable {
                 last_contact_ms = CASE WHEN COALESCE(people.last_contact_ms, excluded.last_contact_ms)
                     > excluded.last_contact_ms THEN people.last_contact_ms ELSE excluded.last_contact_ms END
             """)
+    }
+
+    /// Those among `people` who were forgotten, of whom nothing may be kept.
+    package func forgotten(among people: [AccountID]) async throws -> Set<AccountID> {
+        guard !people.isEmpty else { return [] }
+        let mirror = mirror
+        let names = Dictionary(people.map { ($0.forgotten, $0) }) { first, _ in first }
+        let found = try await storage.read { try Self.people(Array(names.keys), of: mirror, on: $0) }
+        return Set(found.compactMap { names[$0.id] })
+    }
+
+    /// Forgets all there is of a person in the archive and among the people, but for a digest by which nothing of theirs
+    /// is taken in again.
+    ///
+    /// The human's answers to them go, and the human's posts that name them.
+    ///
+    /// - Parameters:
+    ///   - accounts: All accounts of the person.
+    ///   - now: Recorded with the digest.
+    /// - Returns: How many of the human's posts went.
+    /// - Throws: The store's error.
+    package func forget(_ accounts: [AccountID], now: Date) async throws -> Int {
+        let mirror = mirror
+        return try await storage.transaction { connection in
+            try Archive.note(accounts.map(\.forgottenDigest), as: "person", of: mirror, on: connection, now: now)
+            var posts: Set<PostID> = []
+            for account in accounts {
+                posts.formUnion(try Self.posts(about: account, of: mirror, on: connection).map(\.id))
+                try connection.execute(
+                    """
+                    DELETE FROM people WHERE mirror = \(mirror) AND network = \(account.network.rawValue)
+                        AND account_id = \(account.value)
+                    """)
+                try connection.execute(
+                    """
+                    INSERT INTO people (mirror, network, account_id, stance, reason, stance_ms)
+                    VALUES (\(mirror), \(account.network.rawValue), \(account.forgotten.value), \(Stance.deny.rawValue),
+                        \(Self.forgotten), \(now))
+                    ON CONFLICT (mirror, network, account_id) DO NOTHING
+                    """)
+            }
+            let days = try Archive.days(of: Array(posts), mirror, connection)
+            try PostRow.delete(Array(posts), of: mirror, on: connection)
+            try Archive.repack(days, mirror, connection)
+            return posts.count
+        }
+    }
+
+    /// The human's posts that answer an account or name it, oldest first.
+    package func posts(about account: AccountID) async throws -> [Post] {
+        let mirror = mirror
+        return try await storage.read { try Self.posts(about: account, of: mirror, on: $0) }
+    }
+
+    private static func posts(
+        about account: AccountID, of mirror: String, on connection: any StorageConnection
+    ) throws -> [Post] {
+        try connection.query(
+            PostRow.selection + """
+                 WHERE mirror = \(mirror) AND network = \(account.network.rawValue)
+                    AND (reply_to_author = \(account.value)
+                        OR REPLACE(' ' || mentions || ' ', \(" \(account.value) "), '') <> ' ' || mentions || ' ')
+                ORDER BY created_ms, post_id
+                """
+        ).map(PostRow.post)
+    }
+
+    /// Takes back that an account is forgotten; what was known of it stays gone.
+    ///
+    /// - Returns: False if it was not.
+    /// - Throws: The store's error.
+    package func readmit(_ account: AccountID) async throws -> Bool {
+        let mirror = mirror
+        return try await storage.transaction { connection in
+            try connection.execute(
+                """
+                DELETE FROM forgotten
+                WHERE mirror = \(mirror) AND kind = 'person' AND digest = \(account.forgottenDigest)
+                """)
+            return try connection.execute(
+                """
+                DELETE FROM people WHERE mirror = \(mirror) AND network = \(account.network.rawValue)
+                    AND account_id = \(account.forgotten.value)
+                """) == 1
+        }
     }
 
     /// What is remembered of one account; nil if nothing is.
@@ -219,4 +311,9 @@ extension People {
         let others = try people(linkedBy: [link], of: mirror, on: connection).map(\.id).filter { $0 != person }
         return [person] + others
     }
+}
+
+extension People.Person {
+    /// Whether this is what is left of somebody who was forgotten.
+    package var isForgotten: Bool { reason == People.forgotten && id.value.hasPrefix("#") }
 }

@@ -52,6 +52,8 @@ extension Refusal {
         case notLinked = "not-linked"
         case byHand = "by-hand"
         case policyNotAcknowledged = "policy-not-acknowledged"
+        case mutedWord = "muted-word"
+        case mutedDay = "muted-day"
         case undecidable
 
         /// What the rule says, where nothing more exact is known.
@@ -87,6 +89,8 @@ extension Refusal {
             case .notLinked: "nobody the human answered on another network is known to be this person"
             case .byHand: "the network does not let software give favorites"
             case .policyNotAcknowledged: "the operator has not said that the network's rules for bots are known"
+            case .mutedWord: "the post has a word that a person muted"
+            case .mutedDay: "the post is of a day that a person muted"
             case .undecidable: "the post is of a form that cannot be kept"
             }
         }

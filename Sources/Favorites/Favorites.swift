@@ -121,6 +121,29 @@ package struct Favorites: Sendable {
         ).isEmpty
     }
 
+    /// What was learned from an author, the oldest first; needs no dictionary.
+    ///
+    /// - Parameters: As ``hasLearned(fromAuthor:on:of:in:)`` takes them.
+    /// - Returns: Each post with its text, how it was seen or that it was a favorite, and when that was noted.
+    /// - Throws: `StorageError` or `CancellationError`.
+    package static func learned(
+        fromAuthor handle: String, on network: NetworkName, of mirror: String, in storage: any StorageEngine
+    ) async throws -> [(id: PostID, text: String, state: String, decided: Date)] {
+        guard let handle = FeatureExtractor.normalizedHandle(handle) else { return [] }
+        return try await storage.query(
+            """
+            SELECT post_id, text, state, decided_ms FROM examples
+            WHERE mirror = \(mirror) AND network = \(network.rawValue) AND author = \(handle)
+            ORDER BY decided_ms, post_id
+            """
+        ).map { row in
+            (
+                PostID(network: network, value: try row.text("post_id")), try row.text("text"), try row.text("state"),
+                try row.date("decided_ms")
+            )
+        }
+    }
+
     private func learnBatch(
         _ events: [FavoriteEvent], at now: Date, _ session: FavoriteSession?
     ) async throws -> LearnSummary {

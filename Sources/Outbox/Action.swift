@@ -240,6 +240,12 @@ extension Action {
         package static let sourceEdited = "source-edited"
         /// The human favorited what the bot posted.
         package static let humanFavorite = "human-favorite"
+        /// The human is posting, or was a while ago.
+        package static let humanActive = "human-active"
+        /// The bot is to make no posts of its own.
+        package static let onlyAnswers = "only-answers"
+        /// Whom it was for, or what it said, was forgotten.
+        package static let forgotten = "forgotten"
 
         /// Why the mirror takes something back without a person who said so.
         static let automaticUndos = [sourceGone, sourceEdited]

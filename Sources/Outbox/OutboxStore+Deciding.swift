@@ -61,14 +61,21 @@ extension OutboxStore {
             AND source_network = posts.network AND source_post_id = posts.post_id AND \(using))
         """
 
-    /// Brings the archive's note of when posts were last used up to date with what became of some actions.
+    /// How often a row of `posts` was planned or sent as a post of its own: an expression for statements about that
+    /// table.
+    package static let useCount: SQL = """
+        past_uses + (SELECT COUNT(*) FROM actions WHERE actions.mirror = posts.mirror AND kind = 'post'
+            AND source_network = posts.network AND source_post_id = posts.post_id AND \(using))
+        """
+
+    /// Brings the archive's note of when and how often posts were used up to date with what became of some actions.
     func noteUses(by actions: [Action], on connection: any StorageConnection) throws {
         let sources = actions.filter { $0.kind == .post }.compactMap(\.wording?.source)
         for (network, group) in Dictionary(grouping: Set(sources), by: \.network) {
             for part in group.map(\.value).portions {
                 try connection.execute(
                     """
-                    UPDATE posts SET last_used_ms = \(Self.lastUse)
+                    UPDATE posts SET last_used_ms = \(Self.lastUse), uses = \(Self.useCount)
                     WHERE mirror = \(mirror) AND network = \(network.rawValue) AND post_id IN \(list: part)
                     """)
             }

@@ -81,6 +81,30 @@ extension OutboxStore {
             """)
     }
 
+    /// Gives a slot that may not leave now a later time, or decides against it; one that a person has pinned is theirs.
+    ///
+    /// - Parameters:
+    ///   - slot: A planned slot.
+    ///   - due: Its new time; nil if there is none.
+    ///   - reason: Why it may not leave.
+    ///   - now: Recorded with the change.
+    /// - Returns: The action as it is stored now.
+    /// - Throws: As all these changes.
+    package func holdBack(_ slot: Action, until due: Date?, reason: String, now: Date) async throws -> Action {
+        guard let due else {
+            return try await change(
+                slot, from: [.planned, .claimed], to: .skipped, unlessPinned: true, now: now,
+                "reason = \(reason), next_attempt_ms = NULL")
+        }
+        let expires = due + slot.expires.timeIntervalSince(slot.due)
+        return try await change(
+            slot, from: [.planned, .claimed], to: .planned, unlessPinned: true, now: now,
+            """
+            reason = \(reason), next_attempt_ms = NULL, due_ms = \(due.milliseconds),
+            expires_ms = \(expires.milliseconds)
+            """)
+    }
+
     /// Records what the network called the post or that the favorite stands.
     ///
     /// An action that had ended without anybody knowing may be confirmed too.
@@ -125,10 +149,12 @@ extension OutboxStore {
 
     private func change(
         _ action: Action, from states: [ActionState], orUnsettled: Bool = false, to state: ActionState,
-        unlessPaused: Bool = false, unlessUnwanted: Bool = false, now: Date, _ assignments: SQL? = nil
+        unlessPaused: Bool = false, unlessPinned: Bool = false, unlessUnwanted: Bool = false, now: Date,
+        _ assignments: SQL? = nil
     ) async throws -> Action {
         var allowed: SQL = "state IN \(list: states.map(\.rawValue))"
         if orUnsettled { allowed = "(\(allowed) OR \(Self.unsettled))" }
+        if unlessPinned { allowed = "\(allowed) AND NOT pinned" }
         if unlessUnwanted { allowed += " AND undo_asked_ms IS NULL" }
         let end: SQL =
             state == .planned

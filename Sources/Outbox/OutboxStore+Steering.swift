@@ -124,6 +124,13 @@ extension OutboxStore {
             where: "kind = 'post' AND \(Self.waiting) AND text IS NOT NULL", order: "due_ms ASC, id ASC", limit: 10_000)
     }
 
+    /// The replies that wait with a text, the next one first.
+    package func waitingReplies() async throws -> [Action] {
+        try await actions(
+            where: "kind = 'reply' AND \(Self.waiting) AND text IS NOT NULL", order: "due_ms ASC, id ASC",
+            limit: 10_000)
+    }
+
     /// A worker that had taken the action must take it anew.
     private static let unclaimed: SQL = "state = CASE WHEN state = 'claimed' THEN 'planned' ELSE state END"
 

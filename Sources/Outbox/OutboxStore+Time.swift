@@ -210,12 +210,32 @@ extension OutboxStore {
         return try await write { connection in
             let (actions, plans) = try outdated(time, limit: Self.batch, on: connection)
             for part in actions.portions {
+                try keepUses(of: part, on: connection)
                 try connection.execute("DELETE FROM actions WHERE mirror = \(mirror) AND id IN \(list: part)")
             }
             for part in plans.portions {
                 try connection.execute("DELETE FROM plans WHERE mirror = \(mirror) AND local_day IN \(list: part)")
             }
             return actions.count + plans.count
+        }
+    }
+
+    /// Notes with the archived posts how often actions used their texts that are about to be deleted.
+    private func keepUses(of ids: [String], on connection: any StorageConnection) throws {
+        let rows = try connection.query(
+            """
+            SELECT source_network, source_post_id, COUNT(*) AS number FROM actions
+            WHERE mirror = \(mirror) AND id IN \(list: ids) AND kind = 'post' AND source_post_id IS NOT NULL
+                AND \(Self.using)
+            GROUP BY source_network, source_post_id
+            """)
+        for row in rows {
+            try connection.execute(
+                """
+                UPDATE posts SET past_uses = past_uses + \(try row.int("number"))
+                WHERE mirror = \(mirror) AND network = \(try row.text("source_network"))
+                    AND post_id = \(try row.text("source_post_id"))
+                """)
         }
     }
 

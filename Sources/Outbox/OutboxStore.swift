@@ -163,13 +163,15 @@ extension OutboxStore {
         _ kind: ActionKind, among subjects: [String], on connection: any StorageConnection
     ) throws -> Set<String> {
         var known: Set<String> = []
-        for part in subjects.portions {
+        // What was said to somebody who was forgotten is known, too.
+        let names = Dictionary(subjects.flatMap { [($0, $0), (Self.forgotten($0), $0)] }) { first, _ in first }
+        for part in Array(names.keys).portions {
             let rows = try connection.query(
                 """
                 SELECT subject FROM actions
                 WHERE mirror = \(mirror) AND kind = \(kind.rawValue) AND subject IN \(list: part)
                 """)
-            known.formUnion(try rows.map { try $0.text("subject") })
+            known.formUnion(try rows.compactMap { names[try $0.text("subject")] })
         }
         return known
     }
@@ -385,7 +387,7 @@ extension OutboxStore {
     }
 
     /// For each network a condition on whom an action is for.
-    private static func targets(_ accounts: [AccountID]) -> [SQL] {
+    static func targets(_ accounts: [AccountID]) -> [SQL] {
         Dictionary(grouping: Set(accounts), by: \.network).map { network, group in
             "target_network = \(network.rawValue) AND target_author IN \(list: group.map(\.value))"
         }

@@ -108,3 +108,22 @@ package struct Account: Equatable, Sendable {
         self.address = address
     }
 }
+
+// MARK: - What is forgotten
+
+extension PostID {
+    /// What tells a post that was forgotten when it comes again; nothing leads back from it to the post.
+    package var forgottenDigest: String {
+        StableHash.digest(of: "forgotten/1", "post", network.rawValue, value).prefix(16).hexadecimal
+    }
+}
+
+extension AccountID {
+    /// What tells somebody who was forgotten when they come again.
+    package var forgottenDigest: String {
+        StableHash.digest(of: "forgotten/1", "person", network.rawValue, value).prefix(16).hexadecimal
+    }
+
+    /// The name under which it stands that somebody was forgotten: no account of any network is called so.
+    package var forgotten: AccountID { AccountID(network: network, value: "#" + forgottenDigest) }
+}

@@ -13,15 +13,18 @@ package struct TextCandidate: Sendable {
     package let lastUsed: Date?
     /// When the human posted it; nil if its age does not matter.
     package let createdAt: Date?
+    /// How often this mirror posted the text; of several, those with fewer uses are chosen.
+    package let uses: Int
 
     package init(
-        id: PostID, minute: MinuteOfDay, textKey: String, lastUsed: Date? = nil, createdAt: Date? = nil
+        id: PostID, minute: MinuteOfDay, textKey: String, lastUsed: Date? = nil, createdAt: Date? = nil, uses: Int = 0
     ) {
         self.id = id
         self.minute = minute
         self.textKey = textKey
         self.lastUsed = lastUsed
         self.createdAt = createdAt
+        self.uses = uses
     }
 }
 
@@ -45,7 +48,8 @@ package struct TextChoice: Equatable, Sendable {
 /// Chooses the human's text for a minute of the day.
 ///
 /// Texts that were written around that minute, and not posted by this mirror
-/// for a long time, are equally likely.
+/// for a long time, are equally likely; where uses are counted, only those of
+/// them with the fewest.
 package struct TextChooser: Sendable {
     /// How far, in minutes round the clock, a text may be from the slot; a wider window is for want of texts.
     package static let windows = [30, 60, 120, 240, 720]
@@ -81,8 +85,9 @@ package struct TextChooser: Sendable {
         from candidates: [TextCandidate], at minute: MinuteOfDay, within window: Int, now: Date,
         excluding excluded: Set<String>, generator: inout SplitMix64
     ) -> TextChoice? {
-        let pool = Self.distinct(unused(candidates.filter { !excluded.contains($0.textKey) }, candidates, now))
-        guard !pool.isEmpty, pool.count >= Self.enough || window == Self.windows.last,
+        let texts = Self.distinct(unused(candidates.filter { !excluded.contains($0.textKey) }, candidates, now))
+        let pool = Self.leastUsed(texts)
+        guard !pool.isEmpty, texts.count >= Self.enough || window == Self.windows.last,
             let chosen = pool.element(atUniform: generator.nextUniform())
         else { return nil }
         return TextChoice(
@@ -109,7 +114,8 @@ package struct TextChooser: Sendable {
         let grown = allowed.filter { isOldEnough($0, now) }
         let isAgeRelaxed = grown.isEmpty && !allowed.isEmpty
         let eligible = isAgeRelaxed ? allowed : grown
-        let (window, pool) = Self.pool(from: unused(eligible, candidates, now), around: minute)
+        let (window, texts) = Self.pool(from: unused(eligible, candidates, now), around: minute)
+        let pool = Self.leastUsed(texts)
         if let chosen = pool.element(atUniform: pool.isEmpty ? 0 : generator.nextUniform()) {
             return TextChoice(
                 chosen,
@@ -172,6 +178,12 @@ package struct TextChooser: Sendable {
             if pool.count >= enough { return (window, pool) }
         }
         return (windows.last ?? 720, pool)
+    }
+
+    /// Those with the fewest uses, in the same order.
+    private static func leastUsed(_ candidates: [TextCandidate]) -> [TextCandidate] {
+        let fewest = candidates.map(\.uses).min()
+        return candidates.filter { $0.uses == fewest }
     }
 
     /// One candidate for each text, in an order that depends on nothing else.

@@ -186,4 +186,40 @@ import Testing
         #expect(try await archive.scheduleRows().first?.minute.value == (501 + 540) % 1_440)
         await storage.close()
     }
+
+    // MARK: What was forgotten
+
+    @Test func whatWasForgottenDoesNotComeInAgain() async throws {
+        let test = try await TestArchive()
+        let posts = (0..<900).map { post("p\($0)", at: $0) }
+        try await test.store(posts)
+        _ = try await test.archive.scheduleRows()
+        let gone = (0..<600).map { postID("p\($0)") }
+        try await test.archive.forgetForGood(gone, now: Date(milliseconds: 7))
+        let summary = try await test.store(posts)
+        #expect(summary.unwanted == 600 && summary.stored == 0 && summary.alreadyKnown == 300)
+        #expect(try await test.archive.scheduleRows().count == 300)
+        #expect(try await test.archive.isForgotten(gone[0]))
+        #expect(try await !test.archive.isForgotten(postID("p0", .x)))
+        // Nothing leads back from what is kept.
+        let notes = try await test.archive.forgotten()
+        #expect(notes.count == 600 && notes.allSatisfy { $0.kind == "post" && $0.value.count == 32 })
+        // Another mirror of the database forgets for itself.
+        let other = Archive(storage: test.storage, mirror: "other")
+        #expect(try await other.store(posts, timeZone: .gmt, limit: nil).stored == 900)
+        for digest in ["", "%", "p0", "0", gone[0].forgottenDigest + "0"] {
+            #expect(try await !test.archive.readmit(digest), "\(digest)")
+        }
+        #expect(try await test.archive.readmit(gone[0].forgottenDigest))
+        #expect(try await test.store(posts).stored == 1)
+    }
+
+    @Test func whatTheHumanDidLastIsNeverEarlier() async throws {
+        let test = try await TestArchive()
+        #expect(try await test.archive.lastActivity() == nil)
+        for milliseconds: Int64 in [5_000, 3_000, 9_000, 8_000] {
+            try await test.archive.noteActivity(at: Date(milliseconds: milliseconds))
+        }
+        #expect(try await test.archive.lastActivity() == Date(milliseconds: 9_000))
+    }
 }

@@ -102,4 +102,35 @@ import Testing
         #expect(try await other.linked(to: aoi) == [aoi])
         #expect(try await other.all().isEmpty)
     }
+
+    // MARK: Forgetting
+
+    @Test func ofWhoIsForgottenOnlyADigestIsLeft() async throws {
+        let test = try await TestArchive()
+        let (friend, other) = (TestArchive.friend, AccountID(network: .mastodon, value: "aoi2@home.example"))
+        var naming = post("naming", at: 2)
+        naming.mentions = [other, friend]
+        var near = post("near", at: 3)
+        near.mentions = [other]
+        let posts = [post("plain", at: 0), post("answer", at: 1, replyTo: friend), naming, near]
+        try await test.store(posts)
+        try await test.people.set(.allow, for: friend, handle: "Aoi", reason: "operator", at: Date(milliseconds: 1))
+        try await test.people.recordContact(other, handle: "Aoi2", at: Date(milliseconds: 2))
+        #expect(try await test.people.posts(about: friend).map(\.id.value) == ["answer", "naming"])
+        #expect(try await test.people.forget([friend], now: Date(milliseconds: 3)) == 2)
+        #expect(try await test.archive.count() == 2)
+        #expect(try await test.people.all().filter { !$0.isForgotten }.map(\.id) == [other])
+        #expect(try await test.people.person(friend) == nil)
+        let stances = try await test.people.stances(of: [other, friend])
+        #expect(stances == [friend: .deny, other: .none])
+        #expect(try await test.people.forgotten(among: [other, friend]) == [friend])
+        // What is about them does not come in again, and another person is not mistaken for them.
+        let summary = try await test.store(posts)
+        #expect(summary.unwanted == 2 && summary.alreadyKnown == 2)
+        #expect(try await test.people.forget([friend], now: Date(milliseconds: 4)) == 0)
+        #expect(try await test.people.readmit(friend))
+        #expect(try await !test.people.readmit(friend))
+        #expect(try await test.people.stance(of: friend) == .none)
+        #expect(try await test.store(posts).stored == 2)
+    }
 }

@@ -52,6 +52,23 @@ import Testing
         }
     }
 
+    /// The time of day decides first, and then the number of uses.
+    @Test func ofTheTextsOfAWindowThoseWithTheFewestUsesAreChosen() throws {
+        let near = try (0..<12).map { number in
+            TextCandidate(
+                id: PostID(network: .x, value: "\(number)"), minute: try minute(600), textKey: "\(number)",
+                uses: number < 9 ? 2 : number < 11 ? 1 : 3)
+        }
+        let far = try (20..<40).map { try candidate($0, minute: 1_200) }
+        var chosen: Set<String> = []
+        for seed in 0..<60 {
+            let choice = try #require(try choose(near + far, at: 600, seed: seed))
+            #expect(choice.explanation.windowMinutes == 30 && choice.explanation.poolSize == 2)
+            chosen.insert(choice.id.value)
+        }
+        #expect(chosen == ["9", "10"])
+    }
+
     @Test func oneTextIsWorthOneChanceHoweverOftenItWasPosted() throws {
         let greeting = try (0..<30).map { try candidate($0, minute: 480, key: "good morning") }
         let others = try (30..<40).map { try candidate($0, minute: 480) }

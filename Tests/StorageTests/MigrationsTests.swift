@@ -7,8 +7,8 @@ import Testing
 @Suite struct MigrationsTests {
     private static let tables = [
         "actions", "counters", "credentials", "cursors", "examples", "feature_counts", "feed_gaps", "feed_items",
-        "feeds", "leases", "mirrors", "never_texts", "people", "plans", "posting_days", "posts", "refusals",
-        "schema_migrations", "settings", "spending",
+        "feeds", "forgotten", "leases", "mirrors", "muted", "never_texts", "people", "plans", "posting_days",
+        "posts", "refusals", "schema_migrations", "settings", "spending",
     ]
 
     private func tables(of engine: any StorageEngine) async throws -> [String] {

@@ -30,6 +30,8 @@ struct TableRule: Sendable {
         atMost("refusals", 0, "nobody is refused"),
         atMost("settings", 0, "nothing is set"),
         atMost("never_texts", 0, "nobody says never"),
+        atMost("forgotten", 0, "nobody has anything forgotten"),
+        atMost("muted", 0, "nobody mutes anything"),
         atMost("posts", SoakMirror.archiveLimit, "ARCHIVE_LIMIT"),
         atMost("examples", SoakMirror.exampleLimit, "EXAMPLE_LIMIT"),
         atMost("credentials", 4, "a login and a session for each account"),

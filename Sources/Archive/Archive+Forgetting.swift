@@ -1,0 +1,188 @@
+package import Foundation
+package import Posts
+import Storage
+
+/// What is kept of what was forgotten: digests, which tell it when it comes again, and nothing else.
+extension Archive {
+    /// One thing that was forgotten or muted.
+    package struct Note: Equatable, Sendable {
+        /// `post` or `person` of what was forgotten, or which kind of thing is muted.
+        package let kind: String
+        /// The digest, or what is muted.
+        package let value: String
+        package let noted: Date
+    }
+
+    // MARK: Posts
+
+    /// Removes posts for good: whatever feed or archive they come from, they do not come in again.
+    ///
+    /// - Parameters:
+    ///   - ids: The posts; those that are not here are not let in.
+    ///   - now: Recorded with them.
+    /// - Throws: The store's error.
+    package func forgetForGood(_ ids: [PostID], now: Date) async throws {
+        let (mirror, digests) = (mirror, ids.map(\.forgottenDigest))
+        try await storage.transaction { connection in
+            try Self.note(digests, as: "post", of: mirror, on: connection, now: now)
+            let days = try Self.days(of: ids, mirror, connection)
+            try PostRow.delete(ids, of: mirror, on: connection)
+            try Self.repack(days, mirror, connection)
+        }
+    }
+
+    static func note(
+        _ digests: [String], as kind: String, of mirror: String, on connection: any StorageConnection, now: Date
+    ) throws {
+        for digest in digests {
+            try connection.execute(
+                """
+                INSERT INTO forgotten (mirror, kind, digest, noted_ms) VALUES (\(mirror), \(kind), \(digest), \(now))
+                ON CONFLICT (mirror, kind, digest) DO NOTHING
+                """)
+        }
+    }
+
+    /// Whether a post was forgotten for good.
+    package func isForgotten(_ id: PostID) async throws -> Bool {
+        try await !storage.query(
+            """
+            SELECT 1 AS one FROM forgotten
+            WHERE mirror = \(mirror) AND kind = 'post' AND digest = \(id.forgottenDigest)
+            """
+        ).isEmpty
+    }
+
+    /// Lets posts in again that were forgotten; what is gone comes back only where it is read again.
+    ///
+    /// - Parameter digest: The whole digest, or its beginning if it is the only one that begins so.
+    /// - Returns: False if no post was forgotten under it, or more than one.
+    /// - Throws: The store's error.
+    package func readmit(_ digest: String) async throws -> Bool {
+        let mirror = mirror
+        guard !digest.isEmpty, digest.allSatisfy({ "0123456789abcdef".contains($0) }) else { return false }
+        return try await storage.transaction { connection in
+            let found = try connection.query(
+                """
+                SELECT digest FROM forgotten
+                WHERE mirror = \(mirror) AND kind = 'post' AND digest LIKE \(digest + "%") LIMIT 2
+                """)
+            guard found.count == 1 else { return false }
+            return try connection.execute(
+                """
+                DELETE FROM forgotten
+                WHERE mirror = \(mirror) AND kind = 'post' AND digest = \(try found[0].text("digest"))
+                """) == 1
+        }
+    }
+
+    /// What was forgotten, the latest first.
+    package func forgotten() async throws -> [Note] {
+        try await storage.query(
+            """
+            SELECT kind, digest AS value, noted_ms FROM forgotten WHERE mirror = \(mirror)
+            ORDER BY noted_ms DESC, kind, digest
+            """
+        ).map(Self.note)
+    }
+
+    /// The posts of a batch that may come in: none that was forgotten, and none that answers or names somebody who was.
+    static func welcome(
+        _ posts: [Post], of mirror: String, on connection: any StorageConnection
+    ) throws -> [Post] {
+        // For nearly everybody there is nothing to look for.
+        let isAny = try connection.query("SELECT 1 AS one FROM forgotten WHERE mirror = \(mirror) LIMIT 1")
+        guard !isAny.isEmpty, !posts.isEmpty else { return posts }
+        var named: [[String]] = []
+        for post in posts {
+            let people = post.mentions + [post.replyTo?.author].compactMap(\.self)
+            named.append([post.id.forgottenDigest] + people.map(\.forgottenDigest))
+        }
+        var found: Set<String> = []
+        for part in Array(Set(named.joined())).portions {
+            let rows = try connection.query(
+                """
+                SELECT digest FROM forgotten
+                WHERE mirror = \(mirror) AND kind IN ('post', 'person') AND digest IN \(list: part)
+                """)
+            found.formUnion(try rows.map { try $0.text("digest") })
+        }
+        return zip(posts, named).filter { found.isDisjoint(with: $1) }.map(\.0)
+    }
+
+    // MARK: Words and days
+
+    /// What is muted, in the order in which it was.
+    package func muted() async throws -> [Note] {
+        try await storage.query(
+            "SELECT kind, value, noted_ms FROM muted WHERE mirror = \(mirror) ORDER BY noted_ms, kind, value"
+        ).map(Self.note)
+    }
+
+    private static func note(_ row: SQLRow) throws -> Note {
+        Note(kind: try row.text("kind"), value: try row.text("value"), noted: try row.date("noted_ms"))
+    }
+
+    /// Mutes something.
+    ///
+    /// - Returns: False if it was already.
+    /// - Throws: The store's error.
+    package func mute(_ kind: String, _ value: String, now: Date) async throws -> Bool {
+        try await storage.execute(
+            """
+            INSERT INTO muted (mirror, kind, value, noted_ms) VALUES (\(mirror), \(kind), \(value), \(now))
+            ON CONFLICT (mirror, kind, value) DO NOTHING
+            """) == 1
+    }
+
+    /// Takes that back.
+    ///
+    /// - Returns: False if it was not muted.
+    /// - Throws: The store's error.
+    package func unmute(_ kind: String, _ value: String) async throws -> Bool {
+        try await storage.execute(
+            "DELETE FROM muted WHERE mirror = \(mirror) AND kind = \(kind) AND value = \(value)") == 1
+    }
+
+    /// The posts whose text a rule picks, replies among them.
+    ///
+    /// - Throws: ``ArchiveError``, or the store's error.
+    package func ids(where isMeant: @escaping @Sendable (_ text: String, _ created: Date) -> Bool) async throws
+        -> [PostID]
+    {
+        let mirror = mirror
+        return try await storage.read { connection in
+            var ids: [PostID] = []
+            try connection.forEach(
+                "SELECT network, post_id, text, created_ms FROM posts WHERE mirror = \(mirror)"
+            ) { row in
+                guard isMeant(try row.text("text"), try row.date("created_ms")) else { return }
+                guard let network = NetworkName(rawValue: try row.text("network")) else {
+                    throw ArchiveError(column: "network")
+                }
+                ids.append(PostID(network: network, value: try row.text("post_id")))
+            }
+            return ids
+        }
+    }
+
+    // MARK: The human's presence
+
+    private static let activity = "human.active"
+
+    /// Notes when the human posted; an earlier time than the known one changes nothing.
+    package func noteActivity(at time: Date) async throws {
+        try await storage.execute(
+            """
+            INSERT INTO counters (mirror, name, value) VALUES (\(mirror), \(Self.activity), \(time.milliseconds))
+            ON CONFLICT (mirror, name) DO UPDATE SET value = excluded.value WHERE counters.value < excluded.value
+            """)
+    }
+
+    /// When the human last posted, as far as that was seen; nil if it never was.
+    package func lastActivity() async throws -> Date? {
+        try await storage.query(
+            "SELECT value FROM counters WHERE mirror = \(mirror) AND name = \(Self.activity)"
+        ).first?.date("value")
+    }
+}

@@ -1,0 +1,145 @@
+import Foundation
+package import Posts
+
+/// What a person does not want to hear of again: words, days of every year, spans of days.
+package struct Muted: Equatable, Sendable {
+    /// One thing that is muted.
+    package enum Entry: Hashable, Sendable {
+        /// In the form that ``Muted/folded(_:)`` gives it.
+        case word(String)
+        /// A day of every year.
+        case day(month: Int, day: Int)
+        case span(ClosedRange<LocalDay>)
+    }
+
+    /// The longest word, in scalars.
+    package static let longestWord = 200
+
+    private let words: [[Unicode.Scalar]]
+    private let days: Set<Entry>
+    private let spans: [ClosedRange<LocalDay>]
+
+    /// - Parameter entries: In any order.
+    package init(_ entries: some Sequence<Entry> = []) {
+        var (words, days, spans): ([[Unicode.Scalar]], Set<Entry>, [ClosedRange<LocalDay>]) = ([], [], [])
+        for entry in entries {
+            switch entry {
+            case .word(let word): words.append(Array(word.unicodeScalars))
+            case .day: days.insert(entry)
+            case .span(let span): spans.append(span)
+            }
+        }
+        (self.words, self.days, self.spans) = (words, days, spans)
+    }
+
+    package var isEmpty: Bool { words.isEmpty && days.isEmpty && spans.isEmpty }
+
+    /// Why a text is not used; nil if nothing here speaks against it.
+    ///
+    /// - Parameters:
+    ///   - text: What the human wrote.
+    ///   - day: When, on the human's calendar.
+    /// - Returns: What speaks against it.
+    package func reason(against text: String, of day: LocalDay) -> Refusal.Reason? {
+        if hasWord(text) { return .mutedWord }
+        let (_, month, number) = day.components
+        if days.contains(.day(month: month, day: number)) || spans.contains(where: { $0.contains(day) }) {
+            return .mutedDay
+        }
+        return nil
+    }
+
+    /// Whether a muted word stands in a text.
+    ///
+    /// Case, width and accents make no difference, nor do characters that show nothing. In scripts with spaces between
+    /// words it stands there only as a whole.
+    package func hasWord(_ text: String) -> Bool {
+        guard !words.isEmpty else { return false }
+        let scalars = Array(Self.folded(text).unicodeScalars)
+        return words.contains { Self.occurs($0, in: scalars) }
+    }
+
+    /// The form in which texts are compared: lower case, in full width, without accents, and with single spaces.
+    package static func folded(_ text: String) -> String {
+        // By way of upper case, for some letters have two small forms and one large one.
+        let small = text.precomposedStringWithCompatibilityMapping.uppercased().lowercased()
+        var scalars = String.UnicodeScalarView()
+        for scalar in small.decomposedStringWithCanonicalMapping.unicodeScalars where !scalar.isInvisible {
+            // Of all marks only those of alphabets: the marks of kana, and vowels of other scripts, make other words.
+            if (0x300...0x36F).contains(scalar.value) { continue }
+            if !scalar.properties.isWhitespace {
+                scalars.append(scalar)
+            } else if let last = scalars.last, last != " " {
+                scalars.append(" ")
+            }
+        }
+        if scalars.last == " " { scalars.removeLast() }
+        return String(scalars).precomposedStringWithCanonicalMapping
+    }
+
+    private static func occurs(_ word: [Unicode.Scalar], in text: [Unicode.Scalar]) -> Bool {
+        guard let first = word.first, let last = word.last, text.count >= word.count else { return false }
+        for start in 0...(text.count - word.count) where text[start] == first {
+            let end = start + word.count
+            guard text[start..<end].elementsEqual(word) else { continue }
+            let goesOnBefore = start > 0 && first.isSpaced && text[start - 1].isSpaced
+            let goesOnAfter = end < text.count && last.isSpaced && text[end].isSpaced
+            if !goesOnBefore, !goesOnAfter { return true }
+        }
+        return false
+    }
+}
+
+extension Muted.Entry {
+    /// A word, as a person types it.
+    ///
+    /// - Returns: Nil if nothing of it can be seen, or it is too long to be one.
+    package init?(word: String) {
+        let folded = Muted.folded(word)
+        guard !folded.isEmpty, folded.unicodeScalars.count <= Muted.longestWord else { return nil }
+        self = .word(folded)
+    }
+
+    /// A day of every year, as `12-24` or `02-29`; nil for anything else.
+    package init?(day: String) {
+        // A leap year has every day there is.
+        guard let date = LocalDay("2000-\(day)") else { return nil }
+        self = .day(month: date.components.month, day: date.components.day)
+    }
+
+    /// What is stored: a word that says which kind it is, and the rest.
+    package var stored: (kind: String, value: String) {
+        switch self {
+        case .word(let word): ("word", word)
+        case .day(let month, let day):
+            ("day", String((LocalDay(year: 2000, month: month, day: day) ?? .earliest).description.suffix(5)))
+        case .span(let span): ("span", "\(span.lowerBound)/\(span.upperBound)")
+        }
+    }
+
+    /// Nil unless this is what ``stored`` gives.
+    package init?(kind: String, value: String) {
+        let parts = value.split(separator: "/").compactMap { LocalDay($0) }
+        switch kind {
+        case "word": self.init(word: value)
+        case "day": self.init(day: value)
+        case "span" where parts.count == 2 && parts[0] <= parts[1]: self = .span(parts[0]...parts[1])
+        default: return nil
+        }
+    }
+}
+
+extension Unicode.Scalar {
+    /// A letter or digit of a script that puts spaces between words.
+    fileprivate var isSpaced: Bool { isWord && !isOfScriptWithoutSpaces }
+
+    /// Thai, Lao, Tibetan, Burmese, Khmer, kana and Han; and Hangul, in which particles follow a word without a space.
+    private var isOfScriptWithoutSpaces: Bool {
+        switch value {
+        case 0x0E00...0x0FFF, 0x1000...0x109F, 0x1100...0x11FF, 0x1780...0x17FF, 0x3000...0x318F, 0x31F0...0x31FF,
+            0x3400...0x4DBF, 0x4E00...0x9FFF, 0xAC00...0xD7AF, 0xF900...0xFAFF, 0x20000...0x3FFFF:
+            true
+        default: false
+        }
+    }
+}
