@@ -24,6 +24,7 @@ package actor Courier {
     private let takingBack: TakingBack?
     private let store: OutboxStore
     private let planner: PlanMaker
+    private let hold: SlotHold
     private let archive: Archive
     private let people: People
     private let bot: AccountGate
@@ -35,13 +36,14 @@ package actor Courier {
     private let turnstile = Turnstile()
 
     init(
-        delivery: Delivery, takingBack: TakingBack?, store: OutboxStore, planner: PlanMaker, archive: Archive,
-        people: People, bot: AccountGate, originals: Originals, clock: any WallClock, logger: Logger
+        delivery: Delivery, takingBack: TakingBack?, store: OutboxStore, planner: PlanMaker, hold: SlotHold,
+        archive: Archive, people: People, bot: AccountGate, originals: Originals, clock: any WallClock, logger: Logger
     ) {
         self.delivery = delivery
         self.takingBack = takingBack
         self.store = store
         self.planner = planner
+        self.hold = hold
         self.archive = archive
         self.people = people
         self.bot = bot
@@ -138,6 +140,10 @@ package actor Courier {
                 postsLeft -= 1
             }
             do {
+                if let held = try await heldBack(action) {
+                    await log(held)
+                    continue
+                }
                 await log(try await delivery.deliver(action, now: { [clock] in clock.now }, prepare: prepare))
             } catch let error as OutboxError where error.code == .stateChanged {
                 // Somebody else settled it; nothing was sent from here.
@@ -153,6 +159,19 @@ package actor Courier {
         // A row knows milliseconds.
         action.kind != .reply || action.created.milliseconds <= (heard ?? .distantPast).milliseconds
             || !(0..<Self.hearing).contains(now.timeIntervalSince(action.created))
+    }
+
+    /// A post that does not leave now, because the human is posting, as it is then; nil if it leaves.
+    private func heldBack(_ action: Action) async throws -> Action? {
+        guard action.kind == .post else { return nil }
+        let now = clock.now
+        var due: Date?
+        switch try await hold.verdict(on: action, now: now) {
+        case .leaves: return nil
+        case .moves(let later): due = later
+        case .falls: break
+        }
+        return try await store.holdBack(action, until: due, reason: Action.Reason.humanActive, now: now)
     }
 
     /// When the next action wants attention.
@@ -194,6 +213,7 @@ package actor Courier {
 
     /// The post with its own text, or with another where the human has taken that back.
     private func preparePost(_ action: Action) async throws -> Preparation {
+        if planner.makesNoPosts, !action.isPinned { return .skip(reason: Action.Reason.onlyAnswers) }
         var planner = planner
         planner.limits = try await bot.limits()
         var tried = [action]
@@ -209,12 +229,13 @@ package actor Courier {
         }
     }
 
-    /// Why the text of an action can no longer be used: the human took it back, or a person never wants it; nil if it can.
+    /// Why the text of an action can no longer be used: the human took it back, or a person does not want it; nil if it
+    /// can.
     private func reasonAgainstText(of action: Action) async throws -> String? {
         guard let id = action.wording?.source, let post = try await archive.post(id) else {
             return Action.Reason.sourceGone
         }
-        if try await archive.neverKeys().contains(planner.neverKey(of: post)) { return Archive.never }
+        if let reason = try await planner.objection(to: post) { return reason }
         return switch try await originals.find(post) {
         case .kept: nil
         case .edited: Action.Reason.sourceEdited

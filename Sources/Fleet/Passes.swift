@@ -12,6 +12,8 @@ import ServiceLifecycle
 struct Passes: Sendable {
     /// How old the mentions are at most that the home pass relies on, in seconds.
     private static let freshness: TimeInterval = 15
+    /// How old the last look at the human's posts is at most when a post is due that waits for their silence, in seconds.
+    private static let attention: TimeInterval = 60
     /// How often everything that may have been missed is looked at again, and how far back: seconds.
     private static let sweep: TimeInterval = 86_400
     /// Below how many of the bot's posts one look asks for replies.
@@ -22,6 +24,7 @@ struct Passes: Sendable {
     /// Makes today's plan when it is missing, and sends what is due.
     func publish() async throws -> Date {
         try await makePlan()
+        try await lookAtHuman()
         // Where mentions are not read, nothing can be waited for.
         var heard: Date? = .distantFuture
         if let mentions = parts.feeds.mentions { heard = await mentions.lastRead }
@@ -30,6 +33,24 @@ struct Passes: Sendable {
         let latest = now + parts.cadence.publisher.timeInterval
         if let resume = parts.bot.pause(at: now) { return min(resume, latest) }
         return min(max(attention ?? latest, now + 1), latest)
+    }
+
+    /// Before a post leaves that waits for the human's silence, sees whether they have just posted, where that costs
+    /// nothing.
+    private func lookAtHuman() async throws {
+        guard parts.hold.isOn, let feed = parts.feeds.humanPosts,
+            parts.human?.price(ofReading: 1, from: .ownPosts) == nil
+        else { return }
+        let now = parts.clock.now
+        let age = await feed.lastRead.map { now.timeIntervalSince($0) }
+        if let age, (0..<Self.attention).contains(age) { return }
+        guard try await !parts.store.due([.post], now: now, limit: 1).isEmpty else { return }
+        do {
+            _ = try await feed.look(keep)
+        } catch let error as NetworkError {
+            // What was seen until now has to do; the pass of this feed tells of the trouble.
+            parts.logger.debug("The human's posts not read before a post", metadata: [LogKeys.error: "\(error)"])
+        }
     }
 
     func makePlan() async throws {
@@ -156,12 +177,14 @@ struct Passes: Sendable {
 
     /// Archives what the human posts.
     func humanPosts(_ feed: FeedReader) async throws -> Date {
-        try await feed.look { items, _ in
-            _ = try await parts.archive.store(
-                items.map(\.post), timeZone: parts.zone,
-                limit: parts.configuration.archiveLimit)
-            return []
-        }
+        try await feed.look(keep)
+    }
+
+    private func keep(_ items: [ObservedPost], tries: Int) async throws -> [Postponed] {
+        let posts = items.map(\.post)
+        _ = try await parts.archive.keep(posts, timeZone: parts.zone, limit: parts.configuration.archiveLimit)
+        try await parts.hold.note(posts, now: parts.clock.now)
+        return []
     }
 
     private func learn(

@@ -53,6 +53,7 @@ extension Worker {
         let store = mirror.outbox(lease: lease)
         let planner = PlanMaker(
             archive: mirror.archive, store: store, configuration: configuration, zone: zone, limits: limits)
+        let hold = SlotHold(archive: mirror.archive, store: store, configuration: configuration, zone: zone)
         let delivery = Delivery(
             store: store, deliverer: deliverer ?? NetworkDeliverer(network: bot, people: mirror.people, logger: logger),
             onStep: { [faultPoints = mirror.rehearsal.faultPoints] in faultPoints.pass(.delivery($0)) })
@@ -72,11 +73,11 @@ extension Worker {
             logger: logger, zone: zone, activated: activated, archive: mirror.archive, people: mirror.people,
             classifiers: classifiers, bot: bot, human: human,
             learnable: Learnable(people: mirror.people, own: accounts.own, onOptOut: unlearning.forget), store: store,
-            planner: planner,
+            planner: planner, hold: hold,
             courier: Courier(
                 delivery: delivery,
                 takingBack: deliverer == nil ? TakingBack(mirror, network: bot, lease: lease) : nil, store: store,
-                planner: planner, archive: mirror.archive, people: mirror.people,
+                planner: planner, hold: hold, archive: mirror.archive, people: mirror.people,
                 bot: bot, originals: originals, clock: clock, logger: logger),
             originals: originals,
             mentionDecider: MentionDecider(

@@ -25,6 +25,7 @@ struct WorkerParts: Sendable {
     let learnable: Learnable
     let store: OutboxStore
     let planner: PlanMaker
+    let hold: SlotHold
     let courier: Courier
     let originals: Originals
     let mentionDecider: MentionDecider

@@ -266,6 +266,58 @@ import Testing
         #expect(on.contains { $0.text?.contains("https://") == true })
     }
 
+    @Test func leavesOutWhatIsOlderThanTheDaysThatAreSet() async throws {
+        func ages(_ variables: [String: String]) async throws -> [Double] {
+            let desk = try await desk(texts: 400, variables: variables)
+            var ages: [Double] = []
+            for slot in try await desk.slots(ofDays: 6) {
+                let id = try #require(slot.wording).source
+                let source = try #require(try await desk.mirror.archive.post(id))
+                ages.append(slot.due.timeIntervalSince(source.createdAt) / 86_400)
+            }
+            return ages
+        }
+        #expect(try await ages([:]).contains { $0 > 70 })
+        let young = try await ages(["MAX_AGE_DAYS": "60"])
+        #expect(!young.isEmpty && young.allSatisfy { (29...61).contains($0) })
+        // Nothing is young enough and old enough: what is too young does, and what is too old never.
+        let younger = try await ages(["MAX_AGE_DAYS": "10"])
+        #expect(!younger.isEmpty && younger.allSatisfy { $0 <= 11 })
+    }
+
+    @Test func aTextComesNoMoreOftenThanIsSet() async throws {
+        let desk = try await desk(
+            texts: 12, perDay: 2, variables: ["MAX_USES": "2", "NO_REPEAT_DAYS": "0", "MIN_AGE_DAYS": "0"])
+        let slots = try await desk.slots(ofDays: 30)
+        let texts = slots.compactMap(\.text)
+        #expect(texts.count == 24 && Set(texts).count == 12)
+        // No text comes again before all have come.
+        #expect(Set(texts.prefix(12)).count == 12)
+        #expect(slots.contains { $0.reason == "no-text" })
+        // Also when nobody remembers the actions any more.
+        let uses = try await desk.mirror.archive.uses()
+        #expect(uses.count == 12 && uses.values.allSatisfy { $0 == 2 })
+        try await desk.mirror.storage.execute("UPDATE actions SET state = 'done' WHERE state = 'planned'")
+        let later = try #require(slots.last).due + 1_000 * 86_400
+        try await desk.mirror.storage.execute("UPDATE posts SET rules = ''")
+        try await desk.outbox.clean(before: later)
+        #expect(try await desk.outbox.recent(100).isEmpty)
+        let day = Self.firstDay.advanced(by: 40)
+        let midnight = try #require(LocalDayMinutes(day, in: Self.zone).start)
+        let planned = try #require(try await desk.maker.preview(day, now: midnight, watching: false))
+        #expect(planned.slots.allSatisfy { $0.payload.wording == nil })
+        #expect(try await desk.mirror.archive.uses() == uses)
+    }
+
+    @Test func aMirrorThatOnlyAnswersHasNoSlots() async throws {
+        let desk = try await desk(texts: 200, perDay: 5, variables: ["MAX_PER_DAY": "0"])
+        #expect(try await desk.slots(ofDays: 5).isEmpty)
+        let reporter = PlanReporter(mirror: desk.mirror, zone: Self.zone)
+        let report = try await reporter.report(on: Self.firstDay, now: .now)
+        #expect(report?.isStored == true && report?.slots.isEmpty == true)
+        #expect(report?.note?.contains("MAX_PER_DAY is 0") == true)
+    }
+
     @Test(arguments: ["2026-03-29", "2026-10-25"]) func staysInsideADayWhoseClockChanges(_ text: String) async throws {
         let day = try #require(LocalDay(text))
         let desk = try await desk(texts: 800, perDay: 16)

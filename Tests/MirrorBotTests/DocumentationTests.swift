@@ -73,6 +73,8 @@ import Testing
             switch setting.form {
             case .choice(let choices): #expect(row.type == choices.map { "`\($0)`" }.joined(separator: ", "))
             case .integer(let range): #expect(row.type == "\(range.lowerBound)–\(range.upperBound)")
+            case .integerOrNone(let range):
+                #expect(row.type == "\(range.lowerBound)–\(range.upperBound), `none`")
             case .text, .positive, .dollars: break
             }
         }

@@ -7,7 +7,10 @@ enum PlanView {
     static func lines(_ plan: PlanReport, terminal: Terminal) -> [String] {
         let note = plan.isStored ? "" : terminal.dim(" (a preview: the plan is made when the day begins)")
         var lines = [terminal.bold("\(plan.day)") + "  \(plan.timeZone)" + note, ""]
-        lines += plan.slots.isEmpty ? ["no posts on this day"] : slots(plan.slots, terminal: terminal)
+        lines +=
+            plan.slots.isEmpty
+            ? ["no posts on this day" + (plan.note.map { ": \(Printable.line($0))" } ?? "")]
+            : slots(plan.slots, terminal: terminal)
         lines += [
             "", "share of posts by hour", HourPlot(human: plan.humanHours, bot: plan.botHours, terminal: terminal).text,
         ]

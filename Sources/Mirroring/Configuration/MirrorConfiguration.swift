@@ -48,12 +48,18 @@ package struct MirrorConfiguration: Sendable {
     package private(set) var operatorContact: String?
     /// How days are drawn.
     package var schedule: ScheduleConfiguration
+    /// For how many seconds after a post of the human's no slot leaves; nil where that is no reason to wait.
+    package private(set) var holdWhileActive: TimeInterval?
     /// Days before a text may return.
     package var noRepeatDays: Int
+    /// How often a text may be posted in all; nil for any number of times.
+    package private(set) var maximumUses: Int?
     /// How long plans and ended actions are kept.
     package var historyDays: Int
     /// Days before a post may be mirrored.
     package var minimumAgeDays: Int
+    /// Days after which a post is mirrored no more; nil for never.
+    package private(set) var maximumAgeDays: Int?
     /// Whether posts with links are mirrored; on X whether links stay in them.
     package private(set) var links: Bool
     /// When the classifier says yes, and how much it remembers.
@@ -122,9 +128,12 @@ package struct MirrorConfiguration: Sendable {
         timeZone = try values.text("TIME_ZONE").map { try Self.zone($0) }
         operatorContact = try values.text("OPERATOR_CONTACT").map { try Self.contact($0) }
         schedule = try Self.schedule(values)
+        holdWhileActive = try Self.hold(values)
         noRepeatDays = values.integer("NO_REPEAT_DAYS")
+        maximumUses = values.integerOrNone("MAX_USES")
         historyDays = values.integer("HISTORY_DAYS")
         minimumAgeDays = values.integer("MIN_AGE_DAYS")
+        maximumAgeDays = values.integerOrNone("MAX_AGE_DAYS")
         links = Self.links(values)
         favorites = try FavoriteConfiguration(
             threshold: values.text("FAVORITE_RATE_THRESHOLD").flatMap { Double($0) } ?? 2,
@@ -205,6 +214,7 @@ package struct MirrorConfiguration: Sendable {
         check("MIRROR_BOT_HOME") { _ = try home(values, environment) }
         check("TIME_ZONE") { _ = try values.text("TIME_ZONE").map { try zone($0) } }
         check("QUIET_HOURS") { _ = try schedule(values) }
+        check("HOLD_WHILE_ACTIVE") { _ = try hold(values) }
         check("MECAB_DICTIONARY") { _ = try Tokenizer(dictionary: values.text("MECAB_DICTIONARY") ?? "ipadic-utf8") }
         check("OPERATOR_CONTACT") { _ = try values.text("OPERATOR_CONTACT").map { try contact($0) } }
         return problems
@@ -384,6 +394,19 @@ package struct MirrorConfiguration: Sendable {
             throw ConfigurationError("MIRROR_BOT_HOME", "is not set and there is no home folder to fall back on")
         }
         return home + "/.local/share/mirror-bot"
+    }
+
+    /// The length of `2h` or `90m` in seconds; nil for `none`.
+    private static func hold(_ values: SettingValues) throws -> TimeInterval? {
+        let text = values.text("HOLD_WHILE_ACTIVE") ?? "none"
+        guard text != "none" else { return nil }
+        let minutes = ["m": 1, "h": 60][text.suffix(1)]
+        // Behind a whole day nothing would be left of it.
+        guard let minutes, let number = Int(text.dropLast()), (1...24 * 60 / minutes).contains(number) else {
+            throw ConfigurationError(
+                "HOLD_WHILE_ACTIVE", "is \"\(text.prefix(40))\"; expected up to 24 hours such as 2h or 90m, or none")
+        }
+        return TimeInterval(number * minutes * 60)
     }
 
     private static func schedule(_ values: SettingValues) throws -> ScheduleConfiguration {

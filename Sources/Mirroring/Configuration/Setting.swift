@@ -8,6 +8,8 @@ package struct Setting: Sendable {
         case text
         case choice([String])
         case integer(ClosedRange<Int>)
+        /// The same, or `none`.
+        case integerOrNone(ClosedRange<Int>)
         /// A finite number above zero.
         case positive
         /// US dollars, as `5` or `0.25`.
@@ -103,15 +105,27 @@ package struct Setting: Sendable {
             Setting(
                 "BURSTS", "let posts follow each other as the human's do", form: switching, fallback: "on"),
             Setting("QUIET_HOURS", "never post then, as 23:00-07:00,12:00-13:00 or none", fallback: "none"),
+            Setting(
+                "HOLD_WHILE_ACTIVE",
+                "no post so long after one of the human's, as 2h or 90m, where the human's account is read",
+                fallback: "none"),
             Setting("NO_REPEAT_DAYS", "days before a text may return", form: .integer(0...3_650), fallback: "180"),
+            Setting(
+                "MAX_USES", "how often a text may be posted in all; those posted least come first",
+                form: .integerOrNone(1...1_000), fallback: "none"),
             Setting(
                 "HISTORY_DAYS", "days that plans and ended actions are kept", form: .integer(30...3_650),
                 fallback: "400"),
             Setting("MIN_AGE_DAYS", "days before a post may be mirrored", form: .integer(0...3_650), fallback: "30"),
             Setting(
+                "MAX_AGE_DAYS", "days after which a post is mirrored no more", form: .integerOrNone(1...36_500),
+                fallback: "none"),
+            Setting(
                 "LINKS", "mirror posts that hold links; off where the bot is on X", form: switching, fallback: "on",
                 derived: { $0.text("BOT_NETWORK") == NetworkName.x.rawValue ? "off" : nil }),
-            Setting("MAX_PER_DAY", "posts a day at most", form: .integer(1...1_000), fallback: "50"),
+            Setting(
+                "MAX_PER_DAY", "posts a day at most; with 0 the bot only answers and favorites",
+                form: .integer(0...1_000), fallback: "50"),
             Setting(
                 "FAVORITE_RATE_THRESHOLD", "favorite when P(favorite)/P(normal) is above", form: .positive,
                 fallback: "2"),

@@ -216,6 +216,9 @@ package struct SettingValues: Sendable {
     /// The value as a whole number; the form was checked when it was read.
     func integer(_ name: String) -> Int { text(name).flatMap { Int($0) } ?? 0 }
 
+    /// The value as a whole number; nil where it is `none`.
+    func integerOrNone(_ name: String) -> Int? { text(name).flatMap { Int($0) } }
+
     private static func find(
         _ setting: Setting, _ flags: [String: String], _ environment: EnvironmentVariablesProvider,
         _ dotEnv: EnvironmentVariablesProvider?
@@ -298,6 +301,13 @@ package struct SettingValues: Sendable {
                     setting.name,
                     "is \"\(text.prefix(40))\"; expected a whole number from \(range.lowerBound) to \(range.upperBound)"
                 )
+            }
+        case .integerOrNone(let range):
+            guard text == "none" || Int(text).map(range.contains) == true else {
+                throw ConfigurationError(
+                    setting.name,
+                    "is \"\(text.prefix(40))\"; expected a whole number from \(range.lowerBound) to "
+                        + "\(range.upperBound), or none")
             }
         case .positive:
             guard let number = Double(text), number.isFinite, number > 0 else {

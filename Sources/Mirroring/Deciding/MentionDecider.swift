@@ -69,9 +69,13 @@ package struct MentionDecider: Sendable {
         let heard = mentions.filter { $0.post.createdAt >= activated }
             .sorted { ($0.post.createdAt, $0.address) < ($1.post.createdAt, $1.address) }
         let known = try await store.known(.reply, among: heard.map(\.post.id.value))
+        // Of who was forgotten nothing is kept, not even that they spoke.
+        let forgotten = try await people.forgotten(
+            among: heard.filter { !known.contains($0.post.id.value) }.map(\.author.id))
         var decided: [Action] = []
         var postponed: [Postponed] = []
-        for mention in heard where !known.contains(mention.post.id.value) {
+        for mention in heard
+        where !known.contains(mention.post.id.value) && !forgotten.contains(mention.author.id) {
             // The page comes again; what was decided of it is known then.
             guard !Task.isShuttingDownGracefully else { throw CancellationError() }
             switch try await outcome(of: mention, tries: tries, now: now) {
@@ -200,8 +204,12 @@ package struct MentionDecider: Sendable {
             repliesNameThePerson: network.capabilities.replyNeedsMention)
         var usable: [PostID: Action.Wording] = [:]
         var refusals: [Refusal] = []
-        let never = try await archive.neverKeys()
-        for post in past where !never.contains(rules.neverKey(of: post)) {
+        let unwanted = try await archive.unwanted(in: zone)
+        for post in past {
+            if let reason = unwanted.reason(against: post, key: rules.neverKey(of: post)) {
+                if let muted = Refusal.Reason(rawValue: reason) { refusals.append(Refusal(muted)) }
+                continue
+            }
             switch rules.replyText(for: post, to: mention.author.handle) {
             case .success(let text):
                 usable[post.id] = Action.Wording(

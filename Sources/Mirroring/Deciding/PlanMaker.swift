@@ -113,8 +113,24 @@ package struct PlanMaker: Sendable {
         return isStored ? planned : nil
     }
 
-    /// What tells the text of a post that is never to be sent.
-    package func neverKey(of post: Post) -> String { TextRules(configuration, limits: limits).neverKey(of: post) }
+    /// Whether the settings leave no place for a post of the bot's own.
+    package var makesNoPosts: Bool { configuration.schedule.maximumPerDay == 0 }
+
+    /// Why a person does not want the text of a post to be used; nil if nobody minds.
+    ///
+    /// - Throws: The store's error.
+    package func objection(to post: Post) async throws -> String? {
+        let key = TextRules(configuration, limits: limits).neverKey(of: post)
+        return try await archive.unwanted(in: zone).reason(against: post, key: key)
+    }
+
+    /// The same of a text whose post may have left the archive.
+    func objection(to post: Post?, from source: PostID, text: String) async throws -> String? {
+        if let post { return try await objection(to: post) }
+        if try await archive.isForgotten(source) { return Action.Reason.forgotten }
+        let isMuted = try await archive.unwanted(in: zone).muted.hasWord(text)
+        return isMuted ? Refusal.Reason.mutedWord.rawValue : nil
+    }
 
     /// The action with another text where its own can no longer be used, and none of those that were tried in vain.
     ///
@@ -145,16 +161,16 @@ private final class LatestPlan: @unchecked Sendable {
 
 extension Archive {
     /// Prepares what no rules or other ones have prepared, some hundred posts at a time.
-    func prepare(by rules: TextRules) async throws {
-        let never = try await neverKeys()
+    func prepare(by rules: TextRules, in zone: TimeZone) async throws {
+        let unwanted = try await unwanted(in: zone)
         while try await prepareSome(
-            version: rules.version, lastUse: OutboxStore.lastUse,
+            version: rules.version + unwanted.version, lastUse: OutboxStore.lastUse, uses: OutboxStore.useCount,
             { post in
                 let prepared = rules.preparation(of: post)
                 return Preparation(
                     textKey: prepared.key,
-                    unfit: never.contains(prepared.key) ? Self.never : prepared.unfit?.rawValue, length: prepared.length
-                )
+                    unfit: unwanted.reason(against: post, key: prepared.key) ?? prepared.unfit?.rawValue,
+                    length: prepared.length)
             })
         {
             try Task.checkCancellation()
@@ -176,10 +192,14 @@ struct TextPool {
     private let rules: TextRules
     private let chooser: TextChooser
     private let now: Date
+    /// Older texts do not do.
+    private let oldest: Date
     /// Younger texts only do when there are no others.
     private let oldEnough: Date
     /// Keys of texts that were used too recently.
     private let used: [String: Date]
+    /// How often texts were used; empty where nobody wants to know.
+    private let uses: [String: Int]
     /// How many posts of each minute are old enough.
     private let counts: [Int]
     private var taken: Set<String>
@@ -196,10 +216,14 @@ struct TextPool {
         rules = TextRules(configuration, limits: maker.limits)
         chooser = TextChooser(noRepeatDays: configuration.noRepeatDays, minimumAgeDays: configuration.minimumAgeDays)
         taken = Set(planned.compactMap(\.text).map(TextRules.textKey))
+        oldest = configuration.maximumAgeDays.map { now - Double($0) * 86_400 } ?? .distantPast
         oldEnough = now - Double(chooser.minimumAgeDays) * 86_400
-        try await maker.archive.prepare(by: rules)
+        try await maker.archive.prepare(by: rules, in: maker.zone)
         used = try await maker.archive.usedTexts(since: now - Double(chooser.noRepeatDays) * 86_400)
-        counts = try await maker.archive.textCounts(longest: maker.limits.maximumCharacters, before: oldEnough)
+        uses = configuration.maximumUses == nil ? [:] : try await maker.archive.uses()
+        if let most = configuration.maximumUses { taken.formUnion(uses.filter { $0.value >= most }.keys) }
+        counts = try await maker.archive.textCounts(
+            longest: maker.limits.maximumCharacters, after: oldest, before: oldEnough)
     }
 
     /// Chooses the text of one slot, and says why; the same text is not chosen again from this pool.
@@ -254,10 +278,15 @@ struct TextPool {
                 place = places.next()
             }
             guard let place else { return nil }
-            let text = try await archive.text(at: place, number: rest, longest: longest, before: oldEnough)
-            guard let text, !taken.contains(text.textKey), used[text.textKey] == nil else { continue }
+            let text = try await archive.text(
+                at: place, number: rest, longest: longest, after: oldest, before: oldEnough)
+            // Where uses count, nearly all of so many texts have none; if not, they are listed in the end.
+            guard let text, !taken.contains(text.textKey), used[text.textKey] == nil, uses[text.textKey] == nil
+            else { continue }
             // Of a text that was posted more than once only one post counts.
-            guard try await archive.isFirst(text, in: minutes, longest: longest, before: oldEnough) else { continue }
+            let isFirst = try await archive.isFirst(
+                text, in: minutes, longest: longest, after: oldest, before: oldEnough)
+            guard isFirst else { continue }
             return TextChoice(
                 id: text.id, textKey: text.textKey,
                 explanation: TextExplanation(
@@ -267,10 +296,12 @@ struct TextPool {
     }
 
     private func candidates(in minutes: [ClosedRange<Int>], before time: Date) async throws -> [TextCandidate] {
-        try await maker.archive.texts(in: minutes, longest: maker.limits.maximumCharacters, before: time).map {
+        try await maker.archive.texts(
+            in: minutes, longest: maker.limits.maximumCharacters, after: oldest, before: time
+        ).map {
             TextCandidate(
                 id: $0.id, minute: $0.minute, textKey: $0.textKey, lastUsed: used[$0.textKey],
-                createdAt: $0.createdAt)
+                createdAt: $0.createdAt, uses: uses[$0.textKey] ?? 0)
         }
     }
 }

@@ -92,6 +92,7 @@ package struct Doctor: Sendable {
         findings += await examined("time zone", zone)
         for role in AccountRole.allCases { findings += await examined(role.rawValue) { try await account(role) } }
         findings += await examined("budget") { try await money(now: now) }
+        findings += await examined("silence", silence)
         return findings + policies() + (await examined("worker") { try await worker(now: now) })
     }
 
@@ -226,6 +227,11 @@ package struct Doctor: Sendable {
             "\(spending.left) of the month's \(spending.budget) is left until \(spending.renews.rfc3339.prefix(10))"
         guard spending.left < XPrices.current.postCreate else { return [.ok("budget", left)] }
         return [.warn("budget", "X is left alone: \(left)", fix: "raise X_BUDGET_USD_PER_MONTH, or wait")]
+    }
+
+    private func silence() async throws -> [Finding] {
+        let problem = mirror.configuration.uselessHold(try await FoundAccounts(in: mirror))
+        return problem.map { [.warn("silence", $0, fix: "run mirror-bot login, or unset it")] } ?? []
     }
 
     private func policies() -> [Finding] {

@@ -3,6 +3,7 @@ import Foundation
 import Networks
 import Outbox
 import Posts
+import Schedule
 
 /// What goes wrong for longer than a moment.
 struct Troubles {
@@ -126,8 +127,11 @@ struct IdleReasons {
             let proposal = namedZone.map { "; the archive says \($0)" } ?? ""
             sentences.append("no plan is made: TIME_ZONE is not set\(proposal)")
         }
+        if let hold = configuration.uselessHold(accounts) { sentences.append(hold) }
         if posts == 0 {
             sentences.append("no posts and no replies: the archive is empty; run mirror-bot train scheduler")
+        } else if configuration.schedule.maximumPerDay == 0 {
+            sentences.append("no posts: \(PlanReport.onlyAnswers)")
         } else if let plan, plan.isStored, plan.slots.isEmpty {
             sentences.append("no posts today: the plan drew a day of silence, as the human has them")
         }
@@ -185,5 +189,13 @@ struct IdleReasons {
     private var human: [String] {
         accounts.problem(.human).map { ["nothing new is learned: \($0)"] }
             ?? troubles.sentence(.human, "nothing new is learned")
+    }
+}
+
+extension MirrorConfiguration {
+    /// That posts are meant to wait for the human's silence and nobody can see it; nil if that is not so.
+    func uselessHold(_ accounts: FoundAccounts) -> String? {
+        guard holdWhileActive != nil, accounts.accounts[.human] == nil else { return nil }
+        return "HOLD_WHILE_ACTIVE has no effect: there is no account of the human to read"
     }
 }

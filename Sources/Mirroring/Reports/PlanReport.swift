@@ -27,6 +27,9 @@ package struct PlanReport: Codable, Sendable {
         package var why: String?
     }
 
+    /// Why there is nothing to plan where the settings leave no place for a post.
+    static let onlyAnswers = "MAX_PER_DAY is 0, so that the bot only answers and favorites"
+
     /// The state of what is not stored yet.
     static let preview = "preview"
 
@@ -35,6 +38,8 @@ package struct PlanReport: Codable, Sendable {
     package var timeZone: String
     /// False for a preview: the day's plan is made when the day begins.
     package var isStored: Bool
+    /// Why no day has slots; nil where it may.
+    package var note: String?
     package var slots: [Slot]
     /// The share of the human's posts in each hour of the day.
     package var humanHours: [Double]
@@ -75,7 +80,8 @@ package struct PlanReporter: Sendable {
         // What is stored is among them.
         let bot = (stored == nil ? past + slots.map(\.due) : past).map { LocalTime($0, in: zone).minute }
         return PlanReport(
-            day: day, timeZone: stored?.timeZone ?? zone.name, isStored: stored != nil, slots: slots,
+            day: day, timeZone: stored?.timeZone ?? zone.name, isStored: stored != nil,
+            note: mirror.configuration.schedule.maximumPerDay == 0 ? PlanReport.onlyAnswers : nil, slots: slots,
             humanHours: MinuteShares(of: human).shares, botHours: MinuteShares(of: bot).shares)
     }
 

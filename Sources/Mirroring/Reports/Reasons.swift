@@ -44,6 +44,9 @@ package struct ReportedReason: Codable, Equatable, Sendable {
         Action.Reason.humanFavorite: "the human favorited it, which deletes it",
         Action.Reason.byPerson: "a person left it out",
         Action.Reason.rerolled: "a person had the day drawn anew",
+        Action.Reason.humanActive: "the human is posting, or was a while ago",
+        Action.Reason.onlyAnswers: "the bot is to make no posts of its own",
+        Action.Reason.forgotten: "whom it was for, or what it said, was forgotten",
         Archive.never: "a person never wants this text to be sent",
         "dismissed": "a person decided against it",
         "rebound": "it was decided for another account of the bot",
@@ -76,6 +79,8 @@ package struct ReportedReason: Codable, Equatable, Sendable {
         Refusal.Reason.threadCap.rawValue: "REPLIES_PER_THREAD",
         Refusal.Reason.dailyCap.rawValue: "FAVORITES_PER_DAY",
         Refusal.Reason.hasLink.rawValue: "LINKS",
+        Action.Reason.humanActive: "HOLD_WHILE_ACTIVE",
+        Action.Reason.onlyAnswers: "MAX_PER_DAY",
         Refusal.Reason.policyNotAcknowledged.rawValue: "X_ACKNOWLEDGE_POLICY",
         NetworkError.Code.overBudget.rawValue: "X_BUDGET_USD_PER_MONTH",
     ]

@@ -175,16 +175,41 @@ package struct PlanChanges: Sendable {
         let isNew = try await mirror.archive.neverUse(key, of: post.id, now: now)
         var changed: [Action] = []
         for waiting in try await store.waitingPosts() where waiting.text.map(TextRules.textKey) == key {
-            let other = try await planner.replacement(for: waiting, now: now)
-            if let other, let wording = other.wording {
-                _ = try await store.pin(
-                    waiting.id, wording, explanation: other.explanation, isPinned: false, now: now)
-            } else {
-                _ = try await store.skip(waiting.id, reason: Archive.never, now: now)
-            }
-            if let now = try await store.action(.post, subject: waiting.subject) { changed.append(now) }
+            changed += try await replaced(waiting, reason: Archive.never, now: now)
         }
         return (post, isNew, changed)
+    }
+
+    /// The slot with another text; skipped where there is none.
+    private func replaced(_ slot: Action, reason: String, now: Date) async throws -> [Action] {
+        let other = try await planner.replacement(for: slot, now: now)
+        if let other, let wording = other.wording {
+            _ = try await store.pin(slot.id, wording, explanation: other.explanation, isPinned: false, now: now)
+        } else {
+            _ = try await store.skip(slot.id, reason: reason, now: now)
+        }
+        return [try await store.action(.post, subject: slot.subject)].compactMap(\.self)
+    }
+
+    /// Finds what waits with a text that may no longer be used: posts get another one, and what a person chose, and
+    /// replies, are left out.
+    ///
+    /// - Returns: What was changed, as it is then.
+    /// - Throws: The store's error.
+    func replaceUnwanted(now: Date) async throws -> [Action] {
+        var changed: [Action] = []
+        for waiting in try await store.waitingPosts() + store.waitingReplies() {
+            guard let source = waiting.wording?.source else { continue }
+            let post = try await mirror.archive.post(source)
+            let reason = try await planner.objection(to: post, from: source, text: waiting.text ?? "")
+            guard let reason else { continue }
+            if waiting.kind == .post, !waiting.isPinned {
+                changed += try await replaced(waiting, reason: reason, now: now)
+            } else if try await store.skip(waiting.id, reason: reason, now: now) {
+                changed += [try await store.action(waiting.kind, subject: waiting.subject)].compactMap(\.self)
+            }
+        }
+        return changed
     }
 
     // MARK: What is meant
@@ -247,7 +272,7 @@ package struct PlanChanges: Sendable {
     }
 
     /// The archived post that a person means.
-    private func post(_ word: String) async throws -> Post {
+    func post(_ word: String) async throws -> Post {
         let found = try await mirror.archive.posts(named: word)
         guard let post = found.first else { throw unknownPost(word) }
         guard found.count == 1 else {

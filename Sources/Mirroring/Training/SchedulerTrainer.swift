@@ -104,12 +104,12 @@ package struct SchedulerTrainer: Sendable {
     private func prepare() async throws {
         let configuration = mirror.configuration
         try await mirror.archive.prepare(
-            by: TextRules(configuration, limits: .usual(of: configuration.botNetwork)))
+            by: TextRules(configuration, limits: .usual(of: configuration.botNetwork)), in: zone)
         _ = try await mirror.archive.scheduleRows()
     }
 
     private func store(_ posts: [Post], prunes: Bool = true) async throws -> Archive.StoreSummary {
-        try await mirror.archive.store(
+        try await mirror.archive.keep(
             posts, timeZone: zone, limit: prunes ? mirror.configuration.archiveLimit : nil)
     }
 
@@ -148,6 +148,7 @@ package struct SchedulerTrainer: Sendable {
                 sums.known += stored.alreadyKnown
                 sums.leftOut["reposts", default: 0] += stored.reposts
                 sums.leftOut["not public", default: 0] += stored.notOpen
+                sums.leftOut["forgotten or muted", default: 0] += stored.unwanted
                 sums.leftOut["older than the archive's limit", default: 0] += stored.pruned
                 return sums.read
             }

@@ -1,0 +1,79 @@
+package import Archive
+package import Foundation
+package import Outbox
+package import Posts
+import Schedule
+
+/// Keeps the bot's posts back while the human is posting, and finds them another time of their day.
+///
+/// When the human posted is stored with the archive, so that a restart forgets nothing. What a person pinned is their
+/// wish, and leaves.
+package struct SlotHold: Sendable {
+    /// What becomes of a slot whose time has come.
+    package enum Verdict: Equatable, Sendable {
+        case leaves
+        case moves(to: Date)
+        /// Nothing is left of its day in which it could leave.
+        case falls
+    }
+
+    /// Within how many minutes after the silence a slot leaves, if that can be: not all at its first moment.
+    private static let spread = 60
+    /// How far ahead of this one the clock may have been that dated a post, in seconds.
+    private static let clockMargin: TimeInterval = 600
+
+    let archive: Archive
+    let store: OutboxStore
+    let configuration: MirrorConfiguration
+    let zone: TimeZone
+
+    package init(archive: Archive, store: OutboxStore, configuration: MirrorConfiguration, zone: TimeZone) {
+        (self.archive, self.store, self.configuration, self.zone) = (archive, store, configuration, zone)
+    }
+
+    /// Whether slots wait for the human at all.
+    package var isOn: Bool { configuration.holdWhileActive != nil }
+
+    /// Notes when the human last posted, of what was seen now.
+    ///
+    /// - Parameters:
+    ///   - posts: Anything they posted: replies and reposts too.
+    ///   - now: What is dated later was dated by a wrong clock.
+    /// - Throws: The store's error.
+    package func note(_ posts: [Post], now: Date) async throws {
+        let times = posts.filter(\.isTimeTrusted).map(\.createdAt).filter { $0 <= now + Self.clockMargin }
+        if let latest = times.max() { try await archive.noteActivity(at: latest) }
+    }
+
+    /// What becomes of a slot that is due.
+    ///
+    /// - Throws: The store's error.
+    package func verdict(on slot: Action, now: Date) async throws -> Verdict {
+        guard let hold = configuration.holdWhileActive, !slot.isPinned, case .post(let name, _) = slot.payload,
+            let last = try await archive.lastActivity(), last <= now + Self.clockMargin, last + hold > now
+        else { return .leaves }
+        let others = try await store.slots(of: name.day).filter {
+            $0.id != slot.id && ![.skipped, .expired, .failed].contains($0.state)
+        }
+        return time(for: slot, of: name.day, after: last + hold, besides: others.map(\.due)).map { .moves(to: $0) }
+            ?? .falls
+    }
+
+    /// A minute of the day that is not quiet and not too near to another slot: one of those soon after `start`, or the
+    /// first one after them.
+    private func time(for slot: Action, of day: LocalDay, after start: Date, besides others: [Date]) -> Date? {
+        let schedule = configuration.schedule
+        let gap = Double(schedule.minimumGapMinutes) * 60
+        let minutes = LocalDayMinutes(day, in: zone)
+        let planned = LocalTime(slot.due, in: zone).minute
+        let seed = PlanSeed.text(mirror: configuration.mirror, day: day, minute: planned)
+        // Slots are so many minutes apart, whatever their seconds.
+        let taken = others.map { Date(timeIntervalSince1970: ($0.timeIntervalSince1970 / 60).rounded(.down) * 60) }
+        let free = (0..<MinuteOfDay.count).compactMap { MinuteOfDay($0) }.filter { !schedule.quiet.contains($0) }
+            .compactMap { minutes.date(of: $0) }
+            .filter { time in taken.allSatisfy { abs($0.timeIntervalSince(time)) >= gap } }
+            .map { $0 + Double(seed % 60) }.filter { $0 >= start }.sorted()
+        let near = free.filter { $0 < start + Double(Self.spread) * 60 }
+        return near.isEmpty ? free.first : near[Int(seed / 60 % UInt64(near.count))]
+    }
+}

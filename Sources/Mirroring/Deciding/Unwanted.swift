@@ -1,0 +1,56 @@
+package import Archive
+import Conduct
+package import Foundation
+package import Posts
+
+/// What a person never wants to be said: texts that are never sent, muted words and muted days.
+struct Unwanted: Sendable {
+    /// The keys of texts that are never sent.
+    let never: Set<String>
+    let muted: Muted
+    /// The human's, in which days are counted.
+    let zone: TimeZone
+    /// Differs where what is muted does; empty where nothing is.
+    let version: String
+
+    /// Why the text of a post is not used; nil if nobody minds.
+    ///
+    /// - Parameters:
+    ///   - post: One of the human's.
+    ///   - key: What tells its text.
+    /// - Returns: A stable code.
+    func reason(against post: Post, key: String) -> String? {
+        if never.contains(key) { return Archive.never }
+        guard !muted.isEmpty else { return nil }
+        return muted.reason(against: post.text, of: LocalTime(post.createdAt, in: zone).day)?.rawValue
+    }
+}
+
+extension Archive {
+    /// What is unwanted now.
+    ///
+    /// - Throws: The store's error.
+    func unwanted(in zone: TimeZone) async throws -> Unwanted {
+        let notes = try await muted()
+        let names = notes.map { "\($0.kind) \($0.value)" }.sorted()
+        // Where days begin decides which posts are of a muted one.
+        let version = names.isEmpty ? "" : " " + StableHash.digest(of: names + [zone.identifier]).prefix(8).hexadecimal
+        return Unwanted(
+            never: try await neverKeys(),
+            muted: Muted(notes.compactMap { Muted.Entry(kind: $0.kind, value: $0.value) }),
+            zone: zone, version: version)
+    }
+
+    /// Stores posts, but for those with a muted word.
+    ///
+    /// - Parameters: As ``store(_:timeZone:limit:)`` takes them.
+    /// - Returns: What became of the posts.
+    /// - Throws: The store's error.
+    package func keep(_ posts: [Post], timeZone: TimeZone, limit: Int?) async throws -> StoreSummary {
+        let muted = try await unwanted(in: timeZone).muted
+        let wanted = posts.filter { !muted.hasWord($0.text) }
+        var summary = try await store(wanted, timeZone: timeZone, limit: limit)
+        summary.unwanted += posts.count - wanted.count
+        return summary
+    }
+}
