@@ -197,7 +197,7 @@ struct ChangeOutput: ParsableArguments {
 }
 
 /// A slot as it is after a change.
-private struct ChangedSlot: Encodable {
+struct ChangedSlot: Encodable {
     let id: String
     let slot: String
     let time: String
@@ -251,7 +251,7 @@ private struct ChangedSlots {
 
 extension MirrorOptions {
     /// Opens a mirror whose zone is known, and gives what a person cannot do its exit code.
-    fileprivate func withPlanning<Value>(
+    func withPlanning<Value>(
         _ body: (HumanMirror, TimeZone) async throws -> Value
     ) async throws -> Value {
         try await withMirror(making: .database) { mirror in

@@ -1,0 +1,176 @@
+import ArgumentParser
+import Foundation
+import Mirroring
+import Outbox
+import Posts
+
+/// `mirror-bot forget`.
+struct ForgetCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "forget",
+        abstract: "Forget a post, a word or a time for good.",
+        discussion: """
+            A post leaves the archive and never comes in again. So do all posts and replies with a word, for as long as \
+            it is muted. Posts of a day are not sent. What was planned with such a text gets another one, or is left out.
+
+              mirror-bot forget https://social.example/@me/1234
+              mirror-bot forget --word "a name"
+              mirror-bot forget --day 12-24
+              mirror-bot forget --from 2019-03-01 --to 2019-06-30
+              mirror-bot forget --undo --word "a name"
+              mirror-bot forget list
+
+            mirror-bot never keeps a text from being sent and the post in the archive; mirror-bot people forget is for \
+            people.
+            """,
+        subcommands: [ForgetTextCommand.self, ForgetListCommand.self],
+        defaultSubcommand: ForgetTextCommand.self)
+}
+
+/// `mirror-bot forget text`.
+struct ForgetTextCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "text", abstract: "Forget a post, a word or a time; the word text can be left out.")
+
+    @Argument(help: "The address or id of an archived post; with --undo its id, or what list shows of it.")
+    var post: String?
+
+    @Option(help: ArgumentHelp("A word or some; case, width and accents make no difference.", valueName: "word"))
+    var word: String?
+
+    @Option(help: ArgumentHelp("A day of every year, or of one.", valueName: "MM-DD"))
+    var day: String?
+
+    @Option(help: ArgumentHelp("The first day of a time.", valueName: "YYYY-MM-DD"))
+    var from: String?
+
+    @Option(help: ArgumentHelp("Its last day; without it the time has no end.", valueName: "YYYY-MM-DD"))
+    var to: String?
+
+    @Flag(help: "Take it back; what left the archive comes back where it is read again.")
+    var undo = false
+
+    @Flag(name: .shortAndLong, help: "Do not ask.")
+    var yes = false
+
+    @OptionGroup var output: ChangeOutput
+    @OptionGroup var options: MirrorOptions
+
+    func validate() throws {
+        guard [post, word, day, from].compactMap(\.self).count == 1 else {
+            throw ValidationError("name one thing: a post, --word, --day, or --from and --to")
+        }
+        if to != nil, from == nil { throw ValidationError("--to needs --from") }
+    }
+
+    func run() async throws {
+        try await options.withPlanning { mirror, zone in
+            let forgetting = Forgetting(mirror: mirror, zone: zone)
+            if undo { return try await takeBack(forgetting) }
+            let subject = try await subject(forgetting)
+            try await confirm(subject, forgetting)
+            let outcome = try await forgetting.forget(subject, now: mirror.clock.now)
+            try show(subject, outcome, zone)
+        }
+    }
+
+    private func subject(_ forgetting: Forgetting) async throws -> Forgetting.Subject {
+        if let post { return try await forgetting.subject(post: post) }
+        if let word { return try Forgetting.subject(word: word) }
+        if let day { return try Forgetting.subject(day: day) }
+        return try Forgetting.subject(from: from ?? "", to: to)
+    }
+
+    /// Asks before anything is deleted.
+    private func confirm(_ subject: Forgetting.Subject, _ forgetting: Forgetting) async throws {
+        let question: String
+        switch subject {
+        case .post(let post):
+            question = "Forget for good \"\(Printable.line(post.text, columns: 60))\"? [y/N] "
+        case .muted("word", let word):
+            let number = try await forgetting.reach(of: subject)
+            guard number > 0 else { return }
+            question = "Remove \(posts(number)) with \"\(Printable.line(word, columns: 40))\"? [y/N] "
+        case .gonePost, .muted: return
+        }
+        guard yes || Confirmation.ask(question) else {
+            throw CommandError(.usage, "nothing was forgotten; answer y, or pass --yes")
+        }
+    }
+
+    private func takeBack(_ forgetting: Forgetting) async throws {
+        let isUndone =
+            if let post { try await forgetting.undo(post: post) } else {
+                try await forgetting.undo(try await subject(forgetting))
+            }
+        if output.json { return try JSONOutput.print(ForgetUndoReport(isUndone: isUndone)) }
+        print(
+            isUndone ? "taken back; what is read from now on comes in again" : "nothing to do: that was not forgotten")
+    }
+
+    private func show(_ subject: Forgetting.Subject, _ outcome: Forgetting.Outcome, _ zone: TimeZone) throws {
+        let slots = outcome.changed.filter { $0.kind == .post }.map { ChangedSlot($0, in: zone) }
+        let replies = outcome.changed.count - slots.count
+        if output.json {
+            return try JSONOutput.print(
+                ForgetReport(isNew: outcome.isNew, removed: outcome.removed, slots: slots, repliesLeftOut: replies))
+        }
+        let what: String
+        switch subject {
+        case .post(let post): what = "forgotten: \(Printable.line(post.text, columns: 60))"
+        case .gonePost: what = "that was forgotten already"
+        case .muted(let kind, let value):
+            let done = outcome.isNew ? "muted" : "that was muted already"
+            what =
+                "\(done): \(Printable.line(kind == "span" ? value.replacingOccurrences(of: "/", with: " to ") : value))"
+        }
+        print(what)
+        if case .muted("word", _) = subject { print("removed: \(posts(outcome.removed))") }
+        for slot in slots { print(slot.line) }
+        if replies > 0 { print("\(replies) planned \(replies == 1 ? "reply is" : "replies are") left out") }
+    }
+
+    private func posts(_ number: Int) -> String { number == 1 ? "1 post" : "\(number) posts" }
+}
+
+/// `mirror-bot forget list`.
+struct ForgetListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Show what is forgotten and muted; of posts and people only digests are left.")
+
+    @OptionGroup var output: ChangeOutput
+    @OptionGroup var options: MirrorOptions
+
+    func run() async throws {
+        let (found, zone) = try await options.withPlanning { mirror, zone in
+            (try await Forgetting(mirror: mirror, zone: zone).list(), zone)
+        }
+        if output.json { return try JSONOutput.print(ForgetList(forgotten: found)) }
+        guard !found.isEmpty else { return print("nothing is forgotten or muted") }
+        for line in found {
+            let value = line.kind == "span" ? line.value.replacingOccurrences(of: "/", with: " to ") : line.value
+            print(
+                "\(LocalTime(line.noted, in: zone).day)  \(Printable.padded(line.kind, to: 6))  \(Printable.line(value))"
+            )
+        }
+    }
+}
+
+private struct ForgetReport: Encodable {
+    let schema = "mirror-bot/forget/1"
+    let isNew: Bool
+    let removed: Int
+    let slots: [ChangedSlot]
+    let repliesLeftOut: Int
+}
+
+private struct ForgetUndoReport: Encodable {
+    let schema = "mirror-bot/forget-undo/1"
+    let isUndone: Bool
+}
+
+private struct ForgetList: Encodable {
+    let schema = "mirror-bot/forget-list/1"
+    let forgotten: [Forgotten]
+}

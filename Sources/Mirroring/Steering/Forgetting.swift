@@ -1,0 +1,236 @@
+import Archive
+import Conduct
+package import Foundation
+package import Outbox
+package import Posts
+
+/// What a person wants to be gone: posts, words, days.
+///
+/// A post, and posts with a word, leave the archive and do not come in again. Posts of a day stay, for they tell when the
+/// human posts, and are not used.
+package struct Forgetting: Sendable {
+    /// What is to be forgotten.
+    package enum Subject: Equatable, Sendable {
+        case post(Post)
+        /// A post that was forgotten before.
+        case gonePost
+        /// A word, a day of every year or a span of days, as it is stored.
+        case muted(kind: String, value: String)
+    }
+
+    /// What came of it.
+    package struct Outcome: Sendable {
+        /// False if that was so already.
+        package let isNew: Bool
+        /// How many posts left the archive.
+        package let removed: Int
+        /// What waited and got another text, or was left out, as it is now.
+        package let changed: [Action]
+    }
+
+    private let mirror: HumanMirror
+    private let zone: TimeZone
+    private let changes: PlanChanges
+
+    /// - Parameters:
+    ///   - mirror: The mirror.
+    ///   - zone: The human's time zone.
+    package init(mirror: HumanMirror, zone: TimeZone) {
+        (self.mirror, self.zone) = (mirror, zone)
+        changes = PlanChanges(mirror: mirror, zone: zone)
+    }
+
+    private var archive: Archive { mirror.archive }
+
+    // MARK: What is meant
+
+    /// The archived post that a person means with an address or an id.
+    ///
+    /// - Throws: ``PlanChanges/Obstacle``; the store's error.
+    package func subject(post word: String) async throws -> Subject {
+        do {
+            return .post(try await changes.post(word))
+        } catch let error as PlanChanges.Obstacle {
+            for network in NetworkName.allCases
+            where try await archive.isForgotten(PostID(network: network, value: word)) { return .gonePost }
+            throw error
+        }
+    }
+
+    /// A word, as a person types it.
+    ///
+    /// - Throws: ``PlanChanges/Obstacle`` for what is none.
+    package static func subject(word: String) throws -> Subject {
+        let problem = "the word is empty or longer than \(Muted.longestWord) characters"
+        return try subject(Muted.Entry(word: word), problem)
+    }
+
+    /// A day of every year, as `12-24`, or of one, as `2019-12-24`.
+    package static func subject(day: String) throws -> Subject {
+        let entry = LocalDay(day).map { Muted.Entry.span($0...$0) } ?? Muted.Entry(day: day)
+        return try subject(entry, "the day is no date such as 12-24 or 2019-12-24")
+    }
+
+    /// The days from one to another, both included; without an end, that day and all after it.
+    package static func subject(from: String, to: String?) throws -> Subject {
+        let (first, last) = (LocalDay(from), to.map { LocalDay($0) } ?? .latest)
+        guard let first, let last, first <= last else {
+            throw PlanChanges.Obstacle(
+                description: "expected two dates, the earlier one first, such as --from 2019-03-01 --to 2019-06-30",
+                isMisuse: true)
+        }
+        return try subject(.span(first...last), "")
+    }
+
+    private static func subject(_ entry: Muted.Entry?, _ problem: String) throws -> Subject {
+        guard let stored = entry?.stored else { throw PlanChanges.Obstacle(description: problem, isMisuse: true) }
+        return .muted(kind: stored.kind, value: stored.value)
+    }
+
+    // MARK: Forgetting
+
+    /// How many archived posts would leave, or be left out.
+    ///
+    /// - Throws: The store's error.
+    package func reach(of subject: Subject) async throws -> Int {
+        switch subject {
+        case .post: 1
+        case .gonePost: 0
+        case .muted(let kind, let value): try await ids(kind, value).count
+        }
+    }
+
+    private func ids(_ kind: String, _ value: String) async throws -> [PostID] {
+        let (muted, zone) = (Muted([Muted.Entry(kind: kind, value: value)].compactMap(\.self)), zone)
+        return try await archive.ids { text, created in
+            muted.reason(against: text, of: LocalTime(created, in: zone).day) != nil
+        }
+    }
+
+    /// Forgets something, and looks through what waits.
+    ///
+    /// - Throws: The store's error.
+    package func forget(_ subject: Subject, now: Date) async throws -> Outcome {
+        var (isNew, removed) = (false, 0)
+        switch subject {
+        case .gonePost: break
+        case .post(let post):
+            try await archive.forgetForGood([post.id], now: now)
+            (isNew, removed) = (true, 1)
+        case .muted(let kind, let value):
+            // First, so that nothing comes in while the others leave.
+            isNew = try await archive.mute(kind, value, now: now)
+            if kind == "word" {
+                let ids = try await ids(kind, value)
+                try await archive.forget(ids)
+                removed = ids.count
+            }
+        }
+        return Outcome(isNew: isNew, removed: removed, changed: try await changes.replaceUnwanted(now: now))
+    }
+
+    // MARK: Taking back
+
+    /// Takes back that words or days are muted; what left comes back where it is read again.
+    ///
+    /// - Returns: False if there was nothing to take back.
+    /// - Throws: The store's error.
+    package func undo(_ subject: Subject) async throws -> Bool {
+        guard case .muted(let kind, let value) = subject else { return false }
+        return try await archive.unmute(kind, value)
+    }
+
+    /// Lets a post in again.
+    ///
+    /// - Parameter word: Its id, or what ``list()`` shows of it.
+    /// - Returns: False if no such post was forgotten.
+    /// - Throws: The store's error.
+    package func undo(post word: String) async throws -> Bool {
+        for network in NetworkName.allCases
+        where try await archive.readmit(PostID(network: network, value: word).forgottenDigest) { return true }
+        return try await archive.readmit(word)
+    }
+
+    /// What is forgotten and muted, the latest first; of posts and people only digests.
+    ///
+    /// - Throws: The store's error.
+    package func list() async throws -> [Forgotten] {
+        let notes = try await archive.forgotten() + archive.muted()
+        return notes.sorted { ($1.noted, $0.kind, $0.value) < ($0.noted, $1.kind, $1.value) }
+            .map { Forgotten(kind: $0.kind, value: $0.value, noted: $0.noted) }
+    }
+}
+
+/// One thing that is forgotten or muted.
+package struct Forgotten: Codable, Equatable, Sendable {
+    /// `post`, `person`, `word`, `day` or `span`.
+    package let kind: String
+    /// What is muted; of posts and people a digest.
+    package let value: String
+    package let noted: Date
+}
+
+// MARK: - People
+
+/// What was forgotten of a person.
+package struct PersonForgotten: Codable, Equatable, Sendable {
+    /// As a person types them.
+    package let accounts: [String]
+    /// The human's posts that answered or named them.
+    package let posts: Int
+    /// Posts of theirs that were learned.
+    package let unlearned: Int
+    /// Answers and favorites that were planned.
+    package let dropped: Int
+    /// What was done or decided, of which only that is left.
+    package let ended: Int
+    /// Requests that may be under way and are not forgotten yet.
+    package let underWay: Int
+}
+
+extension HumanMirror {
+    /// Forgets everything about a person, but for a digest by which nothing of theirs is taken in again.
+    ///
+    /// Whatever interrupts it, the same call goes on.
+    ///
+    /// - Parameters:
+    ///   - person: One of their accounts; those that are linked to it are theirs too.
+    ///   - now: Recorded with the digest.
+    /// - Returns: What there was.
+    /// - Throws: As ``favorites()``; the store's error.
+    package func forget(_ person: AccountID, now: Date) async throws -> PersonForgotten {
+        let accounts = try await people.linked(to: person)
+        var names: [AccountID: Set<String>] = [:]
+        for account in accounts {
+            names[account] = try await self.names(of: account)
+            // From here on a worker learns and sends nothing.
+            try await people.set(.deny, for: account, reason: "operator", at: now)
+        }
+        var unlearned = try await unlearn(names, now: now)
+        let ledger = try await outbox(lease: nil).forget(accounts, now: now)
+        let posts = try await people.forget(accounts, now: now)
+        // A page may have been on its way when they were denied.
+        unlearned += try await unlearn(names, now: now)
+        return PersonForgotten(
+            accounts: accounts.map(\.reference), posts: posts, unlearned: unlearned, dropped: ledger.dropped,
+            ended: ledger.ended, underWay: ledger.underWay)
+    }
+
+    private func unlearn(_ names: [AccountID: Set<String>], now: Date) async throws -> Int {
+        var unlearned = 0
+        for (account, names) in names.sorted(by: { $0.key.reference < $1.key.reference }) {
+            for name in names.sorted() {
+                unlearned += try await forgetLearning(of: account, handle: name, now: now)
+            }
+        }
+        return unlearned
+    }
+
+    /// The names under which posts of an account were learned, as far as they are known.
+    func names(of account: AccountID) async throws -> Set<String> {
+        var names = Set([try await people.person(account)?.handle].compactMap(\.self))
+        if account.network == .mastodon { names.insert(account.value) }
+        if let name = try await archive.nameInAnswers(to: account) { names.insert(name) }
+        return names
+    }
+}
