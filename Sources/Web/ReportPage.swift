@@ -23,34 +23,7 @@ package struct ReportPage: Sendable {
 
     /// The whole file.
     package var html: String {
-        let page: Markup = """
-            <html xmlns="http://www.w3.org/1999/xhtml" lang="en">
-            <head>
-            <meta charset="utf-8" />
-            <title>\(title)</title>
-            <meta name="viewport" content="width=device-width, initial-scale=1" />
-            <meta name="color-scheme" content="light dark" />
-            <meta name="referrer" content="no-referrer" />
-            <meta name="robots" content="noindex" />
-            <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; \
-            base-uri 'none'; form-action 'none'" />
-            <style>
-            \(Self.style)
-            </style>
-            </head>
-            <body>
-            <header>
-            <h1>\(title)</h1>
-            <p>\(subtitle)</p>
-            </header>
-            <main>
-            \(sections)
-            </main>
-            </body>
-            </html>
-
-            """
-        return "<!DOCTYPE html>\n" + page.text
+        Page.html(title: title, subtitle: subtitle, sections: sections)
     }
 
     private var title: String {
@@ -65,21 +38,14 @@ package struct ReportPage: Sendable {
 
     private var sections: [Markup] {
         [
-            section("state", "How it is", state), section("hours", "The hours of human and bot", hours),
-            section("week", "The week", week), section("plan", "The coming plan", plan),
-            section("days", "The last four weeks", days), section("actions", "The last actions, and why", actions),
-            section("favorites", "What is favorited", favorites),
-            section("left-out", "What is left out, and why", leftOut), section("stored", "What is stored", stored),
+            Page.section("state", "How it is", state), Page.section("hours", "The hours of human and bot", hours),
+            Page.section("week", "The week", week), Page.section("plan", "The coming plan", plan),
+            Page.section("days", "The last four weeks", days),
+            Page.section("actions", "The last actions, and why", actions),
+            Page.section("favorites", "What is favorited", favorites),
+            Page.section("left-out", "What is left out, and why", leftOut),
+            Page.section("stored", "What is stored", stored),
         ]
-    }
-
-    private func section(_ name: String, _ title: String, _ body: [Markup]) -> Markup {
-        """
-        <section aria-labelledby="\(name)">
-        <h2 id="\(name)">\(title)</h2>
-        \(body)
-        </section>
-        """
     }
 
     // MARK: How it is
@@ -114,7 +80,7 @@ package struct ReportPage: Sendable {
                 Chart.hours(stats),
                 "\(stats.humanPosts.posts) posts of the human, \(stats.botPosts.posts) of the bot; each has its own scale."
             ),
-            details("The hours as a table", table("Share of posts by hour", ["hour", "human", "bot"], rows)),
+            details("The hours as a table", Page.table("Share of posts by hour", ["hour", "human", "bot"], rows)),
         ]
     }
 
@@ -133,7 +99,7 @@ package struct ReportPage: Sendable {
             let rows: [[Markup]] =
                 (0..<24).map { hour in ["\(hour):00"] + rhythm.week.map { "\($0[hour])" as Markup } }
                 + [["all"] + rhythm.weekdays.map { "\($0)" }]
-            return table("Posts of the \(who) by hour and weekday", ["hour"] + StatsReport.weekdays, rows)
+            return Page.table("Posts of the \(who) by hour and weekday", ["hour"] + StatsReport.weekdays, rows)
         }
         return [
             "<figure class=\"pair\">\(grids)\n<figcaption>The stronger the color, the more posts at that hour.</figcaption></figure>",
@@ -149,7 +115,7 @@ package struct ReportPage: Sendable {
         let headings = ["day", "human", "posts", "replies", "favorites"]
         return [
             figure(Chart.days(stats), "Posts of the human and of the bot; each has its own scale."),
-            details("The days as a table", table("Posts of the human, and what the bot did", headings, rows)),
+            details("The days as a table", Page.table("Posts of the human, and what the bot did", headings, rows)),
         ]
     }
 
@@ -166,7 +132,7 @@ package struct ReportPage: Sendable {
                     words(slot.text, slot.language, slot.reasonText ?? slot.why),
                 ] as [Markup]
             }
-            return table("\(day.day)\(note)", ["when", "text, and how it was chosen"], rows, isText: true)
+            return Page.table("\(day.day)\(note)", ["when", "text, and how it was chosen"], rows, isText: true)
         }
     }
 
@@ -185,7 +151,7 @@ package struct ReportPage: Sendable {
             ] as [Markup]
         }
         return [
-            table("The newest first", ["what", "text, and why"], rows, isText: true),
+            Page.table("The newest first", ["what", "text, and why"], rows, isText: true),
             "<p>Behind each time stands an id; <code>mirror-bot explain ID</code> tells more of the action.</p>",
         ]
     }
@@ -223,12 +189,13 @@ package struct ReportPage: Sendable {
         let tables: [Markup?] = [
             authors.isEmpty
                 ? nil
-                : table(
+                : Page.table(
                     "By author",
                     ["author", "favorites of the human", "other posts", "favorites of the bot"], authors),
-            stats.wordsFor.isEmpty ? nil : table("Words that speak for a favorite", headings, words(stats.wordsFor)),
+            stats.wordsFor.isEmpty
+                ? nil : Page.table("Words that speak for a favorite", headings, words(stats.wordsFor)),
             stats.wordsAgainst.isEmpty
-                ? nil : table("Words that speak against one", headings, words(stats.wordsAgainst)),
+                ? nil : Page.table("Words that speak against one", headings, words(stats.wordsAgainst)),
         ]
         let there = tables.compactMap(\.self)
         return there.isEmpty ? ["<p>Nothing was learned yet.</p>"] : there
@@ -246,23 +213,22 @@ package struct ReportPage: Sendable {
                 as [Markup]
         }
         return [
-            table("What did not happen, by reason", ["what", "why", "how often"], rows, isText: true)
+            Page.table("What did not happen, by reason", ["what", "why", "how often"], rows, isText: true)
         ]
     }
 
     private var stored: [Markup] {
         let rows = stats.stored.map { ["\($0.what)", "\($0.count)", "\($0.keeps)"] as [Markup] }
         return [
-            table("All of it lies in the operator's own database", ["what", "how many", "kept"], rows, isText: true)
+            Page.table(
+                "All of it lies in the operator's own database", ["what", "how many", "kept"], rows, isText: true)
         ]
     }
 
     // MARK: Elements
 
     private func time(_ date: Date) -> Markup {
-        let local = LocalTime(date, in: zone)
-        let shown = "\(local.day) \(local.minute)"
-        return "<time datetime=\"\(date.rfc3339)\">\(shown)</time>"
+        Page.time(date, in: zone)
     }
 
     private func figure(_ chart: Chart, _ caption: String) -> Markup {
@@ -272,58 +238,4 @@ package struct ReportPage: Sendable {
     private func details(_ summary: String, _ body: Markup) -> Markup {
         "<details><summary>\(summary)</summary>\n\(body)\n</details>"
     }
-
-    /// A table whose first cells are the headings of their rows; `isText` where the cells are texts and not numbers.
-    private func table(_ caption: String, _ headings: [String], _ rows: [[Markup]], isText: Bool = false) -> Markup {
-        let head = headings.map { "<th scope=\"col\">\($0)</th>" as Markup }
-        let body = rows.map { cells in
-            let rest = cells.dropFirst().map { "<td>\($0)</td>" as Markup }
-            return "<tr><th scope=\"row\">\(cells.first ?? "")</th>\(rest)</tr>" as Markup
-        }
-        return """
-            <table\(isText ? " class=\"texts\"" as Markup : "")>
-            <caption>\(caption)</caption>
-            <thead><tr>\(head)</tr></thead>
-            <tbody>
-            \(body)
-            </tbody>
-            </table>
-            """
-    }
-
-    private static let style: Markup = """
-        :root { color-scheme: light dark; --paper: #fff; --ink: #1b1f24; --soft: #57606a; --line: #d0d7de; --human: #1f5fd6; --bot: #a3279f }
-        @media (prefers-color-scheme: dark) {
-        :root { --paper: #14171c; --ink: #e6edf3; --soft: #9da7b3; --line: #3a424c; --human: #79a8ff; --bot: #e88be4 }
-        }
-        * { box-sizing: border-box }
-        body { margin: 0 auto; max-width: 62rem; padding: 1rem; background: var(--paper); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere }
-        h1 { font-size: 1.6rem; line-height: 1.25; margin: .5rem 0 }
-        h2 { font-size: 1.2rem; margin: 2.5rem 0 .75rem; padding-top: .5rem; border-top: 1px solid var(--line) }
-        h3 { font-size: 1rem }
-        p { margin: .5rem 0 }
-        header p, figcaption, caption, .why, dt { color: var(--soft) }
-        dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1rem }
-        dd { margin: 0 }
-        figure { margin: 0 }
-        svg { display: block; width: 100%; max-width: 34rem; height: auto }
-        svg text { fill: var(--ink) }
-        .human { fill: var(--human) }
-        .bot { fill: var(--bot) }
-        .pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); gap: 1rem }
-        .pair figcaption { grid-column: 1 / -1 }
-        details { margin: .75rem 0 }
-        summary { cursor: pointer; width: max-content; max-width: 100% }
-        table { border-collapse: collapse; width: 100%; margin: .75rem 0 1.5rem; font-variant-numeric: tabular-nums }
-        details table { width: auto }
-        caption { text-align: start; padding: .25rem 0 }
-        th, td { padding: .25rem .5rem; border-bottom: 1px solid var(--line); text-align: end; vertical-align: top; font-weight: 400 }
-        th:first-child, .texts td, .texts th { text-align: start }
-        thead th { color: var(--soft) }
-        .texts th:first-child { width: 36% }
-        .said, .why { margin: 0 }
-        .said { white-space: pre-line }
-        code { font-size: .9em; color: var(--soft) }
-        @media (max-width: 40rem) { th, td { padding: .25rem } dl { grid-template-columns: 1fr } dd { margin-bottom: .5rem } }
-        """
 }

@@ -15,7 +15,7 @@ struct PeopleCommand: AsyncParsableCommand {
             """,
         subcommands: [
             PeopleListCommand.self, PeopleLinkCommand.self, PeopleUnlinkCommand.self, PeopleAllowCommand.self,
-            PeopleDenyCommand.self,
+            PeopleDenyCommand.self, PeopleForgetCommand.self, PeopleReportCommand.self,
         ])
 }
 
@@ -176,6 +176,9 @@ struct PeopleBook {
     static func note(_ stance: People.Stance, _ text: String, _ options: MirrorOptions) async throws {
         try await options.withMirror(making: .database) { mirror in
             let id = try await PeopleBook(mirror: mirror).account(text)
+            if stance == .allow, try await mirror.people.readmit(id) {
+                print("no longer forgotten: \(Printable.line(id.reference))")
+            }
             try await mirror.people.set(stance, for: id, reason: "operator", at: mirror.clock.now)
             print("\(stance == .deny ? "left alone from now on" : "allowed"): \(Printable.line(id.reference))")
             guard stance == .deny else { return }
@@ -206,7 +209,7 @@ private struct PeopleList {
 
     func lines() async throws -> [Line] {
         let answered = try await mirror.archive.repliedAuthors(limit: limit)
-        let known = try await mirror.people.all()
+        let known = try await mirror.people.all().filter { !$0.isForgotten }
         let byID = Dictionary(known.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         let noted = known.filter { $0.stance != .none || $0.link != nil }.map(\.id)
         let others = noted.filter { id in !answered.contains { $0.author == id } }

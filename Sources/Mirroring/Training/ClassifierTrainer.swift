@@ -1,3 +1,4 @@
+import Archive
 package import Favorites
 import Foundation
 import Import
@@ -102,20 +103,33 @@ package struct ClassifierTrainer: Sendable {
     /// - Returns: What was read and learned.
     /// - Throws: `ImportError` for what is no usable archive; the store's or the counts' error.
     package func train(fromArchive path: String, localHost: String?, limit: Int?) async throws -> TrainingSummary {
+        let host = try await mirror.humanHost() ?? localHost
         let batches = ArchiveBatches(
-            path: path, purpose: .classifier, network: mirror.configuration.humanNetwork,
-            localHost: try await mirror.humanHost() ?? localHost,
+            path: path, purpose: .classifier, network: mirror.configuration.humanNetwork, localHost: host,
             batchSize: Self.batchSize)
         let tally = Tally()
         let quota = Quota(limit: limit)
         let imported = try await batches.forEach { batch in
-            let learned = try await favorites.learn(quota.events(for: batch), at: mirror.clock.now)
-            let done = tally.add(read: batch.count, leftOut: 0, learned)
+            let usable = try await learnable(of: batch, localHost: host)
+            let learned = try await favorites.learn(quota.events(for: usable), at: mirror.clock.now)
+            let done = tally.add(read: batch.count, leftOut: batch.count - usable.count, learned)
             report(TrainingProgress(step: .archive, done: done, total: nil))
         }
         var summary = tally.summary
         summary.add(imported)
         return summary
+    }
+
+    /// The items whose authors were not denied or forgotten, where the name of an author is an identity.
+    private func learnable(of batch: [ArchiveItem], localHost: String?) async throws -> [ArchiveItem] {
+        let network = mirror.configuration.humanNetwork
+        let authors = batch.map { item -> AccountID? in
+            guard let name = item.example?.author else { return nil }
+            return network == .mastodon
+                ? .mastodon(name, localHost: localHost ?? "") : AccountID(network: network, value: name)
+        }
+        let stances = try await mirror.people.stances(of: authors.compactMap(\.self))
+        return zip(batch, authors).filter { $1.flatMap { stances[$0] } != .deny }.map(\.0)
     }
 
     /// Turns items into events until there are enough of each kind.
@@ -163,6 +177,16 @@ package struct ClassifierTrainer: Sendable {
                 sums.leftOut["own posts, reposts and people who opted out", default: 0] += leftOut
                 return sums.read
             }
+        }
+    }
+}
+
+extension ArchiveItem {
+    /// The post of somebody else; nil for one of the human's.
+    fileprivate var example: ImportedExample? {
+        switch self {
+        case .favorite(let example), .normal(let example): example
+        case .post: nil
         }
     }
 }
