@@ -110,6 +110,12 @@ import Testing
             let post = try #require(try await archive.post(id))
             #expect(!isOfDay(post.createdAt))
         }
+        // A person who wants it all the same is told.
+        let changes = PlanChanges(mirror: fixture.mirror, zone: Sample.zone)
+        let refused = await #expect(throws: PlanChanges.Obstacle.self) {
+            try await changes.publish(source.id.value, now: Self.now)
+        }
+        #expect(refused?.description.contains("of a day that a person muted") == true)
         // Taken back, it may come again.
         #expect(try await forgetting.undo(subject))
         _ = try await PlanReporter(mirror: fixture.mirror, zone: Sample.zone).report(

@@ -36,9 +36,7 @@ extension Archive {
         // Where days begin decides which posts are of a muted one.
         let version = names.isEmpty ? "" : " " + StableHash.digest(of: names + [zone.identifier]).prefix(8).hexadecimal
         return Unwanted(
-            never: try await neverKeys(),
-            muted: Muted(notes.compactMap { Muted.Entry(kind: $0.kind, value: $0.value) }),
-            zone: zone, version: version)
+            never: try await neverKeys(), muted: Muted(notes), zone: zone, version: version)
     }
 
     /// Stores posts, but for those with a muted word.
@@ -47,10 +45,17 @@ extension Archive {
     /// - Returns: What became of the posts.
     /// - Throws: The store's error.
     package func keep(_ posts: [Post], timeZone: TimeZone, limit: Int?) async throws -> StoreSummary {
-        let muted = try await unwanted(in: timeZone).muted
+        let muted = Muted(try await muted())
         let wanted = posts.filter { !muted.hasWord($0.text) }
         var summary = try await store(wanted, timeZone: timeZone, limit: limit)
         summary.unwanted += posts.count - wanted.count
         return summary
+    }
+}
+
+extension Muted {
+    /// What is stored; what another version of the program wrote is passed over.
+    fileprivate init(_ notes: [Archive.Note]) {
+        self.init(notes.compactMap { Entry(kind: $0.kind, value: $0.value) })
     }
 }

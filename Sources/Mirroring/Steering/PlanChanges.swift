@@ -81,7 +81,7 @@ package struct PlanChanges: Sendable {
             }
             return try await changed(slot, try await store.pin(slot.id, nil, now: now))
         }
-        let wording = try wording(of: try await self.post(post))
+        let wording = try await wording(of: try await self.post(post))
         let why = Explanation("chosen by a person")
         return try await changed(slot, try await store.pin(slot.id, wording, explanation: why, now: now))
     }
@@ -142,7 +142,7 @@ package struct PlanChanges: Sendable {
     /// - Returns: The stored action.
     /// - Throws: ``Obstacle``; the store's error.
     package func publish(_ word: String, now: Date) async throws -> Action {
-        let wording = try wording(of: try await post(word))
+        let wording = try await wording(of: try await post(word))
         let day = LocalTime(now, in: zone).day
         // Or the numbers of the plan, once it is made, would be taken.
         try await settle(day, now: now)
@@ -287,7 +287,11 @@ package struct PlanChanges: Sendable {
     }
 
     /// The text of a post as it would be sent.
-    private func wording(of post: Post) throws -> Action.Wording {
+    private func wording(of post: Post) async throws -> Action.Wording {
+        if let reason = try await planner.objection(to: post) {
+            throw Obstacle(
+                description: "that post is not to be sent: \(ReportedReason(reason).text)", isMisuse: false)
+        }
         switch TextRules(mirror.configuration, limits: planner.limits).text(for: post) {
         case .success(let text):
             return Action.Wording(
