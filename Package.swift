@@ -139,7 +139,7 @@ let package = Package(
         // The domain: none of these imports another.
         target("Posts", [.product(name: "Crypto", package: "swift-crypto")]),
         target("Archive", ["Posts", "Storage"]),
-        target("Import", ["CArchive", "Posts"]),
+        target("Import", ["CArchive", "Posts", .product(name: "Crypto", package: "swift-crypto")]),
         target("Schedule", ["Posts"]),
         target("Favorites", ["Blocking", "MeCab", "Posts", "Redis", "Storage"]),
         target("Conduct", ["Posts"]),
@@ -210,7 +210,7 @@ let package = Package(
         tests("StorageTests", ["Postgres", "Storage", "TestSupport"]),
         tests("PostsTests", ["Posts", "TestSupport"]),
         tests("ArchiveTests", ["Archive", "Posts", "Storage", "TestSupport"]),
-        tests("ImportTests", ["Import", "Posts", "TestSupport"]),
+        tests("ImportTests", ["Import", "Posts", "TestSupport", .product(name: "Crypto", package: "swift-crypto")]),
         tests("ScheduleTests", ["Evaluation", "Posts", "Schedule"]),
         tests("FavoritesTests", ["Evaluation", "Favorites", "MeCab", "Posts", "Redis", "Storage", "TestSupport"]),
         tests("ConductTests", ["Conduct", "Posts", "TestSupport"]),

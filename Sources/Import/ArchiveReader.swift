@@ -2,7 +2,7 @@ import Foundation
 package import Posts
 
 /// Reads what a person downloaded, whatever it is: an archive of X or of the Mastodon family, packed or extracted,
-/// records of Bluesky as JSON, or JSON Lines.
+/// a repository of Bluesky (CAR) or its records as JSON, or JSON Lines.
 ///
 /// Memory stays flat however large the archive is. Nothing is written anywhere.
 package struct ArchiveReader: Sendable {
@@ -52,17 +52,14 @@ package struct ArchiveReader: Sendable {
         case .blueskyRecords: return try BlueskyRecords(request).read(body)
         case .lines: return try lines.read(body)
         case .blueskyRepository:
-            throw ImportError(
-                .unsupported, path: request.path,
-                "a repository of Bluesky as a CAR file, which cannot be read; save the answers of "
-                    + "com.atproto.repo.listRecords as JSON and give that file")
+            return try BlueskyRepository(request).read(size: size, body)
         case .partOfX:
             throw notAnArchive("a single file of an archive of X; give the folder that holds its data folder")
         case .empty: throw ImportError(.nothingToRead, path: request.path, "it is empty")
         case .unknown:
             throw notAnArchive(
-                "expected an archive of X or Mastodon (zip, tar.gz or folder), records of Bluesky as JSON, "
-                    + "or JSON Lines, one object on each line")
+                "expected an archive of X or Mastodon (zip, tar.gz or folder), a repository of Bluesky (CAR), its "
+                    + "records as JSON, or JSON Lines, one object on each line")
         }
     }
 

@@ -16,7 +16,7 @@ struct BlueskyRecords {
     func read(_ body: (ArchiveItem) throws -> Void) throws -> ImportSummary {
         // The sink lives only during this call, but the compiler cannot see that.
         try withoutActuallyEscaping(body) { body in
-            let run = BlueskyRun(request, body: body)
+            let run = BlueskyRun(request, format: "Bluesky records", body: body)
             let sink = run.sink()
             try FileReader(path: request.path).forEachChunk { chunk in
                 try sink.feed(chunk)
@@ -33,7 +33,7 @@ struct BlueskyRecords {
 }
 
 /// The reading of one file: whose repository it is, and the counts.
-private final class BlueskyRun {
+final class BlueskyRun {
     private static let posts = "app.bsky.feed.post"
     private static let likes = "app.bsky.feed.like"
     private static let reposts = "app.bsky.feed.repost"
@@ -44,13 +44,14 @@ private final class BlueskyRun {
 
     private let request: ImportRequest
     private let body: (ArchiveItem) throws -> Void
-    private(set) var summary = ImportSummary(format: "Bluesky records")
+    var summary: ImportSummary
     /// Records that serve the purpose, whether or not they were handed over.
     private(set) var seen = 0
 
-    init(_ request: ImportRequest, body: @escaping (ArchiveItem) throws -> Void) {
+    init(_ request: ImportRequest, format: String, body: @escaping (ArchiveItem) throws -> Void) {
         self.request = request
         self.body = body
+        summary = ImportSummary(format: format)
     }
 
     var causeOfNothing: String {
@@ -66,24 +67,37 @@ private final class BlueskyRun {
             body: { [self] wire in try take(try wire.object()) })
     }
 
-    private func take(_ record: JSON) throws {
-        guard let uri = record["uri"]?.name else { throw ItemFault("uri is missing") }
-        guard let address = RecordAddress(uri) else { throw ItemFault("uri is not the address of a record") }
-        let owner = AccountID(network: .bluesky, value: address.repository)
-        if summary.owner == nil { summary.owner = owner }
-        guard summary.owner == owner else { throw ItemFault("it is from another repository than the first") }
+    func report(_ position: ImportProblem.Position, _ reason: String) {
+        summary.report(
+            ImportProblem(file: request.path, position: position, reason: reason), limit: request.limits.problems)
+    }
+
+    /// Whether a record must be read for the purpose: others are only counted.
+    func wants(_ address: RecordAddress) -> Bool { address.collection == Self.posts && request.purpose == .scheduler }
+
+    /// Counts a record by its address alone.
+    func count(_ address: RecordAddress) {
         switch (address.collection, request.purpose) {
-        case (Self.posts, .scheduler):
-            let post = try Self.post(record, uri: uri, owner: owner)
-            seen += 1
-            summary.posts += 1
-            try body(.post(post))
         case (Self.likes, .classifier):
             seen += 1
             summary.likesWithoutPost += 1
         case (Self.reposts, _): summary.reposts += 1
         default: summary.unrelated += 1
         }
+    }
+
+    /// Hands over what a record says, or counts it.
+    func take(_ record: JSON) throws {
+        guard let uri = record["uri"]?.name else { throw ItemFault("uri is missing") }
+        guard let address = RecordAddress(uri) else { throw ItemFault("uri is not the address of a record") }
+        let owner = AccountID(network: .bluesky, value: address.repository)
+        if summary.owner == nil { summary.owner = owner }
+        guard summary.owner == owner else { throw ItemFault("it is from another repository than the first") }
+        guard wants(address) else { return count(address) }
+        let post = try Self.post(record, uri: uri, owner: owner)
+        seen += 1
+        summary.posts += 1
+        try body(.post(post))
     }
 
     private static func post(_ record: JSON, uri: String, owner: AccountID) throws(ItemFault) -> Post {

@@ -2,7 +2,7 @@ package import Posts
 
 /// What was found in an archive.
 package struct ImportSummary: Equatable, Sendable {
-    /// `X archive`, `Mastodon archive`, `Bluesky records` or `JSON Lines`.
+    /// `X archive`, `Mastodon archive`, `Bluesky repository`, `Bluesky records` or `JSON Lines`.
     package var format: String
     /// Whose archive it is, where it says so.
     package var owner: AccountID?

@@ -215,13 +215,4 @@ import Testing
         let listed = line.dropLast() + #","records":[1]}"#
         #expect(try read(String(listed)).summary.format == "JSON Lines")
     }
-
-    @Test func saysHowToGetRecordsInPlaceOfARepository() throws {
-        let header: [UInt8] =
-            [0x3A, 0xA2, 0x65] + Array("roots".utf8) + [0x81, 0xD8, 0x2A] + [0x67] + Array("version".utf8) + [1]
-        let path = try directory.write(Data(header + [UInt8](repeating: 7, count: 500)), to: "repo.car")
-        let error = try importError { _ = try Reading(path) }
-        #expect(error.code == .unsupported)
-        #expect(error.description.contains("listRecords"))
-    }
 }
