@@ -202,7 +202,7 @@ struct Passes: Sendable {
     /// The same in the order in which one look at everything leaves nothing for the next.
     var inOrder: [Pass] { human + bot + [publisher] }
 
-    private var publisher: Pass { Pass(name: "publisher", run: publish) }
+    private var publisher: Pass { Pass(name: "publisher", sends: true, run: publish) }
 
     private var bot: [Pass] {
         [
@@ -232,6 +232,8 @@ struct Passes: Sendable {
 /// One of the things that a worker does again and again.
 struct Pass: Sendable {
     let name: String
+    /// Sends all that is due: a worker in which it ends well does its work.
+    var sends = false
     /// Does it once and returns when to do it again.
     let run: @Sendable () async throws -> Date
 }

@@ -15,14 +15,20 @@ package struct Worker: Sendable {
     /// The one that was asked for; nil for the configured one.
     private let givenCadence: Cadence?
     let manager: ServiceManager?
+    /// What whoever accompanies the worker knows of it.
+    let pulse: WorkerPulse?
 
     /// - Parameters:
     ///   - mirror: The mirror, open; its clock tells the time, and its log is where events go.
     ///   - cadence: How often each feed is looked at; nil for the configured one.
     ///   - manager: Told when the worker works or waits for another one, and that its passes end; nil for nobody.
-    package init(mirror: HumanMirror, cadence: Cadence? = nil, manager: ServiceManager? = nil) {
+    ///   - pulse: Kept for who accompanies the worker; nil for nobody.
+    package init(
+        mirror: HumanMirror, cadence: Cadence? = nil, manager: ServiceManager? = nil, pulse: WorkerPulse? = nil
+    ) {
         self.mirror = mirror
         self.manager = manager
+        self.pulse = pulse
         givenCadence = cadence
         let configuration = mirror.configuration
         self.cadence =
@@ -53,6 +59,8 @@ package struct Worker: Sendable {
             // or while the worker begins anew.
             if end != nil { clock.join() }
             defer { if end != nil { clock.leave() } }
+            pulse?.holdsMirror = true
+            defer { pulse?.holdsMirror = false }
             do {
                 try await workOn(under: lease, keeper: keeper, until: end)
                 return await keeper.release(lease)
@@ -75,7 +83,9 @@ package struct Worker: Sendable {
                 logger.debug("A pause began while something was about to be sent")
             } catch is MirrorChanged {
                 logger.notice("Logins, accounts, settings or a pause changed, starting anew")
-                worker = Worker(mirror: try await mirror.withCurrentSettings(), cadence: givenCadence, manager: manager)
+                worker = Worker(
+                    mirror: try await mirror.withCurrentSettings(), cadence: givenCadence, manager: manager,
+                    pulse: pulse)
             }
         }
     }
@@ -87,7 +97,11 @@ package struct Worker: Sendable {
     package func runOnce() async throws -> Bool {
         do {
             let done: Void? = try await leaseKeeper().holdingNow { lease in
-                try await pass(try await parts(lease: lease, deliverer: nil, gates: hasty))
+                pulse?.holdsMirror = true
+                let parts = try await parts(lease: lease, deliverer: nil, gates: hasty)
+                try await pass(parts)
+                pulse?.compares(clockLead: parts.bot.clockLead)
+                pulse?.works(uptime: clock.uptime)
             }
             return done != nil
         } catch {
@@ -206,6 +220,7 @@ package struct Worker: Sendable {
             } catch  where !Retry.isInVain(error) {
                 try gates.check()
                 failures += 1
+                pulse?.cannotBegin(at: clock.now)
                 let next = Retry.next(after: failures, of: "start", error, now: clock.now)
                 logger.warning(
                     "Start failed, trying again",
@@ -234,6 +249,7 @@ package struct Worker: Sendable {
                 isAnnounced = true
             }
             let undo = try await takeBack(lease: lease, gates: gates)
+            notePause()
             let next = min(
                 max(undo, clock.now + 1), clock.now + Self.changesLast, pause.until ?? .distantFuture,
                 end ?? .distantFuture)
@@ -263,6 +279,9 @@ package struct Worker: Sendable {
         return try await store.nextUndo(now: clock.now) ?? .distantFuture
     }
 
+    /// Says that nothing is done because a person wants it so, which is all that is wanted.
+    package func notePause() { pulse?.works(uptime: clock.uptime) }
+
     /// How long a login, a setting or a pause that was stored meanwhile may go unnoticed, in seconds.
     private static let changesLast: TimeInterval = 50
 
@@ -274,14 +293,21 @@ package struct Worker: Sendable {
     }
 
     private func loops(_ passes: Passes, since stamp: MirrorStamp) -> [PollingLoop] {
-        let loops = passes.all.map { loop($0.name, $0.run) }
+        let loops = passes.all.map { pass in
+            loop(pass.name) { [pulse, clock] in
+                let next = try await pass.run()
+                if pass.sends { pulse?.works(uptime: clock.uptime) }
+                return next
+            }
+        }
         let tidying = loop("tidying") { [clock] in
             ProcessHeap.giveBack()
             try await passes.clean()
             return clock.now + 3_600
         }
-        let changes = loop("changes") { [clock, mirror] in
+        let changes = loop("changes") { [clock, mirror, pulse] in
             guard try await mirror.stamp() == stamp else { throw MirrorChanged() }
+            pulse?.compares(clockLead: passes.parts.bot.clockLead)
             return clock.now + Self.changesLast
         }
         return loops + [tidying, changes]

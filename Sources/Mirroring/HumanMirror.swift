@@ -26,6 +26,8 @@ package struct HumanMirror: Sendable {
     package let feeds: FeedTable
     /// Since when the networks refuse credentials.
     package let refusals: RefusalTable
+    /// What a person was told while nobody looked.
+    package let notices: NoticeTable
     /// Stored logins and sessions.
     ///
     /// Those of a scratch mirror are the real ones: a token that was renewed must stay.
@@ -152,6 +154,7 @@ package struct HumanMirror: Sendable {
         table = MirrorTable(storage: storage, mirror: mirror)
         feeds = FeedTable(storage: storage, mirror: mirror)
         refusals = RefusalTable(storage: storage, mirror: mirror)
+        notices = NoticeTable(storage: storage, mirror: mirror)
     }
 
     /// The same mirror on data whose changes vanish when it is closed.

@@ -20,6 +20,7 @@ package enum Migrations {
         Migration(id: "0012_steering", source: PackageResources._012_steering_sql),
         Migration(id: "0013_undo", source: PackageResources._013_undo_sql),
         Migration(id: "0014_forgetting", source: PackageResources._014_forgetting_sql),
+        Migration(id: "0015_notices", source: PackageResources._015_notices_sql),
         Migration(id: "0016_following", source: PackageResources._016_following_sql),
     ]
 

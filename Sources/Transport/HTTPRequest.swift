@@ -28,6 +28,8 @@ package struct HTTPRequest: Sendable, CustomStringConvertible, CustomReflectable
     ///
     /// Where a proxy of the environment carries the request, the proxy decides where names lead.
     package var isPublicOnly = false
+    /// Takes plain `http:` for the hosts of a private network too: for an address that whoever runs this program chose.
+    package var allowsPlainNearby = false
 
     package init(
         method: Method = .get,
@@ -45,6 +47,18 @@ package struct HTTPRequest: Sendable, CustomStringConvertible, CustomReflectable
         self.timeout = timeout
         self.maximumBodyBytes = maximumBodyBytes
         self.followsRedirects = followsRedirects
+    }
+
+    /// Why the URL cannot be asked; nil if it can.
+    ///
+    /// Names no part of it but the host.
+    package var problem: String? {
+        do throws(TransportError) {
+            _ = try RequestURL(url, allowsPlainNearby: allowsPlainNearby)
+            return nil
+        } catch {
+            return error.message
+        }
     }
 
     /// Where to ask instead; nil where that is not done.

@@ -8,8 +8,11 @@ struct RequestURL {
     let host: String
     let isLoopback: Bool
 
+    /// - Parameters:
+    ///   - text: The URL.
+    ///   - allowsPlainNearby: Takes `http:` for hosts of a private network too, not for loopback hosts alone.
     /// - Throws: ``TransportError`` with code `.invalidURL` or `.forbiddenScheme`.
-    init(_ text: String) throws(TransportError) {
+    init(_ text: String, allowsPlainNearby: Bool = false) throws(TransportError) {
         guard text.utf8.count <= 16_384 else { throw .refused(.invalidURL, "the URL is longer than 16,384 bytes") }
         guard text.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\\") }) else {
             throw .refused(
@@ -29,7 +32,8 @@ struct RequestURL {
         self.host = host
         // As it was written too: libcurl turns `0x7f.1` and its like into what they may mean.
         isLoopback = HostPlace.isLoopback(host) && HostPlace.isLoopback(Self.writtenHost(text))
-        try Self.check(scheme: scheme.lowercased(), host: host, isLoopback: isLoopback)
+        let mayBePlain = isLoopback || allowsPlainNearby && HostPlace.mayBeLocal(host)
+        try Self.check(scheme: scheme.lowercased(), host: host, mayBePlain: mayBePlain)
     }
 
     /// Where a redirect from one URL leads; nil where it leaves the scheme, host and port.
@@ -43,10 +47,10 @@ struct RequestURL {
         return (try? RequestURL(next)).map { _ in next }
     }
 
-    private static func check(scheme: String, host: String, isLoopback: Bool) throws(TransportError) {
+    private static func check(scheme: String, host: String, mayBePlain: Bool) throws(TransportError) {
         switch scheme {
         case "https": return
-        case "http" where isLoopback: return
+        case "http" where mayBePlain: return
         case "http":
             throw .refused(.forbiddenScheme, host: host, "plain http is for loopback hosts only; use https")
         default:

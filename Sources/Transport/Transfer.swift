@@ -27,7 +27,7 @@ final class Transfer: @unchecked Sendable {
     init(_ request: HTTPRequest, configuration: HTTPClientConfiguration) throws(TransportError) {
         self.request = request
         self.configuration = configuration
-        url = try RequestURL(request.url)
+        url = try RequestURL(request.url, allowsPlainNearby: request.allowsPlainNearby)
         headers = HeaderList()
         reader = ResponseReader(maximumBodyBytes: max(0, request.maximumBodyBytes))
         for (name, value) in request.headers.pairs {

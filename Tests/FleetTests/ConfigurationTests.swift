@@ -40,6 +40,8 @@ import Testing
         "EXAMPLE_LIMIT": "3000", "HISTORY_DAYS": "200", "MECAB_DICTIONARY": "/var/lib/mecab/dic/other",
         "X_ACKNOWLEDGE_POLICY": "yes", "X_BUDGET_USD_PER_MONTH": "7.5", "X_HOME_POSTS_PER_DAY": "30",
         "X_APP_OWNER": "bot", "X_FIELD_NAMES": "post", "POLL_SECONDS": "45", "OPERATOR_CONTACT": "ops@example.org",
+        "NOTIFY_URL": "https://s3cr3t-token@hooks.example/s3cr3t-path", "NOTIFY_FORMAT": "ntfy",
+        "NOTIFY_COMMAND": "tell 'the operator'", "HEARTBEAT_URL": "https://beat.example/s3cr3t-beat",
         "LOG_LEVEL": "debug", "LOG_FORMAT": "json",
     ]
 
@@ -89,6 +91,8 @@ import Testing
         #expect(all.redisTLSVerify == "full")
         #expect(all.timeZone?.identifier == "Europe/Berlin" && all.timeZoneName == "Europe/Berlin")
         #expect(all.operatorContact == "ops@example.org")
+        #expect(all.notices.address?.host == "hooks.example" && all.notices.format == .ntfy)
+        #expect(all.notices.command == ["tell", "the operator"] && all.notices.heartbeat?.host == "beat.example")
         #expect(all.schedule.model == .raw && !all.schedule.bursts && all.schedule.maximumPerDay == 12)
         #expect(all.schedule.quiet.count == 122)
         #expect(all.noRepeatDays == 90 && all.minimumAgeDays == 7 && !all.links)
@@ -235,6 +239,10 @@ import Testing
         ("X_HOME_POSTS_PER_DAY", "100001"), ("X_APP_OWNER", "me"), ("X_FIELD_NAMES", "status"),
         ("SECRET_KEY", "short"), ("HUMAN_API_BASE_URL", "nowhere at all"), ("BOT_ACCESS_TOKEN", "a\u{0}b"),
         ("MIRROR_BOT_HOME", "/srv\u{0}/x"), ("TIME_ZONE", "Asia/Tokyo\n"), ("MECAB_DICTIONARY", "\u{1B}[31m"),
+        ("NOTIFY_URL", "ntfy.sh/topic"), ("NOTIFY_URL", "ntfy://"), ("NOTIFY_URL", "http://hooks.example/x"),
+        ("NOTIFY_URL", "file:///etc/passwd"), ("NOTIFY_FORMAT", "xml"),
+        ("HEARTBEAT_URL", "ntfy://ntfy.sh/x"), ("HEARTBEAT_URL", "beat"), ("NOTIFY_COMMAND", "tell 'me"),
+        ("NOTIFY_COMMAND", "  "), ("NOTIFY_COMMAND", "''"),
     ]
 
     @Test(arguments: wrong) func refusesAndNames(_ name: String, _ value: String) throws {

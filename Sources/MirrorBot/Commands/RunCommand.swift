@@ -25,9 +25,10 @@ struct RunCommand: AsyncParsableCommand {
     func run() async throws {
         guard once || dryRun else { return try await RunningMirror(options: options).runAsGroup() }
         try await options.withMirror(making: .database) { mirror in
-            try await mirror.withWorker { worker in
+            try await mirror.withWorker(isAccompanied: !dryRun) { worker in
                 if dryRun { return try await pretend(worker) }
                 if let pause = try await mirror.table.pause(at: mirror.clock.now) {
+                    worker.notePause()
                     return print("nothing was done: mirror \(mirror.name) pauses \(pause.ending)")
                 }
                 guard try await worker.runOnce() else {

@@ -76,10 +76,16 @@ extension HumanMirror {
     ///
     /// - Parameters:
     ///   - manager: Whom the worker tells how it is; nil for nobody.
+    ///   - isAccompanied: Whether a person is told what they should know, where that is set.
     ///   - body: Uses the worker.
     /// - Throws: What `body` throws.
-    func withWorker(manager: ServiceManager? = nil, _ body: (Worker) async throws -> Void) async throws {
+    func withWorker(
+        manager: ServiceManager? = nil, isAccompanied: Bool = true, _ body: (Worker) async throws -> Void
+    ) async throws {
         try await tellContact()
-        try await body(Worker(mirror: self, manager: manager))
+        guard isAccompanied, let herald = Herald(of: self) else {
+            return try await body(Worker(mirror: self, manager: manager))
+        }
+        try await herald.accompany { try await body(Worker(mirror: self, manager: manager, pulse: $0)) }
     }
 }

@@ -46,6 +46,8 @@ package struct MirrorConfiguration: Sendable {
     package var timeZone: TimeZone?
     /// Whom a server's operator may write to about the bot; nil for the bot itself.
     package private(set) var operatorContact: String?
+    /// Who is told what a person should know while nobody looks.
+    package private(set) var notices: NoticeConfiguration
     /// How days are drawn.
     package var schedule: ScheduleConfiguration
     /// For how many seconds after a post of the human's no slot leaves; nil where that is no reason to wait.
@@ -127,6 +129,7 @@ package struct MirrorConfiguration: Sendable {
         redisTLSVerify = values.text("REDIS_TLS_VERIFY") ?? "auto"
         timeZone = try values.text("TIME_ZONE").map { try Self.zone($0) }
         operatorContact = try values.text("OPERATOR_CONTACT").map { try Self.contact($0) }
+        notices = try NoticeConfiguration(values)
         schedule = try Self.schedule(values)
         holdWhileActive = try Self.hold(values)
         noRepeatDays = values.integer("NO_REPEAT_DAYS")
@@ -216,6 +219,7 @@ package struct MirrorConfiguration: Sendable {
         check("QUIET_HOURS") { _ = try schedule(values) }
         check("HOLD_WHILE_ACTIVE") { _ = try hold(values) }
         check("MECAB_DICTIONARY") { _ = try Tokenizer(dictionary: values.text("MECAB_DICTIONARY") ?? "ipadic-utf8") }
+        check("NOTIFY_URL") { _ = try NoticeConfiguration(values) }
         check("OPERATOR_CONTACT") { _ = try values.text("OPERATOR_CONTACT").map { try contact($0) } }
         return problems
     }

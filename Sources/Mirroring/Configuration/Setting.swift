@@ -174,6 +174,17 @@ package struct Setting: Sendable {
                 "OPERATOR_CONTACT",
                 "told to servers with each request: a mail address, a URL or a handle; the bot's handle if not set"),
             Setting(
+                "NOTIFY_URL", "told what you should know, as https://… or ntfy://host/topic", isSecret: true),
+            Setting(
+                "NOTIFY_FORMAT", "how a notice looks; ntfy where NOTIFY_URL begins with ntfy://",
+                form: .choice(NoticeConfiguration.Format.allCases.map(\.rawValue)), fallback: "json", isOfProcess: true,
+                derived: { $0.text("NOTIFY_URL")?.hasPrefix(NoticeConfiguration.ntfyScheme) == true ? "ntfy" : nil }),
+            Setting(
+                "NOTIFY_COMMAND", "program that is given each notice on its standard input", isOfProcess: true),
+            Setting(
+                "HEARTBEAT_URL", "asked for every few minutes while the mirror does its work, as https://…",
+                isSecret: true),
+            Setting(
                 "LOG_LEVEL", "least severe message that is logged",
                 form: .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]), fallback: "info",
                 isOfProcess: true),

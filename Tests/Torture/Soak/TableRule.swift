@@ -32,6 +32,7 @@ struct TableRule: Sendable {
         atMost("never_texts", 0, "nobody says never"),
         atMost("forgotten", 0, "nobody has anything forgotten"),
         atMost("muted", 0, "nobody mutes anything"),
+        atMost("notices", 0, "nobody wants to be told"),
         atMost("posts", SoakMirror.archiveLimit, "ARCHIVE_LIMIT"),
         atMost("examples", SoakMirror.exampleLimit, "EXAMPLE_LIMIT"),
         atMost("credentials", 4, "a login and a session for each account"),

@@ -1,0 +1,90 @@
+import ArgumentParser
+import Foundation
+import Mirroring
+import Posts
+
+/// `mirror-bot notify`.
+struct NotifyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "notify",
+        abstract: "Show what you were told while nobody looked, or try whether you are told.",
+        discussion: """
+            NOTIFY_URL and NOTIFY_COMMAND say who is told. There is one message a day for each cause, and one when it is \
+            over. With --test one message is sent that says so; it ends with 69 if that did not arrive.
+            """)
+
+    @OptionGroup var options: MirrorOptions
+
+    @Flag(help: "Send one message that says that it is a test.")
+    var test = false
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func run() async throws {
+        if test { return try await sendTest() }
+        try await options.withMirror(looksOnly: true) { mirror in
+            let report = NoticeReport(mirror.name, try await mirror.notices.rows())
+            if json { return try JSONOutput.print(report) }
+            let zone = try await mirror.knownTimeZone() ?? .gmt
+            for line in report.lines(in: zone) { print(line) }
+        }
+    }
+
+    /// Asks nothing of the database: this has to work when that does not.
+    private func sendTest() async throws {
+        let (configuration, values) = try await options.configuration(readsAccounts: false)
+        LogOutput.install(values)
+        guard configuration.notices.tells else {
+            throw ConfigurationError("NOTIFY_URL", "is not set, nor is NOTIFY_COMMAND: nobody is told anything")
+        }
+        let sender = NoticeSender(configuration.notices)
+        let receipts = await sender.send(.test(of: configuration.mirror, now: Date()))
+        sender.shutdown()
+        if json {
+            try JSONOutput.print(NoticeTestReport(receipts: receipts))
+        } else {
+            for receipt in receipts where receipt.problem == nil { print("sent: \(Printable.line(receipt.way))") }
+        }
+        let problems = receipts.compactMap { receipt in receipt.problem.map { "\(receipt.way): \($0)" } }
+        guard problems.isEmpty else {
+            throw CommandError(.unavailable, "could not tell \(problems.joined(separator: "; "))")
+        }
+    }
+}
+
+private struct NoticeTestReport: Encodable {
+    let schema = "mirror-bot/notify-test/1"
+    let receipts: [NoticeReceipt]
+}
+
+/// What a person was told, as it is printed.
+private struct NoticeReport: Encodable {
+    struct Entry: Encodable {
+        let cause: NoticeCause
+        /// Nil while it does not hold.
+        let since: Date?
+        let lastTold: Date?
+        /// How often the next message was tried in vain.
+        let attempts: Int
+    }
+
+    let schema = "mirror-bot/notices/1"
+    let mirror: String
+    let notices: [Entry]
+
+    init(_ mirror: String, _ rows: [NoticeRow]) {
+        self.mirror = mirror
+        notices = rows.map { Entry(cause: $0.cause, since: $0.since, lastTold: $0.told, attempts: $0.attempts) }
+    }
+
+    func lines(in zone: TimeZone) -> [String] {
+        guard !notices.isEmpty else { return ["there was nothing to tell"] }
+        return notices.map { entry in
+            var parts = [entry.since.map { "since \(DateText.minute($0, in: zone))" } ?? "over"]
+            parts.append(entry.lastTold.map { "told \(DateText.minute($0, in: zone))" } ?? "not told yet")
+            if entry.attempts > 0 { parts.append("\(entry.attempts) tries in vain") }
+            return Printable.padded(entry.cause.rawValue, to: 16) + parts.joined(separator: ", ")
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import Posts
+import Transport
+
+/// Who is told what a person should know, and how.
+package struct NoticeConfiguration: Sendable {
+    /// How a notice looks on its way.
+    package enum Format: String, CaseIterable, Sendable {
+        /// A JSON object.
+        case json
+        /// A text with the headers of ntfy.
+        case ntfy
+    }
+
+    /// An address that whoever runs the mirror has chosen; both parts may hold what lets one in.
+    package struct Address: Sendable {
+        let url: Secret
+        /// The value of the header `Authorization`; nil for none.
+        let authorization: Secret?
+        /// The host alone, for people.
+        package let host: String
+    }
+
+    /// Where notices are sent; nil for nowhere.
+    package let address: Address?
+    package let format: Format
+    /// The program that is given each notice, and its arguments; empty for none.
+    package let command: [String]
+    /// What is asked for again and again while the mirror does its work.
+    package let heartbeat: Address?
+
+    /// Whether anybody is told anything.
+    package var tells: Bool { address != nil || !command.isEmpty }
+
+    /// Whether there is nothing to be done at all.
+    package var isIdle: Bool { !tells && heartbeat == nil }
+
+    /// - Parameter values: The settings as they were found.
+    /// - Throws: ``ConfigurationError`` for a value that cannot be used.
+    init(_ values: SettingValues) throws {
+        let url = values.text("NOTIFY_URL")
+        format = values.text("NOTIFY_FORMAT").flatMap(Format.init(rawValue:)) ?? .json
+        if let url, url.hasPrefix(Self.ntfyScheme), format != .ntfy {
+            throw ConfigurationError("NOTIFY_FORMAT", "is \(format.rawValue), but NOTIFY_URL begins with ntfy://")
+        }
+        address = try url.map { try Self.address($0, of: "NOTIFY_URL") }
+        heartbeat = try values.text("HEARTBEAT_URL").map { try Self.address($0, of: "HEARTBEAT_URL") }
+        command = try values.text("NOTIFY_COMMAND").map { try Self.words($0) } ?? []
+    }
+
+    static let ntfyScheme = "ntfy://"
+
+    /// The address that a text names, with what stands before an `@` as credentials: a token, or a name, `:` and a
+    /// password.
+    private static func address(_ text: String, of setting: String) throws -> Address {
+        var text = text
+        if setting == "NOTIFY_URL", text.hasPrefix(ntfyScheme) { text = "https://" + text.dropFirst(ntfyScheme.count) }
+        guard var parts = URLComponents(string: text), let host = parts.host, !host.isEmpty else {
+            throw ConfigurationError(setting, "is no URL such as https://host/path")
+        }
+        let authorization = authorization(parts)
+        (parts.user, parts.password) = (nil, nil)
+        guard let url = parts.string else { throw ConfigurationError(setting, "is no URL such as https://host/path") }
+        if let problem = request(to: url).problem {
+            let hint = parts.scheme == "http" ? "plain http is for loopback and private hosts only; use https" : problem
+            throw ConfigurationError(setting, "cannot be used: \(hint)")
+        }
+        return Address(url: Secret(url), authorization: authorization, host: host)
+    }
+
+    /// A request to an address that the operator chose, which may be in a private network.
+    static func request(to url: String) -> HTTPRequest {
+        var request = HTTPRequest(url: url)
+        request.allowsPlainNearby = true
+        return request
+    }
+
+    private static func authorization(_ parts: URLComponents) -> Secret? {
+        guard let user = parts.user, !user.isEmpty else { return nil }
+        guard let password = parts.password else { return Secret("Bearer \(user)") }
+        return Secret("Basic \(Data("\(user):\(password)".utf8).base64EncodedString())")
+    }
+
+    /// The words of a command: what blanks separate, or stands in single or double quotes.
+    ///
+    /// Nothing else has a meaning.
+    private static func words(_ text: String) throws -> [String] {
+        var (words, word, quote): ([String], String?, Character?) = ([], nil, nil)
+        for character in text {
+            if let open = quote {
+                if character == open { quote = nil } else { word?.append(character) }
+            } else if character == "\"" || character == "'" {
+                (quote, word) = (character, word ?? "")
+            } else if character == " " {
+                if let ended = word { words.append(ended) }
+                word = nil
+            } else {
+                word = (word ?? "") + String(character)
+            }
+        }
+        guard quote == nil else { throw ConfigurationError("NOTIFY_COMMAND", "has a quote that does not end") }
+        if let ended = word { words.append(ended) }
+        guard words.first?.isEmpty == false else { throw ConfigurationError("NOTIFY_COMMAND", "names no program") }
+        return words
+    }
+}

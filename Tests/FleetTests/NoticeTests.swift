@@ -1,0 +1,362 @@
+import Foundation
+import Outbox
+import Posts
+import Storage
+import TestSupport
+import Testing
+
+@testable import Fleet
+@testable import Mirroring
+
+/// What a person is told while nobody looks: once a day for each cause, and once when it is over.
+@Suite(.mirrors, .timeLimit(.minutes(3))) struct NoticeTests {
+    private let clock = VirtualClock(startingAt: BareMirror.now)
+    private let pulse = WorkerPulse()
+
+    init() {
+        pulse.holdsMirror = true
+        pulse.works(uptime: clock.uptime)
+    }
+
+    private func pass(_ seconds: TimeInterval) async throws { try await clock.sleep(until: clock.now + seconds) }
+
+    private func told(_ server: LoopbackServer) throws -> [Notice] {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        return try server.requests.map { try decoder.decode(Notice.self, from: Data($0.body)) }
+    }
+
+    private static func server(status: Int = 204) throws -> LoopbackServer {
+        try LoopbackServer { _, connection in try connection.respond(status: status) }
+    }
+
+    @discardableResult
+    private func suggest(_ name: String, in mirror: HumanMirror) async throws -> Action {
+        let author = AccountID(network: .mastodon, value: "stranger@pal.example")
+        let intent = Intent(
+            .favorite(Action.Target(post: "https://pal.example/\(name)", author: author, address: name)),
+            state: .suggested, due: clock.now, expires: clock.now + 864_000)
+        return try await mirror.outbox(lease: nil).propose(intent, now: clock.now).action
+    }
+
+    private func settle(_ mirror: HumanMirror) async throws {
+        try await mirror.storage.execute("UPDATE actions SET state = 'skipped' WHERE mirror = \(mirror.name)")
+    }
+
+    @Test(arguments: Engine.allCases) func eachCauseIsToldOnceADayAndOnceWhenItIsOver(_ engine: Engine) async throws {
+        let server = try Self.server()
+        let mirror = try await BareMirror(engine, variables: ["NOTIFY_URL": server.url + "/hook?key=s3cr3t"])
+            .open(clock: clock)
+        let notifier = try #require(Notifier(of: mirror))
+        defer { notifier.shutdown() }
+        await notifier.look(pulse)
+        #expect(server.requests.isEmpty)
+
+        try await suggest("a", in: mirror)
+        await notifier.look(pulse)
+        #expect(try told(server).map(\.cause) == [.review])
+        #expect(try told(server).map(\.state) == [.began])
+        #expect(try told(server).first?.text == "1 action waits for your decision: mirror-bot suggestions.")
+        #expect(server.requests.first?.target == "/hook?key=s3cr3t")
+        try await suggest("b", in: mirror)
+        try await pass(3_600)
+        await notifier.look(pulse)
+        // Another process, as after a restart.
+        let next = try #require(Notifier(of: mirror))
+        defer { next.shutdown() }
+        await next.look(pulse)
+        #expect(server.requests.count == 1)
+
+        try await pass(86_400)
+        await next.look(pulse)
+        #expect(try told(server).map(\.state) == [.began, .continues])
+        #expect(try told(server).last?.text.hasPrefix("2 actions wait ") == true)
+        try await settle(mirror)
+        await next.look(pulse)
+        await next.look(pulse)
+        #expect(try told(server).map(\.state) == [.began, .continues, .resolved])
+        #expect(try told(server).last?.since == told(server).first?.since)
+        // Once a day, also where it comes and goes.
+        try await suggest("c", in: mirror)
+        await next.look(pulse)
+        try await settle(mirror)
+        await next.look(pulse)
+        #expect(server.requests.count == 3)
+    }
+
+    @Test(arguments: Engine.allCases) func ofTwoWorkersOneTells(_ engine: Engine) async throws {
+        let server = try Self.server()
+        let bare = try await BareMirror(engine, variables: ["NOTIFY_URL": server.url])
+        let mirrors = [try await bare.open(clock: clock), try await bare.open(clock: clock)]
+        try await suggest("a", in: mirrors[0])
+        let notifiers = mirrors.compactMap { Notifier(of: $0) }
+        defer { for notifier in notifiers { notifier.shutdown() } }
+        await withTaskGroup(of: Void.self) { group in
+            for notifier in notifiers { group.addTask { await notifier.look(pulse) } }
+        }
+        #expect(notifiers.count == 2 && server.requests.count == 1)
+        // Who waits for another worker says nothing at all.
+        pulse.holdsMirror = false
+        try await pass(90_000)
+        await notifiers[0].look(pulse)
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func whatNobodyTakesIsTriedAgainAndThenLeftForTheNextDay() async throws {
+        let server = try Self.server(status: 500)
+        let mirror = try await BareMirror(variables: ["NOTIFY_URL": server.url]).open(clock: clock)
+        let notifier = try #require(Notifier(of: mirror))
+        defer { notifier.shutdown() }
+        try await suggest("a", in: mirror)
+        await notifier.look(pulse)
+        await notifier.look(pulse)
+        #expect(server.requests.count == 1)
+        #expect(try await mirror.notices.rows().first?.told == nil)
+        for _ in 0..<100 {
+            try await pass(600)
+            await notifier.look(pulse)
+        }
+        #expect((2...16).contains(server.requests.count), "\(server.requests.count)")
+        let before = server.requests.count
+        try await settle(mirror)
+        await notifier.look(pulse)
+        #expect(server.requests.count == before, "what nobody heard is not taken back")
+    }
+
+    @Test func aMessageThatArrivesLateCounts() async throws {
+        let isDown = Recorder<Bool>()
+        let server = try LoopbackServer { _, connection in
+            try connection.respond(status: isDown.values.isEmpty ? 503 : 200)
+        }
+        let mirror = try await BareMirror(variables: ["NOTIFY_URL": server.url]).open(clock: clock)
+        let notifier = try #require(Notifier(of: mirror))
+        defer { notifier.shutdown() }
+        try await suggest("a", in: mirror)
+        await notifier.look(pulse)
+        isDown.add(false)
+        try await pass(120)
+        await notifier.look(pulse)
+        try await pass(7_200)
+        await notifier.look(pulse)
+        #expect(try told(server).map(\.state) == [.began, .began])
+        #expect(try await mirror.notices.rows().map(\.attempts) == [0])
+    }
+
+    /// The database of a stranger's words, and of none that a notice repeats.
+    @Test func aNoticeRepeatsNothingThatSomebodyElseWrote() async throws {
+        let server = try Self.server()
+        let mirror = try await BareMirror(variables: ["NOTIFY_URL": server.url]).open(clock: clock)
+        let notifier = try #require(Notifier(of: mirror))
+        defer { notifier.shutdown() }
+        for role in ["bot", "human"] {
+            try await mirror.storage.execute(
+                """
+                INSERT INTO refusals (mirror, role, error, since_ms, noted_ms)
+                VALUES (\(mirror.name), \(role), 'EVIL', \(clock.now.milliseconds), \(clock.now.milliseconds))
+                """)
+        }
+        try await suggest("EVIL", in: mirror)
+        await notifier.look(pulse)
+        #expect(try told(server).map(\.cause) == [.review], "a moment of refusals is not worth a word")
+        try await pass(1_000)
+        await notifier.look(pulse)
+        #expect(try told(server).map(\.cause) == [.review, .refused, .humanRefused])
+        for request in server.requests {
+            let text = String(decoding: request.body, as: UTF8.self)
+            #expect(!text.contains("EVIL") && !text.contains("stranger"))
+        }
+    }
+
+    @Test func aDatabaseThatIsAwayIsToldOfFromMemory() async throws {
+        let postgres = try await PostgresServer.start()
+        let url = try await postgres.makeDatabase()
+        try await Storage.open(.postgres(url: url)).closing { _ = try await Migrations.apply(to: $0) }
+        let server = try Self.server()
+        let mirror = try await BareMirror(variables: ["NOTIFY_URL": server.url, "DATABASE_URL": url])
+            .open(clock: clock)
+        let notifier = try #require(Notifier(of: mirror))
+        defer { notifier.shutdown() }
+        await notifier.look(pulse)
+        await postgres.stop()
+        await notifier.look(pulse)
+        #expect(server.requests.isEmpty, "much passes by itself")
+        try await pass(400)
+        for _ in 0..<3 { await notifier.look(pulse) }
+        #expect(try told(server).map(\.cause) == [.database])
+        try await pass(86_500)
+        await notifier.look(pulse)
+        #expect(try told(server).map(\.state) == [.began, .continues])
+    }
+
+    @Test func theEndOfAWorkerIsToldOnceHoweverOftenItBegins() async throws {
+        let server = try Self.server()
+        let mirror = try await BareMirror(variables: ["NOTIFY_URL": server.url]).open(clock: clock)
+        for _ in 0..<3 {
+            let herald = try #require(Herald(of: mirror))
+            await #expect(throws: ConfigurationError.self) {
+                try await herald.accompany { _ in throw ConfigurationError("TIME_ZONE", "is wrong") }
+            }
+        }
+        #expect(try told(server).map(\.cause) == [.stopped])
+        #expect(try told(server).first?.text.contains("a setting is wrong or missing") == true)
+        let herald = try #require(Herald(of: mirror))
+        try await herald.accompany { pulse in
+            pulse.holdsMirror = true
+            pulse.works(uptime: clock.uptime)
+        }
+        #expect(try told(server).map(\.state) == [.began, .resolved])
+    }
+
+    @Test func theHeartbeatStopsWithTheWork() async throws {
+        let server = try Self.server(status: 200)
+        let mirror = try await BareMirror(variables: ["HEARTBEAT_URL": server.url + "/beat"]).open(clock: clock)
+        let notifier = try #require(Notifier(of: mirror))
+        defer { notifier.shutdown() }
+        func look(after seconds: TimeInterval, works: Bool = true) async throws {
+            try await pass(seconds)
+            if works { pulse.works(uptime: clock.uptime) }
+            await notifier.look(pulse)
+        }
+        try await look(after: 0)
+        try await look(after: 60)
+        #expect(server.requests.map(\.target) == ["/beat"] && server.requests.first?.method == "GET")
+        try await look(after: 240)
+        #expect(server.requests.count == 2)
+        try await look(after: 700, works: false)
+        #expect(server.requests.count == 2, "a worker that does nothing is not well")
+        try await look(after: 60)
+        #expect(server.requests.count == 3)
+        try await mirror.storage.execute(
+            "INSERT INTO refusals (mirror, role, error, since_ms, noted_ms) VALUES (\(mirror.name), 'bot', 'x', 0, 0)")
+        try await look(after: 300)
+        #expect(server.requests.count == 3, "nothing is sent by whom nobody lets in")
+        #expect(try await mirror.notices.rows().isEmpty)
+    }
+
+    @Test func aWrongClockIsToldOf() async throws {
+        let server = try Self.server()
+        let mirror = try await BareMirror(variables: ["NOTIFY_URL": server.url]).open(clock: clock)
+        let notifier = try #require(Notifier(of: mirror))
+        defer { notifier.shutdown() }
+        for lead in [-300.0, -300, 5] {
+            pulse.compares(clockLead: lead)
+            await notifier.look(pulse)
+            try await pass(700)
+        }
+        #expect(try told(server).map(\.state) == [.began, .resolved])
+        #expect(try told(server).first?.text == "It is 300 s off that of the network. Let a time server set it.")
+    }
+}
+
+/// The ways on which a notice leaves, whatever is at their end.
+@Suite(.timeLimit(.minutes(2))) struct NoticeSenderTests {
+    private static let notice = Notice.test(of: "test", now: BareMirror.now)
+
+    private func send(_ variables: [String: String], limit: Duration = .seconds(10)) async throws -> [NoticeReceipt] {
+        let configuration = try MirrorFixture.configuration(variables.merging(["MIRROR_BOT_HOME": "/nowhere"]) { $1 })
+        let sender = NoticeSender(configuration.notices)
+        defer { sender.shutdown() }
+        return await sender.send(Self.notice, limit: limit)
+    }
+
+    @Test func ntfyGetsATextWithHeaders() async throws {
+        let server = try LoopbackServer { _, connection in try connection.respond(status: 200) }
+        let url = server.url.replacing("http://", with: "http://tk_s3cr3t@") + "/topic"
+        let receipts = try await send(["NOTIFY_URL": url, "NOTIFY_FORMAT": "ntfy"])
+        #expect(receipts == [NoticeReceipt(way: "NOTIFY_URL (127.0.0.1)")])
+        let request = try #require(server.requests.first)
+        #expect(request.method == "POST" && request.target == "/topic")
+        #expect(request.header("Authorization") == "Bearer tk_s3cr3t")
+        #expect(request.header("Title") == "test: a test" && request.header("Priority") == "2")
+        #expect(String(decoding: request.body, as: UTF8.self).hasPrefix("Nothing happened"))
+    }
+
+    @Test func aNameAndAPasswordBecomeAHeader() async throws {
+        let server = try LoopbackServer { _, connection in try connection.respond(status: 200) }
+        let url = server.url.replacing("http://", with: "http://me:p%40ss@")
+        #expect(try await send(["NOTIFY_URL": url]).allSatisfy { $0.problem == nil })
+        let value = try #require(server.requests.first?.header("Authorization"))
+        #expect(value == "Basic " + Data("me:p@ss".utf8).base64EncodedString())
+    }
+
+    @Test func aRedirectIsNotFollowed() async throws {
+        let elsewhere = try LoopbackServer { _, connection in try connection.respond(status: 200) }
+        let server = try LoopbackServer { [url = elsewhere.url] _, connection in
+            try connection.respond(status: 307, headers: [("Location", url + "/x")])
+        }
+        let receipts = try await send(["NOTIFY_URL": server.url])
+        #expect(receipts.first?.problem == "the server sends it elsewhere (status 307), which is not followed")
+        #expect(elsewhere.requests.isEmpty)
+    }
+
+    @Test func aServerThatNeverEndsDoesNoHarm() async throws {
+        let head = Array("HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n".utf8)
+        let noise = [UInt8](repeating: 0x41, count: 65_536)
+        let talker = try LoopbackServer(steps: [.awaitRequest, .send(head), .flood(noise)])
+        #expect(try await send(["NOTIFY_URL": talker.url]).map(\.problem) == [nil], "it took the notice")
+        for steps in [
+            [LoopbackServer.Step.awaitRequest, .hang], [.awaitRequest, .drip(head, every: .milliseconds(20))],
+            [.awaitRequest, .reset], [.close],
+        ] {
+            let server = try LoopbackServer(steps: steps)
+            let start = ContinuousClock.now
+            let receipts = try await send(["NOTIFY_URL": server.url], limit: .milliseconds(400))
+            #expect(receipts.first?.problem != nil)
+            #expect(start.duration(to: .now) < .seconds(5))
+        }
+    }
+
+    @Test func aProgramGetsTheNoticeAndNoSecret() async throws {
+        let folder = try TemporaryDirectory()
+        let script = "cat > \(folder.path("in")); env > \(folder.path("env")); ls /proc/self/fd > \(folder.path("fds"))"
+        setenv("PLANTED_TOKEN", "s3cr3t", 1)
+        let receipts = try await send(["NOTIFY_COMMAND": "/bin/sh -c \"\(script)\""])
+        #expect(receipts == [NoticeReceipt(way: "NOTIFY_COMMAND (/bin/sh)")])
+        func text(_ name: String) -> String {
+            String(decoding: FileManager.default.contents(atPath: folder.path(name)) ?? Data(), as: UTF8.self)
+        }
+        #expect(text("in").hasPrefix("{") && text("in").hasSuffix("}\n") && text("in").contains("notice/1"))
+        #expect(text("env").contains("PATH=") && !text("env").contains("s3cr3t"))
+        // Its streams, the folder that ls reads, and nothing of ours.
+        #expect(text("fds").split(separator: "\n").count <= 4, "\(text("fds"))")
+    }
+
+    @Test func aProgramThatFailsOrHangsIsToldOf() async throws {
+        func problem(_ command: String, limit: Duration = .seconds(10)) async throws -> String? {
+            try await send(["NOTIFY_COMMAND": command], limit: limit).first?.problem
+        }
+        #expect(try await problem("/bin/sh -c 'echo no; exit 3'") == "ended with 3: no")
+        #expect(try await problem("/nowhere/tell")?.contains("No such file") == true)
+        #expect(try await problem("/bin/sh -c 'kill -9 $$'") == "ended by signal 9")
+        #expect(try await problem("/bin/true") == nil)
+        let long = try await problem("/bin/sh -c 'yes x; exit 4' tell", limit: .milliseconds(300))
+        #expect(long?.hasPrefix("took longer") == true)
+        // No shell reads the words: nothing is expanded, and nothing is run after a semicolon.
+        #expect(try await problem("/bin/echo $HOME; exit 3") == nil)
+        let start = ContinuousClock.now
+        #expect(try await problem("sleep 100", limit: .milliseconds(300)) != nil)
+        #expect(start.duration(to: .now) < .seconds(5))
+    }
+
+    @Test func everyWayIsTriedAndOneIsEnough() async throws {
+        let server = try LoopbackServer { _, connection in try connection.respond(status: 401) }
+        let receipts = try await send(["NOTIFY_URL": server.url, "NOTIFY_COMMAND": "/bin/true"])
+        #expect(receipts.map(\.problem) == ["the server answers with status 401", nil])
+    }
+
+    @Test(arguments: ["http://192.168.1.20/x", "http://nas.lan:8080/x", "http://ntfy/x", "https://ntfy.sh/x"])
+    func whatIsNearMayBePlain(url: String) throws {
+        let configuration = try MirrorFixture.configuration(["MIRROR_BOT_HOME": "/nowhere", "NOTIFY_URL": url])
+        #expect(configuration.notices.address != nil)
+    }
+
+    @Test func theSchemeOfNtfyDecides() throws {
+        let basics = ["MIRROR_BOT_HOME": "/nowhere", "NOTIFY_URL": "ntfy://ntfy.sh/topic"]
+        #expect(try MirrorFixture.configuration(basics).notices.format == .ntfy)
+        let error = #expect(throws: ConfigurationError.self) {
+            try MirrorFixture.configuration(basics.merging(["NOTIFY_FORMAT": "json"]) { $1 })
+        }
+        #expect(error?.setting == "NOTIFY_FORMAT")
+    }
+}
