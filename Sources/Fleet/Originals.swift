@@ -48,10 +48,8 @@ actor Originals {
     /// The archived posts that the human's network denied, and when it was last asked for them.
     private var gone: [PostID: Date] = [:]
 
-    /// - Parameters:
-    ///   - human: The human's network; nil if there is no account to ask with.
-    ///   - bot: Where copies are changed; nil in a run that only pretends to send.
-    ///   - account: Whose posts the copies are.
+    /// The human's network is nil if there is no account to ask with, the bot's in a run that only pretends to send;
+    /// `account` is whose posts the copies are.
     init(
         human: AccountGate?, bot: AccountGate?, account: AccountID, archive: Archive, store: OutboxStore,
         configuration: MirrorConfiguration, clock: any WallClock, logger: Logger
@@ -215,7 +213,7 @@ actor Originals {
         guard !others.isEmpty else { return }
         try await store.proposeUndos(others, reason: reason)
         logger.warning(
-            "Not taken back without a person: see mirror-bot undo --proposed",
+            "Not taken back without a person: see mirror-bot undo proposed",
             metadata: [LogKeys.count: "\(others.count)", LogKeys.reason: "\(reason)"])
     }
 

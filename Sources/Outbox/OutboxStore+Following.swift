@@ -22,6 +22,7 @@ extension OutboxStore {
     ///   - network: Where they are.
     ///   - now: What is due then; what a clock put off that was ahead is due as well.
     ///   - limit: How many at most.
+    /// - Returns: Their identities.
     /// - Throws: The store's error.
     package func originalsToFollow(on network: NetworkName, now: Date, limit: Int) async throws -> [PostID] {
         let rows = try await storage.query(
@@ -132,13 +133,6 @@ extension OutboxStore {
         try await actions(where: Self.isProposed, order: "sending_ms DESC, id ASC", limit: 10_000)
     }
 
-    /// How many actions a person is asked about.
-    package func proposedUndoCount() async throws -> Int {
-        let rows = try await storage.query(
-            "SELECT COUNT(*) AS number FROM actions WHERE mirror = \(mirror) AND \(Self.isProposed)")
-        return try rows.first?.int("number") ?? 0
-    }
-
     /// Lets what a person was asked about stay for good; nobody is asked about it again.
     ///
     /// - Returns: How many there are.
@@ -148,7 +142,7 @@ extension OutboxStore {
     }
 
     private static let kept = "kept"
-    private static let isProposed: SQL = """
+    static let isProposed: SQL = """
         undo_proposed IS NOT NULL AND undo_proposed <> \(kept) AND undo_asked_ms IS NULL
         AND state IN ('sending', 'done')
         """

@@ -226,9 +226,11 @@ package struct UndoTally: Equatable, Sendable {
     package var remembered = 0
     /// The network does not let us, and is not asked any more.
     package var refused = 0
+    /// Copies of what the human deleted or changed, about which a person is asked.
+    package var proposed = 0
 
-    package init(waiting: Int = 0, remembered: Int = 0, refused: Int = 0) {
-        (self.waiting, self.remembered, self.refused) = (waiting, remembered, refused)
+    package init(waiting: Int = 0, remembered: Int = 0, refused: Int = 0, proposed: Int = 0) {
+        (self.waiting, self.remembered, self.refused, self.proposed) = (waiting, remembered, refused, proposed)
     }
 }
 
@@ -271,12 +273,13 @@ extension OutboxStore {
                 (SELECT COUNT(*) FROM actions WHERE mirror = \(mirror) AND undo_next_ms IS NOT NULL
                     AND state <> 'done' AND \(Self.awaitingUndo)) AS remembered,
                 (SELECT COUNT(*) FROM actions WHERE mirror = \(mirror) AND state = 'done'
-                    AND undo_asked_ms IS NOT NULL AND undo_next_ms IS NULL) AS refused
+                    AND undo_asked_ms IS NOT NULL AND undo_next_ms IS NULL) AS refused,
+                (SELECT COUNT(*) FROM actions WHERE mirror = \(mirror) AND \(Self.isProposed)) AS proposed
             """)
         return try rows.first.map { row in
             UndoTally(
                 waiting: try row.int("waiting"), remembered: try row.int("remembered"),
-                refused: try row.int("refused"))
+                refused: try row.int("refused"), proposed: try row.int("proposed"))
         } ?? UndoTally()
     }
 

@@ -239,11 +239,11 @@ import Testing
         try await parts.originals.askAgain()
         let store = parts.store
         #expect(try await slots(of: paper).count { $0.undo != nil } == 10)
-        #expect(try await store.proposedUndoCount() == 3)
+        #expect(try await store.undoTally().proposed == 3)
         #expect(try await store.proposedUndos().allSatisfy { $0.undo == nil && $0.state == .done })
         #expect(paper.log.values.contains { $0.contains("Not taken back without a person") })
         #expect(try await store.keepProposed() == 3)
-        #expect(try await store.proposedUndoCount() == 0)
+        #expect(try await store.undoTally().proposed == 0)
         try await paper.wait(2 * 86_400)
         _ = try await parts.originals.look()
         #expect(try await slots(of: paper).count { $0.undo != nil } == 10)

@@ -21,7 +21,7 @@ struct UndoCommand: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Actions, by their ids or slots, as explain takes them; or one word: last, or everything.",
+            "Actions, by their ids or slots, as explain takes them; or one word: last, everything, or proposed for the copies of what the human deleted or changed.",
             valueName: "id"))
     var ids: [String] = []
 
@@ -33,6 +33,9 @@ struct UndoCommand: AsyncParsableCommand {
 
     @Flag(help: "Go on with what was asked for before.")
     var resume = false
+
+    @Flag(help: "Let stay what is proposed, and propose it no more.")
+    var keep = false
 
     @Flag(help: "Only posts, with last, everything, --since and --resume; may be given with the other two.")
     var posts = false
@@ -61,15 +64,16 @@ struct UndoCommand: AsyncParsableCommand {
             throw ValidationError("expected ids, last, everything, --since or --resume, and only one of these")
         }
         guard ids.count == 1 || !ids.contains(where: { Self.words.contains($0) }) else {
-            throw ValidationError("last and everything stand alone")
+            throw ValidationError("last, everything and proposed stand alone")
         }
         if isNamed, posts || replies || favorites {
             throw ValidationError("--posts, --replies and --favorites do not go with ids")
         }
+        if keep, ids != ["proposed"] { throw ValidationError("--keep is for undo proposed") }
         if bot != nil, ids != ["everything"] { throw ValidationError("--bot is for undo everything") }
     }
 
-    private static let words = ["last", "everything"]
+    private static let words = ["last", "everything", "proposed"]
 
     private var isNamed: Bool { !ids.isEmpty && !Self.words.contains(ids[0]) }
 
@@ -82,6 +86,7 @@ struct UndoCommand: AsyncParsableCommand {
         try await options.withMirror { mirror in
             try await mirror.tellContact()
             let undoing = Undoing(mirror: mirror)
+            guard !keep else { return print("\(try await undoing.keepProposed()) stay, and are asked about no more") }
             let scope = try await scope(of: mirror)
             let actions = try await undoing.actions(scope, kinds: kinds, now: mirror.clock.now)
             var answers: [String: UndoAnswer] = [:]
@@ -101,6 +106,7 @@ struct UndoCommand: AsyncParsableCommand {
         if resume { return .wanted }
         if ids == ["last"] { return .last }
         if ids == ["everything"] { return .everything }
+        if ids == ["proposed"] { return .proposed }
         guard let since else { return .named(ids) }
         let now = mirror.clock.now
         let zone = try await mirror.knownTimeZone() ?? .gmt

@@ -122,6 +122,7 @@ enum StatusView {
         let parts = [
             (undo.waiting, "to be taken back"), (undo.unknown, "to be taken back if it turns out to have arrived"),
             (undo.refused, "refused by the network"),
+            (undo.proposed, "whose original is gone or changed: mirror-bot undo proposed"),
         ]
         return parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
     }

@@ -47,11 +47,13 @@ package struct StatusReport: Codable, Sendable {
         package var unknown: Int
         /// The network does not let us, and is not asked any more.
         package var refused: Int
+        /// Copies of what the human deleted or changed, about which a person is asked.
+        package var proposed: Int
 
         /// Nil if there is nothing of the kind.
         init?(_ tally: UndoTally) {
             guard tally != UndoTally() else { return nil }
-            (waiting, unknown, refused) = (tally.waiting, tally.remembered, tally.refused)
+            (waiting, unknown, refused, proposed) = (tally.waiting, tally.remembered, tally.refused, tally.proposed)
         }
     }
 

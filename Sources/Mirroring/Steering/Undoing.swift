@@ -15,6 +15,8 @@ package struct Undoing: Sendable {
         case everything
         /// What somebody wanted before, and is still there.
         case wanted
+        /// What the mirror asks about: copies of posts that the human deleted or changed.
+        case proposed
     }
 
     /// The most actions that one wish may be about.
@@ -42,6 +44,7 @@ package struct Undoing: Sendable {
         case .last: try await store.undoable(kinds, since: nil, unasked: true, limit: 1)
         case .since(let start): try await store.undoable(kinds, since: start, limit: Self.most)
         case .everything: try await store.undoable(kinds, since: nil, limit: Self.most)
+        case .proposed: try await store.proposedUndos().filter { kinds.contains($0.kind) }
         case .wanted: try await store.wantedUndos().filter { kinds.contains($0.kind) }
         }
     }
@@ -66,6 +69,12 @@ package struct Undoing: Sendable {
     package func ask(_ actions: [Action], now: Date) async throws -> [String: UndoAnswer] {
         try await store.askUndos(actions.map(\.id), now: now)
     }
+
+    /// Lets everything stay that the mirror asks about, and asks about it no more.
+    ///
+    /// - Returns: How many actions that are.
+    /// - Throws: The store's error.
+    package func keepProposed() async throws -> Int { try await store.keepProposed() }
 
     /// When the next of all wishes may be carried out; nil if none waits.
     package func next() async throws -> Date? { try await store.nextUndo(now: mirror.clock.now) }
