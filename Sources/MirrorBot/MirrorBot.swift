@@ -31,9 +31,10 @@ struct MirrorBot: AsyncParsableCommand {
             DemoCommand.self, LoginCommand.self, LogoutCommand.self, TrainCommand.self, PlanCommand.self,
             PostCommand.self, NeverCommand.self, ForgetCommand.self, UndoCommand.self, PauseCommand.self,
             ResumeCommand.self, RunCommand.self, StatusCommand.self, NotifyCommand.self, ExplainCommand.self,
-            StatsCommand.self, ReportCommand.self, DoctorCommand.self, ScoreCommand.self, SuggestionsCommand.self,
-            PeopleCommand.self, EvaluateCommand.self, ConfigCommand.self, SetCommand.self, UnsetCommand.self,
-            RebindCommand.self, BackupCommand.self, MirrorsCommand.self, MoveCommand.self, MigrateCommand.self,
+            StatsCommand.self, ReportCommand.self, ProfileCommand.self, DoctorCommand.self, ScoreCommand.self,
+            SuggestionsCommand.self, PeopleCommand.self, EvaluateCommand.self, ConfigCommand.self, SetCommand.self,
+            UnsetCommand.self, RebindCommand.self, BackupCommand.self, MirrorsCommand.self, MoveCommand.self,
+            MigrateCommand.self,
         ])
 
     /// The parser's errors begin as ours do.

@@ -78,6 +78,8 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
         case refreshSession = "refresh-session"
         case resolveIdentity = "resolve-identity"
         case labelAccount = "label-account"
+        case readProfile = "read-profile"
+        case changeProfile = "change-profile"
         case delete
         case unfavorite
         case edit
@@ -191,7 +193,9 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
 
 extension NetworkError.Operation {
     /// Whether the call changes something at the network.
-    package var isWrite: Bool { [.publish, .favorite, .labelAccount, .delete, .unfavorite, .edit].contains(self) }
+    package var isWrite: Bool {
+        [.publish, .favorite, .labelAccount, .changeProfile, .delete, .unfavorite, .edit].contains(self)
+    }
 
     /// What stands after "could not".
     fileprivate var phrase: String {
@@ -211,6 +215,8 @@ extension NetworkError.Operation {
         case .refreshSession: "refresh the session"
         case .resolveIdentity: "find the account"
         case .labelAccount: "label the account"
+        case .readProfile: "read the profile"
+        case .changeProfile: "change the profile"
         case .delete: "delete a post"
         case .unfavorite: "take a favorite back"
         case .edit: "change a post"

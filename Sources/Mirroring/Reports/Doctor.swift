@@ -156,6 +156,7 @@ package struct Doctor: Sendable {
         let scopes = await examined("scopes") { try await self.scopes(configured) }
         return [found] + scopes + clock(network)
             + (role == .bot ? profile(account, of: record, on: network.name) : [])
+            + (await links(role, account, record, network))
     }
 
     private func missing(_ role: AccountRole) -> Finding {
@@ -191,6 +192,42 @@ package struct Doctor: Sendable {
         ]
     }
 
+    /// Whether the human's profile names the bot, and whether the bot's server knows that the human's page links back.
+    private func links(
+        _ role: AccountRole, _ account: Account, _ record: MirrorRecord, _ network: any SocialNetwork
+    ) async -> [Finding] {
+        switch role {
+        case .human:
+            guard let bot = record.botHandle else { return [] }
+            return [
+                names(bot, in: account.bio)
+                    ? .ok("link", "the human's profile names \(bot)")
+                    : .warn(
+                        "link", "the human's profile does not name the bot, so that anybody could claim to be it",
+                        fix: "write @\(bot), or the address of its page, into your own profile")
+            ]
+        case .bot:
+            guard network.name == .mastodon, let profiled = network as? any ProfiledNetwork,
+                let rows = try? await profiled.profile().fields,
+                let row = rows.first(where: { $0.name == ProfileProposal.fieldName })
+            else { return [] }
+            return [
+                row.verified != nil
+                    ? .ok("link", "the bot's server has seen that the human's page links back")
+                    : .warn(
+                        "link", "the bot's server has not seen that the human's page links back",
+                        fix: "put the address of the bot's page into your own profile; a page of yours elsewhere needs "
+                            + "rel=\"me\" on it")
+            ]
+        }
+    }
+
+    /// Whether a text has the part of a name that people know.
+    private func names(_ handle: String, in text: String) -> Bool {
+        let name = handle.split(separator: "@").first.map(String.init) ?? handle
+        return text.lowercased().contains(name.lowercased())
+    }
+
     /// What the bot's profile tells who meets it.
     private func profile(_ bot: Account, of record: MirrorRecord, on network: NetworkName) -> [Finding] {
         var findings: [Finding] = []
@@ -208,13 +245,14 @@ package struct Doctor: Sendable {
                     fix: "mirror-bot run says so where the network lets it; else set it in the profile"))
         }
         guard let human = record.humanHandle else { return findings }
-        let name = human.split(separator: "@").first.map(String.init) ?? human
         findings.append(
-            bot.bio.lowercased().contains(name.lowercased())
+            names(human, in: bot.bio)
                 ? .ok("profile", "names \(human)")
                 : .warn(
                     "profile", "does not say whose mirror the bot is",
-                    fix: "write \"mirror of @\(human)\" and how to reach you into the bot's profile"))
+                    fix: network == .x
+                        ? "mirror-bot profile prints a line to paste into the bot's profile"
+                        : "mirror-bot profile writes it there"))
         return findings
     }
 

@@ -7,6 +7,8 @@ struct MastodonInstance: Decodable, Equatable {
     let domain: String?
     let maximumCharacters: Int?
     let charactersPerURL: Int?
+    /// How much fits into what an account says of itself.
+    let profileLimits: AccountProfile.Limits
     let software: MastodonSoftware
 
     /// A server that tells nothing.
@@ -16,6 +18,7 @@ struct MastodonInstance: Decodable, Equatable {
         domain = nil
         maximumCharacters = nil
         charactersPerURL = nil
+        profileLimits = Self.profileLimits(nil)
         software = .other
     }
 
@@ -31,10 +34,21 @@ struct MastodonInstance: Decodable, Equatable {
         charactersPerURL = statuses?.integer("characters_reserved_per_url").flatMap {
             (1...1_000).contains($0) ? $0 : nil
         }
+        profileLimits = Self.profileLimits(wire.object("configuration")?.object("accounts"))
         let versions = wire.object("api_versions")
         software = MastodonSoftware(
             version: wire.text("version") ?? "", source: wire.text("source_url"),
             hasMastodonAPI: versions?.integer("mastodon") != nil)
+    }
+
+    /// Where a server does not tell, those of Mastodon, which are the smallest.
+    private static func profileLimits(_ told: WireObject?) -> AccountProfile.Limits {
+        func limit(_ name: String, _ usual: Int) -> Int {
+            told?.integer(name).flatMap { (1...100_000).contains($0) ? $0 : nil } ?? usual
+        }
+        return AccountProfile.Limits(
+            bio: limit("max_note_length", 500), bioBytes: nil, fields: limit("max_profile_fields", 4),
+            field: limit("profile_field_value_limit", 255))
     }
 
     /// The limits for a text.

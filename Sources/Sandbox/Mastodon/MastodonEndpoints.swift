@@ -10,7 +10,8 @@ extension MastodonCall {
         MastodonRoute("GET", "/api/v1/accounts/:id", .anybody, answer: MastodonCall.readAccount),
         MastodonRoute("GET", "/api/v1/apps/verify_credentials", .scope([]), answer: MastodonCall.application),
         MastodonRoute(
-            "PATCH", "/api/v1/accounts/update_credentials", .scope(["write:accounts"]), fields: ["bot", "actor_type"],
+            "PATCH", "/api/v1/accounts/update_credentials", .scope(["write:accounts"]),
+            fields: MastodonCall.profileFields.union(["bot", "actor_type", "note"]),
             answer: MastodonCall.update),
     ]
 
@@ -42,6 +43,29 @@ extension MastodonCall {
         ])
     }
 
+    private static let (profileRows, bioLimit, rowLimit) = (4, 500, 255)
+    private static let profileFields = Set(
+        (0...profileRows).flatMap { ["fields_attributes[\($0)][name]", "fields_attributes[\($0)][value]"] })
+
+    /// What the account says of itself.
+    private func updateProfile(of person: Int, _ state: inout SandboxState) throws(WireRefusal) {
+        var rows: [(name: String, value: String)] = []
+        for index in 0...Self.profileRows {
+            guard let name = try fields.text("fields_attributes[\(index)][name]") else { continue }
+            rows.append((name, try fields.text("fields_attributes[\(index)][value]") ?? ""))
+        }
+        let note = try fields.text("note")
+        guard note?.unicodeScalars.count ?? 0 <= Self.bioLimit else { throw .invalid("Note is too long") }
+        guard rows.count <= Self.profileRows else { throw .invalid("Fields are too many") }
+        guard rows.allSatisfy({ max($0.name.count, $0.value.count) <= Self.rowLimit }) else {
+            throw .invalid("Fields are too long")
+        }
+        var profile = state.profiles[person] ?? (nil, [])
+        if let note { profile.note = note }
+        if !rows.isEmpty { profile.fields = rows }
+        state.profiles[person] = profile
+    }
+
     /// Whether the account is automated: Pleroma asks for it in its own way.
     private func update(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
         let person = try account()
@@ -50,6 +74,7 @@ extension MastodonCall {
             guard ["Person", "Service"].contains(type) else { throw .invalid("actor_type is not known") }
             state.botFlags[person] = type == "Service"
         }
+        try updateProfile(of: person, &state)
         return .json(entities(state).ownAccount(person))
     }
 }

@@ -43,14 +43,30 @@ struct MastodonEntities {
             "bot": .bool(state.botFlags[index] ?? person.isBot), "discoverable": true, "indexable": false,
             "group": false,
             "created_at": time(Self.epoch),
-            "note": .string(StatusHTML(person.bio, population: state.population).html),
+            "note": .string(StatusHTML(note(index), population: state.population).html),
             "url": .string(person.profileAddress), "uri": .string(person.uri), "avatar": .string(picture),
             "avatar_static": .string(picture), "header": .string(picture), "header_static": .string(picture),
             "followers_count": 12, "following_count": 34,
             "statuses_count": .integer(state.postsByAuthor[index].count),
             "last_status_at": .optional(newest.map { String($0.createdAt.rfc3339.prefix(10)) }), "noindex": false,
-            "emojis": [], "roles": [], "fields": [],
+            "emojis": [], "roles": [], "fields": rows(index, asShown: true),
         ]
+    }
+
+    private func note(_ index: Int) -> String { state.profiles[index]?.note ?? state.people[index].bio }
+
+    /// The table of a profile; a page that links back is known to be its owner's.
+    private func rows(_ index: Int, asShown: Bool) -> WireJSON {
+        .array(
+            (state.profiles[index]?.fields ?? []).map { row in
+                let owner = state.people.indices.first { state.people[$0].profileAddress == row.value }
+                let linksBack = owner.map { note($0).contains(state.people[index].profileAddress) } ?? false
+                return [
+                    "name": .string(row.name),
+                    "value": .string(asShown ? StatusHTML(row.value, population: state.population).html : row.value),
+                    "verified_at": .optional(linksBack ? Self.epoch.rfc3339 : nil),
+                ]
+            })
     }
 
     /// The account of the token, with what only its owner may know.
@@ -61,8 +77,8 @@ struct MastodonEntities {
                 "source",
                 [
                     "privacy": .string(habits.defaultVisibility.rawValue), "sensitive": false, "language": nil,
-                    "note": .string(person.bio),
-                    "fields": [], "follow_requests_count": 0,
+                    "note": .string(note(index)),
+                    "fields": rows(index, asShown: false), "follow_requests_count": 0,
                 ]
             ),
             ("role", ["id": "-99", "name": "", "permissions": "65536", "color": "", "highlighted": false]))

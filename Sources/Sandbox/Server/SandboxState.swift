@@ -39,6 +39,8 @@ struct SandboxState: Sendable {
     var spoken = 0
     /// Who has changed whether the account counts as automated.
     var botFlags: [Int: Bool] = [:]
+    /// What people have written about themselves since, on the Mastodon family.
+    var profiles: [Int: (note: String?, fields: [(name: String, value: String)])] = [:]
     /// Who has asked the bot to stop.
     var stopped: Set<Int> = []
     /// How many answers somebody got on a day, and how many there are in a conversation, for the courtesy caps.

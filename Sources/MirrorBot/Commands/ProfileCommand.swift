@@ -1,0 +1,66 @@
+import ArgumentParser
+import Foundation
+import Mirroring
+import Networks
+import Posts
+
+/// `mirror-bot profile`.
+struct ProfileCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "profile",
+        abstract: "Let the bot's profile say whose mirror it is, who runs it and how to stop it.",
+        discussion: """
+            Shows what the profile says and what it would say, and asks before it writes. One line of the bio and one \
+            row of the table are ours; everything else stays. OPERATOR_CONTACT names who runs it. On X only a person \
+            can write, and the line to paste is printed.
+            """)
+
+    @Flag(name: .shortAndLong, help: "Do not ask.")
+    var yes = false
+
+    @Flag(help: "Print JSON, and write only with --yes.")
+    var json = false
+
+    @OptionGroup var options: MirrorOptions
+
+    func run() async throws {
+        try await options.withMirror { mirror in
+            try await mirror.tellContact()
+            let proposal = try await mirror.profileProposal()
+            if json { try JSONOutput.print(proposal) } else { show(proposal) }
+            guard proposal.proposed != nil else { return }
+            if json, !yes { return }
+            guard yes || Confirmation.ask("Write this into the profile of @\(Printable.line(proposal.bot))? [y/N] ")
+            else { throw CommandError(.usage, "nothing was changed; answer y, or pass --yes") }
+            guard try await mirror.writeProfile(proposal) else {
+                throw CommandError(
+                    .tryLater, "could not write the profile: somebody changed it meanwhile; look at it again")
+            }
+            if !json { print("written") }
+        }
+    }
+
+    private func show(_ proposal: ProfileProposal) {
+        let name = "@\(Printable.line(proposal.bot)) on \(proposal.network.displayName)"
+        if let present = proposal.present {
+            print("\(name) says now:")
+            for line in Self.lines(present) { print(line) }
+        } else {
+            print("\(name): paste this line into its profile:")
+            print("  \(Printable.line(proposal.line))")
+        }
+        if let proposed = proposal.proposed {
+            print("and would say:")
+            for line in Self.lines(proposed) { print(line) }
+        } else if proposal.present != nil, proposal.notes.isEmpty {
+            print("nothing to do: it says whose mirror it is")
+        }
+        for note in proposal.notes { print("! \(Printable.line(note))") }
+    }
+
+    private static func lines(_ text: ProfileProposal.Text) -> [String] {
+        let bio = text.bio.split(separator: "\n", omittingEmptySubsequences: false)
+        let rows = text.fields.map { "\($0.name): \($0.value)" + ($0.verified == nil ? "" : " (verified)") }
+        return (bio.map(String.init) + rows).map { "  | " + Printable.line($0) }
+    }
+}

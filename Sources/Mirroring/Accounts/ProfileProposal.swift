@@ -1,0 +1,153 @@
+import Foundation
+package import Networks
+package import Posts
+
+/// What the bot's profile says, and what it should say: whose mirror it is, who runs it and how to stop it.
+///
+/// One line of the bio and one row of the table are ours, and known by how they begin; everything else stays as its
+/// owner wrote it.
+package struct ProfileProposal: Codable, Sendable {
+    package struct Text: Codable, Equatable, Sendable {
+        package var bio: String
+        package var fields: [AccountProfile.Field]
+    }
+
+    package var schema = "mirror-bot/profile/1"
+    package var mirror: String
+    /// The bot's name.
+    package var bot: String
+    package var network: NetworkName
+    /// Nil where the network does not let a program read it.
+    package var present: Text?
+    /// Nil where nothing is to be changed, or only a person can.
+    package var proposed: Text?
+    /// The line for the bio, to be pasted where only a person can write.
+    package var line: String
+    /// What does not fit or cannot be done, a sentence each.
+    package var notes: [String] = []
+
+    /// How our line of the bio begins.
+    package static let start = "Automated mirror of @"
+    /// What our row of the table is called.
+    package static let fieldName = "Mirror of"
+
+    /// Forms of our line, the first that fits is taken.
+    static func lines(human: String, contact: String?) -> [String] {
+        let whole = "\(start)\(human)"
+        let stop = "Reply \"stop\" and it leaves you alone."
+        let run = contact.map { "\(whole), run by \($0)." }
+        return [run.map { "\($0) \(stop)" }, "\(whole). \(stop)", run, "\(whole)."].compactMap(\.self)
+    }
+
+    /// The bio with the first of the lines that fits, in the place of our old one or at the end.
+    ///
+    /// - Returns: Nil if none fits.
+    static func bio(_ bio: String, with lines: [String], within limits: AccountProfile.Limits) -> String? {
+        let parts = bio.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        for line in lines {
+            var changed = parts
+            if let place = parts.firstIndex(where: { $0.hasPrefix(start) }) {
+                changed[place] = line
+            } else if bio.allSatisfy(\.isWhitespace) {
+                changed = [line]
+            } else {
+                changed += ["", line]
+            }
+            let text = changed.joined(separator: "\n")
+            if limits.hold(bio: text) { return text }
+        }
+        return nil
+    }
+
+    /// The table with our row, if there is room for it.
+    static func fields(
+        _ fields: [AccountProfile.Field], page: String, within limits: AccountProfile.Limits
+    ) -> [AccountProfile.Field] {
+        guard page.unicodeScalars.count <= limits.field else { return fields }
+        var changed = fields
+        if let place = fields.firstIndex(where: { $0.name.lowercased() == fieldName.lowercased() }) {
+            if fields[place].value != page { changed[place] = AccountProfile.Field(name: fieldName, value: page) }
+        } else if fields.count < limits.fields {
+            changed.append(AccountProfile.Field(name: fieldName, value: page))
+        }
+        return changed
+    }
+}
+
+extension HumanMirror {
+    /// What the bot's profile says and should say; asks both networks and changes nothing.
+    ///
+    /// - Returns: The proposal.
+    /// - Throws: ``ConfigurationError`` without a bot or a human that is known; `NetworkError`; the store's error.
+    package func profileProposal() async throws -> ProfileProposal { try await proposal().report }
+
+    /// Writes what is proposed.
+    ///
+    /// - Parameter shown: What a person has agreed to.
+    /// - Returns: False, and nothing is changed, if something else would have to be written now.
+    /// - Throws: As ``profileProposal()``.
+    package func writeProfile(_ shown: ProfileProposal) async throws -> Bool {
+        let (report, network, present) = try await proposal()
+        guard let wanted = report.proposed, wanted == shown.proposed, let network, let present else { return false }
+        var profile = present
+        (profile.bio, profile.fields) = (wanted.bio, wanted.fields)
+        try await network.setProfile(profile, insteadOf: present)
+        return true
+    }
+
+    private func proposal() async throws -> (
+        report: ProfileProposal, network: (any ProfiledNetwork)?, present: AccountProfile?
+    ) {
+        let bot = try await requiredNetwork(of: .bot)
+        let record = try await table.record()
+        guard let human = try await humanHandle(record) else {
+            throw ConfigurationError(
+                "the human's account", "is not known; run mirror-bot login NETWORK --as human, or train from an archive"
+            )
+        }
+        let botHandle: String
+        if let known = record.botHandle { botHandle = known } else { botHandle = try await bot.verifyAccount().handle }
+        let lines = ProfileProposal.lines(human: human, contact: configuration.operatorContact)
+        var report = ProfileProposal(mirror: name, bot: botHandle, network: bot.name, line: lines[0])
+        guard let network = bot as? any ProfiledNetwork else {
+            report.notes = ["\(bot.name.displayName) lets only a person change a profile: paste the line there"]
+            return (report, nil, nil)
+        }
+        let present = try await network.profile()
+        report.present = .init(bio: present.bio, fields: present.fields)
+        var wanted = present
+        if let bio = ProfileProposal.bio(present.bio, with: lines, within: present.limits) {
+            wanted.bio = bio
+        } else {
+            report.notes.append("the bio has no room for our line; shorten it, or put the line into it by hand")
+        }
+        if present.limits.fields > 0, let page = try await humanPage(human) {
+            wanted.fields = ProfileProposal.fields(present.fields, page: page, within: present.limits)
+            if !wanted.fields.contains(where: { $0.name == ProfileProposal.fieldName }) {
+                report.notes.append("the table has no room for a row \"\(ProfileProposal.fieldName)\"")
+            }
+        }
+        if wanted != present { report.proposed = .init(bio: wanted.bio, fields: wanted.fields) }
+        return (report, network, present)
+    }
+
+    /// The human's name, of a login if none was verified yet.
+    private func humanHandle(_ record: MirrorRecord) async throws -> String? {
+        if let known = record.humanHandle { return known }
+        return try await network(of: .human)?.verifyAccount().handle
+    }
+
+    /// The human's page for browsers; nil if it cannot be told.
+    func humanPage(_ handle: String) async throws -> String? {
+        if let network = try await network(of: .human) as? any ProfiledNetwork {
+            // A human's token may not allow to look, and the usual address is nearly always right.
+            if let page = try? await network.profile().page { return page }
+        }
+        let parts = handle.split(separator: "@")
+        switch configuration.humanNetwork {
+        case .x: return "https://x.com/\(handle)"
+        case .bluesky: return "https://bsky.app/profile/\(handle)"
+        case .mastodon: return parts.count == 2 ? "https://\(parts[1])/@\(parts[0])" : nil
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import Foundation
+import Testing
+
+@testable import Mirroring
+@testable import Networks
+
+/// What becomes of a profile, without any network.
+@Suite struct ProfileProposalTests {
+    private static let limits = AccountProfile.Limits(bio: 100, bioBytes: nil, fields: 2, field: 30)
+    private static let lines = ProfileProposal.lines(human: "haruka@e.org", contact: "ops@e.org")
+
+    @Test(arguments: [
+        ("", "run by"), ("x", "run by"), (String(repeating: "x", count: 20), "Reply"),
+        (String(repeating: "x", count: 40), "run by ops@e.org."), (String(repeating: "x", count: 60), "haruka@e.org."),
+    ])
+    func theLongestLineThatFitsIsTaken(bio: String, part: String) throws {
+        let text = try #require(ProfileProposal.bio(bio, with: Self.lines, within: Self.limits))
+        #expect(text.hasPrefix(bio) && text.contains(part) && text.unicodeScalars.count <= 100)
+    }
+
+    @Test func nothingOfAPersonIsCutForIt() {
+        #expect(ProfileProposal.bio(String(repeating: "x", count: 90), with: Self.lines, within: Self.limits) == nil)
+    }
+
+    @Test func aFullTableStaysAsItIs() {
+        let rows = ["a", "b"].map { AccountProfile.Field(name: $0, value: $0) }
+        #expect(ProfileProposal.fields(rows, page: "https://e.org/@h", within: Self.limits) == rows)
+        let ours = [rows[0], AccountProfile.Field(name: "mirror of", value: "old")]
+        let changed = ProfileProposal.fields(ours, page: "https://e.org/@h", within: Self.limits)
+        #expect(changed.map(\.value) == ["a", "https://e.org/@h"])
+        let long = "https://e.org/" + String(repeating: "x", count: 40)
+        #expect(ProfileProposal.fields([], page: long, within: Self.limits).isEmpty)
+    }
+}
