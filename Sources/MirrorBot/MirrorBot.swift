@@ -44,7 +44,7 @@ struct MirrorBot: AsyncParsableCommand {
         ProcessSetup.run()
         var failed: any ParsableCommand.Type = MirrorBot.self
         do {
-            var command = try parseCommand()
+            var command = try await parseCommand()
             failed = type(of: command)
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
@@ -63,9 +63,9 @@ extension MirrorBot {
     /// The command that the arguments name.
     ///
     /// - Throws: ``UnknownCommand`` for a word that is none but nearly one; the parser's errors.
-    private static func parseCommand() throws -> any ParsableCommand {
+    private static func parseCommand() async throws -> any ParsableCommand {
         do {
-            return try parseAsRoot()
+            return try await asyncParseAsRoot()
         } catch {
             // Anything but a usage error is help or a version that was asked for.
             guard exitCode(for: error) == .validationFailure,

@@ -4,7 +4,9 @@ import Mirroring
 
 /// The flags of every command that works on a mirror.
 struct MirrorOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Which human and bot pair; overrides MIRROR.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("Which human and bot pair; overrides MIRROR.", valueName: "name"),
+        completion: .custom(MirrorNames.complete))
     var mirror: String?
 
     @Option(help: ArgumentHelp("The human's IANA time zone; overrides TIME_ZONE.", valueName: "zone"))

@@ -70,6 +70,7 @@ struct LoginCommand: AsyncParsableCommand {
             try await mirror.vault.store(
                 StoredLogin(account), session: try await session.load(), for: role, at: mirror.clock.now)
             Swift.print("the \(role.rawValue) of mirror \(mirror.name) is \(name)")
+            await NextStep.print(for: try await mirror.withCurrentSettings())
         }
     }
 

@@ -67,6 +67,7 @@ struct TrainSchedulerCommand: AsyncParsableCommand {
             if mirror.configuration.timeZone == nil {
                 print("set TIME_ZONE before run: \(try await mirror.timeZoneProposal())")
             }
+            await NextStep.print(for: mirror)
         }
     }
 }
@@ -145,6 +146,7 @@ struct TrainClassifierCommand: AsyncParsableCommand {
             if case .unavailable(let error) = status.counts {
                 StandardError.write("warning: \(error); favorites wait for it, but nothing learned is lost\n")
             }
+            await NextStep.print(for: mirror)
         }
     }
 }

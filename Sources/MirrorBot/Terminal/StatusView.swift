@@ -8,6 +8,9 @@ enum StatusView {
     static func lines(_ report: StatusReport, terminal: Terminal) -> [String] {
         let zone = report.timeZone.flatMap(TimeZone.init(identifier:)) ?? .gmt
         var lines = report.verdict.map { [verdict($0, terminal), ""] } ?? []
+        if let setup = report.setup {
+            lines += [terminal.bold("before it works")] + NextStep.lines(setup, terminal: terminal) + [""]
+        }
         lines.append(terminal.bold("mirror \(report.mirror)") + "  \(Printable.line(report.storage))")
         lines.append(row("accounts", "\(account(.human, report)) → \(account(.bot, report))"))
         lines.append(row("time zone", report.timeZone ?? "not set"))

@@ -129,6 +129,8 @@ package struct StatusReport: Codable, Sendable {
     package var schema = "mirror-bot/status/2"
     /// Nil in reports of earlier versions.
     package var verdict: Verdict?
+    /// What is to be done before the mirror works; nil once it has worked.
+    package var setup: [SetupStep]?
     package var mirror: String
     package var storage: String
     package var human: String?
@@ -202,8 +204,10 @@ package struct StatusReporter: Sendable {
         let verdict = StatusReport.Verdict(
             idle: idle.sentences, pause: troubles.pause,
             next: nextSlot.map { Self.words(for: $0, now: now, in: zone ?? .gmt) })
+        let setup = try await mirror.setupSteps()
         return StatusReport(
-            verdict: verdict, mirror: configuration.mirror, storage: "\(configuration.storage)",
+            verdict: verdict, setup: setup.isEmpty ? nil : setup, mirror: configuration.mirror,
+            storage: "\(configuration.storage)",
             human: record.humanHandle,
             bot: record.botHandle, accounts: accounts.states(record),
             spending: spending.map(StatusReport.SpendingState.init),

@@ -1,0 +1,72 @@
+import Foundation
+import Mirroring
+import Sandbox
+import TestSupport
+import Testing
+
+/// What a person who sets a mirror up is told, step by step, and what a shell completes.
+@Suite(.timeLimit(.minutes(3))) struct SetupTests {
+    /// The step that `status` points to.
+    private func next(_ stage: Stage) async throws -> String? {
+        try await stage.status().setup?.first { !$0.isDone }?.command
+    }
+
+    @Test(arguments: StoreUnderTest.allCases) func eachStepLeadsToTheNext(_ store: StoreUnderTest) async throws {
+        let sandbox = try await Sandbox.live()
+        let stage = try await store.stage(["SECRET_KEY": String(repeating: "k", count: 40)])
+        #expect(try await next(stage) == "mirror-bot login mastodon --as human")
+        let text = try await stage.run("status")
+        #expect(text.output.contains("before it works\n  ○ the human's account"))
+        #expect(text.output.contains("\n    → mirror-bot login mastodon --as human\n"))
+
+        func logIn(_ role: String, _ token: String) async throws -> Ending {
+            try await stage.run(
+                "login", "mastodon", "--as", role, "--server", sandbox.url, "--token", input: token + "\n")
+        }
+        let human = try await logIn("human", sandbox.humanToken)
+        #expect(human.error.hasSuffix("next: mirror-bot login mastodon --as bot\n"), "\(human.error)")
+        #expect(try await logIn("bot", sandbox.botToken).error.hasSuffix("next: mirror-bot train scheduler\n"))
+        let posts = try await stage.run("train", "scheduler", "--from", "-", input: Fixture.lines())
+        #expect(posts.error.hasSuffix("next: mirror-bot train classifier\n"))
+        #expect(try await stage.run("set", "FAVORITE_MODE=off").status == 0)
+        #expect(try await next(stage) == "mirror-bot set TIME_ZONE=ZONE")
+        #expect(try await stage.run("set", "TIME_ZONE=UTC").status == 0)
+        #expect(try await next(stage) == "mirror-bot run")
+        #expect(try await stage.run("status").output.contains("  ✔ the human's time zone\n"))
+
+        #expect(try await stage.run("run", "--once").status == 0)
+        #expect(try await stage.status().setup == nil)
+        #expect(try await stage.run("status").output.contains("before it works") == false)
+        #expect(try await logIn("bot", sandbox.botToken).error.contains("next: ") == false)
+        await sandbox.stop()
+    }
+
+    @Test(arguments: StoreUnderTest.allCases) func aShellCompletesTheNamesOfMirrors(_ store: StoreUnderTest)
+        async throws
+    {
+        let stage = try await store.stage()
+        for name in ["haruka", "harumi", "umi"] {
+            let ending = try await stage.run(
+                "train", "scheduler", "--from", "-", "--mirror", name, input: Fixture.lines(days: 2))
+            #expect(ending.error == "next: mirror-bot login mastodon --as bot --mirror \(name)\n")
+        }
+        func completions(_ beginning: String, _ more: [String] = []) async throws -> Ending {
+            let words = ["mirror-bot", "status"] + more + ["--mirror", beginning]
+            return try await stage.run(
+                words: ["---completion", "status", "--", "--mirror", "\(words.count - 1)", "\(beginning.count)"] + words
+            )
+        }
+        let all = try await completions("")
+        #expect(all.status == 0 && all.error.isEmpty, "\(all.error)")
+        #expect(all.output.split(separator: "\n") == ["haruka", "harumi", "umi"])
+        #expect(try await completions("haru").output.split(separator: "\n") == ["haruka", "harumi"])
+        if store == .sqlite {
+            // A place without a database has no mirrors, and gets none.
+            let nowhere = stage.folder.path("nowhere")
+            #expect(try await completions("", ["--home", nowhere]).output.split(separator: "\n").isEmpty)
+            #expect(!FileManager.default.fileExists(atPath: nowhere))
+        }
+        let script = try await stage.run("--generate-completion-script", "bash")
+        #expect(script.status == 0 && script.output.contains("---completion"))
+    }
+}
