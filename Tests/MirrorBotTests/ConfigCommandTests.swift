@@ -72,6 +72,7 @@ import Testing
             "BOT_ACCESS_TOKEN": "planted-2", "DATABASE_URL": "postgres://planted-3@a.example/planted-4",
             "REDIS_URL": "redis://:planted-5@a.example",
             "SECRET_KEY": "planted-6-and-quite-a-few-letters-more-than-that",
+            "NOTIFY_URL": "https://planted-7@a.example/planted-8", "HEARTBEAT_URL": "https://a.example/planted-9",
         ],
         [
             "NETWORK": "x", "HUMAN_CONSUMER_KEY": "planted-1", "HUMAN_CONSUMER_SECRET": "planted-2",
