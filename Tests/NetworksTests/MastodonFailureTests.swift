@@ -171,7 +171,7 @@ import Testing
         #expect(
             scope.description
                 == #"could not publish a post on Mastodon (127.0.0.1): the server answered 403 ("This action is outside the "#
-                + #"authorized scopes"); make a new access token with the scopes that README names; "#
+                + #"authorized scopes"); make a new access token with the scopes that docs/settings.md names; "#
                 + "no more calls are made with these credentials until that is done")
         let broken = try await failure(Answer(status: 502, body: Self.html.body), .readHome)
         #expect(

@@ -190,7 +190,7 @@ import Testing
                 == "could not publish a post on X (127.0.0.1): the server answered 403 (the access token may only read; "
                 + "allow the app to read and write, then make a new access token: \"oauth1-permissions: Your client app "
                 + "is not configured with the appropriate oauth1 app permissions for this endpoint.\"); make a new access "
-                + "token with the scopes that README names; request id 5f1c2d; no more calls are made with these "
+                + "token with the scopes that docs/settings.md names; request id 5f1c2d; no more calls are made with these "
                 + "credentials until that is done")
     }
 
