@@ -115,8 +115,8 @@ actor Person {
 
     /// Takes back something that happened a while ago.
     private func undo() async {
-        let recent = await run(["status", "--json"], as: RecentActions.self).report?.recent ?? []
-        let done = recent.filter { $0.state == "done" }
+        let known = await run(["status", "--json"], as: KnownActions.self).report
+        let done = ((known?.recent ?? []) + (known?.slots ?? [])).filter { $0.state == "done" }
         guard !done.isEmpty else { return }
         let id = done[choice.number(below: done.count)].id
         // Mostly the command dies, so that the wish is left to the workers.
@@ -186,13 +186,15 @@ actor Person {
         let text: String?
     }
 
-    private struct RecentActions: Decodable {
-        struct Recent: Decodable {
+    private struct KnownActions: Decodable {
+        struct Known: Decodable {
             let id: String
             let state: String
         }
 
-        let recent: [Recent]
+        let recent: [Known]
+        /// Those of today.
+        let slots: [Known]
     }
 
     private struct UndoReport: Decodable {
