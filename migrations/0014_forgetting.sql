@@ -20,6 +20,11 @@ CREATE TABLE muted (
     PRIMARY KEY (mirror, kind, value)
 );
 
+-- What the author of a post warns of, as far as that may go along with its text: the words of a content warning, or the
+-- labels of Bluesky with spaces between; and what goes along with an action's.
+ALTER TABLE posts ADD COLUMN warning TEXT;
+ALTER TABLE actions ADD COLUMN warning TEXT;
+
 -- How often the text of a post was planned or sent: in all, and as far as the actions that tell so were thrown away.
 ALTER TABLE posts ADD COLUMN uses BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE posts ADD COLUMN past_uses BIGINT NOT NULL DEFAULT 0;

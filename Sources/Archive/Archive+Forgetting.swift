@@ -119,6 +119,18 @@ extension Archive {
         ).map(Self.note)
     }
 
+    /// The keys of texts that are never sent, and what is muted, asked at once.
+    package func unwanted() async throws -> (never: Set<String>, muted: [Note]) {
+        let notes = try await storage.query(
+            """
+            SELECT 'never' AS kind, text_key AS value, noted_ms FROM never_texts WHERE mirror = \(mirror)
+            UNION ALL SELECT kind, value, noted_ms FROM muted WHERE mirror = \(mirror)
+            """
+        ).map(Self.note)
+        let never = notes.filter { $0.kind == Self.never }.map(\.value)
+        return (Set(never), notes.filter { $0.kind != Self.never })
+    }
+
     private static func note(_ row: SQLRow) throws -> Note {
         Note(kind: try row.text("kind"), value: try row.text("value"), noted: try row.date("noted_ms"))
     }
@@ -144,7 +156,7 @@ extension Archive {
             "DELETE FROM muted WHERE mirror = \(mirror) AND kind = \(kind) AND value = \(value)") == 1
     }
 
-    /// The posts whose text a rule picks, replies among them.
+    /// The posts that a rule picks by their warning and text and by their time, replies among them.
     ///
     /// - Throws: ``ArchiveError``, or the store's error.
     package func ids(where isMeant: @escaping @Sendable (_ text: String, _ created: Date) -> Bool) async throws
@@ -154,9 +166,10 @@ extension Archive {
         return try await storage.read { connection in
             var ids: [PostID] = []
             try connection.forEach(
-                "SELECT network, post_id, text, created_ms FROM posts WHERE mirror = \(mirror)"
+                "SELECT network, post_id, text, warning, created_ms FROM posts WHERE mirror = \(mirror)"
             ) { row in
-                guard isMeant(try row.text("text"), try row.date("created_ms")) else { return }
+                let words = [try row.optionalText("warning"), try row.text("text")].compactMap(\.self)
+                guard isMeant(words.joined(separator: "\n"), try row.date("created_ms")) else { return }
                 guard let network = NetworkName(rawValue: try row.text("network")) else {
                     throw ArchiveError(column: "network")
                 }

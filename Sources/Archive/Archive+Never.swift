@@ -9,14 +9,6 @@ extension Archive {
     /// Why such a text is unfit.
     package static let never = "never"
 
-    /// The keys of all texts that are never sent.
-    ///
-    /// - Throws: The store's error.
-    package func neverKeys() async throws -> Set<String> {
-        let rows = try await storage.query("SELECT text_key FROM never_texts WHERE mirror = \(mirror)")
-        return Set(try rows.map { try $0.text("text_key") })
-    }
-
     /// Keeps a text from ever being chosen again.
     ///
     /// - Parameters:

@@ -7,8 +7,8 @@ extension Archive {
     /// transaction.
     ///
     /// A post that is known stays as it was; only what was missing is filled
-    /// in: its author, address, language, what it answers, and a time of day
-    /// that can be trusted. A known post that is no longer open leaves.
+    /// in: its author, address, language, warning, what it answers, and a time
+    /// of day that can be trusted. A known post that is no longer open leaves.
     ///
     /// - Parameters:
     ///   - posts: The human's posts, in any order.
@@ -62,6 +62,7 @@ extension Archive {
                 """
                 UPDATE posts SET text = \(post.text), language = \(post.language), has_media = \(post.hasMedia),
                     sensitive = \(post.isSensitive), mentions = \(post.mentions.map(\.value).joined(separator: " ")),
+                    warning = \(post.warning),
                     text_key = NULL, unfit = NULL, rules = ''
                 WHERE mirror = \(mirror) AND network = \(post.id.network.rawValue) AND post_id = \(post.id.value)
                 """)
@@ -111,6 +112,7 @@ extension Archive {
         try connection.execute(
             """
             UPDATE posts SET author = \(post.author.value), address = \(post.address), language = \(post.language),
+                warning = \(post.warning),
                 is_reply = \(post.isReply), reply_to_author = \(post.replyTo?.author?.value),
                 reply_to_post = \(post.replyTo?.post?.value), time_trusted = \(post.isTimeTrusted),
                 created_ms = \(post.createdAt), minute = \(time.minute.value), local_day = \(time.day.description),
@@ -154,6 +156,7 @@ extension Post {
         if author.value.isEmpty { post.author = other.author }
         post.address = address ?? other.address
         post.language = language ?? other.language
+        if isSensitive { post.warning = warning ?? other.warning }
         if let answered = other.replyTo {
             post.replyTo = ReplyTarget(
                 author: replyTo?.author ?? answered.author, post: replyTo?.post ?? answered.post)

@@ -10,20 +10,24 @@ package struct TextRules: Equatable, Sendable {
     package var limits: PublishingLimits
     /// Whether a reply must name the person answered, who is not notified otherwise.
     package var repliesNameThePerson: Bool
+    /// Whether a post with a warning is sent with that, where the network has a place for it, and not left out.
+    package var carriesWarnings: Bool
 
     /// - Parameters:
     ///   - network: Where the texts are sent.
     ///   - links: What becomes of links.
     ///   - limits: What the bot's server allows; nil for what is usual on the network.
     ///   - repliesNameThePerson: Whether a reply must name the person answered.
+    ///   - carriesWarnings: Whether a post with a warning is sent with that.
     package init(
         network: NetworkName = .mastodon, links: LinkRule = .kept, limits: PublishingLimits? = nil,
-        repliesNameThePerson: Bool = true
+        repliesNameThePerson: Bool = true, carriesWarnings: Bool = false
     ) {
         self.network = network
         self.links = links
         self.limits = limits ?? .usual(of: network)
         self.repliesNameThePerson = repliesNameThePerson
+        self.carriesWarnings = carriesWarnings
     }
 
     /// The fewest letters and digits that make a text worth sending.
@@ -44,7 +48,7 @@ package struct TextRules: Equatable, Sendable {
         if TextShape.beginsWithMention(text) {
             return .failure(Refusal(.mentionsOthers))
         }
-        return checked(cleaned(text), from: text)
+        return checked(cleaned(text), from: text, besides: warningLength(of: post))
     }
 
     /// The text to answer `handle` with, made of one of the human's old replies.
@@ -65,7 +69,7 @@ package struct TextRules: Equatable, Sendable {
         if !post.isReply { return .failure(Refusal(.notAReply)) }
         if let refusal = refusalOfOrigin(post) { return .failure(refusal) }
         let text = TextCleaning.withoutLeadingMentions(TextCleaning.normalized(post.text))
-        return checked(cleaned(text), from: text, prefix: prefix)
+        return checked(cleaned(text), from: text, prefix: prefix, besides: warningLength(of: post))
     }
 
     /// Which rules these are, as far as they decide ``preparation(of:)``: others may come to other results.
@@ -74,7 +78,8 @@ package struct TextRules: Equatable, Sendable {
     package var version: String {
         let address = limits.charactersPerURL.map(String.init) ?? "-"
         let bytes = limits.maximumBytes.map(String.init) ?? "-"
-        return "1 \(network.rawValue) \(links.rawValue) \(limits.unit.rawValue) \(address) \(bytes)"
+        let warnings = carriesWarnings ? " warned" : ""
+        return "1 \(network.rawValue) \(links.rawValue) \(limits.unit.rawValue) \(address) \(bytes)\(warnings)"
     }
 
     /// What a plan has to know of a post, found out before there is one.
@@ -88,7 +93,8 @@ package struct TextRules: Equatable, Sendable {
         var rules = self
         rules.limits.maximumCharacters = .max
         switch rules.text(for: post) {
-        case .success(let text): return (Self.textKey(text), nil, TextLength.count(text, limits: limits))
+        case .success(let text):
+            return (Self.textKey(text), nil, TextLength.count(text, limits: limits) + warningLength(of: post))
         case .failure(let refusal): return (Self.textKey(post.text), refusal.reason, 0)
         }
     }
@@ -97,9 +103,36 @@ package struct TextRules: Equatable, Sendable {
         if !post.visibility.isOpen { return Refusal(.notOpen) }
         if post.isRepost || TextShape.isManualRepost(post.text) { return Refusal(.isRepost) }
         if post.hasMedia { return Refusal(.hasMedia) }
-        if post.isSensitive { return Refusal(.sensitive) }
+        if post.isSensitive, warning(of: post) == nil { return Refusal(.sensitive) }
         if TextShape.isTruncated(post.text) { return Refusal(.truncated) }
         return nil
+    }
+
+    /// The labels that authors may put on their own posts on Bluesky.
+    private static let labels: Set<String> = ["sexual", "nudity", "porn", "graphic-media"]
+
+    /// The warning to send along with the text of a post.
+    ///
+    /// On Bluesky only its own labels are one; on X there is no place for any.
+    ///
+    /// - Parameter post: One of the human's posts.
+    /// - Returns: Nil if the post has none, or none that can be sent.
+    package func warning(of post: Post) -> String? {
+        guard carriesWarnings, post.isSensitive, let warning = post.warning else { return nil }
+        switch network {
+        case .mastodon:
+            let text = cleaned(TextCleaning.normalized(warning))
+            return text.isEmpty ? nil : text
+        case .bluesky:
+            let labels = warning.split(separator: " ").map(String.init)
+            return !labels.isEmpty && Self.labels.isSuperset(of: labels) ? warning : nil
+        case .x: return nil
+        }
+    }
+
+    /// How much of what a server allows a warning takes up: on Mastodon it counts as it is written.
+    private func warningLength(of post: Post) -> Int {
+        network == .mastodon ? warning(of: post)?.unicodeScalars.count ?? 0 : 0
     }
 
     private func cleaned(_ text: String) -> String {
@@ -110,7 +143,9 @@ package struct TextRules: Equatable, Sendable {
     }
 
     /// The text if it may be sent; what cleaning left is not believed but looked at.
-    private func checked(_ cleaned: String, from text: String, prefix: String = "") -> Result<String, Refusal> {
+    private func checked(
+        _ cleaned: String, from text: String, prefix: String = "", besides warningLength: Int
+    ) -> Result<String, Refusal> {
         switch links {
         case .kept: break
         case .leftOut: if TextShape.hasLink(text) || hasLink(cleaned) { return .failure(Refusal(.hasLink)) }
@@ -120,7 +155,9 @@ package struct TextRules: Equatable, Sendable {
         guard TextShape.wordCharacters(in: text) >= Self.minimumWordCharacters,
             TextShape.wordCharacters(in: cleaned) >= Self.minimumWordCharacters
         else { return .failure(Refusal(.noWords)) }
-        if let refusal = TextLength.refusal(of: prefix + cleaned, limits: limits) { return .failure(refusal) }
+        if let refusal = TextLength.refusal(of: prefix + cleaned, besides: warningLength, limits: limits) {
+            return .failure(refusal)
+        }
         return .success(prefix + cleaned)
     }
 
@@ -175,8 +212,8 @@ package enum TextLength {
     }
 
     /// Whether the text may be published on the server.
-    static func refusal(of text: String, limits: PublishingLimits) -> Refusal? {
-        let length = count(text, limits: limits)
+    static func refusal(of text: String, besides other: Int, limits: PublishingLimits) -> Refusal? {
+        let length = count(text, limits: limits) + other
         if length > limits.maximumCharacters {
             return Refusal(
                 .tooLong, "the text has \(length) characters, and the server allows \(limits.maximumCharacters)")

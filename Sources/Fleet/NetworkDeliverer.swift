@@ -148,7 +148,7 @@ package struct NetworkDeliverer: Deliverer {
         guard let wording = action.wording, action.target?.address.isEmpty != true else { return nil }
         return Draft(
             text: wording.text, replyTo: action.target?.address, bystanders: action.payload.reply?.bystanders ?? [],
-            visibility: wording.visibility, language: wording.language, key: action.key,
+            visibility: wording.visibility, language: wording.language, warning: wording.warning, key: action.key,
             createdAt: action.sending ?? action.due)
     }
 

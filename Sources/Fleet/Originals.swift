@@ -94,11 +94,16 @@ actor Originals {
             try await letGo(post.id)
             return .withheld
         }
-        guard let edited = found.editedAt else { return Self.isPlain(found.post) ? .kept : .withheld }
+        guard let edited = found.editedAt else { return mayBeUsed(found.post, from: post) ? .kept : .withheld }
         return try await follow(found, from: post, at: edited)
     }
 
-    private static func isPlain(_ post: Post) -> Bool { !post.isSensitive && !post.hasMedia }
+    /// Whether what the network shows of a post now may be repeated as far as its nature goes.
+    private func mayBeUsed(_ found: Post, from post: Post) -> Bool {
+        let rules = TextRules(configuration, limits: .usual(of: configuration.botNetwork))
+        return !found.hasMedia
+            && (!found.isSensitive || rules.warning(of: found) != nil && found.warning == post.warning)
+    }
 
     /// Notes that the network denies a post, and tells whether to believe it.
     private func isGoneForGood(_ id: PostID, from human: AccountGate) async throws -> Bool {
@@ -151,25 +156,25 @@ actor Originals {
 
     /// Lets the archive and the copies know of a change.
     private func follow(_ found: ObservedPost, from post: Post, at edited: Date) async throws -> Finding {
-        let isChanged = found.post.text != post.text
+        let isChanged = found.post.text != post.text || found.post.warning != post.warning
         if isChanged { try await archive.rewrite(found.post) }
         for copy in try await store.copies(of: post.id, before: edited) {
             try await follow(found.post, with: copy, at: edited)
         }
-        guard Self.isPlain(found.post) else { return .withheld }
-        return isChanged ? .edited : .kept
+        if isChanged { return .edited }
+        return mayBeUsed(found.post, from: post) ? .kept : .withheld
     }
 
     private func follow(_ post: Post, with copy: Action, at edited: Date) async throws {
-        guard configuration.editRule != .off else { return try await store.noteEdited(copy.id, text: nil, at: edited) }
+        guard configuration.editRule != .off else { return try await store.noteEdited(copy.id, at: edited) }
         let text = try await text(of: post, for: copy)
-        if text == copy.text { return try await store.noteEdited(copy.id, text: nil, at: edited) }
+        if text == copy.text, post.warning == copy.wording?.warning { return try await store.noteEdited(copy.id, at: edited) }
         guard configuration.editRule == .edit, let text, let bot, bot.capabilities.canEdit,
             let address = copy.remoteAddress, let wording = copy.wording
         else { return try await takeBack([copy], for: Action.Reason.sourceEdited) }
         let draft = Draft(
             text: text, visibility: wording.visibility, language: post.language, key: copy.key,
-            createdAt: copy.sending ?? copy.due)
+            createdAt: copy.sending ?? copy.due, warning: post.warning)
         do {
             try await bot.edit(address, draft)
         } catch let error as NetworkError {
@@ -180,7 +185,7 @@ actor Originals {
                     metadata: [LogKeys.action: "\(copy.id)", LogKeys.error: "\(error)"])
             }
         }
-        try await store.noteEdited(copy.id, text: text, at: edited)
+        try await store.noteEdited(copy.id, text: text, warning: post.warning, at: edited)
         logger.info("Change of the human's post followed", metadata: [LogKeys.action: "\(copy.id)"])
     }
 

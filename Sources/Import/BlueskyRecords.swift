@@ -108,7 +108,8 @@ final class BlueskyRun {
         }
         let facets = (value["facets"]?.list ?? []).compactMap(facet)
         let embed = value["embed"]?["$type"]?.name
-        let labels = value["labels"]?["values"]?.list.compactMap { $0["val"]?.text } ?? []
+        let labels = (value["labels"]?["values"]?.list.compactMap { $0["val"]?.text } ?? [])
+            .filter { !harmlessLabels.contains($0) }
         return Post(
             id: PostID(network: .bluesky, value: uri), author: owner,
             text: PlainText.fromBluesky(text, facets: facets.map(\.facet)), createdAt: createdAt,
@@ -116,10 +117,10 @@ final class BlueskyRun {
             language: value["langs"]?.list.lazy.compactMap(\.text).compactMap(LanguageTag.naming).first,
             // What we do not know is taken for media: the text may make no sense without it.
             hasMedia: embed.map { !plainEmbeds.contains($0) } ?? false,
-            isSensitive: !labels.allSatisfy(harmlessLabels.contains),
+            isSensitive: !labels.isEmpty,
             mentions: facets.flatMap(\.mentions).filter(RecordAddress.isDID).map {
                 AccountID(network: .bluesky, value: $0)
-            })
+            }, warning: labels.isEmpty ? nil : labels.joined(separator: " "))
     }
 
     /// A part of the text that is more than text, and the people it names; nil where it does not tell its place.

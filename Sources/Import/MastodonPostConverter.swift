@@ -37,13 +37,14 @@ struct MastodonPostConverter {
         }
         let mentions = note.mentions.prefix(Self.maximumMentions)
         let content = Self.content(note)
+        let warning = PlainText.cleaned(note.summary ?? "")
         return Post(
             id: PostID(network: .mastodon, value: id), author: owner.account,
             text: PlainText.fromHTML(content.html, mentions: Self.links(mentions, owner)), createdAt: createdAt,
             replyTo: replyTarget(note, owner), visibility: visibility, language: content.language,
             hasMedia: note.hasAttachments || note.isPoll,
-            isSensitive: note.isSensitive || !PlainText.cleaned(note.summary ?? "").isEmpty,
-            mentions: mentions.compactMap(owner.person))
+            isSensitive: note.isSensitive || !warning.isEmpty, mentions: mentions.compactMap(owner.person),
+            warning: warning.isEmpty ? nil : warning)
     }
 
     // MARK: Author

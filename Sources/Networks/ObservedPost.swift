@@ -48,6 +48,8 @@ package struct Draft: Sendable, Equatable {
     package var visibility: Visibility
     /// A BCP 47 language tag; nil where the language is not known.
     package var language: String?
+    /// A content warning, or Bluesky's labels with spaces between; nil for none, and on X, which has no place for one.
+    package var warning: String?
     /// The same for every attempt to publish this draft, different for every other draft; 1 through 64 letters,
     /// digits and hyphens.
     package var key: String
@@ -56,13 +58,14 @@ package struct Draft: Sendable, Equatable {
 
     package init(
         text: String, replyTo: String? = nil, bystanders: [AccountID] = [], visibility: Visibility = .unlisted,
-        language: String? = nil, key: String, createdAt: Date
+        language: String? = nil, warning: String? = nil, key: String, createdAt: Date
     ) {
         self.text = text
         self.replyTo = replyTo
         self.bystanders = bystanders
         self.visibility = visibility
         self.language = language
+        self.warning = warning
         self.key = key
         self.createdAt = createdAt
     }

@@ -97,9 +97,14 @@ extension Action {
         package var text: String
         package var language: String?
         package var visibility: Visibility
+        /// What it warns of, which goes along; nil for nothing.
+        package var warning: String?
 
-        package init(source: PostID, text: String, language: String? = nil, visibility: Visibility) {
+        package init(
+            source: PostID, text: String, language: String? = nil, visibility: Visibility, warning: String? = nil
+        ) {
             (self.source, self.text, self.language, self.visibility) = (source, text, language, visibility)
+            self.warning = warning
         }
     }
 

@@ -6,9 +6,9 @@ import Storage
 extension Action {
     static let columns: SQL = """
         id, kind, subject, state, due_ms, expires_ms, pinned, source_network, source_post_id, target_post_id,
-        target_network, target_author, target_address, bystanders, thread, visibility, language, text, key, sending_ms,
-        server_sending_ms, remote_id, remote_address, attempts, sends, next_attempt_ms, reason, explanation, undo_reason, undo_asked_ms, undo_attempts,
-        undo_next_ms, undo_outcome, created_ms, updated_ms
+        target_network, target_author, target_address, bystanders, thread, visibility, language, text, warning, key,
+        sending_ms, server_sending_ms, remote_id, remote_address, attempts, sends, next_attempt_ms, reason, explanation,
+        undo_reason, undo_asked_ms, undo_attempts, undo_next_ms, undo_outcome, created_ms, updated_ms
         """
 
     /// What is stored, in the order of ``columns``.
@@ -18,7 +18,8 @@ extension Action {
         \(wording?.source.network.rawValue), \(wording?.source.value), \(target?.post),
         \(target?.author.network.rawValue), \(target?.author.value), \(target?.address),
         \(payload.reply?.storedBystanders), \(payload.reply?.thread), \(wording?.visibility.rawValue),
-        \(wording?.language), \(text), \(key), \(sending?.milliseconds), \(serverSending?.milliseconds), \(remoteID),
+        \(wording?.language), \(text), \(wording?.warning), \(key), \(sending?.milliseconds),
+        \(serverSending?.milliseconds), \(remoteID),
         \(remoteAddress), \(attempts), \(sends), \(nextAttempt?.milliseconds), \(reason), \(explanation?.json),
         \(undo?.reason), \(undo?.asked.milliseconds), \(undo?.attempts), \(undo?.next?.milliseconds),
         \(isOfAnotherAccount ? Undo.rebound : undo?.outcome), \(created.milliseconds), \(updated.milliseconds)
@@ -67,7 +68,7 @@ extension Undo {
 
 /// Reads from a row what only some kinds of actions have.
 private struct ActionFields {
-    private static let ofWording = ["source_network", "source_post_id", "text", "visibility", "language"]
+    private static let ofWording = ["source_network", "source_post_id", "text", "visibility", "language", "warning"]
     private static let ofTarget = ["target_post_id", "target_network", "target_author", "target_address"]
     private static let ofReply = ["bystanders", "thread"]
 
@@ -101,7 +102,8 @@ private struct ActionFields {
         if try Self.ofWording.allSatisfy(isEmpty) { return nil }
         return Action.Wording(
             source: PostID(network: try word("source_network"), value: try present("source_post_id")),
-            text: try present("text"), language: try row.optionalText("language"), visibility: try word("visibility"))
+            text: try present("text"), language: try row.optionalText("language"), visibility: try word("visibility"),
+            warning: try row.optionalText("warning"))
     }
 
     private func target(_ subject: String) throws -> Action.Target {

@@ -74,14 +74,18 @@ extension OutboxStore {
     ///
     /// - Parameters:
     ///   - id: The action's identifier.
-    ///   - text: The copy's text now; nil if it stays.
+    ///   - text: The copy's text now; nil if it stays, with what it warns of.
+    ///   - warning: What it warns of.
     ///   - edited: When the original was changed.
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
-    package func noteEdited(_ id: String, text: String?, at edited: Date) async throws {
+    package func noteEdited(
+        _ id: String, text: String? = nil, warning: String? = nil, at edited: Date
+    ) async throws {
+        let wording: SQL = text.map { ", text = \($0), warning = \(warning)" } ?? ""
         try await write { connection in
             _ = try connection.execute(
                 """
-                UPDATE actions SET original_edited_ms = \(edited.milliseconds), text = COALESCE(\(text), text)
+                UPDATE actions SET original_edited_ms = \(edited.milliseconds)\(wording)
                 WHERE mirror = \(mirror) AND id = \(id) AND state = 'done'
                 """)
         }

@@ -66,7 +66,7 @@ extension OutboxStore {
         try connection.execute(
             """
             UPDATE actions SET subject = \(name), target_post_id = \(name), target_author = \(account.forgotten.value),
-                target_address = '', thread = CASE WHEN kind = 'reply' THEN \(name) END, bystanders = NULL, text = NULL,
+                target_address = '', thread = CASE WHEN kind = 'reply' THEN \(name) END, bystanders = NULL, text = NULL, warning = NULL,
                 source_network = NULL, source_post_id = NULL, visibility = NULL, language = NULL, explanation = NULL,
                 next_attempt_ms = NULL, remote_id = CASE WHEN kind = 'reply' THEN remote_id END,
                 remote_address = CASE WHEN kind = 'reply' THEN remote_address END

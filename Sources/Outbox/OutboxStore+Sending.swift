@@ -29,7 +29,7 @@ extension OutboxStore {
         return try await change(
             action, from: [.claimed], to: .sending, unlessPaused: true, now: now,
             """
-            text = \(wording?.text), language = \(wording?.language), visibility = \(wording?.visibility.rawValue),
+            text = \(wording?.text), warning = \(wording?.warning), language = \(wording?.language), visibility = \(wording?.visibility.rawValue),
             source_network = \(wording?.source.network.rawValue), source_post_id = \(wording?.source.value),
             explanation = \(kept(action.explanation)), sending_ms = \(now.milliseconds),
             server_sending_ms = \(serverTime?.milliseconds), next_attempt_ms = \(lookUp.milliseconds),

@@ -48,7 +48,8 @@ extension OutboxStore {
         var changes: SQL = "pinned = \(isPinned), \(Self.unclaimed)"
         if let wording {
             changes += """
-                , text = \(wording.text), language = \(wording.language), visibility = \(wording.visibility.rawValue),
+                , text = \(wording.text), warning = \(wording.warning), language = \(wording.language),
+                visibility = \(wording.visibility.rawValue),
                 source_network = \(wording.source.network.rawValue), source_post_id = \(wording.source.value),
                 explanation = COALESCE(\(explanation?.json), explanation)
                 """

@@ -45,6 +45,9 @@ package struct Post: Equatable, Sendable, Identifiable {
     package var hasMedia: Bool
     /// Marked sensitive, or behind a content warning.
     package var isSensitive: Bool
+    /// What the author warns of: the words of a content warning, or Bluesky's labels with spaces between; nil where that
+    /// is not told in a way that could be repeated.
+    package var warning: String?
     /// The people named in the text, as far as the network tells.
     package var mentions: [AccountID]
     /// What calls to the server where the post was read need to name it; nil for a post from a downloaded archive.
@@ -54,7 +57,7 @@ package struct Post: Equatable, Sendable, Identifiable {
         id: PostID, author: AccountID, text: String, createdAt: Date, isTimeTrusted: Bool = true,
         replyTo: ReplyTarget? = nil, isRepost: Bool = false, visibility: Visibility = .public,
         language: String? = nil, hasMedia: Bool = false, isSensitive: Bool = false, mentions: [AccountID] = [],
-        address: String? = nil
+        address: String? = nil, warning: String? = nil
     ) {
         self.id = id
         self.author = author
@@ -67,6 +70,7 @@ package struct Post: Equatable, Sendable, Identifiable {
         self.language = language
         self.hasMedia = hasMedia
         self.isSensitive = isSensitive
+        self.warning = warning
         self.mentions = mentions
         self.address = address
     }

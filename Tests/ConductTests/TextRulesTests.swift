@@ -91,4 +91,36 @@ import Testing
         }
         #expect(refusal.message == "the text has 27 characters, and the server allows 10")
     }
+
+    // MARK: Warnings
+
+    private func warned(_ warning: String?, text: String = "a long night", on network: NetworkName = .mastodon) -> Post
+    {
+        var warned = post(text, isSensitive: true)
+        (warned.id.network, warned.warning) = (network, warning)
+        return warned
+    }
+
+    @Test func aTextIsSentWithItsWarningOrNotAtAll() {
+        let (leaves, carries) = (TextRules(), TextRules(carriesWarnings: true))
+        #expect(leaves.text(for: warned("dark")).code == "sensitive" && leaves.warning(of: warned("dark")) == nil)
+        #expect(carries.text(for: warned("dark")).value == "a long night")
+        #expect(carries.warning(of: warned("dark  @pal@home.example")) == "dark  pal")
+        // Marked sensitive, and nothing says why.
+        #expect(carries.text(for: warned(nil)).code == "sensitive")
+        #expect(carries.warning(of: post("plain")) == nil)
+        #expect(TextRules(network: .x, carriesWarnings: true).text(for: warned("dark")).code == "sensitive")
+        let bluesky = TextRules(network: .bluesky, carriesWarnings: true)
+        #expect(bluesky.warning(of: warned("nudity porn", on: .bluesky)) == "nudity porn")
+        #expect(bluesky.warning(of: warned("nudity dark", on: .bluesky)) == nil)
+        #expect(leaves.version != carries.version && leaves.version == TextRules().version)
+    }
+
+    @Test func aWarningTakesUpWhatTheServerAllows() {
+        var rules = TextRules(carriesWarnings: true)
+        rules.limits.maximumCharacters = 20
+        #expect(rules.text(for: warned("12345678")).value != nil)
+        #expect(rules.text(for: warned("123456789")).code == "too-long")
+        #expect(rules.preparation(of: warned("12345678")).length == 20)
+    }
 }

@@ -33,7 +33,7 @@ import Testing
         "DATABASE_URL": databaseURL, "REDIS_URL": redisURL, "REDIS_TLS_VERIFY": "full",
         "MIRROR_BOT_HOME": "/srv/mirror", "TIME_ZONE": "Europe/Berlin", "SCHEDULE_MODEL": "raw", "BURSTS": "off",
         "QUIET_HOURS": "23:00-01:00, 12:00-12:02", "HOLD_WHILE_ACTIVE": "90m", "NO_REPEAT_DAYS": "90", "MAX_USES": "3",
-        "MIN_AGE_DAYS": "7", "MAX_AGE_DAYS": "3650", "LINKS": "off",
+        "MIN_AGE_DAYS": "7", "MAX_AGE_DAYS": "3650", "LINKS": "off", "CONTENT_WARNINGS": "carry",
         "MAX_PER_DAY": "12", "FAVORITE_RATE_THRESHOLD": "3.5", "FEATURES": "nouns", "FAVORITE_MODE": "off",
         "FAVORITES_PER_DAY": "4", "REVIEW": "replies", "FOLLOW_EDITS": "delete", "DELETE_ON_FAVORITE": "yes",
         "REPLIES_PER_PERSON": "2", "REPLIES_PER_THREAD": "6",
@@ -97,7 +97,8 @@ import Testing
         #expect(all.schedule.model == .raw && !all.schedule.bursts && all.schedule.maximumPerDay == 12)
         #expect(all.schedule.quiet.count == 122)
         #expect(all.noRepeatDays == 90 && all.minimumAgeDays == 7 && !all.links)
-        #expect(all.holdWhileActive == 5_400 && all.maximumUses == 3 && all.maximumAgeDays == 3_650)
+        #expect(
+            all.carriesWarnings && all.holdWhileActive == 5_400 && all.maximumUses == 3 && all.maximumAgeDays == 3_650)
         #expect(all.favorites.threshold == 3.5 && all.favorites.exampleLimit == 3_000)
         #expect(all.featureWords == .nouns && all.favoriteMode == .off && all.favoritesPerDay == 4)
         #expect(all.repliesPerPerson == 2 && all.repliesPerThread == 6 && all.archiveLimit == 2_000)
@@ -118,7 +119,9 @@ import Testing
         #expect(plain.schedule == ScheduleConfiguration())
         #expect(plain.favorites == (try FavoriteConfiguration()))
         #expect(plain.noRepeatDays == 180 && plain.minimumAgeDays == 30 && plain.links)
-        #expect(plain.holdWhileActive == nil && plain.maximumUses == nil && plain.maximumAgeDays == nil)
+        #expect(
+            !plain.carriesWarnings && plain.holdWhileActive == nil && plain.maximumUses == nil
+                && plain.maximumAgeDays == nil)
         #expect(plain.favoriteMode == .auto && plain.favoritesPerDay == 10 && plain.featureWords == .content)
         #expect(plain.repliesPerPerson == 3 && plain.repliesPerThread == 5)
         #expect(plain.archiveLimit == 10_000 && plain.dictionary == "ipadic-utf8")
@@ -222,7 +225,8 @@ import Testing
         ("LINKS", "ON"), ("FEATURES", "verbs"), ("FAVORITE_MODE", "always"), ("LOG_LEVEL", "loud"),
         ("LOG_FORMAT", "xml"), ("NO_REPEAT_DAYS", "-1"), ("NO_REPEAT_DAYS", "3651"), ("NO_REPEAT_DAYS", "1.5"),
         ("NO_REPEAT_DAYS", "ten"), ("NO_REPEAT_DAYS", "99999999999999999999"), ("MIN_AGE_DAYS", " 7"),
-        ("MAX_PER_DAY", "-1"), ("MAX_PER_DAY", "1001"), ("MAX_USES", "0"), ("MAX_USES", "None"), ("MAX_USES", "1001"),
+        ("CONTENT_WARNINGS", "yes"), ("MAX_PER_DAY", "-1"), ("MAX_PER_DAY", "1001"), ("MAX_USES", "0"),
+        ("MAX_USES", "None"), ("MAX_USES", "1001"),
         ("MAX_AGE_DAYS", "0"), ("MAX_AGE_DAYS", "ever"), ("HOLD_WHILE_ACTIVE", "2"), ("HOLD_WHILE_ACTIVE", "0h"),
         ("HOLD_WHILE_ACTIVE", "25h"), ("HOLD_WHILE_ACTIVE", "1441m"), ("HOLD_WHILE_ACTIVE", "-2h"),
         ("HOLD_WHILE_ACTIVE", "h"), ("HOLD_WHILE_ACTIVE", "99999999999999999999h"), ("HOLD_WHILE_ACTIVE", "2 h"),

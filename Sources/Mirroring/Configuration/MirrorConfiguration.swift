@@ -64,6 +64,8 @@ package struct MirrorConfiguration: Sendable {
     package private(set) var maximumAgeDays: Int?
     /// Whether posts with links are mirrored; on X whether links stay in them.
     package private(set) var links: Bool
+    /// Whether posts with content warnings are sent with these, and not left out.
+    package private(set) var carriesWarnings: Bool
     /// When the classifier says yes, and how much it remembers.
     package var favorites: FavoriteConfiguration
     /// The words that count as features.
@@ -138,6 +140,7 @@ package struct MirrorConfiguration: Sendable {
         minimumAgeDays = values.integer("MIN_AGE_DAYS")
         maximumAgeDays = values.integerOrNone("MAX_AGE_DAYS")
         links = Self.links(values)
+        carriesWarnings = values.text("CONTENT_WARNINGS") == "carry"
         favorites = try FavoriteConfiguration(
             threshold: values.text("FAVORITE_RATE_THRESHOLD").flatMap { Double($0) } ?? 2,
             exampleLimit: values.integer("EXAMPLE_LIMIT"),

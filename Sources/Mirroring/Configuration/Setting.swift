@@ -124,6 +124,9 @@ package struct Setting: Sendable {
                 "LINKS", "mirror posts that hold links; off where the bot is on X", form: switching, fallback: "on",
                 derived: { $0.text("BOT_NETWORK") == NetworkName.x.rawValue ? "off" : nil }),
             Setting(
+                "CONTENT_WARNINGS", "leave out posts with a content warning, or carry it along where the network can",
+                form: .choice(["leave", "carry"]), fallback: "leave"),
+            Setting(
                 "MAX_PER_DAY", "posts a day at most; with 0 the bot only answers and favorites",
                 form: .integer(0...1_000), fallback: "50"),
             Setting(

@@ -213,7 +213,8 @@ package struct MentionDecider: Sendable {
             switch rules.replyText(for: post, to: mention.author.handle) {
             case .success(let text):
                 usable[post.id] = Action.Wording(
-                    source: post.id, text: text, language: post.language, visibility: visibility(of: mention))
+                    source: post.id, text: text, language: post.language, visibility: visibility(of: mention),
+                    warning: rules.warning(of: post))
             case .failure(let refusal): refusals.append(refusal)
             }
         }

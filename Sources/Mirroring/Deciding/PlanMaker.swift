@@ -240,7 +240,7 @@ struct TextPool {
         taken.insert(choice.textKey)
         let wording = Action.Wording(
             source: post.id, text: text, language: post.language,
-            visibility: VisibilityRules.postVisibility(original: post.visibility))
+            visibility: VisibilityRules.postVisibility(original: post.visibility), warning: rules.warning(of: post))
         let why = choice.explanation
         return (wording, Explanation(why.description, pool: why.poolSize, windowMinutes: why.windowMinutes))
     }
@@ -331,6 +331,7 @@ extension TextRules {
         let network = configuration.botNetwork
         self.init(
             network: network, links: configuration.links ? .kept : network == .x ? .removed : .leftOut,
-            limits: limits, repliesNameThePerson: repliesNameThePerson)
+            limits: limits, repliesNameThePerson: repliesNameThePerson,
+            carriesWarnings: configuration.carriesWarnings)
     }
 }

@@ -22,7 +22,7 @@ struct Unwanted: Sendable {
     func reason(against post: Post, key: String) -> String? {
         if never.contains(key) { return Archive.never }
         guard !muted.isEmpty else { return nil }
-        return muted.reason(against: post.text, of: LocalTime(post.createdAt, in: zone).day)?.rawValue
+        return muted.reason(against: post.words, of: LocalTime(post.createdAt, in: zone).day)?.rawValue
     }
 }
 
@@ -31,12 +31,11 @@ extension Archive {
     ///
     /// - Throws: The store's error.
     func unwanted(in zone: TimeZone) async throws -> Unwanted {
-        let notes = try await muted()
+        let (never, notes) = try await unwanted()
         let names = notes.map { "\($0.kind) \($0.value)" }.sorted()
         // Where days begin decides which posts are of a muted one.
         let version = names.isEmpty ? "" : " " + StableHash.digest(of: names + [zone.identifier]).prefix(8).hexadecimal
-        return Unwanted(
-            never: try await neverKeys(), muted: Muted(notes), zone: zone, version: version)
+        return Unwanted(never: never, muted: Muted(notes), zone: zone, version: version)
     }
 
     /// Stores posts, but for those with a muted word.
@@ -46,11 +45,16 @@ extension Archive {
     /// - Throws: The store's error.
     package func keep(_ posts: [Post], timeZone: TimeZone, limit: Int?) async throws -> StoreSummary {
         let muted = Muted(try await muted())
-        let wanted = posts.filter { !muted.hasWord($0.text) }
+        let wanted = posts.filter { !muted.hasWord($0.words) }
         var summary = try await store(wanted, timeZone: timeZone, limit: limit)
         summary.unwanted += posts.count - wanted.count
         return summary
     }
+}
+
+extension Post {
+    /// All that somebody reads of it.
+    fileprivate var words: String { warning.map { "\($0)\n\(text)" } ?? text }
 }
 
 extension Muted {

@@ -292,11 +292,13 @@ package struct PlanChanges: Sendable {
             throw Obstacle(
                 description: "that post is not to be sent: \(ReportedReason(reason).text)", isMisuse: false)
         }
-        switch TextRules(mirror.configuration, limits: planner.limits).text(for: post) {
+        let rules = TextRules(mirror.configuration, limits: planner.limits)
+        switch rules.text(for: post) {
         case .success(let text):
             return Action.Wording(
                 source: post.id, text: text, language: post.language,
-                visibility: VisibilityRules.postVisibility(original: post.visibility))
+                visibility: VisibilityRules.postVisibility(original: post.visibility),
+                warning: rules.warning(of: post))
         case .failure(let refusal):
             throw Obstacle(description: "that post is not fit to be sent: \(refusal)", isMisuse: false)
         }

@@ -90,6 +90,8 @@ struct BlueskyPostRecord: Decodable, Sendable {
     let hasMedia: Bool
     /// Whether the author warns of the content.
     let isSensitive: Bool
+    /// The labels by which they do, with spaces between; nil without any.
+    let warning: String?
 
     /// What is attached without being a picture or film: a card for a link, a quoted post.
     private static let plainEmbeds: Set<String> = ["app.bsky.embed.external", "app.bsky.embed.record"]
@@ -159,7 +161,9 @@ struct BlueskyPostRecord: Decodable, Sendable {
         let embed = wire.object("embed")?.text("$type")
         hasMedia = wire.isPresent("embed") && !Self.plainEmbeds.contains(embed ?? "")
         let labels = wire.object("labels")?.list(of: WireObject.self, "values") ?? []
-        isSensitive = !labels.compactMap { $0.value(String.self, "val") }.allSatisfy(Self.harmlessLabels.contains)
+        let warnings = labels.compactMap { $0.value(String.self, "val") }.filter { !Self.harmlessLabels.contains($0) }
+        isSensitive = !warnings.isEmpty
+        warning = warnings.isEmpty ? nil : warnings.joined(separator: " ")
     }
 }
 

@@ -16,6 +16,7 @@ extension BlueskyNetwork {
             "$type": .text(RecordAddress.postCollection), "text": .text(draft.text),
             "createdAt": .text(draft.createdAt.rfc3339), "langs": language.map { .list([.text($0)]) },
             "facets": facets.isEmpty ? nil : .list(facets.map(\.json)), "reply": reply?.json,
+            "labels": draft.warning.map(Self.labels),
         ])
         let created = Date(rfc3339: draft.createdAt.rfc3339) ?? draft.createdAt
         let written = try await put(record, at: address, .publish) { (existing: BlueskyPostRecord) in
@@ -169,6 +170,14 @@ extension BlueskyNetwork {
 extension BlueskyNetwork {
     private static let selfLabels = "com.atproto.label.defs#selfLabels"
     private static let maximumAttempts = 2
+
+    /// What an author warns of, as a record holds it.
+    private static func labels(_ names: String) -> JSONValue {
+        .object([
+            "$type": .text(selfLabels),
+            "values": .list(names.split(separator: " ").map { .object(["val": .text(String($0))]) }),
+        ])
+    }
 
     package func labelAsBot() async throws {
         try requireSession(.labelAccount)

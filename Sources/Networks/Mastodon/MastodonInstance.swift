@@ -54,7 +54,7 @@ struct MastodonInstance: Decodable, Equatable {
     /// The limits for a text.
     ///
     /// Servers other than Mastodon may count code points, which are never fewer than graphemes, and links in full; so
-    /// what fits by that way of counting fits everywhere. Drafts have no content warning, which some would count too.
+    /// what fits by that way of counting fits everywhere. Content warnings count too.
     var limits: PublishingLimits {
         PublishingLimits(
             maximumCharacters: maximumCharacters ?? PublishingLimits.mastodon.maximumCharacters,

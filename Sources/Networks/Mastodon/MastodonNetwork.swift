@@ -243,6 +243,7 @@ extension MastodonNetwork {
         call.body = try JSONBody.encoded(
             JSONValue.object(leavingOutNil: [
                 "status": .text(draft.text), "language": Self.language(of: draft).map(JSONValue.text),
+                "spoiler_text": .text(draft.warning ?? ""), "sensitive": .flag(draft.warning != nil),
             ]))
         do {
             _ = try await session.value(MastodonStatus.self, call)
@@ -297,6 +298,7 @@ extension MastodonNetwork {
             JSONValue.object(leavingOutNil: [
                 "status": .text(draft.text), "in_reply_to_id": draft.replyTo.map(JSONValue.text),
                 "visibility": .text(draft.visibility.rawValue), "language": language(of: draft).map(JSONValue.text),
+                "spoiler_text": draft.warning.map(JSONValue.text), "sensitive": draft.warning.map { _ in .flag(true) },
             ]))
     }
 

@@ -36,13 +36,15 @@ struct MastodonTranslator {
     func post(_ wire: MastodonStatus, noticedAt: Date? = nil) -> ObservedPost? {
         guard let identity = Self.identity(of: wire), let account = wire.account else { return nil }
         let author = self.account(account)
+        let warning = PlainText.cleaned(wire.spoilerText)
         let post = Post(
             id: PostID(network: .mastodon, value: identity), author: author.id, text: text(of: wire),
             createdAt: wire.createdAt ?? noticedAt ?? now(), isTimeTrusted: wire.createdAt != nil,
             replyTo: replyTarget(of: wire, author: author.id, authorAddress: account.id), isRepost: wire.isReblog,
             visibility: Visibility(rawValue: wire.visibility) ?? .private, language: language(of: wire),
-            hasMedia: wire.hasMedia, isSensitive: wire.isSensitive || !PlainText.cleaned(wire.spoilerText).isEmpty,
-            mentions: wire.mentions.map { person($0.acct) }, address: wire.id)
+            hasMedia: wire.hasMedia, isSensitive: wire.isSensitive || !warning.isEmpty,
+            mentions: wire.mentions.map { person($0.acct) }, address: wire.id,
+            warning: warning.isEmpty ? nil : warning)
         return ObservedPost(
             post: post, author: author, address: wire.id, replyToAddress: wire.inReplyToID, editedAt: wire.editedAt,
             isFavorited: wire.isFavourited, replyNeedsApproval: needsApproval(wire.interactionPolicy?.reply, wire),
