@@ -168,13 +168,15 @@ actor Originals {
     private func follow(_ post: Post, with copy: Action, at edited: Date) async throws {
         guard configuration.editRule != .off else { return try await store.noteEdited(copy.id, at: edited) }
         let text = try await text(of: post, for: copy)
-        if text == copy.text, post.warning == copy.wording?.warning { return try await store.noteEdited(copy.id, at: edited) }
+        if text == copy.text, post.warning == copy.wording?.warning {
+            return try await store.noteEdited(copy.id, at: edited)
+        }
         guard configuration.editRule == .edit, let text, let bot, bot.capabilities.canEdit,
             let address = copy.remoteAddress, let wording = copy.wording
         else { return try await takeBack([copy], for: Action.Reason.sourceEdited) }
         let draft = Draft(
-            text: text, visibility: wording.visibility, language: post.language, key: copy.key,
-            createdAt: copy.sending ?? copy.due, warning: post.warning)
+            text: text, visibility: wording.visibility, language: post.language, warning: post.warning,
+            key: copy.key, createdAt: copy.sending ?? copy.due)
         do {
             try await bot.edit(address, draft)
         } catch let error as NetworkError {

@@ -29,9 +29,9 @@ extension OutboxStore {
         return try await change(
             action, from: [.claimed], to: .sending, unlessPaused: true, now: now,
             """
-            text = \(wording?.text), warning = \(wording?.warning), language = \(wording?.language), visibility = \(wording?.visibility.rawValue),
+            text = \(wording?.text), language = \(wording?.language), visibility = \(wording?.visibility.rawValue),
             source_network = \(wording?.source.network.rawValue), source_post_id = \(wording?.source.value),
-            explanation = \(kept(action.explanation)), sending_ms = \(now.milliseconds),
+            warning = \(wording?.warning), explanation = \(kept(action.explanation)), sending_ms = \(now.milliseconds),
             server_sending_ms = \(serverTime?.milliseconds), next_attempt_ms = \(lookUp.milliseconds),
             attempts = \(action.attempts + 1), sends = \(action.sends + 1)
             """)

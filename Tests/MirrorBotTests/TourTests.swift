@@ -14,7 +14,8 @@ import Testing
         let tour = try #require(blocks.first { $0.hasPrefix("mirror-bot demo --") && $0.contains("--keep") })
         return tour.split(separator: "\n").map { line in
             // A comment, unlike the number of a slot, stands behind a space and before one.
-            String(line.firstRange(of: " # ").map { line[..<$0.lowerBound] } ?? line).trimmingCharacters(in: .whitespaces)
+            String(line.firstRange(of: " # ").map { line[..<$0.lowerBound] } ?? line).trimmingCharacters(
+                in: .whitespaces)
         }
     }
 

@@ -125,12 +125,18 @@ import Transport
         #expect(try await gone.network.unfavorite(Loopback.favorite("9")) == .gone)
     }
 
-    @Test func anEditKeepsWhatItDoesNotName() async throws {
+    /// A server takes away the warning that an edit does not name.
+    @Test(arguments: [nil, "food"]) func anEditNamesWhatItWarnsOf(warning: String?) async throws {
         let loopback = try Loopback { $0.method == "PUT" ? .json(Wire.status("9")) : nil }
-        try await loopback.network.edit("9", draft(language: "ja"))
+        var draft = draft(language: "ja")
+        draft.warning = warning
+        try await loopback.network.edit("9", draft)
         let request = try #require(loopback.server.requests.first)
         #expect(request.target == "/api/v1/statuses/9" && request.header("Idempotency-Key") == nil)
-        #expect(String(decoding: request.body, as: UTF8.self) == #"{"language":"ja","status":"text"}"#)
+        let expected = """
+            {"language":"ja","sensitive":\(warning != nil),"spoiler_text":"\(warning ?? "")","status":"text"}
+            """
+        #expect(String(decoding: request.body, as: UTF8.self) == expected)
     }
 
     /// A server that knows the post, and no way to change it; and one on which it is gone.
