@@ -64,7 +64,6 @@ package struct Archive: Sendable {
                 """
                 UPDATE posts SET denied_ms = \(date?.milliseconds)
                 WHERE mirror = \(mirror) AND network = \(id.network.rawValue) AND post_id = \(id.value)
-                    AND COALESCE(denied_ms, -1) <> \(date?.milliseconds ?? -1)
                 """)
         }
     }

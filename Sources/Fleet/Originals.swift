@@ -89,7 +89,7 @@ actor Originals {
             return .kept
         }
         gone[post.id] = nil
-        try await archive.noteDenial(of: post.id, at: nil)
+        if try await archive.denial(of: post.id) != nil { try await archive.noteDenial(of: post.id, at: nil) }
         guard found.post.visibility.isOpen else {
             try await letGo(post.id)
             return .withheld

@@ -29,8 +29,19 @@ package struct Pause: Equatable, Sendable {
     package let until: Date?
     package let reason: String?
 
-    /// When it ends, for people.
-    package var ending: String { until.map { "until \($0.rfc3339)" } ?? "until mirror-bot resume" }
+    /// When it ends, for people; on the clock of a zone where it is known.
+    package func ending(in zone: TimeZone?) -> String {
+        until.map { "until \(Self.words($0, in: zone))" } ?? "until mirror-bot resume"
+    }
+
+    /// When it began, in the same words.
+    package func beginning(in zone: TimeZone?) -> String { Self.words(since, in: zone) }
+
+    private static func words(_ date: Date, in zone: TimeZone?) -> String {
+        guard let zone else { return date.rfc3339 }
+        let local = LocalTime(date, in: zone)
+        return "\(local.day) \(local.minute)"
+    }
 
     /// Whether it holds at that time.
     package func holds(at now: Date) -> Bool { until.map { now < $0 } ?? true }

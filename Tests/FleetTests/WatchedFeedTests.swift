@@ -18,20 +18,20 @@ import Testing
         let paper = try await PaperMirror(bot: .mastodon, human: .bluesky)
         #expect(
             try await names(paper.parts()) == [
-                "publisher", "bot-mentions", "bot-home", "human-posts", "human-favorites", "human-home",
+                "publisher", "bot-mentions", "bot-home", "human-posts", "human-favorites", "human-home", "originals",
             ])
         // As without an app password.
         paper.human?.with { $0.capabilities.feeds = [.ownPosts, .favorites] }
         #expect(
             try await names(paper.parts()) == [
-                "publisher", "bot-mentions", "bot-home", "human-posts", "human-favorites",
+                "publisher", "bot-mentions", "bot-home", "human-posts", "human-favorites", "originals",
             ])
         paper.bot.with { $0.capabilities.feeds = [.mentions, .ownPosts] }
         let parts = try await paper.parts()
-        #expect(names(parts) == ["publisher", "bot-mentions", "human-posts", "human-favorites"])
+        #expect(names(parts) == ["publisher", "bot-mentions", "human-posts", "human-favorites", "originals"])
         #expect(
             Passes(parts: parts).inOrder.map(\.name) == [
-                "human-posts", "human-favorites", "bot-mentions", "publisher",
+                "human-posts", "human-favorites", "originals", "bot-mentions", "publisher",
             ])
         #expect(paper.log.values.contains { $0.hasPrefix("info No favorites: the bot's home timeline is not read") })
     }

@@ -177,7 +177,7 @@ import Testing
         ("NETWORK", "friendster", "mastodon"), ("FAVORITE_MODE", "maybe", "off, suggest, auto"),
         ("SCHEDULE_MODEL", "guess", "kernel, raw"), ("FEATURES", "all", "content, nouns"), ("BURSTS", "yes", "on, off"),
         ("LINKS", "1", "on, off"), ("LOG_LEVEL", "loud", "trace"), ("LOG_FORMAT", "xml", "logfmt"),
-        ("POLL_SECONDS", "9", "10 to 3600"), ("MAX_PER_DAY", "0", "1 to 1000"), ("MAX_PER_DAY", "1e3", "1 to 1000"),
+        ("POLL_SECONDS", "9", "10 to 3600"), ("MAX_PER_DAY", "-1", "0 to 1000"), ("MAX_PER_DAY", "1e3", "0 to 1000"),
         ("ARCHIVE_LIMIT", "99999999999999999999", "100 to"), ("FAVORITE_RATE_THRESHOLD", "nan", "above 0"),
         ("FAVORITE_RATE_THRESHOLD", "-1", "above 0"), ("QUIET_HOURS", "all night", "23:00-07:00"),
         ("TIME_ZONE", "Mars/Olympus", "Europe/Berlin"), ("MIRROR", "Two Words", "a-z"),

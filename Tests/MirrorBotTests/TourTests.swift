@@ -39,9 +39,9 @@ import Testing
     @Test func theTourOfTheReadmeLeadsToItsEnd() async throws {
         let commands = try Self.commands()
         #expect(commands.count > 10)
-        // Nine in the morning in Tokyo: most of the day is still to come.
+        // Six in the morning in Tokyo: the day's posts are still to come.
         let rehearsal = Rehearsal.Settings(
-            origin: Date(timeIntervalSince1970: 1_780_444_800), started: Date(), factor: 1)
+            origin: Date(timeIntervalSince1970: 1_780_434_000), started: Date(), factor: 1)
         let stage = try Stage(rehearsal.variables.merging(["MIRROR_BOT_HOME": ""]) { $1 })
         let demo = try stage.start(Self.words(commands[0]))
         try await demo.waitForError("cd tour")

@@ -29,7 +29,8 @@ struct RunCommand: AsyncParsableCommand {
                 if dryRun { return try await pretend(worker) }
                 if let pause = try await mirror.table.pause(at: mirror.clock.now) {
                     worker.notePause()
-                    return print("nothing was done: mirror \(mirror.name) pauses \(pause.ending)")
+                    let end = pause.ending(in: try await mirror.knownTimeZone())
+                    return print("nothing was done: mirror \(mirror.name) pauses \(end)")
                 }
                 guard try await worker.runOnce() else {
                     throw CommandError(

@@ -93,7 +93,8 @@ struct IdleReasons {
 
     private func pausing(_ pause: Pause) -> String {
         let reason = pause.reason.map { ": \($0)" } ?? ""
-        return "nothing is sent: the mirror pauses since \(pause.since.rfc3339) \(pause.ending)\(reason)"
+        return
+            "nothing is sent: the mirror pauses since \(pause.beginning(in: zone)) \(pause.ending(in: zone))\(reason)"
     }
 
     private var money: [String] {
