@@ -103,6 +103,8 @@ extension Audit {
         if wasRefusedOnPurpose(action) || action.sends >= rules.sends || isOfUnknownAge(action) { return nil }
         // To who asked to stop meanwhile nothing is sent again.
         if let mention = mention(of: action), askedToStop(mention.handle, by: latest(action.updated)) { return nil }
+        // Nor what a person wanted back before anybody knew whether it had arrived.
+        if input.person.unwanted.union(input.person.perhapsUnwanted).contains(action.id) { return nil }
         let end = min(action.expires, sending + rules.resendWindow) - input.skew
         let start = lookUpTime(of: action) + input.skew
         guard hadTime(for: action, from: start, to: end, extra: rules.lookUpWait) else { return nil }
