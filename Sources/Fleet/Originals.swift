@@ -75,10 +75,8 @@ actor Originals {
         if gone[post.id] != nil { gone[post.id] = clock.now }
         let found: ObservedPost
         do {
-            guard let shown = try await human.lookUp(address) else {
-                if try await isGoneForGood(post.id, from: human) {
-                    try await letGo(post.id)
-                }
+            guard let shown = try await human.lookUp(address), shown.post.visibility.isOpen else {
+                if try await isGoneForGood(post.id, from: human) { try await letGo(post.id) }
                 return .withheld
             }
             found = shown
@@ -90,10 +88,6 @@ actor Originals {
         }
         gone[post.id] = nil
         if try await archive.denial(of: post.id) != nil { try await archive.noteDenial(of: post.id, at: nil) }
-        guard found.post.visibility.isOpen else {
-            try await letGo(post.id)
-            return .withheld
-        }
         guard let edited = found.editedAt else { return mayBeUsed(found.post, from: post) ? .kept : .withheld }
         return try await follow(found, from: post, at: edited)
     }
@@ -180,8 +174,11 @@ actor Originals {
         do {
             try await bot.edit(address, draft)
         } catch let error as NetworkError {
-            // Somebody deleted the copy, which is as well; anything else is tried again with the next look.
-            guard error.code == .notFound else {
+            // Somebody deleted the copy, which is as well; what may pass is tried again with the next look.
+            if error.code != .notFound {
+                if error.isPermanent, !error.stopsActor {
+                    return try await takeBack([copy], for: Action.Reason.sourceEdited)
+                }
                 return logger.notice(
                     "Change not followed yet",
                     metadata: [LogKeys.action: "\(copy.id)", LogKeys.error: "\(error)"])

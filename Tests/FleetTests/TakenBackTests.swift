@@ -290,6 +290,35 @@ import Testing
         #expect(paper.bot.with { $0.edited.isEmpty })
     }
 
+    /// A server that promises changes and refuses this one for good, or for now.
+    @Test(arguments: [(NetworkError.Code.rejected, "source-edited"), (.unavailable, nil)] as [(_, String?)])
+    func aRefusedChangeIsTakenBackOrTriedAgain(code: NetworkError.Code, reason: String?) async throws {
+        let (paper, parts) = try await published(1)
+        let bot = paper.bot
+        bot.with { $0.failure = { call, _ in call == .edit ? bot.error(code, call, outcome: .refused) : nil } }
+        change(0, of: paper) { post in
+            post.post.text = "thought number zero, said better"
+            post.editedAt = paper.clock.now - 1
+        }
+        _ = try await parts.originals.look()
+        #expect(try await slots(of: paper).map { $0.undo?.reason } == [reason])
+        bot.with { $0.failure = { _, _ in nil } }
+        try await paper.wait(3_601)
+        _ = try await parts.originals.look()
+        #expect(bot.with { $0.edited.count } == (reason == nil ? 1 : 0))
+    }
+
+    /// No network lets an author narrow what was posted, so that one such answer may be a mistake.
+    @Test func whatIsNoLongerForEverybodyGoesAfterASecondAnswer() async throws {
+        let (paper, parts) = try await published(1)
+        change(0, of: paper) { $0.post.visibility = .private }
+        _ = try await parts.originals.look()
+        #expect(try await slots(of: paper).map { $0.undo?.reason } == [nil])
+        try await paper.wait(660)
+        try await parts.originals.askAgain()
+        #expect(try await slots(of: paper).map { $0.undo?.reason } == ["source-gone"])
+    }
+
     /// What the human has corrected is not sent uncorrected.
     @Test func aTextThatWasChangedIsNotSentAsItWas() async throws {
         let (paper, parts) = try await paper(posts: 2, shown: [0, 1])
