@@ -114,7 +114,7 @@ package struct MirrorTable: Sendable {
             known.isEmpty ? "the database has none yet" : "the database has \(known.joined(separator: ", "))"
         throw ConfigurationError(
             configuration.values.origin("MIRROR") == .flag ? "--mirror" : "MIRROR",
-            "is \(mirror), but there is no such mirror: \(there); mirror-bot login and mirror-bot train make one")
+            "is \(mirror), but there is no such mirror: \(there); mirror-bot login, train and set make one")
     }
 
     /// Whether anything is stored under this name.

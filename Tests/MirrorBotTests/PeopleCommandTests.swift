@@ -48,6 +48,30 @@ import Testing
         #expect(people.map(\.stance.rawValue) == [word])
     }
 
+    /// What is known of a person after each change, for programs.
+    @Test func changesAreToldToPrograms() async throws {
+        struct Change: Decodable, Equatable {
+            var schema = "mirror-bot/person/1"
+            var account = "did:plc:abc"
+            var stance: String?
+            var sameAs: [String] = []
+            var unlearned = 0
+        }
+        func change(_ words: String...) async throws -> Change {
+            let ending = try await stage.run(words: ["people"] + words + ["--json"])
+            #expect(ending.status == 0, "\(ending.error)")
+            let decoder = JSONDecoder()
+            decoder.keyDecodingStrategy = .convertFromSnakeCase
+            return try decoder.decode(Change.self, from: Data(ending.output.utf8))
+        }
+        #expect(try await change("allow", "did:plc:abc") == Change(stance: "allow"))
+        let linked = try await change("link", "did:plc:abc", "pal@social.example")
+        #expect(linked == Change(stance: "allow", sameAs: ["pal@social.example"]))
+        #expect(try await change("unlink", "did:plc:abc") == Change(stance: "allow"))
+        #expect(try await change("unlink", "did:plc:abc") == Change(stance: "allow"))
+        #expect(try await change("deny", "did:plc:abc") == Change(stance: "deny"))
+    }
+
     @Test func denyingUnlearns() async throws {
         let settings = ["TIME_ZONE": "UTC"]
         let trained = try await stage.run(

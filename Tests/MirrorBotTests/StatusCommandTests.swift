@@ -98,8 +98,8 @@ import Testing
             #expect(ending.output.isEmpty)
             #expect(
                 ending.error == """
-                    error: \(start), but there is no such mirror: the database has first, second; mirror-bot login and \
-                    mirror-bot train make one
+                    error: \(start), but there is no such mirror: the database has first, second; mirror-bot login, \
+                    train and set make one
 
                     """)
         }

@@ -71,6 +71,10 @@ import Testing
             try await stage.run("unset", "MAX_PER_DAY", "LINKS").output
                 == "MAX_PER_DAY is no longer set\nnothing to do: LINKS was not set\n")
         #expect(try await stage.run("set", "--json").output.contains(#""schema" : "mirror-bot/set/1""#))
+        // A new mirror may begin with its settings; one that is only asked for does not.
+        #expect(try await stage.run("set", "--mirror", "second").status == 78)
+        #expect(try await stage.run("set", "MAX_PER_DAY=7", "--mirror", "second").status == 0)
+        #expect(try await stage.run("set", "--mirror", "second").output == "MAX_PER_DAY=7\n")
         // All or nothing, and no secret is shown.
         for (words, status, text) in [
             (["BURSTS=off", "MAX_PER_DAY=none"], 78, "MAX_PER_DAY is \"none\""),

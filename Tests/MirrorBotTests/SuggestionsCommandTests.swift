@@ -52,6 +52,18 @@ import Testing
         #expect(again.error.contains("is no suggestion that waits"))
     }
 
+    @Test func aDecisionIsToldToPrograms() async throws {
+        let id = try await suggest("https://a.example/@pal/1", on: .mastodon)
+        let ending = try await stage.run("suggestions", "dismiss", id, "abc", "--json")
+        #expect(ending.status == 64 && ending.error.contains("abc is no suggestion that waits"))
+        let keys = try #require(try JSONSerialization.jsonObject(with: Data(ending.output.utf8)) as? [String: Any])
+        #expect(keys["schema"] as? String == "mirror-bot/suggestion-decisions/1")
+        #expect(keys["unknown"] as? [String] == ["abc"])
+        let decided = try #require(keys["decided"] as? [[String: Any]])
+        #expect(decided.count == 1 && decided[0]["id"] as? String == id)
+        #expect(decided.first?["decision"] as? String == "dismissed")
+    }
+
     @Test func onXAPersonFavorites() async throws {
         let id = try await suggest("1234", on: .x)
         let keys = ["CONSUMER_KEY", "CONSUMER_SECRET", "ACCESS_TOKEN", "ACCESS_TOKEN_SECRET"]

@@ -27,7 +27,7 @@ struct MirrorsCommand: AsyncParsableCommand {
             }
             if json { return try JSONOutput.print(MirrorList(mirrors: found)) }
             guard !found.isEmpty else {
-                return print("there is none yet; mirror-bot login and mirror-bot train make one")
+                return print("there is none yet; mirror-bot login, train and set make one")
             }
             let width = found.map(\.name.count).max() ?? 0
             for mirror in found { print(mirror.line(nameWidth: width)) }

@@ -67,6 +67,7 @@ struct PeopleLinkCommand: AsyncParsableCommand {
     @OptionGroup var options: MirrorOptions
     @Argument(help: "An account.") var first: String
     @Argument(help: "Another account of the same person.") var second: String
+    @Flag(help: "Print JSON.") var json = false
 
     func run() async throws {
         try await options.withMirror(making: .database) { mirror in
@@ -75,6 +76,7 @@ struct PeopleLinkCommand: AsyncParsableCommand {
             guard accounts[0] != accounts[1] else { throw ValidationError("both are the same account") }
             try await mirror.people.link(accounts[0], accounts[1])
             let all = try await mirror.people.linked(to: accounts[0])
+            if json { return try await PersonChange.print(accounts[0], mirror) }
             print("one person: \(all.map { Printable.line($0.reference) }.joined(separator: ", "))")
         }
     }
@@ -88,14 +90,17 @@ struct PeopleUnlinkCommand: AsyncParsableCommand {
 
     @OptionGroup var options: MirrorOptions
     @Argument(help: "The account.") var account: String
+    @Flag(help: "Print JSON.") var json = false
 
     func run() async throws {
         try await options.withMirror { mirror in
             let id = try await PeopleBook(mirror: mirror).account(account)
             guard try await mirror.people.linked(to: id).count > 1 else {
+                if json { return try await PersonChange.print(id, mirror) }
                 return print("nothing to do: \(Printable.line(id.reference)) was linked to nobody")
             }
             try await mirror.people.unlink(id)
+            if json { return try await PersonChange.print(id, mirror) }
             print("on its own: \(Printable.line(id.reference))")
         }
     }
@@ -109,9 +114,10 @@ struct PeopleAllowCommand: AsyncParsableCommand {
 
     @OptionGroup var options: MirrorOptions
     @Argument(help: "The account.") var account: String
+    @Flag(help: "Print JSON.") var json = false
 
     func run() async throws {
-        try await PeopleBook.note(.allow, account, options)
+        try await PeopleBook.note(.allow, account, options, json: json)
     }
 }
 
@@ -123,9 +129,10 @@ struct PeopleDenyCommand: AsyncParsableCommand {
 
     @OptionGroup var options: MirrorOptions
     @Argument(help: "The account.") var account: String
+    @Flag(help: "Print JSON.") var json = false
 
     func run() async throws {
-        try await PeopleBook.note(.deny, account, options)
+        try await PeopleBook.note(.deny, account, options, json: json)
     }
 }
 
@@ -173,18 +180,39 @@ struct PeopleBook {
         return named.id
     }
 
-    static func note(_ stance: People.Stance, _ text: String, _ options: MirrorOptions) async throws {
+    static func note(
+        _ stance: People.Stance, _ text: String, _ options: MirrorOptions, json: Bool
+    ) async throws {
         try await options.withMirror(making: .database) { mirror in
             let id = try await PeopleBook(mirror: mirror).account(text)
-            if stance == .allow, try await mirror.people.readmit(id) {
+            if stance == .allow, try await mirror.people.readmit(id), !json {
                 print("no longer forgotten: \(Printable.line(id.reference))")
             }
             try await mirror.people.set(stance, for: id, reason: "operator", at: mirror.clock.now)
+            let unlearned = stance == .deny ? try await mirror.forgetLearning(of: id, now: mirror.clock.now) : 0
+            if json { return try await PersonChange.print(id, mirror, unlearned: unlearned) }
             print("\(stance == .deny ? "left alone from now on" : "allowed"): \(Printable.line(id.reference))")
-            guard stance == .deny else { return }
-            let unlearned = try await mirror.forgetLearning(of: id, now: mirror.clock.now)
             if unlearned > 0 { print("unlearned: \(unlearned) \(unlearned == 1 ? "post" : "posts") of theirs") }
         }
+    }
+}
+
+/// What is said of somebody after a change, for programs.
+private struct PersonChange: Encodable {
+    let schema = "mirror-bot/person/1"
+    let account: String
+    /// Nil where nothing is said.
+    let stance: String?
+    let sameAs: [String]
+    let unlearned: Int
+
+    static func print(_ id: AccountID, _ mirror: HumanMirror, unlearned: Int = 0) async throws {
+        let stance = try await mirror.people.stance(of: id)
+        let same = try await mirror.people.linked(to: id).filter { $0 != id }.map(\.reference)
+        try JSONOutput.print(
+            PersonChange(
+                account: id.reference, stance: stance == .none ? nil : stance.rawValue, sameAs: same,
+                unlearned: unlearned))
     }
 }
 

@@ -22,7 +22,9 @@ struct SetCommand: AsyncParsableCommand {
 
     func run() async throws {
         let values = try values()
-        try await options.withMirror(making: .database, opening: SetMirror.open) { mirror in
+        try await options.withMirror(
+            making: values.isEmpty ? .database : .mirror, opening: SetMirror.open
+        ) { mirror in
             if !values.isEmpty { try await mirror.set(values, now: mirror.clock.now) }
             let all = try await SettingTable(storage: mirror.storage, mirror: mirror.name).all()
             guard !json else { return try JSONOutput.print(SetReport(mirror: mirror.name, settings: all)) }

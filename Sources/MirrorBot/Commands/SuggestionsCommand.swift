@@ -61,11 +61,12 @@ struct SuggestionsApproveCommand: AsyncParsableCommand {
 
     @OptionGroup var options: MirrorOptions
     @Argument(help: "The suggestions' short names.") var ids: [String]
+    @Flag(help: "Print JSON.") var json = false
 
     func run() async throws {
         try await options.withMirror { mirror in
             let (review, now) = (SuggestionReview(mirror: mirror), mirror.clock.now)
-            try await SuggestionIDs(ids).forEach("approved") { try await review.approve($0, now: now) }
+            try await SuggestionIDs(ids: ids, json: json).forEach("approved") { try await review.approve($0, now: now) }
         }
     }
 }
@@ -78,11 +79,14 @@ struct SuggestionsDismissCommand: AsyncParsableCommand {
 
     @OptionGroup var options: MirrorOptions
     @Argument(help: "The suggestions' short names.") var ids: [String]
+    @Flag(help: "Print JSON.") var json = false
 
     func run() async throws {
         try await options.withMirror { mirror in
             let (review, now) = (SuggestionReview(mirror: mirror), mirror.clock.now)
-            try await SuggestionIDs(ids).forEach("dismissed") { try await review.dismiss($0, now: now) }
+            try await SuggestionIDs(ids: ids, json: json).forEach("dismissed") {
+                try await review.dismiss($0, now: now)
+            }
         }
     }
 }
@@ -90,23 +94,41 @@ struct SuggestionsDismissCommand: AsyncParsableCommand {
 /// The suggestions that a person named.
 private struct SuggestionIDs {
     let ids: [String]
-
-    init(_ ids: [String]) { self.ids = ids }
+    let json: Bool
 
     /// Decides about each; fails at the end if one of them was no suggestion.
     func forEach(_ word: String, _ decide: (String) async throws -> SuggestionReview.Outcome?) async throws {
+        var decided: [SuggestionDecisions.Decision] = []
         var unknown: [String] = []
         for id in ids {
             guard let outcome = try await decide(id) else {
                 unknown.append(id)
                 continue
             }
+            decided.append(.init(id: outcome.action.id, decision: word, notLearned: outcome.unlearned))
+            guard !json else { continue }
             let unlearned = outcome.unlearned.map { "; nothing was learned from that: \(Printable.line($0))" } ?? ""
             print("\(word) \(outcome.action.id)\(unlearned)")
         }
+        if json { try JSONOutput.print(SuggestionDecisions(decided: decided, unknown: unknown)) }
         guard let first = unknown.first else { return }
         throw CommandError(
             .usage, "\(Printable.line(first, columns: 60)) is no suggestion that waits; see mirror-bot suggestions")
+    }
+}
+
+/// What was decided, for programs.
+private struct SuggestionDecisions: Encodable {
+    let schema = "mirror-bot/suggestion-decisions/1"
+    let decided: [Decision]
+    /// What was named and is no suggestion that waits.
+    let unknown: [String]
+
+    struct Decision: Encodable {
+        let id: String
+        let decision: String
+        /// Why nothing was learned from it; nil if something was, or nothing is to be.
+        let notLearned: String?
     }
 }
 
