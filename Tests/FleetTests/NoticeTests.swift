@@ -44,6 +44,20 @@ import Testing
         try await mirror.storage.execute("UPDATE actions SET state = 'skipped' WHERE mirror = \(mirror.name)")
     }
 
+    @Test func whatOutlivedItsOriginalIsToldToo() async throws {
+        let server = try Self.server()
+        let mirror = try await BareMirror(variables: ["NOTIFY_URL": server.url]).open(clock: clock)
+        let notifier = try #require(Notifier(of: mirror))
+        defer { notifier.shutdown() }
+        let action = try await suggest("a", in: mirror)
+        try await mirror.storage.execute("UPDATE actions SET state = 'done' WHERE mirror = \(mirror.name)")
+        try await mirror.outbox(lease: nil).proposeUndos([action.id], reason: Action.Reason.sourceGone)
+        await notifier.look(pulse)
+        #expect(
+            try told(server).map(\.text)
+                == ["1 of the bot's posts outlived their originals: mirror-bot undo proposed."])
+    }
+
     @Test(arguments: Engine.allCases) func eachCauseIsToldOnceADayAndOnceWhenItIsOver(_ engine: Engine) async throws {
         let server = try Self.server()
         let mirror = try await BareMirror(engine, variables: ["NOTIFY_URL": server.url + "/hook?key=s3cr3t"])

@@ -64,7 +64,7 @@ package enum NoticeCause: String, CaseIterable, Codable, Sendable {
         case .unreachable: "It is tried again until it answers\(about). mirror-bot status says more."
         case .budget: "X is left alone\(about). X_BUDGET_USD_PER_MONTH changes that."
         case .clock: "It is \(detail ?? "far") off that of the network. Let a time server set it."
-        case .review: "\(detail ?? "Something") for your decision: mirror-bot suggestions."
+        case .review: "\(detail ?? "Something waits for your decision: mirror-bot status")."
         }
     }
 }

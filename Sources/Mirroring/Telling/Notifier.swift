@@ -204,10 +204,23 @@ extension HumanMirror {
             findings[.clock] =
                 abs(lead) > Self.clockTolerance ? .holds(since: now, detail: "\(Int(abs(lead))) s") : .isOver
         }
-        let waiting = try await outbox(lease: nil).suggestions(limit: Self.suggestionsCounted).count
-        let subject = waiting == 1 ? "1 action waits" : "\(waiting) actions wait"
-        findings[.review] = waiting == 0 ? .isOver : .holds(since: now, detail: subject)
+        findings[.review] = try await reviewFinding(now: now)
         return findings
+    }
+
+    private func reviewFinding(now: Date) async throws -> NoticeFinding {
+        let outbox = outbox(lease: nil)
+        let suggested = try await outbox.suggestions(limit: Self.suggestionsCounted).count
+        let proposed = try await outbox.undoTally().proposed
+        var parts: [String] = []
+        if suggested > 0 {
+            let subject = suggested == 1 ? "1 action waits" : "\(suggested) actions wait"
+            parts.append("\(subject) for your decision: mirror-bot suggestions")
+        }
+        if proposed > 0 {
+            parts.append("\(proposed) of the bot's posts outlived their originals: mirror-bot undo proposed")
+        }
+        return parts.isEmpty ? .isOver : .holds(since: now, detail: parts.joined(separator: "; "))
     }
 
     private func budgetFinding(now: Date) async throws -> NoticeFinding {
