@@ -42,6 +42,7 @@ actor Originals {
     private let account: AccountID
     private let archive: Archive
     private let store: OutboxStore
+    private let people: People
     private let configuration: MirrorConfiguration
     private let clock: any WallClock
     private let logger: Logger
@@ -52,13 +53,14 @@ actor Originals {
     /// `account` is whose posts the copies are.
     init(
         human: AccountGate?, bot: AccountGate?, account: AccountID, archive: Archive, store: OutboxStore,
-        configuration: MirrorConfiguration, clock: any WallClock, logger: Logger
+        people: People, configuration: MirrorConfiguration, clock: any WallClock, logger: Logger
     ) {
         self.human = human
         self.bot = bot
         self.account = account
         self.archive = archive
         self.store = store
+        self.people = people
         self.configuration = configuration
         self.clock = clock
         self.logger = logger
@@ -179,13 +181,14 @@ actor Originals {
                 if error.isPermanent, !error.stopsActor {
                     return try await takeBack([copy], for: Action.Reason.sourceEdited)
                 }
-                return logger.notice(
-                    "Change not followed yet",
-                    metadata: [LogKeys.action: "\(copy.id)", LogKeys.error: "\(error)"])
+                var metadata = await people.metadata(of: copy)
+                metadata[LogKeys.error] = "\(error)"
+                return logger.notice("Change not followed yet", metadata: metadata)
             }
         }
         try await store.noteEdited(copy.id, text: text, warning: post.warning, at: edited)
-        logger.info("Change of the human's post followed", metadata: [LogKeys.action: "\(copy.id)"])
+        let metadata = await people.metadata(of: copy)
+        logger.info("Change of the human's post followed", metadata: metadata)
     }
 
     /// What a copy would say now; nil if it would not be published any more.
@@ -210,8 +213,9 @@ actor Originals {
         let ids = copies.map(\.id)
         _ = try await store.askUndos(Array(ids.prefix(room)), reason: reason, now: now)
         for copy in copies.prefix(room) {
-            logger.info(
-                "Taking back", metadata: [LogKeys.action: "\(copy.id)", LogKeys.reason: "\(reason)"])
+            var metadata = await people.metadata(of: copy)
+            metadata[LogKeys.reason] = "\(reason)"
+            logger.info("Taking back", metadata: metadata)
         }
         let others = Array(ids.dropFirst(room))
         guard !others.isEmpty else { return }
