@@ -93,9 +93,7 @@ struct ForgetTextCommand: AsyncParsableCommand {
             question = "Remove \(posts(number)) with \"\(Printable.line(word, columns: 40))\"? [y/N] "
         case .gonePost, .muted: return
         }
-        guard yes || Confirmation.ask(question) else {
-            throw CommandError(.usage, "nothing was forgotten; answer y, or pass --yes")
-        }
+        try Confirmation.require(question, unless: yes, or: "nothing was forgotten")
     }
 
     private func takeBack(_ forgetting: Forgetting) async throws {

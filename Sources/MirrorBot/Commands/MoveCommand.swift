@@ -101,9 +101,7 @@ struct MoveCommand: AsyncParsableCommand {
         let age = leftover.since.map { " of \($0.rfc3339)" } ?? ""
         let kind = leftover.state == .left ? "as it was when it went away from there" : "not complete"
         StandardError.write("\(Printable.line(location.place)) has a copy of mirror \(name)\(age), \(kind)\n")
-        guard Confirmation.ask("Write over it? [y/N] ") else {
-            throw CommandError(.usage, "nothing was changed; answer y, or pass --yes")
-        }
+        try Confirmation.require("Write over it? [y/N] ", unless: yes)
     }
 
     private func stay(_ mirror: HumanMirror) async throws {
@@ -116,9 +114,7 @@ struct MoveCommand: AsyncParsableCommand {
             still run there, both would answer; and what it did there may happen again.
 
             """)
-        guard yes || Confirmation.ask("Let it live here again? [y/N] ") else {
-            throw CommandError(.usage, "nothing was changed; answer y, or pass --yes")
-        }
+        try Confirmation.require("Let it live here again? [y/N] ", unless: yes)
         _ = try await mirror.table.stay()
         Swift.print("mirror \(mirror.name) lives here again")
     }

@@ -33,9 +33,9 @@ struct PeopleForgetCommand: AsyncParsableCommand {
         try await options.withMirror(making: .database) { mirror in
             let id = try await PeopleBook(mirror: mirror).account(account)
             let all = try await mirror.people.linked(to: id).map { Printable.line($0.reference) }
-            guard yes || Confirmation.ask("Forget all there is about \(all.joined(separator: ", "))? [y/N] ") else {
-                throw CommandError(.usage, "nothing was forgotten; answer y, or pass --yes")
-            }
+            try Confirmation.require(
+                "Forget all there is about \(all.joined(separator: ", "))? [y/N] ", unless: yes,
+                or: "nothing was forgotten")
             let gone = try await mirror.forget(id, now: mirror.clock.now)
             if json { return try JSONOutput.print(Report(forgotten: gone)) }
             print("forgotten: \(all.joined(separator: ", "))")

@@ -30,8 +30,8 @@ struct ProfileCommand: AsyncParsableCommand {
             if json { try JSONOutput.print(proposal) } else { show(proposal) }
             guard proposal.proposed != nil else { return }
             if json, !yes { return }
-            guard yes || Confirmation.ask("Write this into the profile of @\(Printable.line(proposal.bot))? [y/N] ")
-            else { throw CommandError(.usage, "nothing was changed; answer y, or pass --yes") }
+            try Confirmation.require(
+                "Write this into the profile of @\(Printable.line(proposal.bot))? [y/N] ", unless: yes)
             guard try await mirror.writeProfile(proposal) else {
                 throw CommandError(
                     .tryLater, "could not write the profile: somebody changed it meanwhile; look at it again")

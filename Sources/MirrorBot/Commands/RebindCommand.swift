@@ -31,9 +31,7 @@ struct RebindCommand: AsyncParsableCommand {
                 return print("nothing to do: mirror \(name) is bound to what its credentials open")
             }
             for line in rebindings.flatMap(Self.lines) { StandardError.write(line + "\n") }
-            guard yes || Confirmation.ask("Bind mirror \(name) anew? [y/N] ") else {
-                throw CommandError(.usage, "nothing was changed; answer y, or pass --yes")
-            }
+            try Confirmation.require("Bind mirror \(name) anew? [y/N] ", unless: yes)
             guard try await mirror.rebind(rebindings, now: mirror.clock.now) else {
                 throw CommandError(
                     .tryLater, "could not bind mirror \(name) anew: a worker holds it; stop that one first")

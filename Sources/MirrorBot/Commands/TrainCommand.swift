@@ -168,9 +168,7 @@ struct TrainClearCommand: AsyncParsableCommand {
             let name = mirror.name
             let posts = try await mirror.archive.count()
             let question = "Remove \(posts) archived posts and everything learned by mirror \(name)? [y/N] "
-            guard yes || Confirmation.ask(question) else {
-                throw CommandError(.usage, "nothing was removed; answer y, or pass --yes")
-            }
+            try Confirmation.require(question, unless: yes, or: "nothing was removed")
             try await TrainingReset(mirror: mirror).clear()
             print("removed what mirror \(name) had learned")
         }
@@ -202,8 +200,19 @@ struct Patience: ParsableArguments {
 
 /// Asks a person at the terminal.
 enum Confirmation {
-    /// True only if a person answered yes; false where nobody can be asked.
-    static func ask(_ question: String) -> Bool {
+    /// Goes on only if a person answers yes, or has said so before.
+    ///
+    /// - Parameters:
+    ///   - question: What is asked; nobody is where there is no terminal.
+    ///   - yes: Whether the command was told not to ask.
+    ///   - outcome: What the command did otherwise, as "nothing was removed".
+    /// - Throws: ``CommandError`` for usage.
+    static func require(_ question: String, unless yes: Bool, or outcome: String = "nothing was changed") throws {
+        if yes || ask(question) { return }
+        throw CommandError(.usage, "\(outcome); answer y, or pass --yes")
+    }
+
+    private static func ask(_ question: String) -> Bool {
         guard isatty(STDIN_FILENO) == 1 else { return false }
         StandardError.write(question)
         return ["y", "yes"].contains(readLine()?.lowercased())

@@ -124,10 +124,7 @@ struct UndoCommand: AsyncParsableCommand {
     private func confirm(_ actions: [Action], _ scope: Undoing.Scope, _ mirror: HumanMirror) async throws {
         let zone = try await mirror.knownTimeZone() ?? .gmt
         if !yes { UndoView.announcement(actions, zone: zone).forEach { StandardError.write($0 + "\n") } }
-        let isOne = actions.count == 1
-        guard yes || Confirmation.ask("Take \(isOne ? "it" : "them") back? [y/N] ") else {
-            throw CommandError(.usage, "nothing was changed; answer y, or pass --yes")
-        }
+        try Confirmation.require("Take \(actions.count == 1 ? "it" : "them") back? [y/N] ", unless: yes)
         guard scope == .everything else { return }
         let handle = try await mirror.table.record().botHandle ?? "bot"
         let typed: String
