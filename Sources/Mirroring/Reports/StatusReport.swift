@@ -187,7 +187,7 @@ package struct StatusReporter: Sendable {
         let today = zone.map { LocalTime(now, in: $0).day }
         let plan = try await plan(today, zone, now: now)
         let (classifier, problem) = await classifier()
-        let suggestions = try await outbox.suggestions(limit: Self.suggestionsCounted).count
+        let suggestions = try await outbox.suggestionCount(limit: Self.suggestionsCounted)
         var recent: [StatusReport.Recent] = []
         for action in try await outbox.recent(recentShown) { recent.append(await self.recent(of: action)) }
         let accounts = try await FoundAccounts(in: mirror)

@@ -210,7 +210,7 @@ extension HumanMirror {
 
     private func reviewFinding(now: Date) async throws -> NoticeFinding {
         let outbox = outbox(lease: nil)
-        let suggested = try await outbox.suggestions(limit: Self.suggestionsCounted).count
+        let suggested = try await outbox.suggestionCount(limit: Self.suggestionsCounted)
         let proposed = try await outbox.undoTally().proposed
         var parts: [String] = []
         if suggested > 0 {
