@@ -145,7 +145,7 @@ actor Originals {
             guard human.pause(at: clock.now) == nil, !Task.isShuttingDownGracefully else { break }
             // What the archive let go for its age has no address any more to ask for.
             if let post = try await archive.post(id) { _ = try await find(post) }
-            try await store.noteFollowed(id, pace: .init(), now: clock.now)
+            try await store.noteFollowed(id, now: clock.now)
         }
         return clock.now + (isPriced ? Self.pricedInterval : Self.interval)
     }

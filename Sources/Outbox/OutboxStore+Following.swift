@@ -7,14 +7,9 @@ import Storage
 /// A copy is what the bot published of one, as a post or as a reply.
 extension OutboxStore {
     /// How often the original of a copy is looked at, in seconds, while the copy is young and later.
-    package struct FollowingPace: Equatable, Sendable {
-        package var young: TimeInterval = 3_600
-        package var old: TimeInterval = 86_400
-        /// Until when a copy is young.
-        package static let youth: TimeInterval = 30 * 86_400
-
-        package init(young: TimeInterval = 3_600, old: TimeInterval = 86_400) { (self.young, self.old) = (young, old) }
-    }
+    private static let (youngPace, oldPace): (TimeInterval, TimeInterval) = (3_600, 86_400)
+    /// Until when a copy is young, in seconds.
+    private static let youth: TimeInterval = 30 * 86_400
 
     /// The originals whose turn it is, those first that have waited longest.
     ///
@@ -30,7 +25,7 @@ extension OutboxStore {
             SELECT source_post_id, MIN(COALESCE(follow_ms, 0)) AS turn FROM actions
             WHERE mirror = \(mirror) AND source_network = \(network.rawValue) AND \(Self.standing)
                 AND (follow_ms IS NULL OR follow_ms <= \(now.milliseconds)
-                    OR follow_ms > \((now + 2 * FollowingPace().old).milliseconds))
+                    OR follow_ms > \((now + 2 * Self.oldPace).milliseconds))
             GROUP BY source_post_id ORDER BY turn, source_post_id LIMIT \(limit)
             """)
         return try rows.map { PostID(network: network, value: try $0.text("source_post_id")) }
@@ -39,12 +34,12 @@ extension OutboxStore {
     /// Notes that an original was looked at.
     ///
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
-    package func noteFollowed(_ original: PostID, pace: FollowingPace, now: Date) async throws {
+    package func noteFollowed(_ original: PostID, now: Date) async throws {
         try await write { connection in
             _ = try connection.execute(
                 """
-                UPDATE actions SET follow_ms = CASE WHEN sending_ms > \((now - FollowingPace.youth).milliseconds)
-                    THEN \((now + pace.young).milliseconds) ELSE \((now + pace.old).milliseconds) END
+                UPDATE actions SET follow_ms = CASE WHEN sending_ms > \((now - Self.youth).milliseconds)
+                    THEN \((now + Self.youngPace).milliseconds) ELSE \((now + Self.oldPace).milliseconds) END
                 WHERE mirror = \(mirror) AND \(Self.copies(of: original)) AND \(Self.standing)
                 """)
         }
