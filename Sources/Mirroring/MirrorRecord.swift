@@ -38,9 +38,7 @@ package struct Pause: Equatable, Sendable {
     package func beginning(in zone: TimeZone?) -> String { Self.words(since, in: zone) }
 
     private static func words(_ date: Date, in zone: TimeZone?) -> String {
-        guard let zone else { return date.rfc3339 }
-        let local = LocalTime(date, in: zone)
-        return "\(local.day) \(local.minute)"
+        zone.map { LocalTime(date, in: $0).description } ?? date.rfc3339
     }
 
     /// Whether it holds at that time.

@@ -175,9 +175,12 @@ package struct LocalDay: Hashable, Comparable, Codable, Sendable, CustomStringCo
 }
 
 /// What a clock on the wall of a time zone shows at an instant.
-package struct LocalTime: Hashable, Sendable {
+package struct LocalTime: Hashable, Sendable, CustomStringConvertible {
     package let day: LocalDay
     package let minute: MinuteOfDay
+
+    /// As people write it: `2026-11-20 14:05`.
+    package var description: String { "\(day) \(minute)" }
 
     /// - Parameters:
     ///   - date: The instant; one outside the years 1 to 9999 counts as the nearest instant inside.

@@ -64,9 +64,7 @@ enum Page {
 
     /// An instant as a clock shows it.
     static func time(_ date: Date, in zone: TimeZone) -> Markup {
-        let local = LocalTime(date, in: zone)
-        let shown = "\(local.day) \(local.minute)"
-        return "<time datetime=\"\(date.rfc3339)\">\(shown)</time>"
+        "<time datetime=\"\(date.rfc3339)\">\(LocalTime(date, in: zone).description)</time>"
     }
 
     private static let style: Markup = """

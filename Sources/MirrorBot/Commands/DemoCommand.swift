@@ -51,7 +51,8 @@ struct DemoCommand: AsyncParsableCommand {
         LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
         let bar = ProgressView()
         let line = DemoLine(terminal: .error)
-        let rehearsal = try Rehearsal(variables: ProcessInfo.processInfo.environment, accounts: [])
+        let rehearsal = try Rehearsal(
+            variables: Rehearsal.variables(in: ProcessInfo.processInfo.environment), accounts: [])
         let demo = Demo(
             network: network, from: from, days: days, seed: seed, zone: timeZone.flatMap(TimeZone.init(identifier:)),
             keep: keep, clock: rehearsal.clock ?? SystemClock(),
@@ -119,9 +120,9 @@ struct DemoLine: Sendable {
             ("●", counts.posts, "posts"), ("↩", counts.replies, "replies"), ("★", counts.favorites, "favorites"),
         ]
         let line =
-            "\(time.day) \(time.minute)  " + signs.map { "\($0.0) \($0.1) \($0.2)" }.joined(separator: "  ")
+            "\(time)  " + signs.map { "\($0.0) \($0.1) \($0.2)" }.joined(separator: "  ")
         guard Printable.width(line) > columns else { return line }
-        let short = "\(time.day) \(time.minute) " + signs.map { "\($0.0)\($0.1)" }.joined(separator: " ")
+        let short = "\(time) " + signs.map { "\($0.0)\($0.1)" }.joined(separator: " ")
         return Printable.line(short, columns: columns)
     }
 }

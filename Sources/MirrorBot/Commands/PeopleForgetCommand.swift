@@ -142,8 +142,5 @@ private struct PersonView {
         return Printable.lines(text).split(separator: "\n").map { "    \($0)" }
     }
 
-    private func time(_ date: Date) -> String {
-        let local = LocalTime(date, in: zone)
-        return "\(local.day) \(local.minute)"
-    }
+    private func time(_ date: Date) -> String { DateText.minute(date, in: zone) }
 }

@@ -157,7 +157,7 @@ package struct MirrorConfiguration: Sendable {
         dictionary = values.text("MECAB_DICTIONARY") ?? "ipadic-utf8"
         pollInterval = .seconds(values.integer("POLL_SECONDS"))
         isDyno = Self.isDyno(environment)
-        rehearsal = environment.filter { Rehearsal.isVariable($0.key) && !$0.value.isEmpty }
+        rehearsal = Rehearsal.variables(in: environment)
         self.environment = environment.filter {
             ["DYNO", "XDG_DATA_HOME", "HOME"].contains($0.key) || Rehearsal.isVariable($0.key)
         }

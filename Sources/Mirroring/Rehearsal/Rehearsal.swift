@@ -27,11 +27,10 @@ package struct Rehearsal: Sendable {
     /// Reads the variables of a rehearsal, which ``Settings`` explains; without any it is ``off``.
     ///
     /// - Parameters:
-    ///   - environment: The process environment; a variable that is set to nothing counts as not set.
+    ///   - values: As ``variables(in:)`` finds them.
     ///   - accounts: What the process would talk to.
     /// - Throws: ``ConfigurationError`` if one has no meaning, or if an account is not on this machine.
-    package init(variables environment: [String: String], accounts: [AccountConfiguration]) throws {
-        let values = environment.filter { Self.isVariable($0.key) && !$0.value.isEmpty }
+    package init(variables values: [String: String], accounts: [AccountConfiguration]) throws {
         guard let first = values.keys.min() else {
             self = .off
             return
@@ -106,6 +105,11 @@ extension Rehearsal {
             variables[.clockFile] = clockFile
             return Dictionary(uniqueKeysWithValues: variables.map { ($0.key.rawValue, $0.value) })
         }
+    }
+
+    /// Those of a process's variables that are of a rehearsal; one that is set to nothing counts as not set.
+    package static func variables(in environment: [String: String]) -> [String: String] {
+        environment.filter { isVariable($0.key) && !$0.value.isEmpty }
     }
 
     /// Whether a variable of the environment is one of a rehearsal.
