@@ -119,8 +119,7 @@ struct ForgetTextCommand: AsyncParsableCommand {
         case .gonePost: what = "that was forgotten already"
         case .muted(let kind, let value):
             let done = outcome.isNew ? "muted" : "that was muted already"
-            what =
-                "\(done): \(Printable.line(kind == "span" ? value.replacingOccurrences(of: "/", with: " to ") : value))"
+            what = "\(done): \(shownMute(kind, value))"
         }
         print(what)
         if case .muted("word", _) = subject { print("removed: \(posts(outcome.removed))") }
@@ -147,12 +146,15 @@ struct ForgetListCommand: AsyncParsableCommand {
         if output.json { return try JSONOutput.print(ForgetList(forgotten: found)) }
         guard !found.isEmpty else { return print("nothing is forgotten or muted") }
         for line in found {
-            let value = line.kind == "span" ? line.value.replacingOccurrences(of: "/", with: " to ") : line.value
-            print(
-                "\(LocalTime(line.noted, in: zone).day)  \(Printable.padded(line.kind, to: 6))  \(Printable.line(value))"
-            )
+            let kind = Printable.padded(line.kind, to: 6)
+            print("\(LocalTime(line.noted, in: zone).day)  \(kind)  \(shownMute(line.kind, line.value))")
         }
     }
+}
+
+/// What is muted or forgotten as a person reads it.
+private func shownMute(_ kind: String, _ value: String) -> String {
+    Printable.line(kind == "span" ? value.replacingOccurrences(of: "/", with: " to ") : value)
 }
 
 private struct ForgetReport: Encodable {
