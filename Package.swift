@@ -186,9 +186,8 @@ let package = Package(
         .executableTarget(
             name: "MirrorBot",
             dependencies: [
-                "Archive", "Evaluation", "Favorites", "Fleet", "Import", "MeCab", "Mirroring", "Networks", "Outbox",
-                "Posts",
-                "Redis", "Sandbox", "Schedule", "Storage", "Web", lifecycle, logging,
+                "Archive", "Blocking", "Evaluation", "Favorites", "Fleet", "Import", "MeCab", "Mirroring", "Networks",
+                "Outbox", "Posts", "Redis", "Sandbox", "Schedule", "Storage", "Web", lifecycle, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),

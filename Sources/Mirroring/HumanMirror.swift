@@ -1,4 +1,5 @@
 package import Archive
+import Blocking
 package import Favorites
 package import Foundation
 package import Logging
@@ -187,14 +188,7 @@ package struct HumanMirror: Sendable {
 
     /// Runs `body` on the mirror and closes it, whatever comes of that.
     package func closing<Value>(after body: (HumanMirror) async throws -> Value) async throws -> Value {
-        do {
-            let value = try await body(self)
-            await close()
-            return value
-        } catch {
-            await close()
-            throw error
-        }
+        try await afterwards(close) { try await body(self) }
     }
 
     /// What the mirror is called.

@@ -1,3 +1,4 @@
+import Blocking
 import Foundation
 package import Logging
 package import Outbox
@@ -140,13 +141,8 @@ package struct LeaseKeeper: Sendable {
         _ work: @escaping @Sendable (Lease) async throws -> Value
     ) async throws -> Value? {
         guard let lease = try await acquireNow() else { return nil }
-        do {
-            let value = try await holding(lease) { try await work(lease) }
-            await release(lease)
-            return value
-        } catch {
-            await release(lease)
-            throw error
+        return try await afterwards({ await release(lease) }) {
+            try await holding(lease) { try await work(lease) }
         }
     }
 

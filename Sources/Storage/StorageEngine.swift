@@ -1,3 +1,4 @@
+import Blocking
 import Foundation
 
 /// Where the data is.
@@ -148,14 +149,7 @@ package protocol StorageEngine: Sendable {
 extension StorageEngine {
     /// Runs `body` on the engine and closes it, whatever comes of that.
     package func closing<Value>(after body: (any StorageEngine) async throws -> Value) async throws -> Value {
-        do {
-            let value = try await body(self)
-            await close()
-            return value
-        } catch {
-            await close()
-            throw error
-        }
+        try await afterwards(close) { try await body(self) }
     }
 
     /// Runs `body` in one durable transaction, as if no other ran meanwhile; see ``run(_:_:)``.

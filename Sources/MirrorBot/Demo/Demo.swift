@@ -1,4 +1,5 @@
 import Archive
+import Blocking
 import Configuration
 import Favorites
 import Fleet
@@ -67,17 +68,13 @@ struct Demo {
         let sandbox = try await Sandbox.start(
             world: past.world(seed: seed, days: keep == nil ? days : days + Self.daysToTry, network: network),
             now: { time.withLock { $0.now } })
-        do {
+        try await afterwards(sandbox.stop) {
             let result = try await live(past, sandbox, clock, home: home)
             time.withLock { $0 = self.clock }
             if keep != nil {
                 try writeSettings(variables(home: home, zone: past.zone.zone, sandbox: sandbox), in: home)
             }
             try await show(result)
-            await sandbox.stop()
-        } catch {
-            await sandbox.stop()
-            throw error
         }
     }
 
