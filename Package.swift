@@ -142,7 +142,9 @@ let package = Package(
         target("Import", ["CArchive", "Posts", .product(name: "Crypto", package: "swift-crypto")]),
         target("Schedule", ["Posts"]),
         target("Favorites", ["Blocking", "MeCab", "Posts", "Redis", "Storage"]),
-        target("Conduct", ["Posts"]),
+        // Its rules are embedded, as the sandbox's sentences are.
+        .target(
+            name: "Conduct", dependencies: ["Posts"], resources: [.embedInCode("Resources")], swiftSettings: settings),
         target("Outbox", ["Posts", "Storage"]),
         target(
             "Networks", ["Posts", "Transport", lifecycle, logging, .product(name: "Crypto", package: "swift-crypto")]),
@@ -166,7 +168,7 @@ let package = Package(
             ]),
         target(
             "Evaluation",
-            ["Blocking", "Favorites", "Import", "MeCab", "Mirroring", "Posts", "Schedule", "Storage"]),
+            ["Blocking", "Conduct", "Favorites", "Import", "MeCab", "Mirroring", "Posts", "Schedule", "Storage"]),
         // What a browser shows: pages and drawings of the reports.
         target("Web", ["Mirroring", "Outbox", "Posts"]),
         // Its sentences are embedded, so that the demo of a binary moved to another folder still has something to say.

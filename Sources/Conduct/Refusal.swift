@@ -55,6 +55,35 @@ extension Refusal {
         case mutedWord = "muted-word"
         case mutedDay = "muted-day"
         case undecidable
+        case machineClient = "machine-client"
+        case quotesAPost = "quotes-a-post"
+        case checkIn = "check-in"
+        case appShare = "app-share"
+        case cutShare = "cut-share"
+        case mediaLeft = "media-left"
+        case numbersOnly = "numbers-only"
+        case linkOnly = "link-only"
+        case threadPart = "thread-part"
+        case namesSomebody = "names-somebody"
+        case tragedy
+        case greetingSeason = "greeting-season"
+        case thanksSomebody = "thanks-somebody"
+        case asksSomebody = "asks-somebody"
+        case event
+        case dated
+        case greetingTime = "greeting-time"
+        case timeBound = "time-bound"
+
+        /// Whether the rule is about texts that do not stand for themselves.
+        package var isOfFitness: Bool {
+            switch self {
+            case .machineClient, .quotesAPost, .checkIn, .appShare, .cutShare, .mediaLeft, .numbersOnly, .linkOnly,
+                .threadPart, .namesSomebody, .tragedy, .greetingSeason, .thanksSomebody, .asksSomebody, .event, .dated,
+                .greetingTime, .timeBound:
+                true
+            default: false
+            }
+        }
 
         /// What the rule says, where nothing more exact is known.
         package var sentence: String {
@@ -92,6 +121,24 @@ extension Refusal {
             case .mutedWord: "the post has a word that a person muted"
             case .mutedDay: "the post is of a day that a person muted"
             case .undecidable: "the post is of a form that cannot be kept"
+            case .machineClient: "a program wrote the post: nearly all that came from there leads to one site"
+            case .quotesAPost: "the text speaks about another post, which is not sent with it"
+            case .checkIn: "the text says where the human was"
+            case .appShare: "another program wrote the text"
+            case .cutShare: "the text is the beginning of something behind its link"
+            case .mediaLeft: "the text speaks about a picture that is not sent with it"
+            case .numbersOnly: "the text is hardly more than numbers or signs"
+            case .linkOnly: "the text is hardly more than its link"
+            case .threadPart: "the text goes on from another post, or in one"
+            case .namesSomebody: "the text names or addresses somebody"
+            case .tragedy: "the text is about a death or a disaster"
+            case .greetingSeason: "the text belongs to certain days of the year"
+            case .thanksSomebody: "the text thanks or congratulates somebody"
+            case .asksSomebody: "the text asks somebody for something"
+            case .event: "the text tells of something that was to happen or be had then"
+            case .dated: "the text names a day, a month or a year"
+            case .greetingTime: "the text belongs to certain hours or weekdays"
+            case .timeBound: "the text speaks of its own day"
             }
         }
     }

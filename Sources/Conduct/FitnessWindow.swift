@@ -1,0 +1,97 @@
+import Foundation
+package import Posts
+
+/// When a text is fit that is not always: days of the year, weekdays, months and times of the day, all of which must
+/// hold.
+package struct FitnessWindow: Hashable, Sendable, CustomStringConvertible {
+    enum Condition: Hashable {
+        /// From one day of every year to another, each as a hundredfold month and a day; may cross the year.
+        case days(Int, Int)
+        /// 1 is Monday.
+        case weekdays(Set<Int>)
+        case months(Set<Int>)
+        /// From one minute to another, both included; may cross midnight.
+        case times(Int, Int)
+    }
+
+    private(set) var conditions: [Condition]
+
+    init(_ conditions: [Condition]) { self.conditions = conditions }
+
+    /// The window of both.
+    func intersection(_ other: FitnessWindow?) -> FitnessWindow {
+        guard let other else { return self }
+        return FitnessWindow(other.conditions + conditions.filter { !other.conditions.contains($0) })
+    }
+
+    /// Whether the text is fit then.
+    ///
+    /// - Parameters:
+    ///   - day: A day of the mirror's clock.
+    ///   - minute: A minute of that day.
+    package func holds(on day: LocalDay, at minute: MinuteOfDay) -> Bool {
+        conditions.allSatisfy { condition in
+            switch condition {
+            case .days(let from, let to):
+                Self.contains(day.components.month * 100 + day.components.day, from, to)
+            case .weekdays(let weekdays): weekdays.contains(day.weekday)
+            case .months(let months): months.contains(day.components.month)
+            case .times(let from, let to): Self.contains(minute.value, from, to)
+            }
+        }
+    }
+
+    private static func contains(_ value: Int, _ from: Int, _ to: Int) -> Bool {
+        from <= to ? (from...to).contains(value) : value >= from || value <= to
+    }
+
+    /// As it is stored: `days 12-31..01-03; times 20:00..03:59; weekdays 1 5; months 12`.
+    package var description: String { conditions.map(Self.text).joined(separator: "; ") }
+
+    private static func text(_ condition: Condition) -> String {
+        func day(_ number: Int) -> String { two(number / 100) + "-" + two(number % 100) }
+        func time(_ minute: Int) -> String { two(minute / 60) + ":" + two(minute % 60) }
+        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        func list(_ numbers: Set<Int>) -> String { numbers.sorted().map(String.init).joined(separator: " ") }
+        return switch condition {
+        case .days(let from, let to): "days \(day(from))..\(day(to))"
+        case .weekdays(let numbers): "weekdays \(list(numbers))"
+        case .months(let numbers): "months \(list(numbers))"
+        case .times(let from, let to): "times \(time(from))..\(time(to))"
+        }
+    }
+
+    /// Nil unless this is what ``description`` gives.
+    package init?(_ stored: String) {
+        var conditions: [Condition] = []
+        for part in stored.split(separator: ";") {
+            let words = part.split(separator: " ").map(String.init)
+            guard words.count > 1, let condition = Self.condition(words[0], Array(words.dropFirst())) else {
+                return nil
+            }
+            conditions.append(condition)
+        }
+        guard !conditions.isEmpty else { return nil }
+        self.init(conditions)
+    }
+
+    private static func condition(_ kind: String, _ values: [String]) -> Condition? {
+        func ends(_ number: (String) -> Int?) -> (Int, Int)? {
+            let ends = values[0].components(separatedBy: "..").compactMap(number)
+            return values.count == 1 && ends.count == 2 ? (ends[0], ends[1]) : nil
+        }
+        func numbers(_ range: ClosedRange<Int>) -> Set<Int>? {
+            let numbers = values.compactMap { Int($0) }.filter(range.contains)
+            return numbers.count == values.count ? Set(numbers) : nil
+        }
+        switch kind {
+        case "days":
+            return ends { LocalDay("2000-\($0)").map { $0.components.month * 100 + $0.components.day } }
+                .map { .days($0.0, $0.1) }
+        case "times": return ends { MinuteOfDay(clock: $0)?.value }.map { .times($0.0, $0.1) }
+        case "weekdays": return numbers(1...7).map { .weekdays($0) }
+        case "months": return numbers(1...12).map { .months($0) }
+        default: return nil
+        }
+    }
+}
