@@ -89,6 +89,8 @@ extension OutboxStore {
 extension OutboxStore {
     /// Lets the worker deliver a suggestion: at once, or a post at its own time if that has not come.
     ///
+    /// A post is pinned thereby: its text is what a person agreed to, and no other takes its place.
+    ///
     /// - Parameters:
     ///   - id: The action's short identifier.
     ///   - now: When it becomes due.
@@ -100,7 +102,7 @@ extension OutboxStore {
         return try await steer(
             id, ifIn: [.suggested],
             """
-            state = 'planned', expires_ms = CASE WHEN \(hasTime) THEN expires_ms ELSE \(expires.milliseconds) END,
+            state = 'planned', pinned = CASE WHEN kind = 'post' THEN TRUE ELSE pinned END, expires_ms = CASE WHEN \(hasTime) THEN expires_ms ELSE \(expires.milliseconds) END,
                 due_ms = CASE WHEN \(hasTime) THEN due_ms ELSE \(now.milliseconds) END
             """, now: now)
     }
