@@ -2,8 +2,8 @@
 ///
 /// - Parameters:
 ///   - isolation: Where both run: with the caller.
-///   - body: What is done.
 ///   - end: What follows, also after an error or a cancellation.
+///   - body: What is done.
 /// - Returns: What `body` returns.
 /// - Throws: What `body` throws, after `end`.
 package func afterwards<Value>(
