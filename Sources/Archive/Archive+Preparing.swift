@@ -9,22 +9,77 @@ extension Archive {
         let textKey: String
         let unfit: String?
         let length: Int
+        let fitness: StoredFitness
 
         /// - Parameters:
         ///   - textKey: What texts that read the same have in common.
         ///   - unfit: Why the text may not be sent; nil if it may.
         ///   - length: How long a server finds what would be sent.
-        package init(textKey: String, unfit: String?, length: Int) {
+        ///   - fitness: Whether it stands for itself.
+        package init(textKey: String, unfit: String?, length: Int, fitness: StoredFitness = StoredFitness()) {
             self.textKey = textKey
             self.unfit = unfit
             self.length = length
+            self.fitness = fitness
         }
+    }
+
+    /// Whether a text stands for itself, as the rules found.
+    package struct StoredFitness: Equatable, Sendable {
+        /// How much must be given up to use it, from 0 for nothing.
+        package var grade = 0
+        /// When it is fit, as the rules write that; empty for always.
+        package var window = ""
+        /// The stable name of the first rule that speaks against it, if any does.
+        package var reason: String?
+
+        package init(grade: Int = 0, window: String = "", reason: String? = nil) {
+            (self.grade, self.window, self.reason) = (grade, window, reason)
+        }
+    }
+
+    /// Which texts may be used.
+    package struct TextFilter: Sendable {
+        /// The longest text, in the units of the rules.
+        package var longest: Int
+        /// Older posts are left out.
+        package var start: Date
+        /// Younger posts are left out.
+        package var end: Date
+        /// The highest grade of fitness that does.
+        package var grade: Int
+        /// The windows that hold, besides the empty one; nil if none has to.
+        package var windows: [String]?
+
+        package init(
+            longest: Int, after start: Date = .distantPast, before end: Date = .distantFuture, grade: Int = .max,
+            windows: [String]? = nil
+        ) {
+            (self.longest, self.start, self.end, self.grade, self.windows) = (longest, start, end, grade, windows)
+        }
+
+        /// A plus before a column keeps SQLite from another index, on that column.
+        fileprivate var condition: SQL {
+            let fit: SQL = "text_key IS NOT NULL AND unfit IS NULL AND length <= \(longest)"
+            let time: SQL = " AND +created_ms >= \(start) AND +created_ms <= \(end)"
+            let graded: SQL = grade < .max ? " AND grade <= \(grade)" : ""
+            return fit + time + graded + (windows.map { " AND fit_when IN \(list: $0 + [""])" } ?? "")
+        }
+    }
+
+    /// How many texts there are of each minute of the day that are equally fit.
+    package struct TextCount: Equatable, Sendable {
+        package let grade: Int
+        package let window: String
+        /// 1,440 numbers.
+        package internal(set) var minutes = [Int](repeating: 0, count: MinuteOfDay.count)
     }
 
     /// A text that may be sent, without its words.
     package struct StoredText: Equatable, Sendable {
         package let id: PostID
-        package let minute: MinuteOfDay
+        /// Nil where the time of day was lost.
+        package let minute: MinuteOfDay?
         package let textKey: String
         package let createdAt: Date
     }
@@ -51,13 +106,15 @@ extension Archive {
             let prepared = prepare(post)
             let row: [SQLValue] = [
                 post.id.network.rawValue.sqlValue, post.id.value.sqlValue, prepared.textKey.sqlValue,
-                prepared.unfit.sqlValue, prepared.length.sqlValue,
+                prepared.unfit.sqlValue, prepared.length.sqlValue, prepared.fitness.grade.sqlValue,
+                prepared.fitness.window.sqlValue, prepared.fitness.reason.sqlValue,
             ]
             rows += index == 0 ? "\(list: row)" : ", \(list: row)"
         }
         try await storage.execute(
             """
             UPDATE posts SET text_key = prepared.column3, unfit = prepared.column4, length = prepared.column5,
+                grade = prepared.column6, fit_when = prepared.column7, fit_reason = prepared.column8,
                 rules = \(version), last_used_ms = \(lastUse), uses = \(uses)
             FROM (VALUES \(rows)) AS prepared
             WHERE posts.mirror = \(mirror) AND posts.network = prepared.column1
@@ -109,6 +166,10 @@ extension Archive {
         package var replies = 0
         /// By the stable names of the rules that left them out.
         package var unfit: [String: Int] = [:]
+        /// Used on some days or at some hours only, by the rules that say so.
+        package var sometimes: [String: Int] = [:]
+        /// Used at any time.
+        package var fit = 0
         /// Longer than the bot's server takes.
         package var tooLong = 0
         /// Not judged yet; the next plan does it.
@@ -117,15 +178,18 @@ extension Archive {
 
     /// Counts what is not sent, for a person who asks.
     ///
-    /// - Parameter longest: The longest text, in the units of the rules.
+    /// - Parameter filter: The longest text, and how fit it has to be; the rest does not matter.
     /// - Returns: The numbers.
     /// - Throws: The store's error.
-    package func unsent(longest: Int) async throws -> Unsent {
+    package func unsent(_ filter: TextFilter) async throws -> Unsent {
         let rows = try await storage.query(
             """
             SELECT is_reply, COALESCE(unfit, '') AS unfit, CASE WHEN rules = '' THEN 1 ELSE 0 END AS unjudged,
-                CASE WHEN unfit IS NULL AND length > \(longest) THEN 1 ELSE 0 END AS too_long, COUNT(*) AS number
-            FROM posts WHERE mirror = \(mirror) GROUP BY 1, 2, 3, 4
+                CASE WHEN unfit IS NULL AND length > \(filter.longest) THEN 1 ELSE 0 END AS too_long,
+                CASE WHEN grade > \(filter.grade) THEN 1 ELSE 0 END AS refused,
+                CASE WHEN fit_when <> '' THEN 1 ELSE 0 END AS timed, COALESCE(fit_reason, '') AS fit_reason,
+                COUNT(*) AS number
+            FROM posts WHERE mirror = \(mirror) GROUP BY 1, 2, 3, 4, 5, 6, 7
             """)
         var unsent = Unsent()
         for row in rows {
@@ -138,97 +202,133 @@ extension Archive {
                 unsent.unfit[reason, default: 0] += number
             } else if try row.int("too_long") == 1 {
                 unsent.tooLong += number
+            } else if try row.int("refused") == 1 {
+                unsent.unfit[try row.text("fit_reason"), default: 0] += number
+            } else if try row.int("timed") == 1, filter.windows != nil {
+                unsent.sometimes[try row.text("fit_reason"), default: 0] += number
+            } else {
+                unsent.fit += number
             }
         }
         return unsent
     }
 
-    /// How many posts of each minute of the day have a text that may be sent.
+    /// Whether all that answers nobody was prepared by rules of one version that begins so.
     ///
-    /// - Parameters:
-    ///   - longest: The longest text, in the units of the rules.
-    ///   - start: Older posts do not count.
-    ///   - time: Younger posts do not count.
-    /// - Returns: 1,440 numbers.
-    /// - Throws: ``ArchiveError``, or the store's error.
-    package func textCounts(
-        longest: Int, after start: Date = .distantPast, before time: Date
-    ) async throws -> [Int] {
+    /// - Throws: The store's error.
+    package func isPrepared(by beginning: String) async throws -> Bool {
         let rows = try await storage.query(
             """
-            SELECT minute, COUNT(*) AS number FROM posts
-            WHERE mirror = \(mirror) AND \(Self.fit(longest)) AND +created_ms >= \(start) AND +created_ms <= \(time)
-            GROUP BY minute
+            SELECT COALESCE(MIN(rules), '') AS first, COALESCE(MAX(rules), '') AS last
+            FROM posts WHERE mirror = \(mirror) AND is_reply = FALSE
             """)
-        var counts = [Int](repeating: 0, count: MinuteOfDay.count)
+        guard let row = rows.first else { return true }
+        let first = try row.text("first")
+        return try first == row.text("last") && first.hasPrefix(beginning)
+    }
+
+    /// The posts whose author's program is known.
+    ///
+    /// - Parameter body: Told the program and the text of each.
+    /// - Throws: The store's error.
+    package func forEachClient(_ body: @escaping @Sendable (_ client: String, _ text: String) -> Void) async throws {
+        let mirror = mirror
+        try await storage.read { connection in
+            try connection.forEach(
+                "SELECT client, text FROM posts WHERE mirror = \(mirror) AND client IS NOT NULL"
+            ) { body(try $0.text("client"), try $0.text("text")) }
+        }
+    }
+
+    /// What the rules found of a post's text; nil if they have not judged it.
+    package func fitness(of id: PostID) async throws -> StoredFitness? {
+        let rows = try await storage.query(
+            """
+            SELECT grade, fit_when, fit_reason FROM posts
+            WHERE mirror = \(mirror) AND network = \(id.network.rawValue) AND post_id = \(id.value) AND rules <> ''
+            """)
+        return try rows.first.map {
+            StoredFitness(
+                grade: try $0.int("grade"), window: try $0.text("fit_when"), reason: try $0.optionalText("fit_reason"))
+        }
+    }
+
+    /// How many posts of each minute of the day have a text that may be sent; none whose time of day was lost.
+    ///
+    /// - Parameter filter: Which texts count.
+    /// - Returns: The numbers, for each grade and window that occurs.
+    /// - Throws: ``ArchiveError``, or the store's error.
+    package func textCounts(_ filter: TextFilter) async throws -> [TextCount] {
+        let rows = try await storage.query(
+            """
+            SELECT grade, fit_when, minute, COUNT(*) AS number FROM posts
+            WHERE mirror = \(mirror) AND time_trusted = TRUE AND \(filter.condition)
+            GROUP BY grade, fit_when, minute ORDER BY grade, fit_when
+            """)
+        var counts: [TextCount] = []
         for row in rows {
             guard let minute = MinuteOfDay(try row.int("minute")) else { throw ArchiveError(column: "minute") }
-            counts[minute.value] = try row.int("number")
+            let (grade, window) = (try row.int("grade"), try row.text("fit_when"))
+            if counts.last?.grade != grade || counts.last?.window != window {
+                counts.append(TextCount(grade: grade, window: window))
+            }
+            counts[counts.count - 1].minutes[minute.value] = try row.int("number")
         }
         return counts
     }
 
-    /// The texts of these minutes that may be sent.
+    /// The texts of these minutes that may be sent; none whose time of day was lost.
     ///
     /// - Parameters:
     ///   - minutes: Ranges that do not overlap.
-    ///   - longest: The longest text, in the units of the rules.
-    ///   - start: Older posts are left out.
-    ///   - time: Younger posts are left out.
+    ///   - filter: Which texts do.
     /// - Returns: The texts in any order, those that read the same too.
     /// - Throws: ``ArchiveError``, or the store's error.
-    package func texts(
-        in minutes: [ClosedRange<Int>], longest: Int, after start: Date = .distantPast, before time: Date
-    ) async throws -> [StoredText] {
+    package func texts(in minutes: [ClosedRange<Int>], _ filter: TextFilter) async throws -> [StoredText] {
         var texts: [StoredText] = []
         for range in minutes {
-            texts += try await storage.query(
-                """
-                SELECT network, post_id, minute, text_key, created_ms FROM posts
-                WHERE mirror = \(mirror) AND \(Self.fit(longest)) AND minute BETWEEN \(range.lowerBound)
-                    AND \(range.upperBound) AND +created_ms >= \(start) AND +created_ms <= \(time)
-                """
-            ).map(Self.text)
+            let minutes: SQL = "minute BETWEEN \(range.lowerBound) AND \(range.upperBound)"
+            texts += try await self.texts(where: "time_trusted = TRUE AND \(minutes) AND \(filter.condition)")
         }
         return texts
+    }
+
+    /// The texts that may be sent and whose time of day was lost.
+    ///
+    /// - Throws: ``ArchiveError``, or the store's error.
+    package func textsOfLostTimes(_ filter: TextFilter) async throws -> [StoredText] {
+        try await texts(where: "time_trusted = FALSE AND \(filter.condition)")
     }
 
     /// One of the texts of a minute, by its number from 0 in order of their time.
     ///
     /// - Returns: Nil if there are fewer.
-    package func text(
-        at minute: Int, number: Int, longest: Int, after start: Date = .distantPast, before time: Date
-    ) async throws -> StoredText? {
-        try await storage.query(
-            """
-            SELECT network, post_id, minute, text_key, created_ms FROM posts
-            WHERE mirror = \(mirror) AND \(Self.fit(longest)) AND minute = \(minute)
-                AND created_ms >= \(start) AND created_ms <= \(time)
-            ORDER BY created_ms, post_id, network LIMIT 1 OFFSET \(number)
-            """
-        ).first.map(Self.text)
+    package func text(at minute: Int, number: Int, _ filter: TextFilter) async throws -> StoredText? {
+        try await texts(
+            where: """
+                time_trusted = TRUE AND minute = \(minute) AND \(filter.condition)
+                ORDER BY created_ms, post_id, network LIMIT 1 OFFSET \(number)
+                """
+        ).first
     }
 
     /// Whether no other post of these minutes with the same text comes before.
     package func isFirst(
-        _ text: StoredText, in minutes: [ClosedRange<Int>], longest: Int, after start: Date = .distantPast,
-        before time: Date
+        _ text: StoredText, in minutes: [ClosedRange<Int>], _ filter: TextFilter
     ) async throws -> Bool {
-        let rows = try await storage.query(
-            """
-            SELECT network, post_id, minute, text_key, created_ms FROM posts
-            WHERE mirror = \(mirror) AND text_key = \(text.textKey) AND unfit IS NULL AND length <= \(longest)
-                AND +created_ms >= \(start) AND +created_ms <= \(time)
-            """)
-        let same = try rows.map(Self.text).filter { other in minutes.contains { $0.contains(other.minute.value) } }
+        let same = try await texts(where: "text_key = \(text.textKey) AND \(filter.condition)").filter { other in
+            minutes.contains { minutes in other.minute.map { minutes.contains($0.value) } ?? false }
+        }
         return !same.contains { $0.order < text.order }
     }
 
-    /// The conditions of the index by minute.
-    ///
-    /// A plus before a column keeps SQLite from another index, on that column.
-    private static func fit(_ longest: Int) -> SQL {
-        "text_key IS NOT NULL AND unfit IS NULL AND length <= \(longest)"
+    private func texts(where condition: SQL) async throws -> [StoredText] {
+        try await storage.query(
+            """
+            SELECT network, post_id, minute, time_trusted, text_key, created_ms FROM posts
+            WHERE mirror = \(mirror) AND \(condition)
+            """
+        ).map(Self.text)
     }
 
     private static func text(_ row: SQLRow) throws -> StoredText {
@@ -237,8 +337,9 @@ extension Archive {
         }
         guard let minute = MinuteOfDay(try row.int("minute")) else { throw ArchiveError(column: "minute") }
         return StoredText(
-            id: PostID(network: network, value: try row.text("post_id")), minute: minute,
-            textKey: try row.text("text_key"), createdAt: try row.date("created_ms"))
+            id: PostID(network: network, value: try row.text("post_id")),
+            minute: try row.boolean("time_trusted") ? minute : nil, textKey: try row.text("text_key"),
+            createdAt: try row.date("created_ms"))
     }
 }
 

@@ -7,8 +7,8 @@ extension Archive {
     /// transaction.
     ///
     /// A post that is known stays as it was; only what was missing is filled
-    /// in: its author, address, language, warning, what it answers, and a time
-    /// of day that can be trusted. A known post that is no longer open leaves.
+    /// in: its author, address, language, warning, client, what it answers, and a
+    /// time of day that can be trusted. A known post that is no longer open leaves.
     ///
     /// - Parameters:
     ///   - posts: The human's posts, in any order.
@@ -112,7 +112,7 @@ extension Archive {
         try connection.execute(
             """
             UPDATE posts SET author = \(post.author.value), address = \(post.address), language = \(post.language),
-                warning = \(post.warning),
+                warning = \(post.warning), client = \(post.client),
                 is_reply = \(post.isReply), reply_to_author = \(post.replyTo?.author?.value),
                 reply_to_post = \(post.replyTo?.post?.value), time_trusted = \(post.isTimeTrusted),
                 created_ms = \(post.createdAt), minute = \(time.minute.value), local_day = \(time.day.description),
@@ -156,6 +156,7 @@ extension Post {
         if author.value.isEmpty { post.author = other.author }
         post.address = address ?? other.address
         post.language = language ?? other.language
+        post.client = client ?? other.client
         if isSensitive { post.warning = warning ?? other.warning }
         if let answered = other.replyTo {
             post.replyTo = ReplyTarget(

@@ -10,13 +10,13 @@ enum PostRow {
         ("is_reply", .boolean), ("reply_to_author", .text), ("reply_to_post", .text), ("visibility", .text),
         ("language", .text), ("has_media", .boolean), ("mentions", .text),
         ("sensitive", .boolean), ("time_trusted", .boolean),
-        ("warning", .text),
+        ("warning", .text), ("client", .text),
     ]
 
     /// The columns of which ``post(_:)`` makes a post.
     static let selection: SQL = """
         SELECT network, post_id, author, address, text, created_ms, is_reply, reply_to_author, reply_to_post,
-            visibility, language, has_media, mentions, sensitive, time_trusted, warning
+            visibility, language, has_media, mentions, sensitive, time_trusted, warning, client
         FROM posts
         """
 
@@ -30,7 +30,7 @@ enum PostRow {
             post.replyTo?.author?.value.sqlValue ?? .null, post.replyTo?.post?.value.sqlValue ?? .null,
             post.visibility.rawValue.sqlValue, post.language.sqlValue, post.hasMedia.sqlValue,
             post.mentions.map(\.value).joined(separator: " ").sqlValue, post.isSensitive.sqlValue,
-            post.isTimeTrusted.sqlValue, post.warning.sqlValue,
+            post.isTimeTrusted.sqlValue, post.warning.sqlValue, post.client.sqlValue,
         ]
     }
 
@@ -53,7 +53,8 @@ enum PostRow {
             language: try row.optionalText("language"), hasMedia: try row.boolean("has_media"),
             isSensitive: try row.boolean("sensitive"),
             mentions: try row.text("mentions").split(separator: " ").map { account(String($0)) },
-            address: try row.optionalText("address"), warning: try row.optionalText("warning"))
+            address: try row.optionalText("address"), warning: try row.optionalText("warning"),
+            client: try row.optionalText("client"))
     }
 
     /// Deletes posts, a few hundred in one statement.
@@ -81,7 +82,7 @@ extension Post {
     /// Whether nothing has to be changed, as in nearly every post; false where it takes a closer look.
     private var isStorable: Bool {
         !id.value.containsNUL && !author.value.containsNUL && address?.containsNUL != true && !text.containsNUL
-            && language?.containsNUL != true && warning?.containsNUL != true
+            && language?.containsNUL != true && warning?.containsNUL != true && client?.containsNUL != true
             && replyTo?.author?.value.containsNUL != true
             && replyTo?.post?.value.containsNUL != true && Self.times.contains(createdAt.timeIntervalSince1970)
             && mentions.allSatisfy { $0.value.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
@@ -98,6 +99,7 @@ extension Post {
         post.text = text.withoutNUL
         post.language = language?.withoutNUL
         post.warning = warning?.withoutNUL
+        post.client = client?.withoutNUL
         post.replyTo?.author?.value = replyTo?.author?.value.withoutNUL ?? ""
         post.replyTo?.post?.value = replyTo?.post?.value.withoutNUL ?? ""
         // Account names hold no spaces; what does is no account, and would come back as two.

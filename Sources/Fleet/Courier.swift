@@ -236,6 +236,8 @@ package actor Courier {
             return Action.Reason.sourceGone
         }
         if let reason = try await planner.objection(to: post) { return reason }
+        // A person who pins a text has read it.
+        if !action.isPinned, let reason = try await planner.unfitness(of: id, at: clock.now) { return reason }
         return switch try await originals.find(post) {
         case .kept: nil
         case .edited: Action.Reason.sourceEdited

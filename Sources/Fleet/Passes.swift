@@ -184,8 +184,13 @@ struct Passes: Sendable {
         let posts = items.map(\.post)
         _ = try await parts.archive.keep(posts, timeZone: parts.zone, limit: parts.configuration.archiveLimit)
         try await parts.hold.note(posts, now: parts.clock.now)
+        try await judge()
         return []
     }
+
+    /// Finds out what the human's new texts are good for, and after a change of the rules all of them, so that no plan has to wait
+    /// for that.
+    func judge() async throws { try await parts.archive.prepare(by: parts.planner.judge) }
 
     private func learn(
         _ events: [FavoriteEvent], with classifier: Favorites, knowing session: FavoriteSession? = nil

@@ -51,8 +51,7 @@ extension Worker {
         let activated = try await mirror.table.activate(now: activated ?? clock.now)
         let limits = try await bot.limits()
         let store = mirror.outbox(lease: lease)
-        let planner = PlanMaker(
-            archive: mirror.archive, store: store, configuration: configuration, zone: zone, limits: limits)
+        let planner = mirror.planMaker(zone: zone, store: store, limits: limits)
         let hold = SlotHold(archive: mirror.archive, store: store, configuration: configuration, zone: zone)
         let delivery = Delivery(
             store: store, deliverer: deliverer ?? NetworkDeliverer(network: bot, people: mirror.people, logger: logger),

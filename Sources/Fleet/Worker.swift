@@ -303,6 +303,7 @@ package struct Worker: Sendable {
         let tidying = loop("tidying") { [clock] in
             ProcessHeap.giveBack()
             try await passes.clean()
+            try await passes.judge()
             return clock.now + 3_600
         }
         let changes = loop("changes") { [clock, mirror, pulse] in

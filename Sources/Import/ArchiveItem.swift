@@ -5,6 +5,8 @@ package import Posts
 package enum ImportPurpose: Sendable {
     /// The human's own posts: every post of an X archive, every line of JSON Lines.
     case scheduler
+    /// The same, to be looked at and not kept: a line of JSON Lines need not say who wrote it, or when.
+    case texts
     /// What the human favorited and what not: the likes of an X archive, the lines of JSON Lines that say `favorite`.
     case classifier
 }

@@ -10,6 +10,8 @@ package struct ArchiveReader: Sendable {
     private static let formats: [any ArchiveFormat.Type] = [XArchive.self, MastodonArchive.self]
 
     private let request: ImportRequest
+    /// What JSON Lines are read for; an archive is the same whether its posts are kept or looked at.
+    private let purpose: ImportPurpose
 
     /// - Parameters:
     ///   - path: The zip, the tar, the folder or the file; `-` is JSON Lines from standard input.
@@ -22,8 +24,10 @@ package struct ArchiveReader: Sendable {
         path: String, purpose: ImportPurpose, network: NetworkName = .mastodon, localHost: String? = nil,
         limits: ImportLimits = ImportLimits()
     ) {
+        self.purpose = purpose
         request = ImportRequest(
-            path: path, purpose: purpose, network: network, localHost: localHost, limits: limits)
+            path: path, purpose: purpose == .texts ? .scheduler : purpose, network: network, localHost: localHost,
+            limits: limits)
     }
 
     /// Reads everything that serves the purpose, in the order of the archive; blocks the thread while it does.
@@ -65,7 +69,7 @@ package struct ArchiveReader: Sendable {
 
     private var lines: JSONLinesReader {
         JSONLinesReader(
-            path: request.path, purpose: request.purpose, network: request.network, localHost: request.localHost,
+            path: request.path, purpose: purpose, network: request.network, localHost: request.localHost,
             limits: request.limits)
     }
 

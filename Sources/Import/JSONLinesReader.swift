@@ -4,8 +4,8 @@ package import Posts
 /// Reads JSON Lines, one object a line, from a file, a pipe or standard input.
 ///
 /// `id`, `author`, `text` and `created_at` (RFC 3339) are the fields of every line; `favorite`, `reply_to_author`,
-/// `reply_to_post`, `visibility` and `language` may follow. Unknown fields are passed over. For the classifier a line
-/// without `author` or `created_at` is good enough.
+/// `reply_to_post`, `visibility`, `language` and `source` may follow. Unknown fields are passed over. For the classifier,
+/// and to look at texts, a line without `author` or `created_at` is good enough.
 package struct JSONLinesReader: Sendable {
     private let path: String
     private let purpose: ImportPurpose
@@ -36,13 +36,31 @@ package struct JSONLinesReader: Sendable {
     /// - Returns: What was read and what was not.
     /// - Throws: ``ImportError`` if the input cannot be opened or read or holds no line that can be used.
     package func read(_ body: (ArchiveItem) throws -> Void) throws -> ImportSummary {
+        try read { try hand(over: try JSONLine($0), to: body, &$1) }
+    }
+
+    /// Reads what somebody says of texts: `id`, `fit` (true or false) and `reason`, the name of a rule.
+    ///
+    /// - Parameter body: Gets each line.
+    /// - Returns: What was read and what was not.
+    /// - Throws: As ``read(_:)``.
+    package func readLabels(_ body: (TextLabel) -> Void) throws -> ImportSummary {
+        try read { line, summary in
+            let fields = try line.object()
+            guard let isFit = try fields.optional("fit", \.truth) else { throw ItemFault("fit is missing") }
+            body(TextLabel(id: try fields.required("id"), isFit: isFit, reason: try fields.optional("reason", \.text)))
+            summary.posts += 1
+        }
+    }
+
+    private func read(_ take: (JSON, inout ImportSummary) throws -> Void) throws -> ImportSummary {
         var summary = ImportSummary(format: "JSON Lines")
         var splitter = LineSplitter(maximumBytes: limits.lineBytes)
         var lines = 0
-        func take(_ line: SplitLine) throws {
+        func use(_ line: SplitLine) throws {
             do {
                 guard let bytes = try Self.json(of: line) else { return }
-                try hand(over: try JSONLine(try JSON(bytes)), to: body, &summary)
+                try take(try JSON(bytes), &summary)
                 lines += 1
             } catch let fault as ItemFault {
                 let problem = ImportProblem(file: path, position: .line(line.number), reason: fault.reason)
@@ -50,10 +68,10 @@ package struct JSONLinesReader: Sendable {
             }
         }
         try FileReader(path: path).forEachChunk { chunk in
-            try splitter.feed(chunk, take)
+            try splitter.feed(chunk, use)
             return true
         }
-        try splitter.finish(take)
+        try splitter.finish(use)
         guard lines > 0 else { throw nothing(summary) }
         return summary
     }
@@ -74,7 +92,7 @@ package struct JSONLinesReader: Sendable {
         over line: JSONLine, to body: (ArchiveItem) throws -> Void, _ summary: inout ImportSummary
     ) throws {
         switch purpose {
-        case .scheduler:
+        case .scheduler, .texts:
             try body(.post(try post(line)))
             summary.posts += 1
         case .classifier:
@@ -100,16 +118,19 @@ package struct JSONLinesReader: Sendable {
     }
 
     private func post(_ line: JSONLine) throws(ItemFault) -> Post {
-        guard let author = line.author else { throw ItemFault("author is missing") }
-        guard let createdAt = line.createdAt else { throw ItemFault("created_at is missing") }
+        let isLookedAt = purpose == .texts
+        guard let author = line.author ?? (isLookedAt ? "somebody" : nil) else { throw ItemFault("author is missing") }
+        guard let createdAt = line.createdAt ?? (isLookedAt ? Date(milliseconds: 0) : nil) else {
+            throw ItemFault("created_at is missing")
+        }
         let answered = line.replyToPost.map { PostID(network: network, value: $0) }
         let answeredAuthor = try line.replyToAuthor.map { name throws(ItemFault) in try account(name) }
         return Post(
             id: PostID(network: network, value: line.id), author: try account(author), text: line.text,
-            createdAt: createdAt,
+            createdAt: createdAt, isTimeTrusted: line.createdAt != nil,
             replyTo: answered == nil && answeredAuthor == nil
                 ? nil : ReplyTarget(author: answeredAuthor, post: answered),
-            visibility: line.visibility, language: line.language)
+            visibility: line.visibility, language: line.language, client: line.source)
     }
 
     private func account(_ name: String) throws(ItemFault) -> AccountID {
@@ -119,6 +140,13 @@ package struct JSONLinesReader: Sendable {
         guard network == .mastodon, let localHost else { return AccountID(network: network, value: bare) }
         return .mastodon(bare, localHost: localHost)
     }
+}
+
+/// What somebody says of a text: whether it stands for itself, and if not, why.
+package struct TextLabel: Equatable, Sendable {
+    package let id: String
+    package let isFit: Bool
+    package let reason: String?
 }
 
 /// One line of JSON Lines, checked.
@@ -136,6 +164,7 @@ private struct JSONLine {
     let replyToPost: String?
     let visibility: Visibility
     let language: String?
+    let source: String?
 
     init(_ line: JSON) throws(ItemFault) {
         let fields = try line.object()
@@ -157,6 +186,7 @@ private struct JSONLine {
         // A value that we do not know may mean "for few".
         self.visibility = visibility.map { Visibility(rawValue: $0) ?? .private } ?? .public
         language = try fields.optional("language", \.text).flatMap(LanguageTag.naming)
+        source = try fields.optional("source", \.text).map { String($0.prefix(200)) }
         var keys: Set<String> = []
         for (key, _) in fields.members where !keys.insert(key).inserted {
             throw ItemFault("\(MemberName.shown(key)) is there twice")

@@ -35,8 +35,21 @@ struct XPostConverter {
             isSensitive: fields["possibly_sensitive"]?.truth ?? false,
             mentions: mentions.compactMap(Self.idText).map { AccountID(network: .x, value: $0) },
             // X calls a post by its identity, so one from an archive can be asked for too.
-            address: String(id))
+            address: String(id), client: Self.client(fields["source"]?.text))
         return (post, note != nil)
+    }
+
+    /// The program that a post was written with, which the archive names inside of a link to it.
+    private static func client(_ source: String?) -> String? {
+        var (name, isTag) = ([UInt8](), false)
+        for byte in (source ?? "").utf8.prefix(1_000) {
+            if byte == UInt8(ascii: "<") { isTag = true }
+            if !isTag { name.append(byte) }
+            if byte == UInt8(ascii: ">") { isTag = false }
+        }
+        let text = PlainText.fromX(String(decoding: name.prefix(200), as: UTF8.self))
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+        return text.isEmpty ? nil : text
     }
 
     private static func fields(_ wire: JSON) throws(ItemFault) -> JSON {

@@ -52,12 +52,14 @@ package struct Post: Equatable, Sendable, Identifiable {
     package var mentions: [AccountID]
     /// What calls to the server where the post was read need to name it; nil for a post from a downloaded archive.
     package var address: String?
+    /// The program that the author wrote it with, as far as a downloaded archive tells.
+    package var client: String?
 
     package init(
         id: PostID, author: AccountID, text: String, createdAt: Date, isTimeTrusted: Bool = true,
         replyTo: ReplyTarget? = nil, isRepost: Bool = false, visibility: Visibility = .public,
         language: String? = nil, hasMedia: Bool = false, isSensitive: Bool = false, mentions: [AccountID] = [],
-        address: String? = nil, warning: String? = nil
+        address: String? = nil, warning: String? = nil, client: String? = nil
     ) {
         self.id = id
         self.author = author
@@ -73,6 +75,7 @@ package struct Post: Equatable, Sendable, Identifiable {
         self.warning = warning
         self.mentions = mentions
         self.address = address
+        self.client = client
     }
 
     /// Whether the post answers somebody, its own author included.

@@ -5,8 +5,8 @@ package import Posts
 package struct TextCandidate: Sendable {
     /// The human's post that the text comes from.
     package let id: PostID
-    /// The minute at which the human posted it.
-    package let minute: MinuteOfDay
+    /// The minute at which the human posted it; nil where that was lost.
+    package let minute: MinuteOfDay?
     /// What texts that read the same have in common.
     package let textKey: String
     /// When this mirror last posted the text; nil if never.
@@ -17,7 +17,7 @@ package struct TextCandidate: Sendable {
     package let uses: Int
 
     package init(
-        id: PostID, minute: MinuteOfDay, textKey: String, lastUsed: Date? = nil, createdAt: Date? = nil, uses: Int = 0
+        id: PostID, minute: MinuteOfDay?, textKey: String, lastUsed: Date? = nil, createdAt: Date? = nil, uses: Int = 0
     ) {
         self.id = id
         self.minute = minute
@@ -49,7 +49,8 @@ package struct TextChoice: Equatable, Sendable {
 ///
 /// Texts that were written around that minute, and not posted by this mirror
 /// for a long time, are equally likely; where uses are counted, only those of
-/// them with the fewest.
+/// them with the fewest. A text of which nobody knows when it was written is for
+/// want of any other.
 package struct TextChooser: Sendable {
     /// How far, in minutes round the clock, a text may be from the slot; a wider window is for want of texts.
     package static let windows = [30, 60, 120, 240, 720]
@@ -91,7 +92,10 @@ package struct TextChooser: Sendable {
             let chosen = pool.element(atUniform: generator.nextUniform())
         else { return nil }
         return TextChoice(
-            chosen, TextExplanation(minute: minute, windowMinutes: window, poolSize: pool.count, isAgeRelaxed: false))
+            chosen,
+            TextExplanation(
+                minute: minute, windowMinutes: window, poolSize: pool.count, isAgeRelaxed: false,
+                isTimeKnown: chosen.minute != nil))
     }
 
     /// Chooses the text for a slot.
@@ -120,12 +124,15 @@ package struct TextChooser: Sendable {
             return TextChoice(
                 chosen,
                 TextExplanation(
-                    minute: minute, windowMinutes: window, poolSize: pool.count, isAgeRelaxed: isAgeRelaxed))
+                    minute: minute, windowMinutes: window, poolSize: pool.count, isAgeRelaxed: isAgeRelaxed,
+                    isTimeKnown: chosen.minute != nil))
         }
         return leastRecentlyUsed(of: eligible, Self.lastUses(in: candidates), now).map { chosen in
             TextChoice(
                 chosen,
-                TextExplanation(minute: minute, windowMinutes: nil, poolSize: 1, isAgeRelaxed: isAgeRelaxed))
+                TextExplanation(
+                    minute: minute, windowMinutes: nil, poolSize: 1, isAgeRelaxed: isAgeRelaxed,
+                    isTimeKnown: chosen.minute != nil))
         }
     }
 
@@ -174,10 +181,10 @@ package struct TextChooser: Sendable {
     ) -> (window: Int, texts: [TextCandidate]) {
         var pool: [TextCandidate] = []
         for window in windows {
-            pool = distinct(candidates.filter { $0.minute.circularDistance(to: minute) <= window })
+            pool = distinct(candidates.filter { ($0.minute?.circularDistance(to: minute) ?? .max) <= window })
             if pool.count >= enough { return (window, pool) }
         }
-        return (windows.last ?? 720, pool)
+        return (windows.last ?? 720, pool.isEmpty ? distinct(candidates) : pool)
     }
 
     /// Those with the fewest uses, in the same order.
@@ -214,12 +221,17 @@ package struct TextExplanation: Equatable, Codable, Sendable, CustomStringConver
     package let poolSize: Int
     /// Whether there was no text of the required age.
     package let isAgeRelaxed: Bool
+    /// Whether it is known at what time of day the text was written.
+    package let isTimeKnown: Bool
 
-    package init(minute: MinuteOfDay, windowMinutes: Int?, poolSize: Int, isAgeRelaxed: Bool) {
+    package init(
+        minute: MinuteOfDay, windowMinutes: Int?, poolSize: Int, isAgeRelaxed: Bool, isTimeKnown: Bool = true
+    ) {
         self.minute = minute
         self.windowMinutes = windowMinutes
         self.poolSize = poolSize
         self.isAgeRelaxed = isAgeRelaxed
+        self.isTimeKnown = isTimeKnown
     }
 
     /// One line for people.
@@ -228,7 +240,7 @@ package struct TextExplanation: Equatable, Codable, Sendable, CustomStringConver
         if let windowMinutes {
             let texts = poolSize == 1 ? "the only text" : "one of \(poolSize) texts"
             let place = windowMinutes < 720 ? "within \(windowMinutes) minutes of \(minute)" : "of any time of day"
-            line = "\(texts) \(place)"
+            line = "\(texts) \(isTimeKnown ? place : "whose time of day was lost, for there is no other")"
         } else {
             line = "the least recently used text, since all were used lately"
         }

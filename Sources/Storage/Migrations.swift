@@ -22,6 +22,7 @@ package enum Migrations {
         Migration(id: "0014_forgetting", source: PackageResources._014_forgetting_sql),
         Migration(id: "0015_notices", source: PackageResources._015_notices_sql),
         Migration(id: "0016_following", source: PackageResources._016_following_sql),
+        Migration(id: "0017_fitness", source: PackageResources._017_fitness_sql),
     ]
 
     /// Applies the steps that the database does not have, in one transaction.

@@ -69,7 +69,7 @@ import Testing
         try await test.store([post("reply", replyTo: TestArchive.friend)])
         for version in ["2", "1", "3"] {
             try await prepare(test, version, lastUse: "CAST(\(5) AS BIGINT)")
-            let texts = try await test.archive.texts(in: [0...1_439], longest: 100, before: .distantFuture)
+            let texts = try await test.archive.texts(in: [0...1_439], Archive.TextFilter(longest: 100))
             #expect(texts.count == 551 && texts.allSatisfy { $0.textKey.hasPrefix(version) })
             #expect(try await test.archive.usedTexts(since: Date(milliseconds: 4)).count == 1_101)
             #expect(try await test.archive.usedTexts(since: Date(milliseconds: 5)).isEmpty)
@@ -77,7 +77,7 @@ import Testing
         // A post that turns out to be a reply is no text of its own any more.
         try await test.store([post("p0", replyTo: TestArchive.friend)])
         try await prepare(test, "3")
-        #expect(try await test.archive.texts(in: [0...0], longest: 100, before: .distantFuture).isEmpty)
+        #expect(try await test.archive.texts(in: [0...0], Archive.TextFilter(longest: 100)).isEmpty)
     }
 
     @Test func textsAreCountedAndFoundByMinuteAgeAndLength() async throws {
@@ -88,20 +88,66 @@ import Testing
         posts.append(post("p1", at: 3))
         try await test.store(posts)
         try await prepare(test, "1")
-        let counts = try await test.archive.textCounts(longest: 100, before: .distantFuture)
-        #expect(counts.count == 1_440 && counts[0..<20].allSatisfy { $0 == 3 } && counts.reduce(0, +) == 60)
+        func counts(_ filter: Archive.TextFilter) async throws -> [Int] {
+            let counts = try await test.archive.textCounts(filter)
+            #expect(counts.count <= 1)
+            return counts.first?.minutes ?? []
+        }
+        let all = try await counts(Archive.TextFilter(longest: 100))
+        #expect(all.count == 1_440 && all[0..<20].allSatisfy { $0 == 3 } && all.reduce(0, +) == 60)
         let first = Date(timeIntervalSince1970: 86_000)
-        #expect(try await test.archive.textCounts(longest: 100, before: first).reduce(0, +) == 20)
-        #expect(try await test.archive.textCounts(longest: 5, before: first).reduce(0, +) == 0)
+        #expect(try await counts(Archive.TextFilter(longest: 100, before: first)).reduce(0, +) == 20)
+        #expect(try await counts(Archive.TextFilter(longest: 5, before: first)).reduce(0, +) == 0)
         var found: [String] = []
         for number in 0..<4 {
-            let text = try await test.archive.text(at: 7, number: number, longest: 100, before: .distantFuture)
+            let text = try await test.archive.text(at: 7, number: number, Archive.TextFilter(longest: 100))
             guard let text else { break }
             found.append(text.id.value)
-            let isFirst = try await test.archive.isFirst(text, in: [0...30], longest: 100, before: .distantFuture)
+            let isFirst = try await test.archive.isFirst(text, in: [0...30], Archive.TextFilter(longest: 100))
             #expect(isFirst == (number < 2))
-            #expect(try await test.archive.isFirst(text, in: [20...30], longest: 100, before: .distantFuture))
+            #expect(try await test.archive.isFirst(text, in: [20...30], Archive.TextFilter(longest: 100)))
         }
         #expect(found == ["p42", "p44", "p46"])
+    }
+
+    /// Texts of every grade and window, one of whose time of day was lost.
+    @Test func textsAreFoundByHowFitTheyAre() async throws {
+        let test = try await TestArchive()
+        var posts = (0..<8).map { post("p\($0)", at: 600) }
+        posts[7].isTimeTrusted = false
+        posts[0].client = "Pocket Client"
+        try await test.store(posts)
+        let windows = ["", "months 12", "weekdays 5", ""]
+        while try await test.archive.prepareSome(
+            version: "1", lastUse: "CAST(NULL AS BIGINT)",
+            { post in
+                let number = Int(post.id.value.dropFirst()) ?? 0
+                return Archive.Preparation(
+                    textKey: post.id.value, unfit: nil, length: 5,
+                    fitness: Archive.StoredFitness(
+                        grade: number / 4 * 2, window: windows[number % 4], reason: number > 0 ? "dated" : nil))
+            })
+        {}
+        func names(_ filter: Archive.TextFilter) async throws -> [String] {
+            try await test.archive.texts(in: [600...600], filter).map(\.id.value).sorted()
+        }
+        var filter = Archive.TextFilter(longest: 9)
+        #expect(try await names(filter) == ["p0", "p1", "p2", "p3", "p4", "p5", "p6"])
+        #expect(try await test.archive.textsOfLostTimes(filter).map(\.id.value) == ["p7"])
+        #expect(try await test.archive.textsOfLostTimes(filter).first?.minute == nil)
+        filter.grade = 1
+        #expect(try await names(filter) == ["p0", "p1", "p2", "p3"])
+        filter.windows = ["months 12"]
+        #expect(try await names(filter) == ["p0", "p1", "p3"])
+        filter.windows = []
+        let counts = try await test.archive.textCounts(filter)
+        #expect(counts.map(\.grade) == [0] && counts.map(\.window) == [""] && counts[0].minutes[600] == 2)
+        #expect(try await test.archive.text(at: 600, number: 1, filter)?.id.value == "p3")
+        let unsent = try await test.archive.unsent(filter)
+        #expect(unsent.fit == 2 && unsent.sometimes == ["dated": 2] && unsent.unfit == ["dated": 4])
+        #expect(try await test.archive.fitness(of: posts[5].id)?.window == "months 12")
+        #expect(try await test.archive.isPrepared(by: "1"))
+        #expect(try await !test.archive.isPrepared(by: "2"))
+        #expect(try await test.archive.post(posts[0].id)?.client == "Pocket Client")
     }
 }

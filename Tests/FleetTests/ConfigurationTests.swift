@@ -33,7 +33,7 @@ import Testing
         "DATABASE_URL": databaseURL, "REDIS_URL": redisURL, "REDIS_TLS_VERIFY": "full",
         "MIRROR_BOT_HOME": "/srv/mirror", "TIME_ZONE": "Europe/Berlin", "SCHEDULE_MODEL": "raw", "BURSTS": "off",
         "QUIET_HOURS": "23:00-01:00, 12:00-12:02", "HOLD_WHILE_ACTIVE": "90m", "NO_REPEAT_DAYS": "90", "MAX_USES": "3",
-        "MIN_AGE_DAYS": "7", "MAX_AGE_DAYS": "3650", "LINKS": "off", "CONTENT_WARNINGS": "carry",
+        "MIN_AGE_DAYS": "7", "MAX_AGE_DAYS": "3650", "LINKS": "off", "FITNESS": "loose", "CONTENT_WARNINGS": "carry",
         "MAX_PER_DAY": "12", "FAVORITE_RATE_THRESHOLD": "3.5", "FEATURES": "nouns", "FAVORITE_MODE": "off",
         "FAVORITES_PER_DAY": "4", "REVIEW": "replies", "FOLLOW_EDITS": "delete", "DELETE_ON_FAVORITE": "yes",
         "REPLIES_PER_PERSON": "2", "REPLIES_PER_THREAD": "6",
@@ -96,7 +96,7 @@ import Testing
         #expect(all.notices.command == ["tell", "the operator"] && all.notices.heartbeat?.host == "beat.example")
         #expect(all.schedule.model == .raw && !all.schedule.bursts && all.schedule.maximumPerDay == 12)
         #expect(all.schedule.quiet.count == 122)
-        #expect(all.noRepeatDays == 90 && all.minimumAgeDays == 7 && !all.links)
+        #expect(all.noRepeatDays == 90 && all.minimumAgeDays == 7 && !all.links && all.fitness == .loose)
         #expect(
             all.carriesWarnings && all.holdWhileActive == 5_400 && all.maximumUses == 3 && all.maximumAgeDays == 3_650)
         #expect(all.favorites.threshold == 3.5 && all.favorites.exampleLimit == 3_000)
@@ -118,7 +118,7 @@ import Testing
         #expect("\(plain.storage)" == "SQLite at /home/haruka/.local/share/mirror-bot/mirror-bot.sqlite")
         #expect(plain.schedule == ScheduleConfiguration())
         #expect(plain.favorites == (try FavoriteConfiguration()))
-        #expect(plain.noRepeatDays == 180 && plain.minimumAgeDays == 30 && plain.links)
+        #expect(plain.noRepeatDays == 180 && plain.minimumAgeDays == 30 && plain.links && plain.fitness == .strict)
         #expect(
             !plain.carriesWarnings && plain.holdWhileActive == nil && plain.maximumUses == nil
                 && plain.maximumAgeDays == nil)
@@ -225,7 +225,7 @@ import Testing
         ("LINKS", "ON"), ("FEATURES", "verbs"), ("FAVORITE_MODE", "always"), ("LOG_LEVEL", "loud"),
         ("LOG_FORMAT", "xml"), ("NO_REPEAT_DAYS", "-1"), ("NO_REPEAT_DAYS", "3651"), ("NO_REPEAT_DAYS", "1.5"),
         ("NO_REPEAT_DAYS", "ten"), ("NO_REPEAT_DAYS", "99999999999999999999"), ("MIN_AGE_DAYS", " 7"),
-        ("CONTENT_WARNINGS", "yes"), ("MAX_PER_DAY", "-1"), ("MAX_PER_DAY", "1001"), ("MAX_USES", "0"),
+        ("FITNESS", "lenient"), ("CONTENT_WARNINGS", "yes"), ("MAX_PER_DAY", "-1"), ("MAX_PER_DAY", "1001"), ("MAX_USES", "0"),
         ("MAX_USES", "None"), ("MAX_USES", "1001"),
         ("MAX_AGE_DAYS", "0"), ("MAX_AGE_DAYS", "ever"), ("HOLD_WHILE_ACTIVE", "2"), ("HOLD_WHILE_ACTIVE", "0h"),
         ("HOLD_WHILE_ACTIVE", "25h"), ("HOLD_WHILE_ACTIVE", "1441m"), ("HOLD_WHILE_ACTIVE", "-2h"),

@@ -32,9 +32,7 @@ import Testing
         _ = try await mirror.archive.store(
             posts, timeZone: .gmt, limit: 1_000)
         let outbox = mirror.outbox(lease: nil)
-        let maker = PlanMaker(
-            archive: mirror.archive, store: outbox, configuration: mirror.configuration, zone: .gmt,
-            limits: .usual(of: .mastodon))
+        let maker = mirror.planMaker(zone: .gmt, store: outbox)
         var near = 0
         for number in 0..<30 {
             let day = Self.firstDay.advanced(by: number)

@@ -61,9 +61,7 @@ import Testing
         }
         _ = try await mirror.archive.store(
             posts, timeZone: Self.zone, limit: 10_000)
-        let maker = PlanMaker(
-            archive: mirror.archive, store: mirror.outbox(lease: nil), configuration: mirror.configuration,
-            zone: Self.zone, limits: .mastodon)
+        let maker = mirror.planMaker(zone: Self.zone, store: mirror.outbox(lease: nil), limits: .mastodon)
         return Desk(mirror: mirror, maker: maker)
     }
 
@@ -328,5 +326,83 @@ import Testing
             let time = LocalTime(slot.due, in: Self.zone)
             #expect(time.day == day)
         }
+    }
+
+    // MARK: Texts that stand for themselves
+
+    private static let months = ["March", "June"]
+
+    /// Every third text is of its day, and of the others every second names a month in which it is fit.
+    private static func mixed(_ number: Int) -> String {
+        switch number % 3 {
+        case 0: "Today I counted \(number) boats"
+        case 1: "\(months[number / 3 % 2]) smells of \(number) boats"
+        default: "Thought number \(number) about boats"
+        }
+    }
+
+    @Test func onlyWhatStandsForItselfThenIsPlanned() async throws {
+        let desk = try await desk(texts: 600, text: Self.mixed)
+        let slots = try await desk.slots(ofDays: 20)
+        let texts = slots.compactMap(\.text)
+        #expect(texts.count > 20 && texts.contains { $0.hasPrefix("March") })
+        // The days are in March.
+        #expect(texts.allSatisfy { !$0.hasPrefix("Today") && !$0.hasPrefix("June") })
+        let (dated, march) = try await (
+            desk.mirror.archive.post(PostID(network: .mastodon, value: "https://sandbox.example/0")),
+            desk.mirror.archive.post(PostID(network: .mastodon, value: "https://sandbox.example/1"))
+        )
+        let spring = Date(timeIntervalSince1970: Double(Self.firstDay.ordinal) * 86_400)
+        let (day, month) = (try #require(dated), try #require(march))
+        #expect(month.text.hasPrefix("March"))
+        // Of what a plan may choose for want of others only the days count when it leaves.
+        #expect(try await desk.maker.unfitness(of: day.id, at: spring) == nil)
+        #expect(try await desk.maker.unfitness(of: month.id, at: spring) == nil)
+        #expect(try await desk.maker.unfitness(of: month.id, at: spring + 60 * 86_400) == "dated")
+    }
+
+    @Test(arguments: [("loose", true), ("off", true), ("strict", false)])
+    func whoWantsMoreTextsGetsThem(mode: String, isWilling: Bool) async throws {
+        let desk = try await desk(texts: 600, variables: ["FITNESS": mode], text: Self.mixed)
+        let texts = try await desk.slots(ofDays: 20).compactMap(\.text)
+        #expect(texts.contains { $0.hasPrefix("Today") } == isWilling)
+        #expect(texts.contains { $0.hasPrefix("June") } == (mode == "off"))
+    }
+
+    /// With 20 that stand for themselves the others help out, and the plan says so; what hurts never does.
+    @Test func tooFewTextsAreHelpedOutStepByStep() async throws {
+        func texts(_ other: String) async throws -> [Action] {
+            let desk = try await desk(texts: 80) { number in
+                number % 4 == 0 ? "Thought number \(number) about boats" : "\(other) \(number)"
+            }
+            return try await desk.slots(ofDays: 10)
+        }
+        for (other, words) in [("Today I counted boats:", "name a day"), ("Thanks, everyone", "speak to somebody")] {
+            let slots = try await texts(other)
+            #expect(slots.contains { $0.text?.hasPrefix(other) == true })
+            #expect(slots.allSatisfy { $0.explanation?.summary.contains(words) == true })
+        }
+        let hurtful = try await texts("Rest in peace, friend")
+        #expect(hurtful.allSatisfy { $0.text?.hasPrefix("Rest") != true })
+    }
+
+    /// A text whose hour was lost comes when there is no other.
+    @Test func lostTimesAreNoTimes() async throws {
+        let desk = try await desk(texts: 60)
+        let lost = (0..<40).map { number in
+            Post(
+                id: PostID(network: .mastodon, value: "https://sandbox.example/lost/\(number)"),
+                author: AccountID(network: .mastodon, value: "haruka@sandbox.example"),
+                text: "An older thought \(number)",
+                createdAt: Date(timeIntervalSince1970: Double((Self.firstDay.ordinal - 3_000 - number) * 86_400)),
+                isTimeTrusted: false)
+        }
+        _ = try await desk.mirror.archive.store(lost, timeZone: Self.zone, limit: 10_000)
+        let slots = try await desk.slots(ofDays: 60)
+        let first = try #require(slots.firstIndex { $0.text?.hasPrefix("An older") == true })
+        // Most of the texts whose time is known are old enough from the beginning, and each is used once before.
+        #expect(first > 20)
+        #expect(slots[first].explanation?.summary.contains("time of day was lost") == true)
+        #expect(slots[..<first].allSatisfy { $0.explanation?.summary.contains("lost") != true })
     }
 }

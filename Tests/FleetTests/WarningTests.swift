@@ -64,7 +64,7 @@ import Testing
         let (paper, parts, _) = try await paper(network, warning, variables: variables)
         #expect(try await deliver(paper, parts).wording == nil)
         #expect(paper.bot.with { $0.published.isEmpty })
-        let unsent = try await paper.mirror.archive.unsent(longest: 500)
+        let unsent = try await paper.mirror.archive.unsent(Archive.TextFilter(longest: 500))
         #expect(unsent.unfit == ["sensitive": 1])
     }
 

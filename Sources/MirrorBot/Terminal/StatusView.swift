@@ -15,6 +15,7 @@ enum StatusView {
         lines.append(row("accounts", "\(account(.human, report)) → \(account(.bot, report))"))
         lines.append(row("time zone", report.timeZone ?? "not set"))
         lines.append(row("archive", archive(report, zone)))
+        if let texts = report.archive.texts { lines += self.texts(texts, terminal) }
         lines.append(row("classifier", classifier(report)))
         lines.append(row("worker", report.isRunning ? "running" : "not running"))
         if let spending = report.spending { lines.append(row("X", cost(spending))) }
@@ -98,6 +99,18 @@ enum StatusView {
             text += ", \(DateText.day(oldest, in: zone)) to \(DateText.day(newest, in: zone))"
         }
         return text
+    }
+
+    private static func texts(_ texts: StatusReport.TextState, _ terminal: Terminal) -> [String] {
+        var parts = [("\(texts.fit) may be posted by themselves", texts.fit)]
+        parts.append(("\(texts.sometimes) more on some days or at some hours", texts.sometimes))
+        parts.append(("\(texts.unfit) may not: \(texts.commonest)", texts.unfit))
+        parts.append(("\(texts.unjudged) are not judged yet", texts.unjudged))
+        let shown = parts.filter { $0.1 > 0 }.map(\.0)
+        guard !shown.isEmpty else { return [] }
+        let lines = FigureGroup.wrapped(
+            Printable.line(shown.joined(separator: ", ")), columns: max(20, terminal.columns - 12))
+        return lines.enumerated().map { row($0 == 0 ? "texts" : "", $1) }
     }
 
     private static func classifier(_ report: StatusReport) -> String {

@@ -64,6 +64,8 @@ package struct MirrorConfiguration: Sendable {
     package private(set) var maximumAgeDays: Int?
     /// Whether posts with links are mirrored; on X whether links stay in them.
     package private(set) var links: Bool
+    /// How fit texts must be to be posted by themselves.
+    package private(set) var fitness: FitnessMode
     /// Whether posts with content warnings are sent with these, and not left out.
     package private(set) var carriesWarnings: Bool
     /// When the classifier says yes, and how much it remembers.
@@ -140,6 +142,7 @@ package struct MirrorConfiguration: Sendable {
         minimumAgeDays = values.integer("MIN_AGE_DAYS")
         maximumAgeDays = values.integerOrNone("MAX_AGE_DAYS")
         links = Self.links(values)
+        fitness = values.text("FITNESS").flatMap(FitnessMode.init) ?? .strict
         carriesWarnings = values.text("CONTENT_WARNINGS") == "carry"
         favorites = try FavoriteConfiguration(
             threshold: values.text("FAVORITE_RATE_THRESHOLD").flatMap { Double($0) } ?? 2,

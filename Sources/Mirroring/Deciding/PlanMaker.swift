@@ -21,19 +21,22 @@ package struct PlanMaker: Sendable {
     let store: OutboxStore
     /// The schedule's and the texts' settings.
     let configuration: MirrorConfiguration
-    /// The human's time zone.
-    let zone: TimeZone
-    /// What the bot's server takes, as it was when somebody last asked.
-    package var limits: PublishingLimits
+    /// Says what texts are good for.
+    package var judge: TextJudge
     private let latest = LatestPlan()
 
-    package init(
-        archive: Archive, store: OutboxStore, configuration: MirrorConfiguration, zone: TimeZone,
-        limits: PublishingLimits
-    ) {
-        (self.archive, self.store, self.configuration) = (archive, store, configuration)
-        (self.zone, self.limits) = (zone, limits)
+    package init(archive: Archive, store: OutboxStore, configuration: MirrorConfiguration, judge: TextJudge) {
+        (self.archive, self.store, self.configuration, self.judge) = (archive, store, configuration, judge)
     }
+
+    /// What the bot's server takes, as it was when somebody last asked.
+    package var limits: PublishingLimits {
+        get { judge.rules.limits }
+        set { judge.rules.limits = newValue }
+    }
+
+    /// The human's time zone.
+    var zone: TimeZone { judge.zone }
 
     private var mirror: String { configuration.mirror }
 
@@ -120,11 +123,27 @@ package struct PlanMaker: Sendable {
     ///
     /// - Throws: The store's error.
     package func objection(to post: Post) async throws -> String? {
-        let key = TextRules(configuration, limits: limits).neverKey(of: post)
+        let key = judge.rules.neverKey(of: post)
         return try await archive.unwanted(in: zone).reason(against: post, key: key)
     }
 
-    /// The same of a text whose post may have left the archive.
+    /// Why the text of a post does not stand for itself when it leaves; nil if it does.
+    ///
+    /// Of what a plan may choose for want of others only the days and hours count.
+    ///
+    /// - Parameters:
+    ///   - post: One of the archive.
+    ///   - date: When it leaves.
+    /// - Throws: The store's error.
+    package func unfitness(of post: PostID, at date: Date) async throws -> String? {
+        guard configuration.fitness != .off, let fitness = try await archive.fitness(of: post) else { return nil }
+        let time = LocalTime(date, in: zone)
+        let holds =
+            fitness.window.isEmpty || FitnessWindow(fitness.window)?.holds(on: time.day, at: time.minute) == true
+        return fitness.grade <= FitnessMode.loose.grade.rawValue && holds ? nil : fitness.reason
+    }
+
+    /// Why a person does not want a text to be used whose post may have left the archive.
     func objection(to post: Post?, from source: PostID, text: String) async throws -> String? {
         if let post { return try await objection(to: post) }
         if try await archive.isForgotten(source) { return Action.Reason.forgotten }
@@ -159,25 +178,6 @@ private final class LatestPlan: @unchecked Sendable {
     }
 }
 
-extension Archive {
-    /// Prepares what no rules or other ones have prepared, some hundred posts at a time.
-    func prepare(by rules: TextRules, in zone: TimeZone) async throws {
-        let unwanted = try await unwanted(in: zone)
-        while try await prepareSome(
-            version: rules.version + unwanted.version, lastUse: OutboxStore.lastUse, uses: OutboxStore.useCount,
-            { post in
-                let prepared = rules.preparation(of: post)
-                return Preparation(
-                    textKey: prepared.key,
-                    unfit: unwanted.reason(against: post, key: prepared.key) ?? prepared.unfit?.rawValue,
-                    length: prepared.length)
-            })
-        {
-            try Task.checkCancellation()
-        }
-    }
-}
-
 /// The texts that may be used now, without those that earlier slots of the day took.
 ///
 /// The archive is asked, not loaded: a narrow window's texts are listed, and from a wide one texts are drawn until one
@@ -188,20 +188,20 @@ struct TextPool {
     /// How often is drawn from a window before all is looked through; nearly always the first draw does.
     private static let draws = 40
 
+    /// With fewer texts than these that are fit, what is less so does too, step by step.
+    static let fewest = 30
+
     private let maker: PlanMaker
-    private let rules: TextRules
     private let chooser: TextChooser
     private let now: Date
-    /// Older texts do not do.
-    private let oldest: Date
-    /// Younger texts only do when there are no others.
-    private let oldEnough: Date
+    /// Those that are old enough, whatever their fitness.
+    private let filter: Archive.TextFilter
     /// Keys of texts that were used too recently.
     private let used: [String: Date]
     /// How often texts were used; empty where nobody wants to know.
     private let uses: [String: Int]
     /// How many posts of each minute are old enough.
-    private let counts: [Int]
+    private let counts: [Archive.TextCount]
     private var taken: Set<String>
 
     /// - Parameters:
@@ -213,17 +213,17 @@ struct TextPool {
         let configuration = maker.configuration
         self.maker = maker
         self.now = now
-        rules = TextRules(configuration, limits: maker.limits)
         chooser = TextChooser(noRepeatDays: configuration.noRepeatDays, minimumAgeDays: configuration.minimumAgeDays)
         taken = Set(planned.compactMap(\.text).map(TextRules.textKey))
-        oldest = configuration.maximumAgeDays.map { now - Double($0) * 86_400 } ?? .distantPast
-        oldEnough = now - Double(chooser.minimumAgeDays) * 86_400
-        try await maker.archive.prepare(by: rules, in: maker.zone)
+        filter = Archive.TextFilter(
+            longest: maker.limits.maximumCharacters,
+            after: configuration.maximumAgeDays.map { now - Double($0) * 86_400 } ?? .distantPast,
+            before: now - Double(chooser.minimumAgeDays) * 86_400)
+        try await maker.archive.prepare(by: maker.judge)
         used = try await maker.archive.usedTexts(since: now - Double(chooser.noRepeatDays) * 86_400)
         uses = configuration.maximumUses == nil ? [:] : try await maker.archive.uses()
         if let most = configuration.maximumUses { taken.formUnion(uses.filter { $0.value >= most }.keys) }
-        counts = try await maker.archive.textCounts(
-            longest: maker.limits.maximumCharacters, after: oldest, before: oldEnough)
+        counts = try await maker.archive.textCounts(filter)
     }
 
     /// Chooses the text of one slot, and says why; the same text is not chosen again from this pool.
@@ -233,7 +233,9 @@ struct TextPool {
         at minute: MinuteOfDay, of day: LocalDay
     ) async throws -> (wording: Action.Wording?, why: Explanation) {
         var generator = SplitMix64(seed: PlanSeed.text(mirror: maker.configuration.mirror, day: day, minute: minute))
-        let choice = try await choose(at: minute, &generator)
+        let shelf = shelf(at: minute, of: day)
+        let choice = try await choose(from: shelf, at: minute, &generator)
+        let rules = maker.judge.rules
         guard let choice, let post = try await maker.archive.post(choice.id),
             case .success(let text) = rules.text(for: post)
         else { return (nil, Explanation("no archived post may be used at this time")) }
@@ -242,51 +244,103 @@ struct TextPool {
             source: post.id, text: text, language: post.language,
             visibility: VisibilityRules.postVisibility(original: post.visibility), warning: rules.warning(of: post))
         let why = choice.explanation
-        return (wording, Explanation(why.description, pool: why.poolSize, windowMinutes: why.windowMinutes))
+        let words = [why.description, shelf.concession].compactMap(\.self).joined(separator: "; ")
+        return (wording, Explanation(words, pool: why.poolSize, windowMinutes: why.windowMinutes))
     }
 
-    private func choose(at minute: MinuteOfDay, _ generator: inout SplitMix64) async throws -> TextChoice? {
+    /// What there is for one slot.
+    private struct Shelf {
+        var filter: Archive.TextFilter
+        /// How many posts of each minute are old and fit enough.
+        var counts: [Int]
+        /// What was given up for want of texts; nil for nothing.
+        var concession: String?
+    }
+
+    /// The texts that are fit on that day at that minute; where they are too few, also those that are less so, as long as
+    /// somebody who reads nothing else can make sense of them.
+    private func shelf(at minute: MinuteOfDay, of day: LocalDay) -> Shelf {
+        let mode = maker.configuration.fitness
+        var (filter, grade) = (filter, mode.grade)
+        if mode != .off {
+            filter.windows = Set(counts.map(\.window)).filter {
+                FitnessWindow($0)?.holds(on: day, at: minute) ?? false
+            }.sorted()
+        }
+        var minutes = sum(grade, filter.windows)
+        while grade < FitnessMode.loose.grade, minutes.reduce(0, +) < Self.fewest {
+            grade = Fitness.Grade(rawValue: grade.rawValue + 1) ?? .broken
+            minutes = sum(grade, filter.windows)
+        }
+        filter.grade = grade.rawValue
+        let concession: String? =
+            switch grade {
+            case mode.grade: nil
+            case .fit, .ofItsTime:
+                "with fewer than \(Self.fewest) that stand for themselves, also of those that name a day"
+            case .addressed, .broken:
+                "with fewer than \(Self.fewest) that stand for themselves, also of those that name a day or speak to somebody"
+            }
+        return Shelf(filter: filter, counts: minutes, concession: concession)
+    }
+
+    private func sum(_ grade: Fitness.Grade, _ windows: [String]?) -> [Int] {
+        counts.filter { count in
+            count.grade <= grade.rawValue && (count.window.isEmpty || windows?.contains(count.window) ?? true)
+        }.reduce(into: [Int](repeating: 0, count: MinuteOfDay.count)) { sum, count in
+            for minute in sum.indices { sum[minute] += count.minutes[minute] }
+        }
+    }
+
+    private func choose(
+        from shelf: Shelf, at minute: MinuteOfDay, _ generator: inout SplitMix64
+    ) async throws -> TextChoice? {
+        let archive = maker.archive
         for window in TextChooser.windows {
             let minutes = minute.ranges(within: window)
-            let number = minutes.map { counts[$0].reduce(0, +) }.reduce(0, +)
+            let number = minutes.map { shelf.counts[$0].reduce(0, +) }.reduce(0, +)
             if number > Self.listed {
-                if let drawn = try await draw(from: minutes, number, at: minute, window, &generator) { return drawn }
+                if let drawn = try await draw(from: shelf, minutes, at: minute, window, &generator) { return drawn }
             } else if number >= TextChooser.enough || window == TextChooser.windows.last {
-                let near = try await candidates(in: minutes, before: oldEnough)
+                let near = candidates(try await archive.texts(in: minutes, shelf.filter))
                 let choice = chooser.choose(
                     from: near, at: minute, within: window, now: now, excluding: taken, generator: &generator)
                 if let choice { return choice }
             }
         }
+        let lost = candidates(try await archive.textsOfLostTimes(shelf.filter))
+        let choice = chooser.choose(
+            from: lost, at: minute, within: 720, now: now, excluding: taken, generator: &generator)
+        if let choice { return choice }
         // Nothing is both old enough and unused: who is the lesser evil is told by all of them.
-        let all = try await candidates(in: minute.ranges(within: 720), before: .distantFuture)
-        return chooser.choose(from: all, at: minute, now: now, excluding: taken, generator: &generator)
+        var young = shelf.filter
+        young.end = .distantFuture
+        let all = try await archive.texts(in: minute.ranges(within: 720), young) + archive.textsOfLostTimes(young)
+        return chooser.choose(
+            from: candidates(all), at: minute, now: now, excluding: taken, generator: &generator)
     }
 
     /// Draws a text that may be used, each as likely as the others; nil if that does not happen soon.
     private func draw(
-        from minutes: [ClosedRange<Int>], _ number: Int, at minute: MinuteOfDay, _ window: Int,
+        from shelf: Shelf, _ minutes: [ClosedRange<Int>], at minute: MinuteOfDay, _ window: Int,
         _ generator: inout SplitMix64
     ) async throws -> TextChoice? {
-        let (archive, longest) = (maker.archive, maker.limits.maximumCharacters)
+        let number = minutes.map { shelf.counts[$0].reduce(0, +) }.reduce(0, +)
         for _ in 0..<Self.draws {
             var rest = min(Int(generator.nextUniform() * Double(number)), number - 1)
             var places = minutes.joined().makeIterator()
             var place = places.next()
-            while let passed = place, rest >= counts[passed] {
-                rest -= counts[passed]
+            while let passed = place, rest >= shelf.counts[passed] {
+                rest -= shelf.counts[passed]
                 place = places.next()
             }
             guard let place else { return nil }
-            let text = try await archive.text(
-                at: place, number: rest, longest: longest, after: oldest, before: oldEnough)
+            let text = try await maker.archive.text(at: place, number: rest, shelf.filter)
             // Where uses count, nearly all of so many texts have none; if not, they are listed in the end.
             guard let text, !taken.contains(text.textKey), used[text.textKey] == nil, uses[text.textKey] == nil
             else { continue }
             // Of a text that was posted more than once only one post counts.
-            let isFirst = try await archive.isFirst(
-                text, in: minutes, longest: longest, after: oldest, before: oldEnough)
-            guard isFirst else { continue }
+            guard try await maker.archive.isFirst(text, in: minutes, shelf.filter) else { continue }
             return TextChoice(
                 id: text.id, textKey: text.textKey,
                 explanation: TextExplanation(
@@ -295,10 +349,8 @@ struct TextPool {
         return nil
     }
 
-    private func candidates(in minutes: [ClosedRange<Int>], before time: Date) async throws -> [TextCandidate] {
-        try await maker.archive.texts(
-            in: minutes, longest: maker.limits.maximumCharacters, after: oldest, before: time
-        ).map {
+    private func candidates(_ texts: [Archive.StoredText]) -> [TextCandidate] {
+        texts.map {
             TextCandidate(
                 id: $0.id, minute: $0.minute, textKey: $0.textKey, lastUsed: used[$0.textKey],
                 createdAt: $0.createdAt, uses: uses[$0.textKey] ?? 0)

@@ -183,6 +183,7 @@ package struct ExplainReporter: Sendable {
     /// Why it ended or waits, what was said of the person, and which of their old replies may not be sent.
     private func rules(about action: Action) async throws -> [ReportedReason] {
         var rules = [action.told].compactMap(\.self)
+        if action.kind == .post { rules += try await rulesOfTexts(action) }
         guard let author = action.target?.author else { return rules }
         switch try await mirror.people.stance(of: author) {
         case .deny where action.reason != Refusal.Reason.denied.rawValue:
@@ -191,6 +192,23 @@ package struct ExplainReporter: Sendable {
         case .deny, .none: break
         }
         return action.kind == .reply ? rules + (try await rulesOfReplies(to: author)) : rules
+    }
+
+    /// When the text of a slot is fit, if not always, and how many texts were left out of the choice.
+    private func rulesOfTexts(_ action: Action) async throws -> [ReportedReason] {
+        var rules: [ReportedReason] = []
+        if let source = action.wording?.source, let fitness = try await mirror.archive.fitness(of: source),
+            let reason = fitness.reason, configuration.fitness != .off
+        {
+            let when = fitness.window.isEmpty ? "" : ", and is used then: \(fitness.window)"
+            rules.append(ReportedReason(reason, text: ReportedReason(reason).text + when))
+        }
+        let texts = StatusReport.TextState(try await mirror.unsentTexts())
+        guard texts.unfit > 0 else { return rules }
+        let all = texts.fit + texts.sometimes + texts.unfit
+        return rules + [
+            ReportedReason("texts", text: "\(texts.unfit) of \(all) texts are not posted: \(texts.commonest)")
+        ]
     }
 
     /// The rules that leave out old replies to a person, as they are now.

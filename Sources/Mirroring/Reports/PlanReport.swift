@@ -95,8 +95,7 @@ package struct PlanReporter: Sendable {
     func actions(of day: LocalDay, now: Date) async throws -> (plan: StoredPlan?, actions: [Action])? {
         let outbox = mirror.outbox(lease: nil)
         if let stored = try await outbox.plan(for: day) { return (stored, try await outbox.slots(of: day)) }
-        let maker = PlanMaker(
-            archive: mirror.archive, store: outbox, configuration: mirror.configuration, zone: zone, limits: limits)
+        let maker = mirror.planMaker(zone: zone, store: outbox, limits: limits)
         let watching = try await FoundAccounts(in: mirror).accounts[.human] != nil
         guard let planned = try await maker.preview(day, now: now, watching: watching) else { return nil }
         return (nil, planned.slots.map { Action($0, of: mirror.configuration.mirror, at: $0.due) })

@@ -19,7 +19,8 @@ package struct ReportedReason: Codable, Equatable, Sendable {
     package init(_ code: String, text: String? = nil) {
         self.code = code
         self.text = text ?? Self.sentence(code)
-        setting = Self.settings[code]
+        let isOfFitness = Refusal.Reason(rawValue: code)?.isOfFitness ?? false
+        setting = Self.settings[code] ?? (isOfFitness ? "FITNESS" : nil)
     }
 
     /// What a code says; the code itself if it is of another version of the program.

@@ -230,12 +230,14 @@ package struct StatsReporter: Sendable {
     }
 
     private func leftOutOfArchive() async throws -> [StatsReport.LeftOut] {
-        let limits = PublishingLimits.usual(of: mirror.configuration.botNetwork)
-        let unsent = try await mirror.archive.unsent(longest: limits.maximumCharacters)
+        let unsent = try await mirror.unsentTexts()
         func line(_ count: Int, _ reason: ReportedReason) -> StatsReport.LeftOut {
             StatsReport.LeftOut(part: .archive, count: count, reason: reason)
         }
-        return unsent.unfit.map { line($0.value, ReportedReason($0.key)) } + [
+        let sometimes = unsent.sometimes.map { reason, count in
+            line(count, ReportedReason(reason, text: ReportedReason(reason).text + ", and is used then"))
+        }
+        return unsent.unfit.map { line($0.value, ReportedReason($0.key)) } + sometimes + [
             line(unsent.replies, ReportedReason(Refusal.Reason.isReply.rawValue)),
             line(unsent.tooLong, ReportedReason(Refusal.Reason.tooLong.rawValue)),
             line(unsent.unjudged, ReportedReason("not-judged", text: "the next plan looks at it")),

@@ -63,6 +63,45 @@ package struct StatusReport: Codable, Sendable {
         package var limit: Int
         package var oldest: Date?
         package var newest: Date?
+        /// Nil in reports of earlier versions.
+        package var texts: TextState?
+    }
+
+    /// What posts that answer nobody are good for, by the setting `FITNESS`.
+    package struct TextState: Codable, Equatable, Sendable {
+        /// Used at any time.
+        package var fit: Int
+        /// Used on some days or at some hours only.
+        package var sometimes: Int
+        /// Never used.
+        package var unfit: Int
+        /// Of those, how many by which rule, the commonest first.
+        package var reasons: [ReasonCount]
+        /// Not judged yet; the next plan does it, or the worker.
+        package var unjudged: Int
+
+        init(_ unsent: Archive.Unsent) {
+            var reasons = unsent.unfit
+            if unsent.tooLong > 0 { reasons[Refusal.Reason.tooLong.rawValue, default: 0] += unsent.tooLong }
+            (fit, sometimes) = (unsent.fit, unsent.sometimes.values.reduce(0, +))
+            (unfit, unjudged) = (reasons.values.reduce(0, +), unsent.unjudged)
+            self.reasons = reasons.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+                .map { ReasonCount(reason: $0.key, count: $0.value) }
+        }
+
+        /// What one rule leaves out.
+        package struct ReasonCount: Codable, Equatable, Sendable {
+            package var reason: String
+            package var count: Int
+        }
+
+        /// `1,200 time-bound, 900 dated and 1,304 others`: the commonest reasons, or nothing.
+        package var commonest: String {
+            let shown = 3
+            let rest = reasons.dropFirst(shown).reduce(0) { $0 + $1.count }
+            return reasons.prefix(shown).map { "\($0.count) \($0.reason)" }.joined(separator: ", ")
+                + (rest > 0 ? " and \(rest) others" : "")
+        }
     }
 
     /// The classifier's training.
@@ -212,7 +251,9 @@ package struct StatusReporter: Sendable {
             bot: record.botHandle, accounts: accounts.states(record),
             spending: spending.map(StatusReport.SpendingState.init),
             timeZone: configuration.timeZoneName ?? record.timeZone,
-            archive: .init(posts: posts, limit: configuration.archiveLimit, oldest: span?.oldest, newest: span?.newest),
+            archive: .init(
+                posts: posts, limit: configuration.archiveLimit, oldest: span?.oldest, newest: span?.newest,
+                texts: StatusReport.TextState(try await mirror.unsentTexts())),
             classifier: classifier, suggestions: suggestions,
             undo: StatusReport.UndoState(try await outbox.undoTally()), today: today, slots: plan?.slots ?? [],
             nextSlot: nextSlot, recent: recent, isRunning: isRunning, feeds: troubles.feeds, idle: idle.sentences)
@@ -282,6 +323,16 @@ extension FoundAccounts {
 }
 
 extension HumanMirror {
+    /// How many texts of the archive are not posted by themselves, and why not.
+    ///
+    /// - Throws: The store's error.
+    func unsentTexts() async throws -> Archive.Unsent {
+        let (mode, limits) = (configuration.fitness, PublishingLimits.usual(of: configuration.botNetwork))
+        return try await archive.unsent(
+            Archive.TextFilter(
+                longest: limits.maximumCharacters, grade: mode.grade.rawValue, windows: mode == .off ? nil : []))
+    }
+
     /// What to set `TIME_ZONE` to, as far as the archive tells: a sentence for an error message.
     package func timeZoneProposal() async throws -> String {
         if let named = try await table.record().archiveTimeZone { return "the archive says \(named)" }

@@ -28,9 +28,7 @@ package struct PlanChanges: Sendable {
     package init(mirror: HumanMirror, zone: TimeZone) {
         (self.mirror, self.zone) = (mirror, zone)
         store = mirror.outbox(lease: nil)
-        planner = PlanMaker(
-            archive: mirror.archive, store: store, configuration: mirror.configuration, zone: zone,
-            limits: .usual(of: mirror.configuration.botNetwork))
+        planner = mirror.planMaker(zone: zone, store: store)
     }
 
     // MARK: One slot
@@ -292,7 +290,7 @@ package struct PlanChanges: Sendable {
             throw Obstacle(
                 description: "that post is not to be sent: \(ReportedReason(reason).text)", isMisuse: false)
         }
-        let rules = TextRules(mirror.configuration, limits: planner.limits)
+        let rules = planner.judge.rules
         switch rules.text(for: post) {
         case .success(let text):
             return Action.Wording(

@@ -1,5 +1,4 @@
 import Archive
-import Conduct
 package import Foundation
 import Import
 package import Networks
@@ -102,9 +101,7 @@ package struct SchedulerTrainer: Sendable {
 
     /// Makes ready what the first plan asks for.
     private func prepare() async throws {
-        let configuration = mirror.configuration
-        try await mirror.archive.prepare(
-            by: TextRules(configuration, limits: .usual(of: configuration.botNetwork)), in: zone)
+        try await mirror.archive.prepare(by: mirror.textJudge(zone: zone))
         _ = try await mirror.archive.scheduleRows()
     }
 

@@ -72,11 +72,11 @@ private struct PlanStage {
         }
         let values = try await SettingValues.load(flags: [:])
         store = OutboxStore(storage: storage, mirror: "default", lease: nil)
+        let configuration = try MirrorConfiguration(
+            values, environment: ["HOME": bench.folder.path], readsAccounts: false)
         maker = PlanMaker(
-            archive: archive, store: store,
-            configuration: try MirrorConfiguration(
-                values, environment: ["HOME": bench.folder.path], readsAccounts: false),
-            zone: Self.zone, limits: .usual(of: .mastodon))
+            archive: archive, store: store, configuration: configuration,
+            judge: TextJudge(configuration, zone: Self.zone, tokenizer: nil))
         // Prepares the texts.
         _ = try await milliseconds(ofDay: -1)
     }

@@ -1,0 +1,56 @@
+import ArgumentParser
+import Evaluation
+import Foundation
+import Mirroring
+
+/// `mirror-bot evaluate texts`.
+struct EvaluateTextsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "texts",
+        abstract: "Judge which texts of an archive stand for themselves.",
+        discussion: """
+            A post is read years later by people who see nothing but it. Rules leave out what only made sense on its \
+            day, to somebody, or beside a picture or a link; some texts are fit on certain days or at certain hours. \
+            Shown are how many texts each rule leaves out, and some of them, so that you can see whether you agree.
+
+            --labels compares with a person: JSON Lines with id, fit (true or false) and, if you like, reason. The \
+            same file may be both.
+            """)
+
+    @Option(help: ArgumentHelp("A downloaded archive or JSON Lines; - is standard input.", valueName: "path"))
+    var from: String
+
+    @Option(help: ArgumentHelp("What a person says of its texts, in JSON Lines.", valueName: "path"))
+    var labels: String?
+
+    @Option(help: ArgumentHelp("How many texts of each rule are shown.", valueName: "number"))
+    var samples = 3
+
+    @Option(help: ArgumentHelp("The IANA time zone in which its years begin.", valueName: "zone"))
+    var timeZone: String?
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func validate() throws {
+        guard (0...1_000).contains(samples) else {
+            throw ValidationError("--samples is \(samples); expected a number from 0 to 1000")
+        }
+        if from == "-", labels == "-" { throw ValidationError("standard input can be only one of --from and --labels") }
+        if let timeZone, TimeZone(identifier: timeZone) == nil {
+            throw ValidationError("--time-zone is \"\(timeZone)\"; expected an IANA name such as Asia/Tokyo")
+        }
+    }
+
+    func run() async throws {
+        let values = try await SettingValues.load(flags: [:])
+        let settings = try MirrorConfiguration(
+            values, environment: ProcessInfo.processInfo.environment, readsAccounts: false)
+        let zone = timeZone.flatMap(TimeZone.init(identifier:)) ?? settings.timeZone
+        let evaluator = TextEvaluator(settings, zone: zone, samples: samples)
+        let report = try await evaluator.evaluate(from, labels: labels)
+        if report.problems > 0 { StandardError.write("warning: \(report.problems) posts cannot be read\n") }
+        if json { return try JSONOutput.print(report) }
+        for line in TextReportView.lines(report, terminal: .output) { print(line) }
+    }
+}

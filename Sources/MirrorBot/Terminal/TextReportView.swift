@@ -1,0 +1,63 @@
+import Evaluation
+import Foundation
+import Mirroring
+
+/// The answer of `mirror-bot evaluate texts`.
+enum TextReportView {
+    static func lines(_ report: TextReport, terminal: Terminal) -> [String] {
+        var lines = [terminal.bold("texts") + "  \(report.posts) posts that answer nobody"]
+        lines.append(row("fit", report.fit, of: report.posts, "stand for themselves"))
+        lines.append(row("sometimes", report.sometimes, of: report.posts, "do on some days or at some hours"))
+        lines.append(row("unfit", report.unfit - report.sometimes, of: report.posts, "do not"))
+        if let share = report.poolShare, !report.otherRules.isEmpty {
+            let others = report.otherRules.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+                .map { "\($0.value) \($0.key)" }.joined(separator: ", ")
+            let text = "\(percent(share)) of the texts that other rules let pass are left; those leave out \(others)"
+            lines += wrapped(text, indent: 2, terminal)
+        }
+        if let agreement = report.agreement { lines += [""] + labels(agreement, report, terminal) }
+        for (reason, count) in report.byReason.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
+            lines += ["", terminal.bold(reason) + "  \(count): \(ReportedReason(reason).text)"]
+            lines += (report.samples[reason] ?? []).map { sample($0, terminal) }
+        }
+        return lines
+    }
+
+    private static func row(_ name: String, _ count: Int, of all: Int, _ meaning: String) -> String {
+        "  " + Printable.padded(name, to: 10) + FigureGroup.aligned("\(count)", to: 8)
+            + FigureGroup.aligned(all > 0 ? percent(Double(count) / Double(all)) : "", to: 7) + "  " + meaning
+    }
+
+    private static func percent(_ share: Double) -> String { String(format: "%.0f %%", 100 * share) }
+
+    private static func labels(
+        _ agreement: TextReport.Agreement, _ report: TextReport, _ terminal: Terminal
+    ) -> [String] {
+        guard agreement.labelled > 0 else {
+            return [terminal.yellow("!") + " no label is about a text of the archive: their ids differ"]
+        }
+        let rows =
+            [("all", agreement)]
+            + report.languages.sorted { $0.key < $1.key }.filter { _ in report.languages.count > 1 }
+        return [
+            terminal.bold("beside a person") + "  who finds \(agreement.labelledUnfit) of \(agreement.labelled) unfit"
+        ]
+            + rows.map { name, agreement in
+                "  " + Printable.padded(Printable.line(name, columns: 10), to: 10) + "  precision "
+                    + share(agreement.precision) + "  recall " + share(agreement.recall)
+            } + ["  \(agreement.sameReason) of the \(agreement.foundUnfit) that both find for the same reason"]
+    }
+
+    private static func share(_ value: Double?) -> String { value.map { String(format: "%.3f", $0) } ?? "-" }
+
+    private static func sample(_ sample: TextReport.Sample, _ terminal: Terminal) -> String {
+        let when = sample.when.map { "  (\($0))" } ?? ""
+        let text = Printable.line(sample.text, columns: max(20, terminal.columns - 4 - when.count))
+        return "  · " + terminal.dim(text + when)
+    }
+
+    private static func wrapped(_ text: String, indent: Int, _ terminal: Terminal) -> [String] {
+        FigureGroup.wrapped(text, columns: max(20, terminal.columns - indent))
+            .map { String(repeating: " ", count: indent) + $0 }
+    }
+}

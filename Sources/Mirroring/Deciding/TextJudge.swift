@@ -1,0 +1,146 @@
+import Archive
+package import Conduct
+package import Foundation
+package import MeCab
+package import Outbox
+package import Posts
+
+/// How fit a text must be to be posted by itself.
+package enum FitnessMode: String, CaseIterable, Sendable {
+    case strict
+    /// What names a day, speaks to somebody or was news does too.
+    case loose
+    case off
+
+    /// How much may be given up.
+    package var grade: Fitness.Grade {
+        switch self {
+        case .strict: .fit
+        case .loose: .addressed
+        case .off: .broken
+        }
+    }
+}
+
+/// Finds out, before there is a plan, what the human's texts are good for: whether they may be sent, and whether they stand
+/// for themselves.
+package struct TextJudge: Sendable {
+    /// What may be sent, and in what form.
+    var rules: TextRules
+    /// The human's, in which days and years are counted.
+    let zone: TimeZone
+    /// Cuts Japanese into words; nil where there is no dictionary.
+    let tokenizer: Tokenizer?
+
+    init(rules: TextRules, zone: TimeZone, tokenizer: Tokenizer?) {
+        (self.rules, self.zone, self.tokenizer) = (rules, zone, tokenizer)
+    }
+
+    /// - Parameters:
+    ///   - configuration: What the texts would be sent by.
+    ///   - zone: The human's time zone.
+    ///   - tokenizer: Cuts Japanese into words; nil where there is no dictionary.
+    package init(_ configuration: MirrorConfiguration, zone: TimeZone, tokenizer: Tokenizer?) {
+        self.init(
+            rules: TextRules(configuration, limits: .usual(of: configuration.botNetwork)), zone: zone,
+            tokenizer: tokenizer)
+    }
+
+    /// Why a post is not sent whatever it says; nil if it may be.
+    package func refusal(of post: Post) -> Refusal.Reason? { rules.preparation(of: post).unfit }
+
+    /// The rules of this program on a text that answers nobody, but for what its author's program tells.
+    package func verdict(on post: Post) -> Fitness.Verdict {
+        Fitness.standard.verdict(on: post, year: LocalTime(post.createdAt, in: zone).day.components.year, words: words)
+    }
+
+    private func words(of text: String) -> [Fitness.Word]? {
+        guard let tokenizer else { return nil }
+        var words: [Fitness.Word] = []
+        do {
+            try tokenizer.forEachWord(in: text) { word, wordClass in
+                words.append(Fitness.Word(word.text, mayTellTime: [.noun, .adverb, .interjection].contains(wordClass)))
+            }
+            return words
+        } catch {
+            // A text that cannot be cut is judged as where there is no dictionary.
+            return nil
+        }
+    }
+
+    /// Names the rules; without a dictionary they find more.
+    fileprivate func version(_ unwanted: Unwanted) -> String {
+        "\(rules.version)\(unwanted.version) fit\(Fitness.version)\(tokenizer == nil ? "" : " words")"
+    }
+
+    fileprivate func preparation(
+        of post: Post, _ unwanted: Unwanted, _ machines: MachineClients
+    ) -> Archive.Preparation {
+        let prepared = rules.preparation(of: post)
+        let verdict = machines.contains(post.client) ? Fitness.Verdict(.machineClient) : verdict(on: post)
+        return Archive.Preparation(
+            textKey: prepared.key,
+            unfit: unwanted.reason(against: post, key: prepared.key) ?? prepared.unfit?.rawValue,
+            length: prepared.length,
+            fitness: Archive.StoredFitness(
+                grade: verdict.grade.rawValue, window: verdict.window?.description ?? "",
+                reason: verdict.reason?.rawValue))
+    }
+}
+
+extension Archive {
+    /// Prepares what no rules or other ones have prepared, some hundred posts at a time.
+    ///
+    /// - Throws: ``ArchiveError``, the store's error, or `CancellationError`; what was prepared until then stays.
+    package func prepare(by judge: TextJudge) async throws {
+        let unwanted = try await unwanted(in: judge.zone)
+        let version = judge.version(unwanted)
+        guard try await !isPrepared(by: version) else { return }
+        let machines = try await machineClients()
+        while try await prepareSome(
+            version: version + machines.version, lastUse: OutboxStore.lastUse, uses: OutboxStore.useCount,
+            { judge.preparation(of: $0, unwanted, machines) })
+        {
+            try Task.checkCancellation()
+        }
+    }
+
+    private func machineClients() async throws -> MachineClients {
+        let counts = ClientCounts()
+        try await forEachClient { counts.add($0, $1) }
+        return counts.machines
+    }
+
+    private final class ClientCounts: @unchecked Sendable {
+        // Sendable because every access to `counted` holds the lock.
+        private let lock = NSLock()
+        private var counted = MachineClients()
+
+        var machines: MachineClients { lock.withLock { counted } }
+
+        func add(_ client: String, _ text: String) { lock.withLock { counted.count(client, text) } }
+    }
+}
+
+extension HumanMirror {
+    /// Judges the human's texts by this mirror's settings.
+    ///
+    /// - Parameter limits: What the bot's server takes; nil for what is usual on its network.
+    package func textJudge(zone: TimeZone, limits: PublishingLimits? = nil) -> TextJudge {
+        TextJudge(
+            rules: TextRules(configuration, limits: limits ?? .usual(of: configuration.botNetwork)), zone: zone,
+            tokenizer: try? installation.tokenizer(configuration))
+    }
+
+    /// Makes plans for this mirror.
+    ///
+    /// - Parameters:
+    ///   - zone: The human's time zone.
+    ///   - store: Where plans are kept.
+    ///   - limits: What the bot's server takes; nil for what is usual on its network.
+    package func planMaker(zone: TimeZone, store: OutboxStore, limits: PublishingLimits? = nil) -> PlanMaker {
+        PlanMaker(
+            archive: archive, store: store, configuration: configuration,
+            judge: textJudge(zone: zone, limits: limits))
+    }
+}
