@@ -11,6 +11,8 @@ package struct Classification: Equatable, Sendable {
     package let waiting: WaitReason?
     /// How many posts were learned.
     package let learned: CategoryCounts
+    /// How far each kind of evidence was believed; nil where all counted alike.
+    package let weights: LearnedWeights?
 
     /// ln(P(favorite) / P(normal)).
     package var logRate: Double { assessment.logRate }

@@ -153,6 +153,44 @@ package struct ExampleTable: Sendable {
 
     private static func counter(_ state: ExampleState) -> String { "examples.\(state.rawValue)" }
 
+    /// The newest examples by the batch in which they were last changed, the oldest of them first.
+    ///
+    /// In a batch they are in the order of their ids' bytes, whatever order a database has for texts.
+    func newest(_ number: Int, on connection: any StorageConnection) throws -> [PostID] {
+        let last = try connection.query(
+            """
+            SELECT sequence FROM examples WHERE mirror = \(mirror)
+            ORDER BY sequence DESC LIMIT 1 OFFSET \(number - 1)
+            """)
+        let rows = try connection.query(
+            """
+            SELECT network, post_id, sequence FROM examples
+            WHERE mirror = \(mirror) AND sequence >= \(try last.first?.integer("sequence") ?? .min)
+            """)
+        let found = try rows.compactMap { row -> (sequence: Int64, id: PostID)? in
+            guard let network = NetworkName(rawValue: try row.text("network")) else { return nil }
+            return (try row.integer("sequence"), PostID(network: network, value: try row.text("post_id")))
+        }
+        return found.sorted { left, right in
+            guard left.sequence == right.sequence else { return left.sequence < right.sequence }
+            guard left.id.network == right.id.network else {
+                return left.id.network.rawValue < right.id.network.rawValue
+            }
+            return left.id.value.utf8.lexicographicallyPrecedes(right.id.value.utf8)
+        }.suffix(number).map(\.id)
+    }
+
+    /// Whether at least `number` examples were changed after a batch; no more are counted.
+    func hasNewer(_ number: Int, than sequence: Int64, on connection: any StorageConnection) throws -> Bool {
+        let rows = try connection.query(
+            """
+            SELECT COUNT(*) AS number FROM (
+                SELECT 1 FROM examples WHERE mirror = \(mirror) AND sequence > \(sequence) LIMIT \(number)
+            ) AS newer
+            """)
+        return try rows.first?.int("number") ?? 0 >= number
+    }
+
     // MARK: - Writing
 
     /// From how many examples on it matters what Postgres believes of them.

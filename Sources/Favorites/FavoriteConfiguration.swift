@@ -1,3 +1,11 @@
+/// How far the kinds of evidence are believed.
+package enum Weighting: String, Sendable, CaseIterable {
+    /// As far as the mirror's own examples show that they deserve it.
+    case learned
+    /// All alike.
+    case plain
+}
+
 /// How the classifier decides and how much it remembers.
 package struct FavoriteConfiguration: Equatable, Sendable {
     /// A post whose favorite rate is above it counts as a favorite (`FAVORITE_RATE_THRESHOLD`).
@@ -10,11 +18,14 @@ package struct FavoriteConfiguration: Equatable, Sendable {
     package let maximumAgeDays: Int
     /// The number of posts of each category below which nothing is a favorite.
     package let minimumPerCategory: Int
+    /// Whether the weights of the evidence are learned (`WEIGHTS`).
+    package let weighting: Weighting
 
     /// - Throws: ``FavoritesError`` with code `.invalidConfiguration` if the threshold is not a number above 0, or
     ///   another value is below 1.
     package init(
-        threshold: Double = 2, exampleLimit: Int = 50_000, maximumAgeDays: Int = 180, minimumPerCategory: Int = 20
+        threshold: Double = 2, exampleLimit: Int = 50_000, maximumAgeDays: Int = 180, minimumPerCategory: Int = 20,
+        weighting: Weighting = .learned
     ) throws(FavoritesError) {
         guard threshold.isFinite, threshold > 0 else {
             throw FavoritesError(
@@ -30,5 +41,6 @@ package struct FavoriteConfiguration: Equatable, Sendable {
         self.exampleLimit = exampleLimit
         self.maximumAgeDays = maximumAgeDays
         self.minimumPerCategory = minimumPerCategory
+        self.weighting = weighting
     }
 }

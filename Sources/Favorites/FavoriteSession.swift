@@ -12,6 +12,7 @@ import Posts
 ///   ones and missing ones are not used before the database was asked again, and are rebuilt where they lag behind. So
 ///   what is learned meanwhile, here or by another process, is seen as soon as the counts contain it, and a flush or a
 ///   loss is noticed by the next call.
+/// - All posts of a session are judged with the same weights: those that the first call finds.
 /// - What only the database can tell is noticed by the next session: a batch whose process died before it told the
 ///   counts, and a database that went back to an older copy while the counts stayed.
 ///
@@ -19,18 +20,26 @@ import Posts
 package final class FavoriteSession: @unchecked Sendable {
     // Sendable: every variable is only touched under `lock`.
     private let reader: CountReader
+    /// Nil where all evidence counts alike.
+    private let table: WeightTable?
     private let extractor: FeatureExtractor
     private let configuration: FavoriteConfiguration
     private let lock = NSLock()
     private var confirmed: CountStamp?
+    /// Nil while nobody has looked for them.
+    private var weights: LearnedWeights??
     /// What the last call found in each post, for whoever learns them next.
     private var found: [PostID: (example: Example, features: FeatureSet)] = [:]
 
     /// From how many posts on their features take longer to find than a question to the counts.
     private static let many = 20
 
-    init(reader: CountReader, extractor: FeatureExtractor, configuration: FavoriteConfiguration) {
+    init(
+        reader: CountReader, weights table: WeightTable?, extractor: FeatureExtractor,
+        configuration: FavoriteConfiguration
+    ) {
         self.reader = reader
+        self.table = table
         self.extractor = extractor
         self.configuration = configuration
     }
@@ -43,16 +52,37 @@ package final class FavoriteSession: @unchecked Sendable {
     package func classify(_ posts: [Example]) async throws -> [Classification] {
         guard !posts.isEmpty else { return [] }
         lock.withLock { found = [:] }
-        let (features, snapshot) = try await look(at: posts)
-        let model = FavoriteModel(snapshot.categories)
-        let weighed = zip(snapshot.asked, snapshot.counts).map(model.weigh)
+        let (features, snapshot, known) = try await lookAtAll(posts)
         let waiting = WaitReason(snapshot.categories, needed: configuration.minimumPerCategory)
+        let weights = waiting == nil ? known : nil
+        let model = FavoriteModel(snapshot.categories, weights: weights?.weights ?? .plain)
+        let weighed = zip(snapshot.asked, snapshot.counts).map(model.weigh)
         let threshold = log(configuration.threshold)
         return zip(posts, features).map { post, places in
             let assessment = model.assess(places, of: weighed)
             return Classification(
                 id: post.id, assessment: assessment, isFavorite: waiting == nil && assessment.logRate > threshold,
-                waiting: waiting, learned: snapshot.categories)
+                waiting: waiting, learned: snapshot.categories, weights: weights)
+        }
+    }
+
+    /// The features of each post with their counts, and how far each kind of evidence is believed.
+    ///
+    /// The weights are asked for once, beside the rest.
+    private func lookAtAll(
+        _ posts: [Example]
+    ) async throws -> ([FeatureIndex.Places], CountSnapshot, LearnedWeights?) {
+        let known = table == nil ? .some(nil) : lock.withLock { weights }
+        if let known {
+            let (features, snapshot) = try await look(at: posts)
+            return (features, snapshot, known)
+        }
+        async let found = table?.current()
+        let (features, snapshot) = try await look(at: posts)
+        let new = try await found
+        return lock.withLock {
+            if weights == nil { weights = .some(new) }
+            return (features, snapshot, weights ?? nil)
         }
     }
 

@@ -12,7 +12,8 @@ package import Storage
 /// store, another process, the next call notices and rebuilds them.
 package struct Favorites: Sendable {
     package let configuration: FavoriteConfiguration
-    private let examples: ExampleTable
+    let examples: ExampleTable
+    let weights: WeightTable
     private let counts: any CountStore
     private let onStep: @Sendable (LearningStep) -> Void
     private let turnstile = Turnstile()
@@ -32,12 +33,16 @@ package struct Favorites: Sendable {
         configuration: FavoriteConfiguration, onStep: @escaping @Sendable (LearningStep) -> Void = { _ in }
     ) {
         self.examples = ExampleTable(storage: storage, mirror: mirror, extractor: extractor)
+        self.weights = WeightTable(storage: storage, mirror: mirror, words: extractor.words)
         self.counts = counts
         self.configuration = configuration
         self.onStep = onStep
     }
 
-    private var storage: any StorageEngine { examples.storage }
+    var storage: any StorageEngine { examples.storage }
+
+    /// Reads counts that contain every batch that was committed before.
+    var reader: CountReader { CountReader(examples: examples, counts: counts, turnstile: turnstile) }
 
     // MARK: - Learning
 
@@ -252,7 +257,7 @@ package struct Favorites: Sendable {
     /// Begins to classify posts that come one after the other.
     package func session() -> FavoriteSession {
         FavoriteSession(
-            reader: CountReader(examples: examples, counts: counts, turnstile: turnstile),
+            reader: reader, weights: configuration.weighting == .learned ? weights : nil,
             extractor: examples.extractor, configuration: configuration)
     }
 
@@ -262,8 +267,11 @@ package struct Favorites: Sendable {
     ///
     /// - Throws: `StorageError` or `CancellationError`.
     package func status() async throws -> TrainingStatus {
-        let (learned, stamp) = try await storage.read { [examples] connection in
-            (try examples.categories(on: connection), try examples.stamp(on: connection))
+        let (learned, stamp, weights) = try await storage.read { [examples, weights] connection in
+            (
+                try examples.categories(on: connection), try examples.stamp(on: connection),
+                try weights.current(on: connection)
+            )
         }
         var state = TrainingStatus.Counts.outdated
         var size: Int?
@@ -275,9 +283,10 @@ package struct Favorites: Sendable {
         } catch let error as FavoritesError {
             state = .unavailable(error)
         }
+        let waiting = WaitReason(learned, needed: configuration.minimumPerCategory)
         return TrainingStatus(
-            examples: learned, features: size, counts: state,
-            waiting: WaitReason(learned, needed: configuration.minimumPerCategory))
+            examples: learned, features: size, counts: state, waiting: waiting,
+            weights: waiting == nil && configuration.weighting == .learned ? weights : nil)
     }
 
     /// One learned post, as far as it is still kept.
@@ -321,9 +330,10 @@ package struct Favorites: Sendable {
     package func clear() async throws {
         try await turnstile.pass {
             let embedded = SQLCountStore(storage: storage, mirror: examples.mirror)
-            try await storage.transaction { [examples] connection in
+            try await storage.transaction { [examples, weights] connection in
                 let sequence = try examples.lockSequence(on: connection)
                 try examples.deleteAll(on: connection)
+                try weights.delete(on: connection)
                 try embedded.deleteAll(on: connection)
                 try examples.setSequence(CountStamp.sequence(after: sequence), on: connection)
             }

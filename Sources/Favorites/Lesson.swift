@@ -78,6 +78,9 @@ package struct LearnSummary: Equatable, Sendable {
 
     package init() {}
 
+    /// How many examples are not what they were.
+    package var changed: Int { learned + relabelled + unlearned + pruned }
+
     /// Adds what another call did.
     package mutating func add(_ other: LearnSummary) {
         learned += other.learned
@@ -109,6 +112,8 @@ package struct TrainingStatus: Equatable, Sendable {
     package let counts: Counts
     /// Why nothing is a favorite yet; nil once enough was learned.
     package let waiting: WaitReason?
+    /// How far each kind of evidence is believed; nil while all count alike.
+    package let weights: LearnedWeights?
 
     package var favorites: Int64 { examples.favorites }
     package var normals: Int64 { examples.normals }

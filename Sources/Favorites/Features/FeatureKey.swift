@@ -25,6 +25,13 @@ struct FeatureIndex {
     struct Places {
         let words: [Int]
         let author: Int?
+
+        init(words: [Int], author: Int?) { (self.words, self.author) = (words, author) }
+
+        /// The words one after the other, then the author.
+        init(inOrder words: Int, hasAuthor: Bool) {
+            self.init(words: Array(0..<words), author: hasAuthor ? words : nil)
+        }
     }
 
     private(set) var features: [String] = []

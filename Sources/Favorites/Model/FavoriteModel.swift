@@ -8,6 +8,9 @@ import Foundation
 /// are correlated, so their summed evidence grows with the square root of
 /// their number; the author counts in full. No term can be infinite: the
 /// weight keeps every numerator and denominator above zero.
+///
+/// How far words for, words against and the author are believed may be learned
+/// (``EvidenceWeights``); with plain weights all of it counts once.
 package struct FavoriteModel: Sendable {
     /// The probability of a favorite that is assumed before anything was learned.
     package static let assumedProbability = 0.1
@@ -19,8 +22,13 @@ package struct FavoriteModel: Sendable {
     private let favoriteMass: Double
     private let normalMass: Double
     private let learnedLogOdds: Double
+    private let weights: EvidenceWeights
 
-    package init(_ counts: CategoryCounts) {
+    /// - Parameters:
+    ///   - counts: How many posts were learned.
+    ///   - weights: How far each kind of evidence is believed.
+    package init(_ counts: CategoryCounts, weights: EvidenceWeights = .plain) {
+        self.weights = weights
         let assumed = Self.weight * Self.assumedProbability
         let learned = Self.weight + Double(counts.favorites) + Double(counts.normals)
         // Both shares are computed from counts, not as 1 - p, which would lose digits near 1.
@@ -47,9 +55,7 @@ package struct FavoriteModel: Sendable {
     /// - Returns: The logarithm of the favorite rate P(favorite) / P(normal), and what each feature adds to it.
     package func assess(_ features: FeatureSet, count: (String) -> FeatureCount) -> Assessment {
         let weighed = features.all.map { weigh($0, count($0)) }
-        let words = features.words.indices
-        return assess(
-            FeatureIndex.Places(words: Array(words), author: features.author.map { _ in words.count }), of: weighed)
+        return assess(.init(inOrder: features.words.count, hasAuthor: features.author != nil), of: weighed)
     }
 
     /// What a feature says by itself, before it is known how many words the post has.
@@ -60,11 +66,42 @@ package struct FavoriteModel: Sendable {
     /// The same from features that were weighed before.
     func assess(_ places: FeatureIndex.Places, of weighed: [Contribution]) -> Assessment {
         let scale = places.words.isEmpty ? 0 : 1 / Double(places.words.count).squareRoot()
-        let words = places.words.reduce(0) { $0 + weighed[$1].logOdds }
         let author = places.author.map { weighed[$0].logOdds } ?? 0
+        var (words, wordsFor, wordsAgainst) = (0.0, 0.0, 0.0)
+        for place in places.words {
+            let evidence = weighed[place].logOdds
+            words += evidence
+            if evidence > 0 { wordsFor += evidence } else { wordsAgainst += evidence }
+        }
+        let plain = baseLogOdds + scale * words + author
+        let evidence = Evidence(wordsFor: scale * wordsFor, wordsAgainst: scale * wordsAgainst, author: author)
         return Assessment(
-            logRate: baseLogOdds + scale * words + author, baseLogOdds: baseLogOdds, places: places, scale: scale,
+            // The plain sum is not the weighted one to the last digit, for its words are added in another order.
+            logRate: weights == .plain ? plain : baseLogOdds + weights.logOdds(of: evidence), plainLogRate: plain,
+            baseLogOdds: baseLogOdds + weights.base, evidence: evidence, weights: weights, places: places, scale: scale,
             weighed: weighed)
+    }
+
+    /// A learned post as all others judge it: its own part is taken out of every count.
+    ///
+    /// A word or an author that no other post has says nothing. The share of favorites stays that of all posts.
+    ///
+    /// - Parameters:
+    ///   - features: What the post contains.
+    ///   - isFavorite: The category that it counts for.
+    ///   - count: How often a feature was learned, that post included.
+    /// - Returns: What the others say of it, and whether it is right.
+    func sample(_ features: FeatureSet, _ isFavorite: Bool, count: (String) -> FeatureCount) -> WeightFit.Sample {
+        let others = assess(features) { count($0).without(one: isFavorite) }
+        return WeightFit.Sample(others.evidence, isFavorite: isFavorite)
+    }
+
+    /// The same from counts that were read before.
+    func sample(_ places: FeatureIndex.Places, _ isFavorite: Bool, of snapshot: CountSnapshot) -> WeightFit.Sample {
+        let own = places.words + [places.author].compactMap(\.self)
+        let others = own.map { weigh(snapshot.asked[$0], snapshot.counts[$0].without(one: isFavorite)) }
+        let assessment = assess(.init(inOrder: places.words.count, hasAuthor: places.author != nil), of: others)
+        return WeightFit.Sample(assessment.evidence, isFavorite: isFavorite)
     }
 }
 
@@ -72,7 +109,7 @@ package struct FavoriteModel: Sendable {
 package struct Contribution: Equatable, Sendable {
     /// A word, a `#hashtag` or the `@author`.
     package let feature: String
-    /// Positive where it speaks for a favorite; for words already divided by the square root of their number.
+    /// Positive where it speaks for a favorite; weighted, and for words divided by the square root of their number.
     package private(set) var logOdds: Double
     /// Learned favorites with the feature.
     package let favoriteCount: Int64
@@ -97,29 +134,40 @@ package struct Contribution: Equatable, Sendable {
 package struct Assessment: Equatable, Sendable {
     /// ln(P(favorite) / P(normal)); always finite.
     package let logRate: Double
-    /// The part of it that any post gets: how often the human favorites.
+    /// What it is with plain weights.
+    package let plainLogRate: Double
+    /// The part of ``logRate`` that any post gets: how often the human favorites, and the weights' own part.
     package let baseLogOdds: Double
+    /// What the words and the author say before they are weighted.
+    package let evidence: Evidence
+    /// How far each of them is believed.
+    package let weights: EvidenceWeights
     fileprivate let places: FeatureIndex.Places
     fileprivate let scale: Double
     fileprivate let weighed: [Contribution]
 
     /// The rest of it by feature, strongest first; made only where somebody looks at it.
     package var contributions: [Contribution] {
-        let words = places.words.map { weighed[$0].scaled(by: scale) }
-        let author = places.author.map { [weighed[$0]] } ?? []
+        let words = places.words.map { weighed[$0].scaled(by: scale * weights.factor(ofWord: weighed[$0].logOdds)) }
+        let author = places.author.map { [weighed[$0].scaled(by: weights.author)] } ?? []
         return (words + author).sorted { abs($0.logOdds) > abs($1.logOdds) }
     }
 
     /// Equal if they say the same of the same features, wherever these are kept.
     package static func == (left: Assessment, right: Assessment) -> Bool {
-        left.logRate == right.logRate && left.baseLogOdds == right.baseLogOdds
+        left.logRate == right.logRate && left.baseLogOdds == right.baseLogOdds && left.weights == right.weights
             && left.contributions == right.contributions
     }
 
     /// P(favorite) / P(normal), for display; comparisons are made with ``logRate``.
     package var rate: Double { exp(logRate) }
     /// P(favorite), from 0 to 1.
-    package var probability: Double { logRate >= 0 ? 1 / (1 + exp(-logRate)) : exp(logRate) / (1 + exp(logRate)) }
+    package var probability: Double { Self.probability(ofLogRate: logRate) }
+
+    /// P(favorite) where ln(P(favorite) / P(normal)) is `logRate`.
+    package static func probability(ofLogRate logRate: Double) -> Double {
+        logRate >= 0 ? 1 / (1 + exp(-logRate)) : exp(logRate) / (1 + exp(logRate))
+    }
 }
 
 /// How many posts were learned.
@@ -153,5 +201,10 @@ package struct FeatureCount: Equatable, Sendable {
     package init(favorite: Int64 = 0, normal: Int64 = 0) {
         self.favorite = max(0, favorite)
         self.normal = max(0, normal)
+    }
+
+    /// The same without one of the posts, a favorite or a normal one.
+    func without(one isFavorite: Bool) -> FeatureCount {
+        FeatureCount(favorite: favorite - (isFavorite ? 1 : 0), normal: normal - (isFavorite ? 0 : 1))
     }
 }

@@ -6,11 +6,19 @@ import Posts
 /// for a mirror, by ``ExampleState`` and `Lesson`.
 package struct MemoryClassifier {
     package private(set) var categories = CategoryCounts() {
-        didSet { model = FavoriteModel(categories) }
+        didSet { model = FavoriteModel(categories, weights: weights) }
+    }
+    /// How far each kind of evidence is believed; plain until ``fitWeights(_:)``.
+    package private(set) var weights = EvidenceWeights.plain {
+        didSet { model = FavoriteModel(categories, weights: weights) }
     }
     private var model = FavoriteModel(CategoryCounts())
     private var features: [String: FeatureCount] = [:]
     private var rows: [PostID: ExampleTable.Row] = [:]
+    /// In the order in which they were learned.
+    private var learned: [PostID] = []
+    /// The features of those that the weights were fitted on, most of which the next fit has again.
+    private var fitted: [PostID: (example: Example, features: FeatureSet)] = [:]
 
     package init() {}
 
@@ -26,9 +34,28 @@ package struct MemoryClassifier {
         var known: [PostID: ExampleTable.Row] = [:]
         for event in events { known[event.id] = rows[event.id] }
         let lesson = Lesson(events, stored: known, features: extract)
-        for row in lesson.written { rows[row.example.id] = row }
+        for row in lesson.written where rows.updateValue(row, forKey: row.example.id) == nil {
+            learned.append(row.example.id)
+        }
         for id in lesson.deleted { rows[id] = nil }
         apply(lesson.change)
+    }
+
+    /// Fits the weights on the newest posts, each judged by all others, and believes them from now on.
+    ///
+    /// - Parameter extract: Finds the features of an example.
+    package mutating func fitWeights(_ extract: (Example) -> FeatureSet) {
+        var newest: [PostID: (example: Example, features: FeatureSet)] = [:]
+        var samples: [WeightFit.Sample] = []
+        for id in learned.reversed() where samples.count < WeightFit.examples && newest[id] == nil {
+            guard let row = rows[id] else { continue }
+            let known = fitted[id].flatMap { $0.example == row.example ? $0.features : nil }
+            let set = known ?? extract(row.example)
+            newest[id] = (row.example, set)
+            samples.append(model.sample(set, row.state.category == .favorite) { features[$0] ?? FeatureCount() })
+        }
+        fitted = newest
+        weights = WeightFit(samples.reversed()).weights
     }
 
     /// Lets the model believe another base rate than that of the posts it learned.

@@ -1,0 +1,166 @@
+package import Foundation
+import Posts
+package import Storage
+
+/// Weights that a mirror has learned, and what they were learned from.
+package struct LearnedWeights: Equatable, Sendable {
+    /// How they were fitted; weights of another method are not used.
+    static let method: Int64 = 1
+
+    package let weights: EvidenceWeights
+    /// Which words were features.
+    package let words: FeatureWords
+    /// The last batch of examples that they were fitted on.
+    package let sequence: Int64
+    /// How many examples they were fitted on.
+    package let examples: Int
+    /// How many of them were favorites.
+    package let favorites: Int
+    /// The mean log loss of those examples, each judged by all others, with plain weights.
+    package let plainLoss: Double
+    /// The same with ``weights``.
+    package let weightedLoss: Double
+    /// When they were fitted.
+    package let fitted: Date
+
+    init(_ fit: WeightFit, of samples: [WeightFit.Sample], words: FeatureWords, sequence: Int64, at now: Date) {
+        (weights, self.words, self.sequence) = (fit.weights, words, sequence)
+        (examples, favorites) = (samples.count, samples.count { $0.isFavorite })
+        (plainLoss, weightedLoss) = (fit.plainLoss, fit.weightedLoss)
+        // Only what the database keeps.
+        fitted = Date(milliseconds: now.milliseconds)
+    }
+
+    /// Nil for weights of another method or of other features, and for what nobody fitted.
+    fileprivate init?(_ row: SQLRow, of words: FeatureWords) throws {
+        guard try row.integer("version") == Self.method, try row.text("features") == words.rawValue else { return nil }
+        weights = EvidenceWeights(
+            wordsFor: try row.real("words_for"), wordsAgainst: try row.real("words_against"),
+            author: try row.real("author"), base: try row.real("base"))
+        guard [weights.wordsFor, weights.wordsAgainst, weights.author].allSatisfy(WeightFit.limits.contains),
+            weights.base.isFinite
+        else { return nil }
+        self.words = words
+        sequence = try row.integer("sequence")
+        (examples, favorites) = (try row.int("examples"), try row.int("favorites"))
+        (plainLoss, weightedLoss) = (try row.real("plain_loss"), try row.real("weighted_loss"))
+        fitted = try row.date("fitted_ms")
+    }
+}
+
+/// The one row of a mirror that holds its weights.
+struct WeightTable: Sendable {
+    let storage: any StorageEngine
+    let mirror: String
+    /// Weights of other features are as good as none.
+    let words: FeatureWords
+
+    private var query: SQL { "SELECT * FROM weights WHERE mirror = \(mirror)" }
+
+    /// Nil for none that can be used.
+    func current() async throws -> LearnedWeights? {
+        try await storage.query(query).first.flatMap { try LearnedWeights($0, of: words) }
+    }
+
+    func current(on connection: any StorageConnection) throws -> LearnedWeights? {
+        try connection.query(query).first.flatMap { try LearnedWeights($0, of: words) }
+    }
+
+    /// Writes over whatever there is.
+    func write(_ learned: LearnedWeights, on connection: any StorageConnection) throws {
+        try delete(on: connection)
+        let weights = learned.weights
+        try connection.execute(
+            """
+            INSERT INTO weights (mirror, version, features, sequence, words_for, words_against, author, base,
+                examples, favorites, plain_loss, weighted_loss, fitted_ms)
+            VALUES (\(mirror), \(LearnedWeights.method), \(learned.words.rawValue), \(learned.sequence),
+                \(weights.wordsFor), \(weights.wordsAgainst), \(weights.author), \(weights.base),
+                \(learned.examples), \(learned.favorites), \(learned.plainLoss), \(learned.weightedLoss),
+                \(learned.fitted))
+            """)
+    }
+
+    func delete(on connection: any StorageConnection) throws {
+        try connection.execute("DELETE FROM weights WHERE mirror = \(mirror)")
+    }
+}
+
+extension Favorites {
+    /// How many examples must be newer than the weights before these are fitted again.
+    private static let renewal = 200
+    /// How many posts are judged by all others at once.
+    private static let portion = 400
+    private static let attempts = 5
+
+    /// Whether weights are learned, there is enough to learn them from, and they are missing or old.
+    ///
+    /// Asks the database once; nothing is loaded.
+    ///
+    /// - Throws: `StorageError` or `CancellationError`.
+    package func areWeightsDue() async throws -> Bool {
+        guard configuration.weighting == .learned else { return false }
+        return try await storage.read { [examples, weights, configuration] connection in
+            let learned = try examples.categories(on: connection)
+            guard WaitReason(learned, needed: configuration.minimumPerCategory) == nil else { return false }
+            guard let known = try weights.current(on: connection) else { return true }
+            return try examples.hasNewer(Self.renewal, than: known.sequence, on: connection)
+        }
+    }
+
+    /// Fits weights on the newest examples, with the counts of the same batch; stores nothing.
+    ///
+    /// They follow from the examples alone: another process, or counts that were rebuilt, give the same. Takes about a
+    /// tenth of a second, and memory for the features of some hundred posts.
+    ///
+    /// - Parameter now: When.
+    /// - Returns: The weights; nil where plain ones are wanted, or too little was learned.
+    /// - Throws: ``FavoritesError`` with code `.countsUnavailable` or `.countsUnstable`, `StorageError` or
+    ///   `CancellationError`.
+    package func fitWeights(at now: Date) async throws -> LearnedWeights? {
+        guard configuration.weighting == .learned else { return nil }
+        for _ in 0..<Self.attempts {
+            let (stamp, learned, ids) = try await storage.read { [examples] connection in
+                (
+                    try examples.stamp(on: connection), try examples.categories(on: connection),
+                    try examples.newest(WeightFit.examples, on: connection)
+                )
+            }
+            guard WaitReason(learned, needed: configuration.minimumPerCategory) == nil else { return nil }
+            guard let samples = try await samples(of: ids, at: stamp) else { continue }
+            return LearnedWeights(
+                WeightFit(samples), of: samples, words: examples.extractor.words, sequence: stamp.sequence, at: now)
+        }
+        throw FavoritesError(
+            .countsUnstable, "could not fit the weights: other processes keep changing the examples; try again")
+    }
+
+    /// Stores weights in a transaction of the caller, who makes sure that the mirror is theirs.
+    ///
+    /// - Throws: `StorageError`.
+    package func store(_ learned: LearnedWeights, on connection: any StorageConnection) throws {
+        try weights.write(learned, on: connection)
+    }
+
+    /// The examples as all others judge them, in the order of `ids`; nil if others were learned meanwhile.
+    private func samples(of ids: [PostID], at stamp: CountStamp) async throws -> [WeightFit.Sample]? {
+        var samples: [WeightFit.Sample] = []
+        for start in stride(from: 0, to: ids.count, by: Self.portion) {
+            let some = Array(ids[start..<min(start + Self.portion, ids.count)])
+            let (current, rows) = try await storage.read { [examples] connection in
+                (try examples.stamp(on: connection), try examples.rows(of: some, on: connection))
+            }
+            guard current == stamp else { return nil }
+            var index = FeatureIndex(posts: some.count)
+            let posts = some.compactMap { rows[$0] }.map { row in
+                let set = examples.extractor.features(of: row.example)
+                return (places: index.places(of: set), isFavorite: row.state.category == .favorite)
+            }
+            let snapshot = try await reader.counts(of: index.features, confirmed: stamp)
+            guard snapshot.stamp == stamp else { return nil }
+            let model = FavoriteModel(snapshot.categories)
+            samples += posts.map { model.sample($0.places, $0.isFavorite, of: snapshot) }
+        }
+        return samples
+    }
+}

@@ -1,0 +1,248 @@
+import Foundation
+
+/// What is known of a post for and against a favorite, by kind and in natural logarithms of odds, before any weight.
+package struct Evidence: Equatable, Sendable {
+    /// The words that speak for it, divided by the square root of the number of all words; never below 0.
+    package var wordsFor: Double
+    /// The words that speak against it, divided alike; never above 0.
+    package var wordsAgainst: Double
+    /// The author; 0 for one of whom nothing was learned.
+    package var author: Double
+
+    package init(wordsFor: Double, wordsAgainst: Double, author: Double) {
+        (self.wordsFor, self.wordsAgainst, self.author) = (wordsFor, wordsAgainst, author)
+    }
+}
+
+/// How far each kind of evidence is believed.
+///
+/// Naive Bayes believes all of it in full. How much of that each kind deserves differs by human: one goes by the author,
+/// another by a few words. No weight is below zero, so that every word pulls the way its counts say.
+package struct EvidenceWeights: Equatable, Sendable {
+    package var wordsFor: Double
+    package var wordsAgainst: Double
+    package var author: Double
+    /// What every post gets besides.
+    package var base: Double
+
+    package init(wordsFor: Double, wordsAgainst: Double, author: Double, base: Double) {
+        (self.wordsFor, self.wordsAgainst, self.author, self.base) = (wordsFor, wordsAgainst, author, base)
+    }
+
+    /// All evidence counts once, and nothing is added: the model as it is without weights.
+    package static let plain = EvidenceWeights(wordsFor: 1, wordsAgainst: 1, author: 1, base: 0)
+
+    /// The weight that a word gets whose evidence is this.
+    func factor(ofWord evidence: Double) -> Double { evidence > 0 ? wordsFor : wordsAgainst }
+
+    /// What the evidence of a post adds to the log odds of the base rate.
+    package func logOdds(of evidence: Evidence) -> Double {
+        base + wordsFor * evidence.wordsFor + wordsAgainst * evidence.wordsAgainst + author * evidence.author
+    }
+
+    /// As `words for count 3.0 times, words against 1.4, the author 1.5`.
+    package var inWords: String {
+        func times(_ weight: Double) -> String { String(format: "%.1f", weight) }
+        return
+            "words for count \(times(wordsFor)) times, words against \(times(wordsAgainst)), the author \(times(author))"
+    }
+
+    /// In the order of the fit: words for, words against, author, base.
+    fileprivate var vector: [Double] { [wordsFor, wordsAgainst, author, base] }
+
+    fileprivate init(_ vector: [Double]) {
+        self.init(wordsFor: vector[0], wordsAgainst: vector[1], author: vector[2], base: vector[3])
+    }
+}
+
+/// The weights under which learned posts are told apart best, each judged by all others.
+///
+/// A logistic regression on three kinds of evidence, which holds on to the plain weights with the strength of a few
+/// posts. The sum that is minimised is strictly convex, so that any exact way of minimising it gives the same weights.
+package struct WeightFit: Sendable {
+    /// A learned post as the others judge it.
+    package struct Sample: Equatable, Sendable {
+        package let evidence: Evidence
+        package let isFavorite: Bool
+
+        package init(_ evidence: Evidence, isFavorite: Bool) {
+            (self.evidence, self.isFavorite) = (evidence, isFavorite)
+        }
+    }
+
+    /// How many of the newest examples are fitted on.
+    package static let examples = 4_000
+    /// How strongly each weight is held to 1, of which the base is held to 0 with 1.
+    package static let ridge = 10.0
+    /// Where each weight lies.
+    package static let limits = 0.25...4.0
+    private static let steps = 50
+    /// A step is as good as none once the sum can fall by no more than this for each example.
+    private static let precision = 1e-12
+    /// How much of what a straight line promises a step must hold, or it is halved.
+    private static let descent = 1e-4
+
+    package let weights: EvidenceWeights
+    /// What was minimised, at the plain weights.
+    package let plainSum: Double
+    /// The same at ``weights``, never above it.
+    package let weightedSum: Double
+    /// The mean log loss of the samples at the plain weights.
+    package let plainLoss: Double
+    /// The same at ``weights``.
+    package let weightedLoss: Double
+
+    /// - Parameters:
+    ///   - samples: The posts; none give the plain weights.
+    ///   - ridge: How strongly each weight is held to 1.
+    ///   - limits: Where each weight lies; one outside is set to the bound, and the rest is fitted again.
+    package init(_ samples: [Sample], ridge: Double = Self.ridge, limits: ClosedRange<Double> = Self.limits) {
+        let sum = PenalizedLoss(samples, ridge: ridge)
+        var vector = EvidenceWeights.plain.vector
+        var free = [0, 1, 2, 3]
+        while true {
+            vector = Self.minimum(of: sum, from: vector, free: free)
+            let outside = free.filter { $0 < 3 && !limits.contains(vector[$0]) }
+            if outside.isEmpty { break }
+            for index in outside { vector[index] = min(max(vector[index], limits.lowerBound), limits.upperBound) }
+            free.removeAll(where: outside.contains)
+        }
+        let plain = EvidenceWeights.plain.vector
+        weights = EvidenceWeights(vector)
+        (plainSum, weightedSum) = (sum.value(at: plain), sum.value(at: vector))
+        (plainLoss, weightedLoss) = (sum.meanLoss(at: plain), sum.meanLoss(at: vector))
+    }
+
+    /// Newton's method with halved steps over the free ones of four numbers.
+    private static func minimum(of sum: PenalizedLoss, from start: [Double], free: [Int]) -> [Double] {
+        var vector = start
+        var value = sum.value(at: vector)
+        for _ in 0..<steps {
+            let (gradient, curvature) = sum.derivatives(at: vector, free: free)
+            let step = curvature.solved(for: gradient)
+            let promise = zip(gradient, step).reduce(0) { $0 + $1.0 * $1.1 }
+            guard promise >= precision * Double(sum.count) else { break }
+            // Unhalved, a step may lead away and further away.
+            var length = 1.0
+            var next = vector
+            repeat {
+                next = vector
+                for (index, part) in zip(free, step) { next[index] -= length * part }
+                let reached = sum.value(at: next)
+                if reached <= value - descent * length * promise {
+                    value = reached
+                    break
+                }
+                length /= 2
+            } while length > .ulpOfOne
+            // Where no step is short enough, the sum has no digits left to fall by.
+            guard length > .ulpOfOne else { break }
+            vector = next
+        }
+        return vector
+    }
+}
+
+/// The log loss of samples under weights, and how far the weights are from plain ones.
+private struct PenalizedLoss {
+    /// The evidence of a sample, and 1 for the base.
+    private let rows: [[Double]]
+    /// 1 for a favorite, else -1.
+    private let signs: [Double]
+    /// ln of the odds of a favorite among the samples: a seed is balanced, whatever the timeline is.
+    private let center: Double
+    private let penalties: [Double]
+
+    init(_ samples: [WeightFit.Sample], ridge: Double) {
+        rows = samples.map { [$0.evidence.wordsFor, $0.evidence.wordsAgainst, $0.evidence.author, 1] }
+        signs = samples.map { $0.isFavorite ? 1 : -1 }
+        let favorites = Double(samples.count { $0.isFavorite })
+        center = log((favorites + 0.5) / (Double(samples.count) - favorites + 0.5))
+        penalties = [ridge, ridge, ridge, 1]
+    }
+
+    var count: Int { rows.count }
+
+    func value(at vector: [Double]) -> Double {
+        var penalty = 0.0
+        for index in 0..<4 {
+            let distance = vector[index] - EvidenceWeights.plain.vector[index]
+            penalty += penalties[index] * distance * distance
+        }
+        return loss(at: vector) + penalty / 2
+    }
+
+    func meanLoss(at vector: [Double]) -> Double { count == 0 ? 0 : loss(at: vector) / Double(count) }
+
+    private func loss(at vector: [Double]) -> Double {
+        var sum = 0.0
+        for index in rows.indices { sum += LogLoss.loss(of: signs[index] * logOdds(rows[index], vector)) }
+        return sum
+    }
+
+    private func logOdds(_ row: [Double], _ vector: [Double]) -> Double {
+        center + vector[3] + (vector[0] * row[0] + vector[1] * row[1] + vector[2] * row[2])
+    }
+
+    /// The gradient and the second derivatives in the free ones of the four numbers.
+    func derivatives(at vector: [Double], free: [Int]) -> (gradient: [Double], curvature: SymmetricMatrix) {
+        let plain = EvidenceWeights.plain.vector
+        var gradient = free.map { penalties[$0] * (vector[$0] - plain[$0]) }
+        var curvature = SymmetricMatrix(diagonal: free.map { penalties[$0] })
+        for index in rows.indices {
+            let row = rows[index]
+            let probability = 1 / (1 + exp(-logOdds(row, vector)))
+            let surplus = probability - (signs[index] > 0 ? 1 : 0)
+            let bend = probability * (1 - probability)
+            for (line, first) in free.enumerated() {
+                gradient[line] += surplus * row[first]
+                for (column, second) in free.enumerated().prefix(line + 1) {
+                    curvature[line, column] += bend * row[first] * row[second]
+                }
+            }
+        }
+        return (gradient, curvature)
+    }
+}
+
+/// How badly a probability told what happened.
+package enum LogLoss {
+    /// ln(1 + exp(-z)), where z is the log odds of what happened; exact for any z.
+    package static func loss(of logOdds: Double) -> Double { max(-logOdds, 0) + log1p(exp(-abs(logOdds))) }
+}
+
+/// A small positive definite matrix, of which the lower half is kept.
+private struct SymmetricMatrix {
+    private var rows: [[Double]]
+
+    init(diagonal: [Double]) {
+        rows = diagonal.indices.map { line in diagonal.indices.map { $0 == line ? diagonal[line] : 0 } }
+    }
+
+    subscript(_ line: Int, _ column: Int) -> Double {
+        get { rows[line][column] }
+        set { rows[line][column] = newValue }
+    }
+
+    /// The vector that the matrix turns into `right`, by Cholesky's triangles.
+    func solved(for right: [Double]) -> [Double] {
+        var root = rows
+        var solution = right
+        for line in rows.indices {
+            for column in 0...line {
+                let known = (0..<column).reduce(0) { $0 + root[line][$1] * root[column][$1] }
+                let rest = rows[line][column] - known
+                root[line][column] = line == column ? rest.squareRoot() : rest / root[column][column]
+            }
+        }
+        for line in rows.indices {
+            let known = (0..<line).reduce(0) { $0 + root[line][$1] * solution[$1] }
+            solution[line] = (solution[line] - known) / root[line][line]
+        }
+        for line in rows.indices.reversed() {
+            let known = (line + 1..<rows.count).reduce(0) { $0 + root[$1][line] * solution[$1] }
+            solution[line] = (solution[line] - known) / root[line][line]
+        }
+        return solution
+    }
+}
