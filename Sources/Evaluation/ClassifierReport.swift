@@ -26,6 +26,8 @@ package struct ClassifierReport: Sendable {
     package let scores: FavoriteScores
     /// One for each tested post, in the order in which they were predicted.
     package let predictions: [Prediction]
+    /// The same posts with and without learned weights.
+    package let comparison: WeightComparison
     package let words: FeatureWords
     /// Each post was learned after it was predicted.
     package let isPrequential: Bool
@@ -45,6 +47,7 @@ package struct ClassifierReport: Sendable {
     ) {
         scores = outcome.scores
         predictions = outcome.predictions
+        comparison = outcome.comparison
         self.words = words
         self.isPrequential = isPrequential
         self.isInTimeOrder = isInTimeOrder
@@ -63,9 +66,10 @@ extension ClassifierReport: Encodable {
         case leftOutOfTesting = "left_out_test"
     }
 
-    /// The keys of ``scores`` and a few of its own.
+    /// The keys of ``scores``, of ``comparison`` and a few of its own.
     package func encode(to encoder: any Encoder) throws {
         try scores.encode(to: encoder)
+        try comparison.encode(to: encoder)
         var container = encoder.container(keyedBy: Key.self)
         try container.encode("mirror-bot/evaluate-classifier/1", forKey: .schema)
         try container.encode(words.rawValue, forKey: .features)

@@ -11,12 +11,16 @@ package struct FavoriteEvaluation: Sendable {
     ///
     /// A person favorites some time after a post appeared, and a bot notices even later.
     package static let favoriteDelay = 50
+    /// How many posts' labels must become known before the weights are fitted again.
+    static let renewal = 200
 
     /// What came of an evaluation.
     package struct Outcome: Equatable, Sendable {
         package let scores: FavoriteScores
         /// One for each tested post, in the order in which they were predicted.
         package let predictions: [Prediction]
+        /// The same posts with and without learned weights.
+        package let comparison: WeightComparison
     }
 
     private let extractor: FeatureExtractor
@@ -43,14 +47,13 @@ package struct FavoriteEvaluation: Sendable {
         training: [LabelledPost], testing: [LabelledPost], baseRate: BaseRate? = nil
     ) -> Outcome {
         let classifier = trained(on: training, baseRate)
-        var predictions: [Prediction] = []
-        predictions.reserveCapacity(testing.count)
+        var predictions = Predictions(testing.count)
         let started = ThreadTime.now
         for post in testing {
             let features = extractor.features(of: post.example.stored)
-            predictions.append(predict(post, features, classifier))
+            predict(post, features, classifier, in: &predictions)
         }
-        return outcome(predictions, after: classifier, ThreadTime.now - started)
+        return outcome(predictions, from: classifier, to: classifier, ThreadTime.now - started)
     }
 
     /// Predicts each post before it is learned, as a mirror does that runs along.
@@ -58,7 +61,8 @@ package struct FavoriteEvaluation: Sendable {
     /// A post is predicted, then learned as a normal one; that it was favorited
     /// is learned when ``favoriteDelay`` further posts were predicted. Posts
     /// that were never seen on the timeline are not predicted; they are learned
-    /// as favorites where they stand.
+    /// as favorites where they stand. The weights are fitted anew as a mirror
+    /// does.
     ///
     /// - Parameters:
     ///   - training: Posts that are learned before; may be empty.
@@ -70,8 +74,7 @@ package struct FavoriteEvaluation: Sendable {
     ) -> Outcome {
         let start = trained(on: training, baseRate)
         var classifier = start
-        var predictions: [Prediction] = []
-        predictions.reserveCapacity(testing.count)
+        var predictions = Predictions(testing.count)
         var unknown = UnknownFavorites()
         var elapsed = Duration.zero
         for post in testing {
@@ -81,48 +84,92 @@ package struct FavoriteEvaluation: Sendable {
             }
             let started = ThreadTime.now
             let found = Found(example: post.example.stored, extractor)
-            predictions.append(predict(post, found.features, classifier))
+            predict(post, found.features, classifier, in: &predictions)
             elapsed += ThreadTime.now - started
             classifier.learn([.seen(found.example)], found.features(of:))
             if post.isFavorite { unknown.add(found, due: predictions.count + Self.favoriteDelay) }
             for favorite in unknown.take(at: predictions.count) {
                 classifier.learn([.favorited(favorite.example)], favorite.features(of:))
             }
+            let known = predictions.count - Self.favoriteDelay
+            if known > 0 && known % Self.renewal == 0 || classifier.weights == .plain { fitWeights(of: &classifier) }
         }
-        return outcome(predictions, after: start, elapsed)
+        return outcome(predictions, from: start, to: classifier, elapsed)
     }
 
     private func trained(on training: [LabelledPost], _ baseRate: BaseRate?) -> MemoryClassifier {
         var classifier = MemoryClassifier()
         classifier.learn(training.flatMap(\.events), extractor.features)
         if let baseRate { classifier.setBaseRate(posts: baseRate.posts, favorites: baseRate.favorites) }
+        fitWeights(of: &classifier)
         return classifier
     }
 
+    /// Fits the weights as a mirror does: not before enough of both was learned.
+    private func fitWeights(of classifier: inout MemoryClassifier) {
+        guard waiting(classifier) == nil else { return }
+        classifier.fitWeights(extractor.features)
+    }
+
+    private func waiting(_ classifier: MemoryClassifier) -> WaitReason? {
+        WaitReason(classifier.categories, needed: configuration.minimumPerCategory)
+    }
+
     private func predict(
-        _ post: LabelledPost, _ features: FeatureSet, _ classifier: MemoryClassifier
-    ) -> Prediction {
+        _ post: LabelledPost, _ features: FeatureSet, _ classifier: MemoryClassifier,
+        in predictions: inout Predictions
+    ) {
         let assessment = classifier.assess(features)
-        let waiting = WaitReason(classifier.categories, needed: configuration.minimumPerCategory)
-        return Prediction(
-            id: post.id, logRate: assessment.logRate, probability: assessment.probability,
-            isFired: waiting == nil && assessment.logRate > threshold, isFavorite: post.isFavorite)
+        let mayFire = waiting(classifier) == nil
+        func prediction(_ logRate: Double) -> Prediction {
+            Prediction(
+                id: post.id, logRate: logRate, probability: Assessment.probability(ofLogRate: logRate),
+                isFired: mayFire && logRate > threshold, isFavorite: post.isFavorite)
+        }
+        predictions.add(plain: prediction(assessment.plainLogRate), weighted: prediction(assessment.logRate), mayFire)
     }
 
     private func outcome(
-        _ predictions: [Prediction], after start: MemoryClassifier, _ elapsed: Duration
+        _ predictions: Predictions, from start: MemoryClassifier, to end: MemoryClassifier, _ elapsed: Duration
     ) -> Outcome {
         let learned = start.categories
         let seconds = elapsed / .seconds(1)
+        let used = configuration.weighting == .plain ? predictions.plain : predictions.weighted
+        let weights = end.weights == .plain ? nil : end.weights
         let scores = FavoriteScores(
-            predictions: predictions, threshold: configuration.threshold,
+            predictions: used, threshold: configuration.threshold,
+            weights: configuration.weighting == .plain ? nil : weights,
             training: .init(
                 favorites: Int(learned.favorites), normals: Int(learned.normals),
                 baseRate: BaseRate(posts: Int(learned.seen), favorites: Int(learned.seenFavorites)),
                 distinctFeatures: start.distinctFeatures,
                 waiting: WaitReason(learned, needed: configuration.minimumPerCategory)),
-            postsPerSecond: seconds > 0 && !predictions.isEmpty ? Double(predictions.count) / seconds : nil)
-        return Outcome(scores: scores, predictions: predictions)
+            postsPerSecond: seconds > 0 && !used.isEmpty ? Double(used.count) / seconds : nil)
+        let comparison = WeightComparison(
+            plain: predictions.plain, weighted: predictions.weighted, mayFire: predictions.mayFire, weights: weights)
+        return Outcome(scores: scores, predictions: used, comparison: comparison)
+    }
+}
+
+/// What was predicted of the same posts with plain and with learned weights.
+private struct Predictions {
+    private(set) var plain: [Prediction] = []
+    private(set) var weighted: [Prediction] = []
+    /// Whether enough had been learned for each to become a favorite.
+    private(set) var mayFire: [Bool] = []
+
+    init(_ number: Int) {
+        plain.reserveCapacity(number)
+        weighted.reserveCapacity(number)
+        mayFire.reserveCapacity(number)
+    }
+
+    var count: Int { plain.count }
+
+    mutating func add(plain: Prediction, weighted: Prediction, _ mayFire: Bool) {
+        self.plain.append(plain)
+        self.weighted.append(weighted)
+        self.mayFire.append(mayFire)
     }
 }
 

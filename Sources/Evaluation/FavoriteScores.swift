@@ -1,5 +1,6 @@
 package import Favorites
 import Foundation
+import Mirroring
 package import Posts
 
 /// How good the classifier is, in figures.
@@ -52,19 +53,26 @@ package struct FavoriteScores: Equatable, Sendable {
     package let decisions: DecisionCounts
     /// The probabilities.
     package let calibration: Calibration
+    /// How far each kind of evidence was believed in the end; nil where all counted alike.
+    package let weights: EvidenceWeights?
     /// Posts whose features one thread finds and weighs in a second of its own time; nil without posts.
     package let postsPerSecond: Double?
 
     /// - Parameters:
     ///   - predictions: What was predicted, in any order.
     ///   - threshold: The favorite rate that had to be exceeded.
+    ///   - weights: How far each kind of evidence was believed in the end; nil where all counted alike.
     ///   - training: What was known before.
     ///   - postsPerSecond: How fast it went.
-    package init(predictions: [Prediction], threshold: Double, training: Training, postsPerSecond: Double?) {
+    package init(
+        predictions: [Prediction], threshold: Double, weights: EvidenceWeights? = nil, training: Training,
+        postsPerSecond: Double?
+    ) {
         let ranking = Ranking(predictions)
         let best = ranking.bestF1
         self.training = training
         self.threshold = threshold
+        self.weights = weights
         self.postsPerSecond = postsPerSecond
         testing = BaseRate(posts: predictions.count, favorites: predictions.count { $0.isFavorite })
         rocAUC = ranking.rocAUC
@@ -82,7 +90,8 @@ extension FavoriteScores: Encodable {
         case averagePrecision = "average_precision"
         case bestF1 = "best_f1"
         case bestF1Rate = "best_f1_rate"
-        case threshold, fired, hits, precision, recall, f1, brier, ece
+        case threshold, fired, hits, precision, recall, f1, brier, ece, weights
+        case logLoss = "log_loss"
         case postsPerSecond = "posts_per_second"
         case trained = "n_train"
         case trainedFavorites = "n_train_favorites"
@@ -107,13 +116,15 @@ extension FavoriteScores: Encodable {
         try container.encode(training.baseRate, forKey: .baseRate)
         try container.encode(training.distinctFeatures, forKey: .distinctFeatures)
         try container.encode(training.waiting?.description, forKey: .waiting)
+        try container.encode(weights.map { ReportedWeights($0) }, forKey: .weights)
     }
 
     private var figures: [(Key, Double?)] {
         [
             (.rocAUC, rocAUC), (.averagePrecision, averagePrecision), (.bestF1, bestF1), (.bestF1Rate, bestF1Rate),
             (.precision, decisions.precision), (.recall, decisions.recall), (.f1, decisions.f1),
-            (.brier, calibration.brier), (.ece, calibration.expectedError), (.postsPerSecond, postsPerSecond),
+            (.brier, calibration.brier), (.logLoss, calibration.logLoss), (.ece, calibration.expectedError),
+            (.postsPerSecond, postsPerSecond),
         ]
     }
 }
@@ -277,10 +288,14 @@ package struct Calibration: Equatable, Sendable {
     ///
     /// 0 is perfect; always saying the share s of favorites gives s · (1 − s).
     package let brier: Double?
+    /// The mean of -ln of the probability of what happened; nil without posts.
+    ///
+    /// 0 is perfect; unlike the squared distance it knows no mercy for what was certain and wrong.
+    package let logLoss: Double?
 
     package init(_ predictions: [Prediction]) {
         var bins = [Bin](repeating: Bin(), count: Self.binCount)
-        var squares = 0.0
+        var (squares, losses) = (0.0, 0.0)
         for prediction in predictions {
             let probability = min(max(0, prediction.probability), 1)
             let index = min(Int(probability * Double(Self.binCount)), Self.binCount - 1)
@@ -289,8 +304,10 @@ package struct Calibration: Equatable, Sendable {
             if prediction.isFavorite { bins[index].favorites += 1 }
             let distance = probability - (prediction.isFavorite ? 1 : 0)
             squares += distance * distance
+            losses += LogLoss.loss(of: prediction.isFavorite ? prediction.logRate : -prediction.logRate)
         }
         self.bins = bins
+        logLoss = predictions.isEmpty ? nil : losses / Double(predictions.count)
         brier = predictions.isEmpty ? nil : squares / Double(predictions.count)
     }
 

@@ -196,7 +196,14 @@ struct Passes: Sendable {
         _ events: [FavoriteEvent], with classifier: Favorites, knowing session: FavoriteSession? = nil
     ) async throws {
         guard !events.isEmpty else { return }
-        _ = try await classifier.learn(events, at: parts.clock.now, knowing: session)
+        let learned = try await classifier.learn(events, at: parts.clock.now, knowing: session)
+        guard learned.changed > 0 else { return }
+        do {
+            try await WeightKeeper(classifier, store: parts.store).keepUp(at: parts.clock.now)
+        } catch let error as FavoritesError {
+            // The next post that is learned is the next try; until then the older weights are good enough.
+            parts.logger.debug("Weights not fitted", metadata: [LogKeys.error: "\(error)"])
+        }
     }
 
     // MARK: All of them

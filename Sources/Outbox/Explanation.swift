@@ -14,6 +14,8 @@ package struct Explanation: Codable, Equatable, Sendable {
     package var threshold: Double?
     /// What spoke most for or against a favorite, the strongest first.
     package var features: [Feature]?
+    /// How far the words and the author were believed; nil where all counted alike.
+    package var weights: Weights?
     /// What the network said, where that ended the action.
     package var outcome: String?
 
@@ -34,9 +36,28 @@ package struct Explanation: Codable, Equatable, Sendable {
         }
     }
 
+    /// Learned weights as they were when a favorite was decided.
+    package struct Weights: Codable, Equatable, Sendable {
+        /// The last batch of examples that they were fitted on.
+        package var sequence: Int64
+        /// How often the words that speak for a favorite count.
+        package var wordsFor: Double
+        /// The same of the words that speak against it.
+        package var wordsAgainst: Double
+        /// The same of the author.
+        package var author: Double
+        /// What they add to the logarithm of every rate.
+        package var base: Double
+
+        package init(sequence: Int64, wordsFor: Double, wordsAgainst: Double, author: Double, base: Double) {
+            (self.sequence, self.wordsFor, self.wordsAgainst) = (sequence, wordsFor, wordsAgainst)
+            (self.author, self.base) = (author, base)
+        }
+    }
+
     package init(
         _ summary: String, pool: Int? = nil, windowMinutes: Int? = nil, favoriteRate: Double? = nil,
-        threshold: Double? = nil, features: [Feature]? = nil
+        threshold: Double? = nil, features: [Feature]? = nil, weights: Weights? = nil
     ) {
         self.summary = summary
         self.pool = pool
@@ -44,6 +65,7 @@ package struct Explanation: Codable, Equatable, Sendable {
         self.favoriteRate = favoriteRate
         self.threshold = threshold
         self.features = features
+        self.weights = weights
     }
 
     /// The explanation, with what the network said; without one before, that is also the summary.

@@ -43,10 +43,10 @@ package struct OutboxStore: Sendable {
         """
     }
 
-    /// Changes the table in one transaction, as long as this worker holds the mirror's lease.
+    /// Changes what only the holder of the mirror's lease may change, in one transaction.
     ///
     /// - Throws: ``OutboxError`` if the lease is lost; what `work` throws, the store's error.
-    func write<Value: Sendable>(
+    package func write<Value: Sendable>(
         _ work: @escaping @Sendable (any StorageConnection) throws -> Value
     ) async throws -> Value {
         try await storage.transaction { connection in

@@ -149,7 +149,7 @@ import Testing
         let mirror = try await BareMirror().open()
         try await mirror.bind(human: nil, bot: Self.bot, now: BareMirror.now)
         let table = LeaseTable(storage: mirror.storage, mirror: mirror.configuration.mirror)
-        let lease = try #require(try await table.take(owner: "somebody", after: nil, now: 0))
+        let lease = try #require(try await table.take(owner: "somebody", after: try await table.record(), now: 0))
         let keeper = LeaseKeeper(
             table: table, clock: SystemClock(), timing: LeaseTiming(patience: .seconds(1)),
             logger: Logger(label: "test"))

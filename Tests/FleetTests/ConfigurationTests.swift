@@ -34,7 +34,8 @@ import Testing
         "MIRROR_BOT_HOME": "/srv/mirror", "TIME_ZONE": "Europe/Berlin", "SCHEDULE_MODEL": "raw", "BURSTS": "off",
         "QUIET_HOURS": "23:00-01:00, 12:00-12:02", "HOLD_WHILE_ACTIVE": "90m", "NO_REPEAT_DAYS": "90", "MAX_USES": "3",
         "MIN_AGE_DAYS": "7", "MAX_AGE_DAYS": "3650", "LINKS": "off", "FITNESS": "loose", "CONTENT_WARNINGS": "carry",
-        "MAX_PER_DAY": "12", "FAVORITE_RATE_THRESHOLD": "3.5", "FEATURES": "nouns", "FAVORITE_MODE": "off",
+        "MAX_PER_DAY": "12", "FAVORITE_RATE_THRESHOLD": "3.5", "FEATURES": "nouns", "WEIGHTS": "plain",
+        "FAVORITE_MODE": "off",
         "FAVORITES_PER_DAY": "4", "REVIEW": "replies", "FOLLOW_EDITS": "delete", "DELETE_ON_FAVORITE": "yes",
         "REPLIES_PER_PERSON": "2", "REPLIES_PER_THREAD": "6",
         "ARCHIVE_LIMIT": "2000",
@@ -100,7 +101,8 @@ import Testing
         #expect(
             all.carriesWarnings && all.holdWhileActive == 5_400 && all.maximumUses == 3 && all.maximumAgeDays == 3_650)
         #expect(all.favorites.threshold == 3.5 && all.favorites.exampleLimit == 3_000)
-        #expect(all.featureWords == .nouns && all.favoriteMode == .off && all.favoritesPerDay == 4)
+        #expect(all.featureWords == .nouns && all.favorites.weighting == .plain)
+        #expect(all.favoriteMode == .off && all.favoritesPerDay == 4)
         #expect(all.repliesPerPerson == 2 && all.repliesPerThread == 6 && all.archiveLimit == 2_000)
         #expect(all.dictionary == "/var/lib/mecab/dic/other" && all.pollInterval == .seconds(45) && all.isDyno)
     }
@@ -123,6 +125,7 @@ import Testing
             !plain.carriesWarnings && plain.holdWhileActive == nil && plain.maximumUses == nil
                 && plain.maximumAgeDays == nil)
         #expect(plain.favoriteMode == .auto && plain.favoritesPerDay == 10 && plain.featureWords == .content)
+        #expect(plain.favorites.weighting == .learned)
         #expect(plain.repliesPerPerson == 3 && plain.repliesPerThread == 5)
         #expect(plain.archiveLimit == 10_000 && plain.dictionary == "ipadic-utf8")
         #expect(plain.pollInterval == .seconds(60) && !plain.isDyno)

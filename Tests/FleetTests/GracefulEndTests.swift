@@ -123,7 +123,8 @@ import Testing
 
     @Test func whileAnotherWorkerHoldsTheMirror() async throws {
         let fixture = try await start()
-        let other = try #require(try await fixture.leases.take(owner: "other", after: nil, now: 0))
+        let other = try #require(
+            try await fixture.leases.take(owner: "other", after: try await fixture.leases.record(), now: 0))
         let time = try await end(fixture) { try await fixture.log.wait { $0.contains("Another worker holds") } }
         #expect(time < Self.grace)
         #expect(try await fixture.leaseHolder() == "other")

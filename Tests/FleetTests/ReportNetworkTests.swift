@@ -111,7 +111,7 @@ import Testing
         #expect(try await report(mirror).suggestions == 0)
         let leases = LeaseTable(storage: mirror.storage, mirror: "test")
         let lease = try #require(
-            try await leases.take(owner: "worker", after: nil, now: Self.november.milliseconds))
+            try await leases.take(owner: "worker", after: try await leases.record(), now: Self.november.milliseconds))
         let outbox = mirror.outbox(lease: lease)
         for number in 1...2 {
             _ = try await outbox.propose(

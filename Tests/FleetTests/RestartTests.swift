@@ -53,7 +53,7 @@ import Testing
     @Test(arguments: Engine.allCases) func letsOneWorkerActAtATime(_ engine: Engine) async throws {
         let fixture = try await MirrorFixture.start(engine, from: 6.5)
         let leases = fixture.leases
-        let other = try #require(try await leases.take(owner: "other", after: nil, now: 0))
+        let other = try #require(try await leases.take(owner: "other", after: try await leases.record(), now: 0))
         let worker = fixture.worker()
         let waiting = Task { try await worker.run(until: Sample.hour(7.5)) }
         try await fixture.log.wait { $0.contains("Another worker holds this mirror") }
@@ -172,7 +172,7 @@ import Testing
     @Test func onePassDoesNothingWhileAnotherWorkerHoldsTheMirror() async throws {
         let fixture = try await MirrorFixture.start(from: 12)
         let leases = fixture.leases
-        let other = try #require(try await leases.take(owner: "other", after: nil, now: 0))
+        let other = try #require(try await leases.take(owner: "other", after: try await leases.record(), now: 0))
         // A holder that lives shows it by a beat.
         let beating = Task {
             while !Task.isCancelled {

@@ -41,7 +41,7 @@ import Testing
             let mirror = try await BareMirror(variables: sandbox.settings(of: .bot, on: .mastodon)).open(clock: clock)
             let network = try await mirror.requiredNetwork(of: .bot)
             let leases = LeaseTable(storage: mirror.storage, mirror: "test")
-            let lease = try #require(try await leases.take(owner: "test", after: nil, now: 0))
+            let lease = try #require(try await leases.take(owner: "test", after: try await leases.record(), now: 0))
             store = mirror.outbox(lease: lease)
             delivery = Delivery(store: store, deliverer: NetworkDeliverer(network: network))
             (self.sandbox, self.clock) = (sandbox, clock)

@@ -88,6 +88,40 @@ import Testing
         }
     }
 
+    @Test func plainAndLearnedWeightsStandSideBySide() async throws {
+        let (train, test) = try timelines()
+        let files = ["evaluate", "classifier", "--train", train, "--test", test]
+        let ending = try await stage.run(words: files)
+        let lines = ending.output.split(separator: "\n").map(String.init)
+        let table = try #require(lines.firstIndex { $0.hasPrefix("weights ") })
+        #expect(lines[table].split(separator: " ") == ["weights", "plain", "learned"])
+        let names = lines[(table + 1)...].prefix(7).map {
+            $0.dropFirst(2).prefix(19).trimmingCharacters(in: .whitespaces)
+        }
+        #expect(
+            names == [
+                "average precision", "ROC AUC", "log loss", "calibration error", "precision", "recall",
+                "favorites given",
+            ])
+        #expect(lines[table + 8].hasPrefix("  words for count "))
+        #expect(lines[table + 5].hasSuffix("    0.900    0.900") && lines[table + 7].hasSuffix("       10       10"))
+
+        let learned = try json(try await stage.run(words: files + ["--json"]))
+        let set = ["WEIGHTS": "plain"]
+        let plain = try json(try await stage.run(words: files + ["--json"], environment: set))
+        let given = try json(try await stage.run(words: files + ["--json", "--weights", "learned"], environment: set))
+        #expect(learned["weights"] is [String: Any] && plain["weights"] is NSNull && given["weights"] is [String: Any])
+        for (answer, side) in [(learned, "weighted"), (plain, "plain"), (given, "weighted")] {
+            let figures = try #require(answer[side] as? [String: Any])
+            for key in ["average_precision", "roc_auc", "log_loss", "ece", "precision", "recall"] {
+                #expect(figures[key] as? Double == answer[key] as? Double && figures[key] is Double, "\(key)")
+            }
+            #expect(answer.keys.contains("equal_threshold") && answer["learned_weights"] is [String: Any])
+        }
+        let losses = [learned, plain].map { $0["log_loss"] as? Double ?? .nan }
+        #expect(losses[0] != losses[1])
+    }
+
     @Test func whatHasNoValueIsNullOrADash() async throws {
         let train = try write(Self.timeline(90, name: "a"), to: "train.jsonl")
         let test = try write([Self.line("b", "rain and meetings", false)], to: "test.jsonl")
@@ -163,7 +197,7 @@ import Testing
         #expect(help.status == 0)
         for flag in [
             "--train", "--test", "--prequential", "--features", "--threshold", "--base-rate-tail", "--base-rate-from",
-            "--predictions", "--json",
+            "--predictions", "--json", "--weights",
         ] { #expect(help.output.contains("\(flag) "), "\(flag) is missing") }
         #expect(try await stage.run("evaluate", "--help").output.contains("\n  classifier "))
     }
@@ -274,7 +308,7 @@ import Testing
     @Test(arguments: [
         ["--test", "x"], ["--train", "x"], ["--train", "-", "--test", "-"],
         ["--train", "x", "--test", "y", "--threshold", "0"], ["--train", "x", "--test", "y", "--threshold", "nan"],
-        ["--train", "x", "--test", "y", "--features", "verbs"],
+        ["--train", "x", "--test", "y", "--features", "verbs"], ["--train", "x", "--test", "y", "--weights", "heavy"],
         ["--train", "x", "--test", "y", "--base-rate-tail", "0"],
         ["--test", "y", "--prequential", "--base-rate-tail", "5"],
         ["--train", "x", "--test", "y", "--predictions", "x"],

@@ -18,6 +18,9 @@ struct EvaluateClassifierCommand: AsyncParsableCommand {
             How often the human favorites is taken from the learned posts. Where these were put together to learn \
             from, all favorites first, their order is no timeline: then --base-rate-tail 800 takes the last 800 posts \
             of train.jsonl beside the file, and --base-rate-from names another file.
+
+            The figures, and the predictions, are those of the weights in use; a table sets plain and learned weights \
+            side by side. Learned ones are fitted on the learned posts, each judged by all others.
             """)
 
     @Option(help: ArgumentHelp("Labelled posts to learn; - is standard input.", valueName: "path"))
@@ -35,6 +38,9 @@ struct EvaluateClassifierCommand: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("nouns or content; overrides FEATURES.", valueName: "words"), transform: Self.words)
     var features: FeatureWords?
+
+    @Option(help: ArgumentHelp("learned or plain; overrides WEIGHTS.", valueName: "which"), transform: Self.weighting)
+    var weights: Weighting?
 
     @Option(help: ArgumentHelp("The rate to exceed; overrides FAVORITE_RATE_THRESHOLD.", valueName: "number"))
     var threshold: Double?
@@ -80,7 +86,9 @@ struct EvaluateClassifierCommand: AsyncParsableCommand {
             values, environment: ProcessInfo.processInfo.environment, readsAccounts: false)
         let evaluator = ClassifierEvaluator(
             words: features ?? settings.featureWords, dictionary: settings.dictionary,
-            configuration: try FavoriteConfiguration(threshold: threshold ?? settings.favorites.threshold))
+            configuration: try FavoriteConfiguration(
+                threshold: threshold ?? settings.favorites.threshold,
+                weighting: weights ?? settings.favorites.weighting))
         let report = try await evaluator.evaluate(
             training: train, testing: test, baseRate: .init(path: baseRateFrom, tail: baseRateTail),
             isPrequential: prequential)
@@ -117,5 +125,12 @@ struct EvaluateClassifierCommand: AsyncParsableCommand {
             throw ValidationError("--features is \"\(text)\"; expected nouns or content")
         }
         return words
+    }
+
+    private static func weighting(_ text: String) throws -> Weighting {
+        guard let weighting = Weighting(rawValue: text) else {
+            throw ValidationError("--weights is \"\(text)\"; expected learned or plain")
+        }
+        return weighting
     }
 }

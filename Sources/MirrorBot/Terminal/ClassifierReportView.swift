@@ -1,5 +1,6 @@
 import Evaluation
 import Favorites
+import Foundation
 import Mirroring
 
 /// The answer of `mirror-bot evaluate classifier`.
@@ -11,7 +12,38 @@ enum ClassifierReportView {
             row("learned", learned(report)),
             row("base rate", share(scores.training.baseRate, report.baseRateFile.map { "at the end of \($0)" })),
             row("predicted", share(scores.testing, order(report))), "",
-        ] + FavoriteScoresView(scores: scores, terminal: terminal).lines
+        ] + FavoriteScoresView(scores: scores, terminal: terminal).lines + comparison(report, terminal)
+    }
+
+    /// Plain and learned weights side by side; nothing where too little was learned for any.
+    private static func comparison(_ report: ClassifierReport, _ terminal: Terminal) -> [String] {
+        let comparison = report.comparison
+        guard let weights = comparison.weights else { return [] }
+        let figures: [(String, KeyPath<WeightComparison.Side, Double?>)] = [
+            ("average precision", \.averagePrecision), ("ROC AUC", \.rocAUC), ("log loss", \.logLoss),
+            ("calibration error", \.calibrationError), ("precision", \.precision), ("recall", \.recall),
+        ]
+        let rows = figures.map { name, figure in
+            "  " + Printable.padded(name, to: 19) + column(comparison.plain[keyPath: figure])
+                + column(comparison.weighted[keyPath: figure])
+        }
+        let fired = [comparison.plain, comparison.weighted].map { column("\($0.fired)") }.joined()
+        return ["", terminal.bold("weights") + Printable.padded("", to: 14) + column("plain") + column("learned")]
+            + rows + ["  " + Printable.padded("favorites given", to: 19) + fired, "  \(weights.inWords)"]
+            + equal(report).map { "  " + $0 }
+    }
+
+    private static func column(_ value: Double?) -> String { column(value.map { String(format: "%.3f", $0) } ?? "-") }
+
+    private static func column(_ text: String) -> String { FigureGroup.aligned(text, to: 9) }
+
+    /// The rate that leads to as many favorites as plain weights do at the threshold.
+    private static func equal(_ report: ClassifierReport) -> [String] {
+        guard let rate = report.comparison.equalThreshold else { return [] }
+        return [
+            "above a rate of \(String(format: "%.3g", rate)) the learned ones favorite \(report.comparison.plain.fired) "
+                + "posts, as the plain ones do above \(String(format: "%.3g", report.scores.threshold))"
+        ]
     }
 
     /// What a person should know before believing the figures.

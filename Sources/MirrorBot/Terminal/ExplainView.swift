@@ -127,8 +127,13 @@ struct ExplainView {
         if let waiting = judgement.waiting { rate += ", which is too little: \(waiting)" }
         let base = judgement.baseLogOdds.map { Explanation.Feature(name: "any post", logOdds: $0) }
         let table = FeatureBars(features: [base].compactMap(\.self) + judgement.features, terminal: terminal)
+        let weights = judgement.weights.map { weights in
+            weights.text + (weights.sequence.map { " (learned up to example batch \($0))" } ?? "")
+        }
         return ["", terminal.bold(title)]
-            + FigureGroup.wrapped(rate, columns: max(20, terminal.columns - 2)).map { "  " + $0 } + table.lines
+            + [rate, weights].compactMap(\.self).flatMap {
+                FigureGroup.wrapped($0, columns: max(20, terminal.columns - 2)).map { "  " + $0 }
+            } + table.lines
     }
 
     private func short(_ number: Double) -> String { String(format: "%.3g", number) }

@@ -115,7 +115,8 @@ enum StatusView {
 
     private static func classifier(_ report: StatusReport) -> String {
         guard let state = report.classifier else { return "cannot be reached" }
-        return "\(state.favorites) favorites and \(state.normals) other posts learned"
+        let weights = state.weights.map { "; \($0.text)" } ?? ""
+        return "\(state.favorites) favorites and \(state.normals) other posts learned\(weights)"
     }
 
     private static func account(_ role: AccountRole, _ report: StatusReport) -> String {

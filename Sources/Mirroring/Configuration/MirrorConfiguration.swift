@@ -147,7 +147,8 @@ package struct MirrorConfiguration: Sendable {
         favorites = try FavoriteConfiguration(
             threshold: values.text("FAVORITE_RATE_THRESHOLD").flatMap { Double($0) } ?? 2,
             exampleLimit: values.integer("EXAMPLE_LIMIT"),
-            maximumAgeDays: [humanNetwork, botNetwork].contains(.x) ? Self.exampleDaysOnX : Self.exampleDays)
+            maximumAgeDays: [humanNetwork, botNetwork].contains(.x) ? Self.exampleDaysOnX : Self.exampleDays,
+            weighting: Weighting(rawValue: values.text("WEIGHTS") ?? "") ?? .learned)
         featureWords = values.text("FEATURES") == "nouns" ? .nouns : .content
         favoriteMode = Self.favoriteMode(values)
         review = Self.reviewed(values.text("REVIEW"))

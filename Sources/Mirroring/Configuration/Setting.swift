@@ -137,6 +137,9 @@ package struct Setting: Sendable {
                 fallback: "2"),
             Setting("FEATURES", "words that count", form: .choice(["content", "nouns"]), fallback: "content"),
             Setting(
+                "WEIGHTS", "how far words for, words against and the author count: as learned, or all alike",
+                form: .choice(["learned", "plain"]), fallback: "learned"),
+            Setting(
                 "FAVORITE_MODE",
                 "favorite, only note what would be, or neither; suggest where the bot is not on Mastodon",
                 form: .choice(["off", "suggest", "auto"]), fallback: "auto",

@@ -154,7 +154,7 @@ package struct FavoriteDecider: Sendable {
             features: result.contributions.prefix(Self.featuresShown).map {
                 Explanation.Feature(
                     name: $0.feature, logOdds: $0.logOdds, favorites: $0.favoriteCount, normals: $0.normalCount)
-            })
+            }, weights: result.weights.map(Explanation.Weights.init))
         // A person may favorite what is hours old, the bot may not.
         let expires =
             isAutomatic ? item.post.createdAt + rules.maximumAge.timeInterval : now + rules.patience.timeInterval

@@ -37,6 +37,8 @@ package struct ExplainReport: Codable, Sendable {
         package var rate: Double
         /// The rate above which a post is a favorite.
         package var threshold: Double
+        /// How far words and the author were believed; nil where all counted alike.
+        package var weights: ReportedWeights?
         /// ln of the rate of a post of which nothing is known; nil where that was not noted.
         package var baseLogOdds: Double?
         /// Posts learned of each category; nil where that was not noted.
@@ -238,6 +240,7 @@ package struct ExplainReporter: Sendable {
         if let explanation = action.explanation, let rate = explanation.favoriteRate {
             report.judgement = ExplainReport.Judgement(
                 basis: .stored, rate: rate, threshold: explanation.threshold ?? configuration.favorites.threshold,
+                weights: explanation.weights.map(ReportedWeights.init),
                 features: explanation.features ?? [])
         }
         guard let target = action.target else { return }
@@ -262,7 +265,8 @@ package struct ExplainReporter: Sendable {
     private func judgement(_ result: Classification) -> ExplainReport.Judgement {
         ExplainReport.Judgement(
             basis: .recomputed, rate: result.assessment.rate, threshold: configuration.favorites.threshold,
-            baseLogOdds: result.assessment.baseLogOdds, favorites: result.learned.favorites,
+            weights: result.weights.map(ReportedWeights.init), baseLogOdds: result.assessment.baseLogOdds,
+            favorites: result.learned.favorites,
             normals: result.learned.normals,
             features: result.contributions.map {
                 Explanation.Feature(

@@ -113,6 +113,8 @@ package struct StatusReport: Codable, Sendable {
         package var counts: Int?
         /// Why favorites wait; nil when they do not.
         package var waiting: String?
+        /// How far words and authors are believed; nil while all count alike.
+        package var weights: ReportedWeights?
     }
 
     /// One of the last actions.
@@ -297,7 +299,8 @@ package struct StatusReporter: Sendable {
             return (
                 StatusReport.ClassifierState(
                     favorites: Int(status.favorites), normals: Int(status.normals), seen: Int(status.seen),
-                    counts: status.features, waiting: waiting(status)), nil
+                    counts: status.features, waiting: waiting(status),
+                    weights: status.weights.map(ReportedWeights.init)), nil
             )
         } catch {
             return (nil, "\(error)")

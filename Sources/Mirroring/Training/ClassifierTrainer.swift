@@ -3,6 +3,7 @@ package import Favorites
 import Foundation
 import Import
 package import Networks
+import Outbox
 package import Posts
 
 /// Teaches the classifier the human's past favorites.
@@ -77,9 +78,25 @@ package struct ClassifierTrainer: Sendable {
             }
             missing += [sentence].compactMap(\.self)
         }
+        try await fitWeights()
         var summary = tally.summary
         summary.missing += missing
         return summary
+    }
+
+    /// Learns how far the evidence is to be believed, unless a worker holds the mirror: that does it as it learns on.
+    ///
+    /// Nor while the counts cannot be read: then the next training does it, or the worker.
+    private func fitWeights() async throws {
+        guard favorites.configuration.weighting == .learned else { return }
+        let keeper = LeaseKeeper(
+            table: LeaseTable(storage: mirror.storage, mirror: mirror.name), clock: mirror.clock,
+            timing: mirror.rehearsal.leaseTiming, logger: mirror.logger)
+        do {
+            _ = try await keeper.holdingNow { [favorites, mirror] lease in
+                try await WeightKeeper(favorites, store: mirror.outbox(lease: lease)).fit(at: mirror.clock.now)
+            }
+        } catch is FavoritesError {}
     }
 
     /// Says that a feed of the human cannot be read, and for the home timeline what that means.
@@ -115,6 +132,7 @@ package struct ClassifierTrainer: Sendable {
             let done = tally.add(read: batch.count, leftOut: batch.count - usable.count, learned)
             report(TrainingProgress(step: .archive, done: done, total: nil))
         }
+        try await fitWeights()
         var summary = tally.summary
         summary.add(imported)
         return summary

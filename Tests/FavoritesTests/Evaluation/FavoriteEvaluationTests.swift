@@ -10,10 +10,13 @@ import Testing
 
     init() throws { extractor = FeatureExtractor(tokenizer: try Tokenizer(), words: .nouns) }
 
-    private func evaluation(threshold: Double = 2, minimum: Int = 0) throws -> FavoriteEvaluation {
+    private func evaluation(
+        threshold: Double = 2, minimum: Int = 0, weighting: Weighting = .plain
+    ) throws -> FavoriteEvaluation {
         FavoriteEvaluation(
             extractor: extractor,
-            configuration: try FavoriteConfiguration(threshold: threshold, minimumPerCategory: minimum))
+            configuration: try FavoriteConfiguration(
+                threshold: threshold, minimumPerCategory: minimum, weighting: weighting))
     }
 
     /// The reference's seven posts, of which the first three were favorited.
@@ -194,6 +197,46 @@ import Testing
             training: Self.corpus, testing: [again, again, Self.vectors[0].0])
         #expect(outcome.predictions.count == 3)
         #expect(abs(outcome.predictions[2].logRate - Self.vectors[0].1) < 1e-11)
+    }
+
+    // MARK: Weights
+
+    /// The last rows of the reference: what the seven posts make of V5 and V6.
+    @Test func learnedWeightsGiveTheReferenceRates() throws {
+        let testing = Self.vectors.map(\.0)
+        let learned = try evaluation(weighting: .learned).split(training: Self.corpus, testing: testing)
+        #expect(abs(learned.predictions[4].logRate - 0.284669) < 5e-7)
+        #expect(abs(learned.predictions[5].logRate + 1.283594) < 5e-7)
+        let plain = try evaluation().split(training: Self.corpus, testing: testing)
+        #expect(plain.comparison == learned.comparison && plain.predictions != learned.predictions)
+        #expect(learned.scores.weights == learned.comparison.weights && plain.scores.weights == nil)
+        for (side, outcome) in [(learned.comparison.plain, plain), (learned.comparison.weighted, learned)] {
+            #expect(side.averagePrecision == outcome.scores.averagePrecision && side.rocAUC == outcome.scores.rocAUC)
+            #expect(side.logLoss == outcome.scores.calibration.logLoss)
+            #expect(side.calibrationError == outcome.scores.calibration.expectedError)
+            #expect(
+                side.precision == outcome.scores.decisions.precision && side.fired == outcome.scores.decisions.fired)
+        }
+        let none = try evaluation(minimum: 20, weighting: .learned).split(training: Self.corpus, testing: testing)
+        #expect(none.comparison.weights == nil && none.predictions.map(\.logRate) == plain.predictions.map(\.logRate))
+    }
+
+    @Test func oneThresholdFavoritesAsManyPosts() throws {
+        let corpus = Corpus.generated(400).map { LabelledPost(Self.example(of: $0), isFavorite: false) }
+        let training = corpus.enumerated().map { LabelledPost($1.example, isFavorite: $0 % 3 == 0) }
+        let split = try evaluation(threshold: 0.6, weighting: .learned)
+            .split(training: training, testing: training.suffix(150))
+        let threshold = try #require(split.comparison.equalThreshold)
+        let fired = split.predictions.count { $0.logRate > log(threshold) }
+        #expect(fired == split.comparison.plain.fired && fired > 0)
+    }
+
+    @Test func theLogLossIsThatOfWhatHappened() throws {
+        let said: [Prediction] = [.ranked(log(3), true), .ranked(log(3), false), .ranked(-800, true)]
+        let losses: [Double] = [log(4.0 / 3), log(4), 800]
+        let mean = losses.reduce(0, +) / 3
+        #expect(abs(try #require(Calibration(said).logLoss) - mean) < 1e-9)
+        #expect(Calibration([]).logLoss == nil)
     }
 
     // MARK: Sets without an end

@@ -1,0 +1,81 @@
+package import Favorites
+package import Foundation
+package import Outbox
+
+/// How far the evidence for and against a favorite is believed, as reports say it.
+package struct ReportedWeights: Codable, Equatable, Sendable {
+    /// How often the words that speak for a favorite count.
+    package var wordsFor: Double
+    /// The same of the words that speak against it.
+    package var wordsAgainst: Double
+    /// The same of the author.
+    package var author: Double
+    /// What is added to the logarithm of every rate.
+    package var base: Double
+    /// The last batch of examples that they were fitted on; nil for those of a trial.
+    package var sequence: Int64?
+    /// The same for people, as `words for count 3.0 times, words against 1.4, the author 1.5`.
+    package var text: String
+
+    /// - Parameters:
+    ///   - weights: How far each kind of evidence is believed.
+    ///   - sequence: The last batch of examples that they were fitted on.
+    package init(_ weights: EvidenceWeights, sequence: Int64? = nil) {
+        (wordsFor, wordsAgainst) = (weights.wordsFor, weights.wordsAgainst)
+        (author, base) = (weights.author, weights.base)
+        self.sequence = sequence
+        text = weights.inWords
+    }
+
+    init(_ learned: LearnedWeights) { self.init(learned.weights, sequence: learned.sequence) }
+
+    init(_ stored: Explanation.Weights) {
+        self.init(
+            EvidenceWeights(
+                wordsFor: stored.wordsFor, wordsAgainst: stored.wordsAgainst, author: stored.author, base: stored.base),
+            sequence: stored.sequence)
+    }
+}
+
+extension Explanation.Weights {
+    /// What is noted with a favorite.
+    init(_ learned: LearnedWeights) {
+        let weights = learned.weights
+        self.init(
+            sequence: learned.sequence, wordsFor: weights.wordsFor, wordsAgainst: weights.wordsAgainst,
+            author: weights.author, base: weights.base)
+    }
+}
+
+/// Fits a mirror's weights when that is due, and stores them as long as the caller holds the mirror.
+package struct WeightKeeper: Sendable {
+    let favorites: Favorites
+    let store: OutboxStore
+
+    /// - Parameters:
+    ///   - favorites: The classifier.
+    ///   - store: Has the mirror's lease.
+    package init(_ favorites: Favorites, store: OutboxStore) { (self.favorites, self.store) = (favorites, store) }
+
+    /// Fits the weights anew if there are none, or enough was learned since.
+    ///
+    /// - Parameter now: When.
+    /// - Returns: The new weights; nil if it is not time.
+    /// - Throws: `FavoritesError` if the counts cannot be read; `OutboxError` if the lease is lost; the store's error.
+    @discardableResult
+    package func keepUp(at now: Date) async throws -> LearnedWeights? {
+        try await favorites.areWeightsDue() ? try await fit(at: now) : nil
+    }
+
+    /// Fits the weights anew.
+    ///
+    /// - Parameter now: When.
+    /// - Returns: The new weights; nil where plain ones are wanted, or too little was learned.
+    /// - Throws: As ``keepUp(at:)``.
+    @discardableResult
+    package func fit(at now: Date) async throws -> LearnedWeights? {
+        guard let learned = try await favorites.fitWeights(at: now) else { return nil }
+        try await store.write { [favorites] in try favorites.store(learned, on: $0) }
+        return learned
+    }
+}

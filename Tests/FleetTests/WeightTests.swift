@@ -1,0 +1,99 @@
+import Favorites
+import Foundation
+import Outbox
+import Posts
+import Storage
+import TestSupport
+import Testing
+
+@testable import Fleet
+@testable import Mirroring
+
+/// Weights of the evidence in the life of a mirror: who fits them, when, and who may store them.
+@Suite(.mirrors, .timeLimit(.minutes(5))) struct WeightTests {
+    private func train(_ mirror: HumanMirror) async throws {
+        let folder = try TemporaryDirectory()
+        let path = try folder.write(Data(Sample.exampleLines.utf8), to: "examples.jsonl")
+        let trainer = ClassifierTrainer(mirror: mirror, favorites: try mirror.favorites()) { _ in }
+        _ = try await trainer.train(fromArchive: path, localHost: nil, limit: nil)
+    }
+
+    private func weights(_ mirror: HumanMirror) async throws -> LearnedWeights? {
+        try await mirror.favorites().status().weights
+    }
+
+    private func rows(_ mirror: HumanMirror) async throws -> [SQLRow] {
+        try await mirror.storage.query("SELECT * FROM weights")
+    }
+
+    @Test func aTrainingEndsWithThem() async throws {
+        let mirror = try await BareMirror().open()
+        try await train(mirror)
+        let learned = try #require(try await weights(mirror))
+        #expect(learned.examples == 2 * Sample.exampleCount && learned.favorites == Sample.exampleCount)
+        #expect(learned.weights != .plain && learned.weightedLoss < learned.plainLoss)
+        #expect(try await mirror.workerProblem(now: mirror.clock.now)?.hasPrefix("none is running") == true)
+        // Nothing of them is left when all of it is cleared.
+        try await TrainingReset(mirror: mirror).clear()
+        #expect(try await rows(mirror).isEmpty)
+    }
+
+    @Test func whereTheyAreToBePlainNoneAreLearned() async throws {
+        let mirror = try await BareMirror(variables: ["WEIGHTS": "plain"]).open()
+        try await train(mirror)
+        #expect(try await rows(mirror).isEmpty)
+        #expect(try await LeaseTable(storage: mirror.storage, mirror: mirror.name).record() == nil)
+    }
+
+    @Test func onlyTheHolderOfTheMirrorStoresThem() async throws {
+        let mirror = try await BareMirror().open()
+        try await train(mirror)
+        let before = try await weights(mirror)
+        let leases = LeaseTable(storage: mirror.storage, mirror: mirror.name)
+        let stale = try #require(try await leases.take(owner: "one", after: try await leases.record(), now: 0))
+        let lease = try #require(try await leases.take(owner: "two", after: try await leases.record(), now: 0))
+        let favorites = try mirror.favorites()
+        let later = mirror.clock.now + 60
+        let error = await #expect(throws: OutboxError.self) {
+            try await WeightKeeper(favorites, store: mirror.outbox(lease: stale)).fit(at: later)
+        }
+        #expect(error?.code == .leaseLost)
+        #expect(try await weights(mirror) == before)
+        let fitted = try await WeightKeeper(favorites, store: mirror.outbox(lease: lease)).fit(at: later)
+        #expect(fitted?.fitted != before?.fitted && fitted?.weights == before?.weights)
+        #expect(try await weights(mirror) == fitted)
+        #expect(try await WeightKeeper(favorites, store: mirror.outbox(lease: lease)).keepUp(at: later) == nil)
+    }
+
+    /// What a training beside a living worker does not store, the worker fits as soon as it has learned something.
+    @Test func theWorkerFitsThemAsItLearns() async throws {
+        let fixture = try await MirrorFixture.start(from: 8, variables: ["FAVORITE_MODE": "off"])
+        try await fixture.mirror.storage.execute("DELETE FROM weights")
+        try await fixture.live(until: 11)
+        let first = try #require(try await weights(fixture.mirror))
+        #expect(first.fitted >= Sample.hour(8))
+        #expect(first.examples > 2 * Sample.exampleCount)
+    }
+
+    @Test func aDecisionNamesThem() async throws {
+        let fixture = try await MirrorFixture.start(from: 8)
+        let learned = try #require(try await weights(fixture.mirror))
+        try await fixture.live(until: 13)
+        let decided = try await fixture.actions(.favorite)
+        #expect(!decided.isEmpty)
+        for action in decided {
+            let noted = try #require(action.explanation?.weights)
+            #expect(noted.sequence >= learned.sequence)
+            #expect(WeightFit.limits.contains(noted.wordsFor) && WeightFit.limits.contains(noted.author))
+        }
+        let report = try await ExplainReporter(mirror: fixture.mirror).report(
+            on: try #require(decided.first).id, now: fixture.clock.now)
+        #expect(report.judgement?.weights?.text.hasPrefix("words for count ") == true)
+        let now = try #require(report.judgementNow)
+        #expect(now.weights?.sequence == (try await weights(fixture.mirror))?.sequence)
+        let sum = now.features.reduce(try #require(now.baseLogOdds)) { $0 + $1.logOdds }
+        #expect(abs(sum - log(now.rate)) < 1e-9)
+        let status = try await StatusReporter(mirror: fixture.mirror).report(now: fixture.clock.now)
+        #expect(status.classifier?.weights == now.weights)
+    }
+}
