@@ -28,6 +28,40 @@ import Testing
         return FavoriteScoresView(scores: scores, terminal: terminal).lines
     }
 
+    // MARK: In plain words
+
+    @Test(
+        arguments: [
+            ([(12, true), (6, false)], "about two of three favorites are right"),
+            ([(11, true), (9, false)], "about half of the favorites are right"),
+            ([(78, true), (22, false)], "about four of five favorites are right"),
+            ([(40, true)], "nearly all favorites are right"), ([(40, false)], "hardly any favorite is right"),
+            ([(7, true), (2, false)], "too few favorites to say how many are right: 7 of 9 were"),
+            ([], "no post was sure enough to be favorited, so none was right or wrong"),
+        ] as [([(Int, Bool)], String)])
+    func sharesAreToldAsPeopleTellThem(_ fired: [(Int, Bool)], _ words: String) {
+        let predictions = fired.flatMap { Array(repeating: (probability: 0.75, isFavorite: $0.1), count: $0.0) }
+        #expect(ScoreView.favoritesInWords(scores(predictions + [(0.1, true), (0.1, false)])) == words)
+        #expect(ScoreView.favoritesInWords(nil) == nil)
+    }
+
+    @Test func whereTheHumanFavoritedNothingNothingIsTold() {
+        let words = ScoreView.favoritesInWords(scores(Array(repeating: (0.9, false), count: 30)))
+        #expect(words == "the human favorited none of the tested posts, so nothing can be said of the bot's favorites")
+    }
+
+    @Test func whereTooLittleWasLearnedNothingIsTold() throws {
+        let waiting = try #require(WaitReason(CategoryCounts(favorites: 9, normals: 50), needed: 20))
+        let scores = FavoriteScores(
+            predictions: [], threshold: 2,
+            training: .init(
+                favorites: 9, normals: 50, baseRate: BaseRate(posts: 59, favorites: 9), distinctFeatures: 5,
+                waiting: waiting), postsPerSecond: nil)
+        #expect(
+            ScoreView.favoritesInWords(scores)
+                == "no favorite can be judged yet: too little was learned (9 of 20 favorites)")
+    }
+
     private static let some: [(Double, Bool)] = [
         (0.75, true), (0.75, false), (0.25, true), (0.25, false), (0.25, false), (0.05, false),
     ]

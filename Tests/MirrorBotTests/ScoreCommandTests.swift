@@ -56,6 +56,9 @@ import Testing
         #expect(ending.error.isEmpty)
         let lines = ending.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         #expect(lines.first == "mirror default  on a part of its own past that it had not seen")
+        // The twenty later posts have seven favorites, and of so few no share is told.
+        #expect(lines[1].hasPrefix("  too few favorites to say how many are right: ") || lines[1].hasPrefix("  about "))
+        #expect(lines.contains { $0.hasPrefix("  words for count ") })
         #expect(lines.contains("posting times  learned from 144 posts, tested on the 36 after them"))
         #expect(
             lines.contains {

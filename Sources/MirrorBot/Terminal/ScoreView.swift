@@ -7,7 +7,8 @@ import Schedule
 /// The answer of `mirror-bot score`: each figure with what it means.
 enum ScoreView {
     static func lines(_ report: ScoreReport, terminal: Terminal) -> [String] {
-        var lines = [terminal.bold("mirror \(report.mirror)") + "  on a part of its own past that it had not seen", ""]
+        var lines = [terminal.bold("mirror \(report.mirror)") + "  on a part of its own past that it had not seen"]
+        lines += [favoritesInWords(report.classifier.scores)].compactMap(\.self).map { "  " + $0 } + [""]
         switch report.scheduler {
         case .measured(let scores): lines += schedule(scores, terminal)
         case .missing(let reason): lines += missing("posting times", reason, terminal)
@@ -19,11 +20,49 @@ enum ScoreView {
             lines.append(
                 terminal.bold("favorites") + "  learned from \(trained.posts) posts, \(trained.favorites) of them "
                     + "favorites; tested on \(tested.posts) later ones, \(tested.favorites) of them favorites")
+            if let weights = scores.weights { lines.append("  " + weights.inWords) }
             lines += FavoriteScoresView(scores: scores, terminal: terminal).lines
         case .missing(let reason): lines += missing("favorites", reason, terminal)
         }
         return lines
     }
+
+    // MARK: In plain words
+
+    /// How many of the bot's favorites are right, as one would say it; nil where nothing was measured.
+    ///
+    /// "About" is meant: a share is told by the nearest one that people use, and one of few favorites is not.
+    static func favoritesInWords(_ scores: FavoriteScores?) -> String? {
+        guard let scores else { return nil }
+        if let waiting = scores.training.waiting, scores.decisions.fired == 0 {
+            return "no favorite can be judged yet: too little was learned (\(waiting))"
+        }
+        let decisions = scores.decisions
+        guard let share = decisions.precision, decisions.fired >= fewestFavorites else {
+            guard decisions.fired > 0 else {
+                return "no post was sure enough to be favorited, so none was right or wrong"
+            }
+            return "too few favorites to say how many are right: \(decisions.hits) of \(decisions.fired) were"
+        }
+        guard decisions.favorites > 0 else {
+            return "the human favorited none of the tested posts, so nothing can be said of the bot's favorites"
+        }
+        guard share < 0.97 else { return "nearly all favorites are right" }
+        guard share > 0.03 else { return "hardly any favorite is right" }
+        let nearest = shares.min { abs($0.share - share) < abs($1.share - share) }
+        return "about \(nearest?.words ?? "some") favorites are right"
+    }
+
+    /// Of fewer favorites no share is told.
+    private static let fewestFavorites = 10
+
+    private static let shares: [(share: Double, words: String)] = [
+        (0.1, "one of ten"), (0.2, "one of five"), (0.25, "one of four"), (1.0 / 3, "one of three"),
+        (0.5, "half of the"), (2.0 / 3, "two of three"), (0.75, "three of four"), (0.8, "four of five"),
+        (0.9, "nine of ten"),
+    ]
+
+    // MARK: In figures
 
     private static func missing(_ title: String, _ reason: String, _ terminal: Terminal) -> [String] {
         [terminal.bold(title), "  " + terminal.yellow("!") + " nothing to say: " + Printable.line(reason)]
