@@ -43,6 +43,8 @@ package struct Post: Equatable, Sendable, Identifiable {
     package var language: String?
     /// Images, video, audio or a poll.
     package var hasMedia: Bool
+    /// What is attached, if that is nothing but pictures, and few enough to be sent; else none.
+    package var pictures: [Picture]
     /// Marked sensitive, or behind a content warning.
     package var isSensitive: Bool
     /// What the author warns of: the words of a content warning, or Bluesky's labels with spaces between; nil where that
@@ -59,7 +61,7 @@ package struct Post: Equatable, Sendable, Identifiable {
         id: PostID, author: AccountID, text: String, createdAt: Date, isTimeTrusted: Bool = true,
         replyTo: ReplyTarget? = nil, isRepost: Bool = false, visibility: Visibility = .public,
         language: String? = nil, hasMedia: Bool = false, isSensitive: Bool = false, mentions: [AccountID] = [],
-        address: String? = nil, warning: String? = nil, client: String? = nil
+        address: String? = nil, warning: String? = nil, client: String? = nil, pictures: [Picture] = []
     ) {
         self.id = id
         self.author = author
@@ -73,6 +75,7 @@ package struct Post: Equatable, Sendable, Identifiable {
         self.hasMedia = hasMedia
         self.isSensitive = isSensitive
         self.warning = warning
+        self.pictures = pictures
         self.mentions = mentions
         self.address = address
         self.client = client
