@@ -62,7 +62,7 @@ import Testing
 
     @Test func refusesWhatAppsMayNotDo() async throws {
         try await SandboxFixture.run { (fixture) async throws in
-            for member in [#""quote_tweet_id":"1""#, #""media":{"media_ids":["1"]}"#, #""poll":{}"#] {
+            for member in [#""quote_tweet_id":"1""#, #""geo":{}"#, #""poll":{}"#] {
                 let reply = try await fixture.x("POST", "/2/tweets", json: #"{"text":"a",\#(member)}"#)
                 #expect(reply.status == 403, "\(member)")
                 #expect(reply.problem == "client-forbidden")

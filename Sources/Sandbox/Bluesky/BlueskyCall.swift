@@ -113,10 +113,16 @@ struct BlueskyRoute: Sendable {
     var parameters: Set<String>
     /// The fields of the body; nil where there must be none.
     var fields: Set<String>?
+    /// The body is a file.
+    var takesFile = false
     var answer: Answer
 
     static func query(_ access: Access, _ parameters: Set<String> = [], answer: @escaping Answer) -> BlueskyRoute {
         BlueskyRoute(isQuery: true, access: access, parameters: parameters, fields: nil, answer: answer)
+    }
+
+    static func upload(_ access: Access, answer: @escaping Answer) -> BlueskyRoute {
+        BlueskyRoute(isQuery: false, access: access, parameters: [], fields: nil, takesFile: true, answer: answer)
     }
 
     static func procedure(_ access: Access, _ fields: Set<String>?, answer: @escaping Answer) -> BlueskyRoute {

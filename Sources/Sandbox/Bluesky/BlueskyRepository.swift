@@ -42,6 +42,8 @@ struct BlueskyRepository: Sendable {
     var profiles: [Int: Profile] = [:]
     /// The newest commit of each repository.
     var commits: [Int: (cid: String, rev: String)] = [:]
+    /// What was uploaded, by the digest of its bytes and who did.
+    var files: [String: [Int: SandboxMedia]] = [:]
     private var lastMicroseconds: UInt64 = 0
 
     init(people: SandboxDirectory) { self.people = people }
@@ -142,14 +144,16 @@ extension BlueskyRepository {
     }
 
     private static func picture(of post: SandboxPost) -> RecordValue {
-        let link = ContentID(of: .text("picture \(post.id)")).text
+        let bytes = SandboxMedia.picture(of: post.id)
+        let link = ContentID(ofFile: bytes).text
         return [
             "$type": "app.bsky.embed.images",
             "images": [
                 [
                     "alt": "a photograph",
                     "image": [
-                        "$type": "blob", "ref": ["$link": .text(link)], "mimeType": "image/jpeg", "size": 51_200,
+                        "$type": "blob", "ref": ["$link": .text(link)], "mimeType": "image/png",
+                        "size": .integer(Int64(bytes.count)),
                     ],
                 ]
             ],
@@ -228,7 +232,14 @@ extension BlueskyRepository {
             visibility: parent?.visibility ?? .public, language: post.language, replyTo: parent?.id,
             idempotencyKey: key, network: .bluesky, mentions: post.mentions.compactMap { people.index(of: $0) },
             tellsParent: true)
-        let id = state.publish(draft, by: person, at: now).id
+        var whole = draft
+        whole.pictures = try post.images.map { image throws(BlueskyRefusal) in
+            guard files[image.cid]?[person]?.type == image.type else {
+                throw BlueskyRefusal(400, "BlobNotFound", "Could not find blob: \(image.cid)")
+            }
+            return .init(id: image.cid, alt: image.alt)
+        }
+        let id = state.publish(whole, by: person, at: now).id
         let entry = entry(
             RecordAddress.posts, key, by: person, value, createdAt: post.createdAt,
             reply: post.reply)

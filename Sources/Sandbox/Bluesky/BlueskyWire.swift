@@ -5,7 +5,9 @@ import Posts
 struct BlueskyWire: SandboxWire {
     private static let prefix = "/xrpc/"
     private static let routes = BlueskyCall.accountRoutes.merging(BlueskyCall.recordRoutes) { $1 }
-        .merging(BlueskyCall.feedRoutes) { $1 }.merging(BlueskyCall.notificationRoutes) { $1 }
+        .merging(BlueskyCall.fileRoutes) { $1 }.merging(BlueskyCall.feedRoutes) { $1 }.merging(
+            BlueskyCall.notificationRoutes
+        ) { $1 }
 
     let access: SandboxAccess
     private let faults: SandboxFaults
@@ -95,6 +97,12 @@ struct BlueskyWire: SandboxWire {
     private static func fields(
         of request: WireRequest, for route: BlueskyRoute
     ) throws(BlueskyRefusal) -> [String: RecordValue] {
+        if route.takesFile {
+            guard !request.body.isEmpty, request.mediaType != nil else {
+                throw .invalid("A request body is expected but none was provided")
+            }
+            return [:]
+        }
         guard let allowed = route.fields else {
             guard request.body.isEmpty else {
                 throw .invalid("A request body was provided when none was expected")

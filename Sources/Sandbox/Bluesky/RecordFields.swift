@@ -135,6 +135,7 @@ struct PostRecord {
     var mentions: [String] = []
     var reply: (root: StrongReference, parent: StrongReference)?
     var labels: [String]
+    var images: [(cid: String, type: String, alt: String)] = []
 
     /// - Throws: `InvalidRequest` that says which rule the record breaks.
     init(_ record: RecordValue) throws(BlueskyRefusal) {
@@ -154,6 +155,7 @@ struct PostRecord {
         }
         try Self.checkTags(fields)
         let hasEmbed = try Self.checkEmbed(fields)
+        images = try Self.images(fields)
         guard hasEmbed || text.contains(where: { !$0.isWhitespace }) else {
             throw fields.refusal("text", "is empty, and there is no embed")
         }
@@ -181,13 +183,46 @@ struct PostRecord {
         }
     }
 
-    /// Only that the embed is of a known kind: the sandbox has no store of files.
+    /// Only that the embed is of a known kind.
     private static func checkEmbed(_ fields: RecordFields) throws(BlueskyRefusal) -> Bool {
         guard let embed = fields.value("embed") else { return false }
         guard let type = embed["$type"]?.text, embeds.contains(type) else {
             throw fields.refusal("embed", "must be one of \(embeds.joined(separator: ", "))")
         }
         return true
+    }
+
+    private static let largestImage = 1_000_000
+
+    /// The pictures of an embed that is nothing else, each checked as far as its form goes.
+    private static func images(_ fields: RecordFields) throws(BlueskyRefusal) -> [(
+        cid: String, type: String, alt: String
+    )] {
+        guard fields.value("embed")?["$type"]?.text == "app.bsky.embed.images" else { return [] }
+        let embed = try fields.requiredFields("embed", allowed: ["$type", "images"])
+        guard let items = try embed.list("images", atMost: 4) else { throw embed.missing("images") }
+        var images: [(cid: String, type: String, alt: String)] = []
+        for (index, item) in items.enumerated() {
+            let image = try RecordFields(
+                item, of: fields.collection, path: "\(embed.path)/images/\(index)",
+                allowed: ["$type", "alt", "image", "aspectRatio"])
+            let blob = try image.requiredFields("image", allowed: ["$type", "ref", "mimeType", "size"])
+            try blob.requireType("blob")
+            let cid = try blob.requiredFields("ref", allowed: ["$link"]).requiredText("$link")
+            guard ContentID.bytes(of: cid) != nil else { throw blob.refusal("ref", "must be a cid link") }
+            let type = try blob.requiredText("mimeType")
+            guard type.hasPrefix("image/") else { throw blob.refusal("mimeType", "must match image/*") }
+            guard try blob.offset("size") <= largestImage else {
+                throw blob.refusal("size", "must not be larger than \(largestImage) bytes")
+            }
+            if let ratio = try image.fields("aspectRatio", allowed: ["$type", "width", "height"]) {
+                guard try ratio.offset("width") > 0, try ratio.offset("height") > 0 else {
+                    throw ratio.refusal(nil, "must be at least 1")
+                }
+            }
+            images.append((cid, type, try image.requiredText("alt")))
+        }
+        return images
     }
 
     /// Checks a facet and keeps whom it names.

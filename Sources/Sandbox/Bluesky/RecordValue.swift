@@ -90,6 +90,11 @@ struct ContentID: Equatable, Sendable {
     /// In base 32, which has the mark `b`.
     let text: String
 
+    /// Of a file: its bytes are hashed as they are.
+    init(ofFile bytes: [UInt8]) {
+        text = "b" + Self.base32([0x01, 0x55, 0x12, 0x20] + SHA256.hash(data: bytes))
+    }
+
     init(of record: RecordValue) {
         var encoded: [UInt8] = []
         record.appendCBOR(to: &encoded)

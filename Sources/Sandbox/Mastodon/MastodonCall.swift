@@ -24,7 +24,8 @@ struct MastodonCall: Sendable {
 
     /// What the answer is written with.
     func entities(_ state: SandboxState) -> MastodonEntities {
-        MastodonEntities(state: state, viewer: caller, habits: habits)
+        MastodonEntities(
+            state: state, viewer: caller, habits: habits, base: "http://" + (request.header("host") ?? "127.0.0.1"))
     }
 
     /// The account of the token.

@@ -168,7 +168,7 @@ extension MastodonCall {
     static let statusRoutes: [MastodonRoute] = [
         MastodonRoute(
             "POST", "/api/v1/statuses", .scope(["write:statuses"]),
-            fields: ["status", "in_reply_to_id", "visibility", "language", "spoiler_text", "sensitive"],
+            fields: ["status", "in_reply_to_id", "visibility", "language", "spoiler_text", "sensitive", "media_ids"],
             answer: MastodonCall.publish),
         MastodonRoute("GET", "/api/v1/statuses/:id", .anybody, answer: MastodonCall.read),
         MastodonRoute("GET", "/api/v1/statuses/:id/context", .anybody, answer: MastodonCall.context),
@@ -275,11 +275,15 @@ extension MastodonCall {
     }
 
     private func draft(_ state: SandboxState) throws(WireRefusal) -> SandboxState.Draft {
-        SandboxState.Draft(
+        var draft = SandboxState.Draft(
             text: try wholeText(), warning: try fields.text("spoiler_text") ?? "",
             isSensitive: try fields.flag("sensitive") ?? false,
             visibility: try visibility(), language: try language(), replyTo: try replyTarget(state),
             idempotencyKey: request.header("idempotency-key"))
+        let media = try attachments(state, of: try account())
+        draft.media = media.map(\.id)
+        draft.pictures = media.map { .init(id: String($0.id), alt: $0.alt) }
+        return draft
     }
 
     private func visibility() throws(WireRefusal) -> Visibility {

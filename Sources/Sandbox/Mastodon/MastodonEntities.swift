@@ -7,6 +7,8 @@ struct MastodonEntities {
     /// For whom the answer is; decides `favourited`.
     let viewer: Int?
     let habits: MastodonHabits
+    /// Where the client found the server.
+    let base: String
 
     private static let epoch = Date(timeIntervalSince1970: 1_577_836_800)
 
@@ -121,7 +123,7 @@ struct MastodonEntities {
             "muted": false, "bookmarked": false, "filtered": [],
             "content": .padded(html(of: content), bytes: content.padding), "reblog": original.map(status) ?? .null,
             "application": nil, "account": account(post.author),
-            "media_attachments": content.attachment == .image ? [image(content)] : [],
+            "media_attachments": .array(attachments(of: content)),
             "mentions": .array(content.html.mentions.map(mention)),
             "tags": .array(content.html.tags.map(tag)), "emojis": [], "card": nil,
             "poll": content.attachment == .poll ? poll(content) : .null,
@@ -168,11 +170,25 @@ struct MastodonEntities {
     }
 
     private func image(_ post: SandboxPost) -> WireJSON {
-        let address = "https://\(SamplePeople.host)/media/\(post.id).jpg"
-        return [
-            "id": text(post.id), "type": "image", "url": .string(address),
-            "preview_url": .string(address), "remote_url": nil, "meta": [:], "description": "a photograph",
-            "blurhash": nil,
+        attachment(post.id, address: "\(base)/media/\(post.id).png", alt: "a photograph")
+    }
+
+    private func attachments(of post: SandboxPost) -> [WireJSON] {
+        if post.attachment == .image { return [image(post)] }
+        return post.media.compactMap { state.media[$0] }.map { media($0, isReady: true) }
+    }
+
+    /// An uploaded file, which has no address before the server has looked through it.
+    func media(_ media: SandboxMedia, isReady: Bool) -> WireJSON {
+        let address = "\(base)/media/\(media.id)." + (media.type.split(separator: "/").last ?? "")
+        return attachment(media.id, address: isReady ? address : nil, alt: media.alt)
+    }
+
+    private func attachment(_ id: Int64, address: String?, alt: String) -> WireJSON {
+        [
+            "id": text(id), "type": "image", "url": .optional(address), "preview_url": .optional(address),
+            "remote_url": nil, "meta": ["original": ["width": 640, "height": 480]],
+            "description": alt.isEmpty ? nil : .string(alt), "blurhash": nil,
         ]
     }
 

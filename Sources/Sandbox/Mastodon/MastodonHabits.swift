@@ -109,6 +109,9 @@ package struct MastodonHabits: Equatable, Sendable {
 
     // MARK: Writing
 
+    /// How many seconds the server looks through an uploaded file before it may be in a post.
+    package var mediaTakes: TimeInterval = 0
+
     package var keys = Keys.honored
     /// How long the first use of a key counts as running, where that matters.
     package var keyIsBusyFor: TimeInterval = 5

@@ -341,11 +341,12 @@ enum MastodonScopes {
     static let human: Set = ["profile", "read:accounts", "read:statuses", "read:favourites"]
     static let bot: Set = [
         "profile", "read:accounts", "read:statuses", "read:favourites", "read:notifications", "write:accounts",
-        "write:statuses", "write:favourites",
+        "write:statuses", "write:favourites", "write:media",
     ]
     static let known = [
         "profile", "read", "read:accounts", "read:favourites", "read:follows", "read:notifications", "read:statuses",
-        "write", "write:accounts", "write:favourites", "write:statuses", "follow", "push",
+        "write", "write:accounts", "write:favourites", "write:media", "write:statuses", "follow",
+        "push",
     ]
 
     /// Whether what was granted includes `scope`; `read` and `write` stand for all that begin so.

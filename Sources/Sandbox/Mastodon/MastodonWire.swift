@@ -6,7 +6,7 @@ struct MastodonWire: SandboxWire {
     private static let keyLifetime = 3_600.0
     static let routes =
         MastodonCall.accountRoutes + MastodonCall.serverRoutes + MastodonCall.timelineRoutes
-        + MastodonCall.statusRoutes
+        + MastodonCall.statusRoutes + MastodonCall.mediaRoutes
 
     private let limits: SandboxRateLimits
     private var rates = RateCounter()

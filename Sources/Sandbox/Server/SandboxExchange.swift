@@ -5,7 +5,8 @@ import NIOCore
 
 /// One request and its answer on a connection, sent as well or as badly as the network wants it.
 struct SandboxExchange {
-    private static let maximumBodyBytes = 1 << 20
+    /// The largest picture as JSON has it, and then some.
+    private static let maximumBodyBytes = 24 << 20
     private static let endlessPiece = ByteBuffer(repeating: UInt8(ascii: " "), count: 16_384)
 
     let channel: any Channel

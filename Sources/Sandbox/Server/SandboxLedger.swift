@@ -22,6 +22,9 @@ package struct SandboxLedger: Sendable {
         package var idempotencyKey: String?
         /// The handles of those named in the text.
         package var mentioned: [String]
+        /// What is attached.
+        package var pictures: [Picture] = []
+        package var isSensitive = false
     }
 
     /// A favorite by the bot.
@@ -138,6 +141,8 @@ package struct SandboxLedger: Sendable {
     package internal(set) var edits: [Edit] = []
     package internal(set) var deliveries: [Delivery] = []
     package internal(set) var favorites: [Favorite] = []
+    /// Every picture that came, be it in a post or not.
+    package internal(set) var uploads: [Upload] = []
     package internal(set) var notifications: [Notification] = []
     package internal(set) var rejections: [Rejection] = []
     package internal(set) var duplicates: [Duplicate] = []

@@ -18,6 +18,8 @@ struct SandboxPost: Sendable {
     /// A language tag of two or three letters.
     var language: String?
     var attachment: ScriptedPost.Attachment?
+    /// The numbers of what was uploaded for it.
+    var media: [Int64] = []
     var replyTo: Int64?
     var replyToAuthor: Int?
     var repostOf: Int64?

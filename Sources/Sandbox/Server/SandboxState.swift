@@ -46,6 +46,8 @@ struct SandboxState: Sendable {
     /// How many answers somebody got on a day, and how many there are in a conversation, for the courtesy caps.
     var answersByPersonAndDay: [PersonDay: Int] = [:]
     var answersByThread: [Int: Int] = [:]
+    /// What was uploaded, by its number.
+    var media: [Int64: SandboxMedia] = [:]
     /// What the request in hand has made or recognised; nil where it did neither.
     var made: (effect: SandboxLedger.Write.Effect, post: Int64)?
 
@@ -156,6 +158,10 @@ extension SandboxState {
         var mentions: [Int]?
         /// The author of the answered post is told even where the text does not name them.
         var tellsParent = false
+        /// The numbers of uploaded files.
+        var media: [Int64] = []
+        /// What is attached, as the ledger shows it.
+        var pictures: [SandboxLedger.Picture] = []
     }
 
     /// Publishes for the bot or the human and tells those who are mentioned.
@@ -166,6 +172,8 @@ extension SandboxState {
             warning: draft.warning, isSensitive: draft.isSensitive || !draft.warning.isEmpty,
             language: draft.language, replyTo: draft.replyTo)
         post.told = told(of: draft)
+        post.media = draft.media
+        for id in draft.media { media[id]?.isAttached = true }
         insert(&post)
         made = (.created, post.id)
         if author == SandboxPopulation.bot {

@@ -185,6 +185,11 @@ struct WireFields: Sendable {
         switch request.mediaType {
         case _ where request.body.isEmpty: values = [:]
         case "application/x-www-form-urlencoded": values = request.members
+        case "multipart/form-data" where allowed.contains("file"):
+            guard let form = WireForm(request) else {
+                throw WireRefusal(status: 400, message: "Bad Request: could not read the form")
+            }
+            values = form.texts.mapValues(RecordValue.text).merging(form.files.mapValues { .text($0.name) }) { $1 }
         case "application/json":
             guard let members = RecordValue.members(ofJSON: request.body) else {
                 throw WireRefusal(status: 400, message: "Bad Request: could not read the JSON body")
@@ -203,6 +208,14 @@ struct WireFields: Sendable {
         case nil: return nil
         default: throw .invalid("\(name) must be a text")
         }
+    }
+
+    /// The texts of a list; empty without it.
+    func texts(_ name: String) throws(WireRefusal) -> [String] {
+        guard let value = values[name] else { return [] }
+        let texts = value.list?.compactMap(\.text)
+        guard let texts, texts.count == value.list?.count else { throw .invalid("\(name) must be a list of texts") }
+        return texts
     }
 
     func flag(_ name: String) throws(WireRefusal) -> Bool? {

@@ -102,11 +102,11 @@ struct XCall: Sendable {
 /// One method and path of X's API, and the figures that its documentation gives.
 enum XEndpoint: CaseIterable, Sendable {
     case me, userByName, userPosts, mentions, home, favorites, posts, post
-    case publish, delete, favorite, unfavorite
+    case publish, delete, favorite, unfavorite, upload, describe
 
     var method: String {
         switch self {
-        case .publish, .favorite: "POST"
+        case .publish, .favorite, .upload, .describe: "POST"
         case .delete, .unfavorite: "DELETE"
         default: "GET"
         }
@@ -125,6 +125,8 @@ enum XEndpoint: CaseIterable, Sendable {
         case .post, .delete: "/2/tweets/:"
         case .favorite: "/2/users/:/likes"
         case .unfavorite: "/2/users/:/likes/:"
+        case .upload: "/2/media/upload"
+        case .describe: "/2/media/metadata"
         }
     }
 
@@ -140,6 +142,7 @@ enum XEndpoint: CaseIterable, Sendable {
         case .posts: 5_000
         case .publish: 100
         case .delete, .favorite, .unfavorite: 50
+        case .upload, .describe: 500
         }
     }
 

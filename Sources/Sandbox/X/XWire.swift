@@ -86,6 +86,8 @@ struct XWire: SandboxWire {
         case .delete: try delete(&state, call)
         case .favorite: try favorite(&state, call)
         case .unfavorite: try unfavorite(&state, call)
+        case .upload: try upload(&state, call)
+        case .describe: try describe(&state, call)
         }
     }
 
@@ -163,6 +165,9 @@ struct XBilling: Sendable {
         static let summonedReply = 10_000
         static let interaction = 15_000
         static let removal = 10_000
+        /// The list has none; this is what it asks for anything that is made.
+        static let upload = 15_000
+        static let metadata = 5_000
     }
 
     /// What has been paid for on the present day; the same thing is billed once a day.

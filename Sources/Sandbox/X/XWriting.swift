@@ -20,7 +20,13 @@ extension XWire {
             visibility: parent?.visibility ?? .public, replyTo: parent?.id, network: .x,
             mentions: named.reduce(into: []) { if !$0.contains($1) { $0.append($1) } },
             tellsParent: parent.map { !request.excluded.contains(call.directory.ids[$0.author]) } ?? false)
-        let post = state.publish(draft, by: call.caller, at: call.now)
+        var whole = draft
+        guard let media = state.unattached(request.media, of: call.caller, at: call.now) else {
+            throw .problem(400, "Invalid Request", "Your media IDs are invalid.", type: "invalid-request")
+        }
+        whole.media = request.media
+        whole.pictures = media.map { .init(id: String($0.id), alt: $0.alt) }
+        let post = state.publish(whole, by: call.caller, at: call.now)
         let price = parent == nil ? XBilling.Price.post : XBilling.Price.summonedReply
         state.ledger.spentMicrodollars += words.hasLink ? XBilling.Price.postWithLink : price
         let shown = XObjects(state, call)
@@ -137,12 +143,63 @@ extension XWire {
     }
 }
 
+/// Pictures for posts to come.
+extension XWire {
+    private static let (largestPicture, longestDescription) = (5 << 20, 1_000)
+
+    /// Takes a whole picture at once, in base 64.
+    mutating func upload(_ state: inout SandboxState, _ call: XCall) throws(XRefusal) -> WireAnswer {
+        let body = try XBody(
+            call.request, known: ["media", "media_category", "media_type", "shared", "additional_owners"])
+        guard let text = try body.text("media"), let data = Data(base64Encoded: text), !data.isEmpty else {
+            throw .invalidBody("$.media: must be a file in base 64")
+        }
+        guard try body.text("media_category") == "tweet_image" else {
+            throw .invalidBody("$.media_category: the sandbox takes tweet_image alone")
+        }
+        let bytes = Array(data)
+        guard let type = SandboxMedia.type(of: bytes), try body.text("media_type") ?? type == type else {
+            throw .invalidBody("$.media_type: is not that of the file")
+        }
+        guard bytes.count <= Self.largestPicture else {
+            throw .invalidBody("$.media: File size exceeds 5242880 bytes.")
+        }
+        let media = state.upload(bytes, type: type, alt: "", by: call.caller, at: call.now, takes: 0)
+        state.ledger.spentMicrodollars += XBilling.Price.upload
+        return .json([
+            "data": [
+                "id": .string(String(media.id)), "media_key": .string("3_\(media.id)"),
+                "size": .integer(bytes.count), "expires_after_secs": 86_400,
+            ]
+        ])
+    }
+
+    mutating func describe(_ state: inout SandboxState, _ call: XCall) throws(XRefusal) -> WireAnswer {
+        let body = try XBody(call.request, known: ["id", "metadata"])
+        let metadata = try body.object(
+            "metadata", known: ["alt_text", "allow_download_status", "sensitive_media_warning"])
+        guard let id = try body.text("id").flatMap({ Int64($0) }), state.media[id]?.owner == call.caller else {
+            throw .invalidBody("$.id: must be the id of a file of this account")
+        }
+        guard let alt = try metadata?.object("alt_text", known: ["text"])?.text("text"), !alt.isEmpty,
+            alt.unicodeScalars.count <= Self.longestDescription
+        else { throw .invalidBody("$.metadata.alt_text.text: must be 1 to \(Self.longestDescription) characters") }
+        state.describe(id, as: alt)
+        state.ledger.spentMicrodollars += XBilling.Price.metadata
+        return .json([
+            "data": ["id": .string(String(id)), "associated_metadata": ["alt_text": ["text": .string(alt)]]]
+        ])
+    }
+}
+
 /// What a request wants to publish.
 struct XPostRequest: Sendable {
     var text: String
     var replyTo: Int64?
     /// The ids of people who are not to be told of the answer.
     var excluded: Set<String> = []
+    /// The numbers of uploaded files.
+    var media: [Int64] = []
 
     private static let known: Set = [
         "text", "reply", "reply_settings", "made_with_ai", "paid_partnership", "nullcast", "media", "poll",
@@ -150,7 +207,7 @@ struct XPostRequest: Sendable {
     ]
     /// What X has and the sandbox does not, beside what X took from apps that serve themselves.
     private static let withheld = [
-        "media", "poll", "quote_tweet_id", "community_id", "geo", "edit_options", "nullcast",
+        "poll", "quote_tweet_id", "community_id", "geo", "edit_options", "nullcast",
     ]
 
     /// - Throws: 400 for a body or a text that X does not take, 403 for what the app may not do.
@@ -168,6 +225,10 @@ struct XPostRequest: Sendable {
         _ = try body.flag("paid_partnership")
         if Self.cashtags(in: text) > 1 { throw .forbidden("A post may hold one cashtag at most.") }
         self.text = text
+        if let media = try body.object("media", known: ["media_ids", "tagged_user_ids"]) {
+            self.media = try media.texts("media_ids").compactMap { Int64($0) }
+            guard !self.media.isEmpty else { throw .invalidBody("$.media.media_ids: must be ids") }
+        }
         guard let reply = try body.object("reply", known: ["in_reply_to_tweet_id", "exclude_reply_user_ids"]) else {
             return
         }

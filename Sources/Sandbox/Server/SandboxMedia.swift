@@ -1,0 +1,150 @@
+package import Foundation
+import Posts
+
+/// A file that somebody uploaded, for a post that there may be none of yet.
+struct SandboxMedia: Sendable {
+    var id: Int64
+    var owner: Int
+    var bytes: [UInt8]
+    /// As the bytes themselves tell.
+    var type: String
+    var alt: String
+    /// Before this it is looked through and may be in no post.
+    var ready: Date
+    var isAttached = false
+
+    /// What a file is by its bytes; nil for what is no picture.
+    static func type(of bytes: [UInt8]) -> String? {
+        if bytes.starts(with: [0xFF, 0xD8, 0xFF]) { return "image/jpeg" }
+        if bytes.starts(with: [0x89] + Array("PNG\r\n".utf8)) { return "image/png" }
+        if bytes.starts(with: Array("RIFF".utf8)), bytes.dropFirst(8).starts(with: Array("WEBP".utf8)) {
+            return "image/webp"
+        }
+        return nil
+    }
+
+    /// The picture of one of the posts that nobody uploaded one for: a point, and the post's number behind it.
+    static func picture(of post: Int64) -> [UInt8] { point + Array(String(post).utf8) }
+
+    private static let point = Array(
+        Data(
+            base64Encoded:
+                """
+                iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==
+                """
+        ) ?? Data())
+}
+
+extension SandboxLedger {
+    /// A picture that the bot uploaded.
+    package struct Upload: Equatable, Sendable {
+        package var id: String
+        package var type: String
+        package var size: Int
+        package var alt: String
+        package var date: Date
+    }
+
+    /// A picture of a post.
+    package struct Picture: Equatable, Sendable {
+        /// What the upload was called; on Bluesky the digest of its bytes.
+        package var id: String
+        package var alt: String
+    }
+}
+
+/// Files on their way into posts.
+extension SandboxState {
+    /// Takes a file in.
+    mutating func upload(_ bytes: [UInt8], type: String, alt: String, by owner: Int, at date: Date, takes: TimeInterval)
+        -> SandboxMedia
+    {
+        let media = SandboxMedia(
+            id: nextID(at: date, wanted: nil), owner: owner, bytes: bytes, type: type, alt: alt, ready: date + takes)
+        self.media[media.id] = media
+        if owner == SandboxPopulation.bot {
+            ledger.uploads.append(
+                .init(id: String(media.id), type: type, size: bytes.count, alt: alt, date: date))
+        }
+        return media
+    }
+
+    /// Says what a file shows.
+    mutating func describe(_ id: Int64, as alt: String) {
+        media[id]?.alt = alt
+        if let place = ledger.uploads.firstIndex(where: { $0.id == String(id) }) { ledger.uploads[place].alt = alt }
+    }
+
+    /// The files of a post that is to be; nil if one of them is not the person's, in a post already, or not ready.
+    func unattached(_ ids: [Int64], of person: Int, at date: Date) -> [SandboxMedia]? {
+        let found = ids.compactMap { media[$0] }.filter { $0.owner == person && !$0.isAttached && $0.ready <= date }
+        return found.count == ids.count && Set(ids).count == ids.count && ids.count <= 4 ? found : nil
+    }
+
+    /// What everybody gets who asks for a picture's address.
+    func picture(at path: String) -> WireAnswer? {
+        let parts = path.split(separator: "/")
+        guard parts.count == 2, parts[0] == "media", let id = Int64(parts[1].prefix { $0 != "." }) else { return nil }
+        if let media = media[id] { return .file(media.bytes, type: media.type) }
+        guard let post = posts[id], post.attachment == .image else { return WireAnswer(status: 404) }
+        return .file(SandboxMedia.picture(of: id), type: "image/png")
+    }
+}
+
+extension WireAnswer {
+    static func file(_ bytes: [UInt8], type: String) -> WireAnswer {
+        WireAnswer(status: 200, headers: [("content-type", type)], body: bytes)
+    }
+}
+
+/// A form with files (RFC 7578).
+struct WireForm: Sendable {
+    /// A file and what the client calls it.
+    struct File: Sendable {
+        var name: String
+        var type: String
+        var bytes: [UInt8]
+    }
+
+    private(set) var texts: [String: String] = [:]
+    private(set) var files: [String: File] = [:]
+
+    /// Nil for a body that is no such form.
+    init?(_ request: WireRequest) {
+        guard let header = request.header("content-type"), let mark = header.range(of: "boundary=") else { return nil }
+        let boundary = header[mark.upperBound...].prefix { $0 != ";" }.trimmingCharacters(in: ["\""])
+        guard !boundary.isEmpty else { return nil }
+        let body = Data(request.body)
+        let separator = Data("--\(boundary)".utf8)
+        guard body.starts(with: separator) else { return nil }
+        var position = separator.count
+        while true {
+            if body[position...].starts(with: Data("--".utf8)) { return }
+            guard body[position...].starts(with: Data("\r\n".utf8)),
+                let end = body.range(of: Data("\r\n".utf8) + separator, in: position..<body.count),
+                let blank = body.range(of: Data("\r\n\r\n".utf8), in: position..<end.lowerBound)
+            else { return nil }
+            let head = String(decoding: body[position..<blank.lowerBound], as: UTF8.self)
+            guard take(head, Array(body[blank.upperBound..<end.lowerBound])) else { return nil }
+            position = end.upperBound
+        }
+    }
+
+    /// Takes one part; false if it says nothing of what it is.
+    private mutating func take(_ head: String, _ content: [UInt8]) -> Bool {
+        func value(_ name: String) -> String? {
+            guard let start = head.range(of: " \(name)=\"") else { return nil }
+            return String(head[start.upperBound...].prefix { $0 != "\"" })
+        }
+        guard head.lowercased().contains("content-disposition: form-data"), let name = value("name") else {
+            return false
+        }
+        if let file = value("filename") {
+            let type = head.range(of: "Content-Type: ").map { String(head[$0.upperBound...].prefix { !$0.isNewline }) }
+            files[name] = File(name: file, type: type ?? "application/octet-stream", bytes: content)
+        } else {
+            texts[name] = String(decoding: content, as: UTF8.self)
+        }
+        return true
+    }
+}
