@@ -182,6 +182,15 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         try await act(.publish) { try await $0.publish(draft) }
     }
 
+    package func upload(_ picture: PictureUpload) async throws -> (name: String, isReady: Bool) {
+        // Tokens without this one scope are in use, and everything else works with them.
+        try await act(.upload, tolerating: .missingScope) { try await $0.upload(picture) }
+    }
+
+    package func isReady(_ name: String) async throws -> Bool {
+        try await act(.upload, tolerating: .missingScope) { try await $0.isReady(name) }
+    }
+
     package func favorite(_ favorite: FavoriteDraft) async throws {
         try await act(.favorite) { try await $0.favorite(favorite) }
     }

@@ -73,6 +73,7 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
         case readPost = "read-post"
         case readConversation = "read-conversation"
         case publish
+        case upload
         case favorite
         case logIn = "log-in"
         case refreshSession = "refresh-session"
@@ -163,7 +164,9 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
                 + " until that is done"
         }
         if isPermanent { return "this will not be tried again" }
-        if operation.isWrite, outcome == .unknown { return "before another attempt it is looked up" }
+        if operation.isWrite, operation != .upload, outcome == .unknown {
+            return "before another attempt it is looked up"
+        }
         return retryAfter.map { "this may be tried again after \($0.rfc3339)" } ?? "this may be tried again"
     }
 
@@ -194,7 +197,7 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
 extension NetworkError.Operation {
     /// Whether the call changes something at the network.
     package var isWrite: Bool {
-        [.publish, .favorite, .labelAccount, .changeProfile, .delete, .unfavorite, .edit].contains(self)
+        [.publish, .upload, .favorite, .labelAccount, .changeProfile, .delete, .unfavorite, .edit].contains(self)
     }
 
     /// What stands after "could not".
@@ -210,6 +213,7 @@ extension NetworkError.Operation {
         case .readPost: "read a post"
         case .readConversation: "read a conversation"
         case .publish: "publish a post"
+        case .upload: "upload a picture"
         case .favorite: "favorite a post"
         case .logIn: "log in"
         case .refreshSession: "refresh the session"

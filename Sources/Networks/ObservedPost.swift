@@ -50,6 +50,8 @@ package struct Draft: Sendable, Equatable {
     package var language: String?
     /// A content warning, or Bluesky's labels with spaces between; nil for none, and on X, which has no place for one.
     package var warning: String?
+    /// What goes along; uploaded before.
+    package var pictures: [PictureReference]
     /// The same for every attempt to publish this draft, different for every other draft; 1 through 64 letters,
     /// digits and hyphens.
     package var key: String
@@ -58,7 +60,8 @@ package struct Draft: Sendable, Equatable {
 
     package init(
         text: String, replyTo: String? = nil, bystanders: [AccountID] = [], visibility: Visibility = .unlisted,
-        language: String? = nil, warning: String? = nil, key: String, createdAt: Date
+        language: String? = nil, warning: String? = nil, pictures: [PictureReference] = [], key: String,
+        createdAt: Date
     ) {
         self.text = text
         self.replyTo = replyTo
@@ -66,9 +69,37 @@ package struct Draft: Sendable, Equatable {
         self.visibility = visibility
         self.language = language
         self.warning = warning
+        self.pictures = pictures
         self.key = key
         self.createdAt = createdAt
     }
+}
+
+extension Draft {
+    /// Whether nobody should see it unasked.
+    var isSensitive: Bool { warning != nil || pictures.contains { $0.picture.isSensitive == true } }
+}
+
+/// A picture on its way to a network.
+package struct PictureUpload: Sendable, Equatable {
+    package var bytes: [UInt8]
+    package var format: PictureFormat
+    /// What it shows; empty where nobody said so.
+    package var alt: String
+
+    package init(bytes: [UInt8], format: PictureFormat, alt: String) {
+        (self.bytes, self.format, self.alt) = (bytes, format, alt)
+    }
+}
+
+/// A picture that was uploaded, as part of a draft.
+package struct PictureReference: Sendable, Equatable {
+    /// What ``SocialNetwork/upload(_:)`` returned.
+    package var name: String
+    /// With its description, which some networks have in the post and not with the picture.
+    package var picture: Picture
+
+    package init(name: String, picture: Picture) { (self.name, self.picture) = (name, picture) }
 }
 
 /// A favorite on its way to a network.

@@ -41,6 +41,18 @@ package protocol SocialNetwork: Sendable {
     /// - Throws: ``NetworkError``, whose ``NetworkError/outcome`` says whether the draft may have been published.
     func publish(_ draft: Draft) async throws -> PublishedPost
 
+    /// Gives the network a picture for a post to come; what is in no post after a while is forgotten there.
+    ///
+    /// - Returns: What ``PictureReference/name`` is to be in the draft of that post, in a form of the network's own; and
+    ///   whether it may be in one now, or ``isReady(_:)`` tells when it may.
+    /// - Throws: ``NetworkError``; trying again does no harm, whatever became of it.
+    func upload(_ picture: PictureUpload) async throws -> (name: String, isReady: Bool)
+
+    /// Whether an uploaded picture may be in a post now.
+    ///
+    /// - Throws: ``NetworkError`` with code `.notFound` if the network has forgotten it.
+    func isReady(_ name: String) async throws -> Bool
+
     /// Favorites a post; doing so twice with the same key and time is harmless.
     ///
     /// - Throws: ``NetworkError``, whose ``NetworkError/outcome`` says whether it may have happened.
@@ -113,6 +125,14 @@ extension SocialNetwork {
     }
 
     package func price(ofReading items: Int, from feed: Feed) -> Money? { nil }
+
+    package func isReady(_ name: String) async throws -> Bool { true }
+
+    package func upload(_ picture: PictureUpload) async throws -> (name: String, isReady: Bool) {
+        throw NetworkError(
+            code: .capability, network: name, host: name.displayName, operation: .upload,
+            detail: "pictures cannot be sent there", outcome: .notSent)
+    }
 
     package func edit(_ address: String, _ draft: Draft) async throws {
         throw NetworkError(
@@ -252,6 +272,8 @@ package struct Capabilities: Sendable, Equatable {
     ///
     /// Depends on the server, and is false before it said what it is.
     package var canEdit = false
+    /// The largest picture that is taken, in bytes.
+    package var largestPicture = Picture.maximumBytes
     /// How fast the account's posts may be deleted; less than the network takes, for a person deletes as well.
     package var deletionPace = Pace(count: 100, period: 300)
     /// The same for taking favorites back.

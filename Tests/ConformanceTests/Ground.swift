@@ -52,6 +52,11 @@ final class Ground: Sendable {
 
     deinit { client.shutdown() }
 
+    /// Reads a picture from where a network says it is.
+    func read(_ url: String) async throws -> PictureReader.Finding {
+        try await PictureReader(client: client, trusting: sandbox.url).read(url, maximumBytes: Picture.maximumBytes)
+    }
+
     func account(_ role: SandboxRole) -> any SocialNetwork { role == .human ? human : bot }
 
     /// What nobody may ever read in a message.

@@ -21,7 +21,7 @@ import Transport
         """#
     private static let reading = "read:statuses read:favourites"
     private static let writing =
-        "read:accounts read:statuses read:notifications write:statuses write:favourites write:accounts"
+        "read:accounts read:statuses read:notifications write:statuses write:favourites write:accounts write:media"
 
     /// The parts of a web form or query.
     private static func fields(_ text: some StringProtocol) -> [String: String] {

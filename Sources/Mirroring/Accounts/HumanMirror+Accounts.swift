@@ -1,6 +1,6 @@
 import Crypto
 package import Foundation
-import Networks
+package import Networks
 package import Posts
 import Storage
 
@@ -118,6 +118,21 @@ extension HumanMirror {
     package func isVerified(_ role: AccountRole) async throws -> Bool {
         guard let account = try await account(role) else { return true }
         return try await table.record().verified[role] == account.credentials.fingerprint
+    }
+}
+
+extension HumanMirror {
+    /// Reads the human's pictures from their network; what is on this machine's own network only where the operator has
+    /// put the human's server there.
+    ///
+    /// - Throws: As ``account(_:)``.
+    package func pictureReader() async throws -> PictureReader {
+        var server: String?
+        if let human = try await account(.human) {
+            if case .mastodon(let named, _) = human.credentials { server = named }
+            server = human.apiBaseURL ?? server
+        }
+        return PictureReader(client: installation.client, trusting: server)
     }
 }
 

@@ -53,7 +53,7 @@ package struct BlueskyNetwork: SocialNetwork {
 
     package var capabilities: Capabilities {
         let canWrite = sessions != nil
-        return Capabilities(
+        var capabilities = Capabilities(
             feeds: canWrite ? Set(Feed.allCases) : [.ownPosts, .favorites], visibilities: [.public, .unlisted],
             replies: .anyone, replyNeedsMention: false, automaticFavorites: .consenting, canFavorite: canWrite,
             canPublish: canWrite,
@@ -65,6 +65,9 @@ package struct BlueskyNetwork: SocialNetwork {
             resendWindow: .seconds(24 * 3_600),
             // A write is preceded by a look at the post it is about, and perhaps by a new session.
             requestDeadline: NetworkCall.usualDeadline * 6)
+        // As the documents of the record have it.
+        capabilities.largestPicture = 1_000_000
+        return capabilities
     }
 
     package func verifyAccount() async throws -> Account {
@@ -211,7 +214,7 @@ extension BlueskyNetwork {
     }
 
     /// Where the account lives, asked once an hour; an hour that brings no answer keeps what is known.
-    private func identity() async throws -> BlueskyIdentity {
+    func identity() async throws -> BlueskyIdentity {
         let time = client.now()
         if let known = memory.identity(at: time) { return known }
         let identity: BlueskyIdentity

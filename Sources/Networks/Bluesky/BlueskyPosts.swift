@@ -77,11 +77,11 @@ extension BlueskyNetwork {
         guard !records.isEmpty else { return [:] }
         let (author, visibility) = try await ownAuthor()
         let translator = BlueskyTranslator(now: client.now())
+        let server = records.contains { !$1.images.isEmpty } ? try await recordServer() : nil
         let posts = records.map { reference, record in
-            (
-                reference,
-                translator.post(reference, record, by: author, noticedAt: nil, visibility: visibility)
-            )
+            var post = translator.post(reference, record, by: author, noticedAt: nil, visibility: visibility)
+            post.post.pictures = Picture.all(record.images.map { $0?.picture(of: author.id.value, at: server) })
+            return (reference, post)
         }
         return Dictionary(posts) { first, _ in first }
     }
@@ -102,6 +102,12 @@ extension BlueskyNetwork {
             id: AccountID(network: .bluesky, value: session.did), handle: session.handle ?? session.did,
             address: session.did)
         return (account, .public)
+    }
+
+    /// Where the account's records and files are.
+    private func recordServer() async throws -> ServerAddress {
+        if let sessions { return try await sessions.current().server }
+        return try await identity().server
     }
 
     private func favorites(
@@ -130,6 +136,15 @@ extension BlueskySlice.Content {
         case .notification(_, let author, _): author
         case .record, .favorite, .other, .unreadable: nil
         }
+    }
+}
+
+extension BlueskyImage {
+    /// The picture of an account, at the server that keeps its files.
+    fileprivate func picture(of did: String, at server: ServerAddress?) -> Picture {
+        let query = PercentEncoding.query([("did", did), ("cid", blob.cid)])
+        let url = server.map { "\($0.base)/xrpc/com.atproto.sync.getBlob?\(query)" }
+        return Picture(url: url, alt: alt, width: width, height: height).cleaned
     }
 }
 

@@ -88,6 +88,8 @@ struct BlueskyPostRecord: Decodable, Sendable {
     /// What the post answers; nil for a reply that does not tell.
     let reply: Reply?
     let hasMedia: Bool
+    /// What is attached, nil for each that cannot be read; none if that is no pictures.
+    let images: [BlueskyImage?]
     /// Whether the author warns of the content.
     let isSensitive: Bool
     /// The labels by which they do, with spaces between; nil without any.
@@ -159,11 +161,47 @@ struct BlueskyPostRecord: Decodable, Sendable {
         reply = wire.value(Reply.self, "reply")
         // What we do not know is taken for media: the text may make no sense without it.
         let embed = wire.object("embed")?.text("$type")
+        images = BlueskyImage.all(in: wire.object("embed"))
         hasMedia = wire.isPresent("embed") && !Self.plainEmbeds.contains(embed ?? "")
         let labels = wire.object("labels")?.list(of: WireObject.self, "values") ?? []
         let warnings = labels.compactMap { $0.value(String.self, "val") }.filter { !Self.harmlessLabels.contains($0) }
         isSensitive = !warnings.isEmpty
         warning = warnings.isEmpty ? nil : warnings.joined(separator: " ")
+    }
+}
+
+/// A file that a record refers to.
+struct BlueskyBlob: Sendable, Equatable {
+    /// The digest that it is called by.
+    let cid: String
+
+    /// - Parameter value: `{"$type":"blob","ref":{"$link":…},"mimeType":…,"size":…}`; nil for every other.
+    init?(_ value: JSONValue?) {
+        guard case .object(let fields) = value, case .object(let reference) = fields["ref"],
+            case .text(let cid) = reference["$link"], (1...256).contains(cid.utf8.count),
+            cid.utf8.allSatisfy(\.isLetterOrDigit)
+        else { return nil }
+        self.cid = cid
+    }
+}
+
+/// A picture in a record.
+struct BlueskyImage: Sendable, Equatable {
+    let blob: BlueskyBlob
+    let alt: String
+    let width: Int?
+    let height: Int?
+
+    /// What is attached to a post, by its embed; none unless that is pictures.
+    static func all(in embed: WireObject?) -> [BlueskyImage?] {
+        guard embed?.text("$type") == "app.bsky.embed.images" else { return [] }
+        return (embed?.list(of: WireObject.self, "images") ?? []).map { image in
+            guard let blob = BlueskyBlob(image.value(JSONValue.self, "image")) else { return nil }
+            let ratio = image.object("aspectRatio")
+            return BlueskyImage(
+                blob: blob, alt: image.text("alt") ?? "", width: ratio?.integer("width"),
+                height: ratio?.integer("height"))
+        }
     }
 }
 

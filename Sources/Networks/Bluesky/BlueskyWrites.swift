@@ -16,7 +16,7 @@ extension BlueskyNetwork {
             "$type": .text(RecordAddress.postCollection), "text": .text(draft.text),
             "createdAt": .text(draft.createdAt.rfc3339), "langs": language.map { .list([.text($0)]) },
             "facets": facets.isEmpty ? nil : .list(facets.map(\.json)), "reply": reply?.json,
-            "labels": draft.warning.map(Self.labels),
+            "labels": draft.warning.map(Self.labels), "embed": try embed(draft.pictures),
         ])
         let created = Date(rfc3339: draft.createdAt.rfc3339) ?? draft.createdAt
         let written = try await put(record, at: address, .publish) { (existing: BlueskyPostRecord) in
@@ -79,6 +79,36 @@ extension BlueskyNetwork {
         if answer.refusal?.name == "RecordNotFound" { return .gone }
         let response = try answer.response()
         return JSONBody.read(response.body) { $0.isPresent("commit") ? Removal.removed : nil } ?? .gone
+    }
+
+    package func upload(_ picture: PictureUpload) async throws -> (name: String, isReady: Bool) {
+        try requireSession(.upload)
+        let call = NetworkCall(
+            operation: .upload, method: .post, path: ["xrpc", "com.atproto.repo.uploadBlob"], body: picture.bytes,
+            type: picture.format.mediaType)
+        let answer = try await answer(to: call)
+        let blob = JSONBody.decoded([String: JSONValue].self, try answer.response().body)?["blob"]
+        guard let blob, BlueskyBlob(blob) != nil else { throw answer.malformed("the answer names no file") }
+        return (String(decoding: try JSONBody.encoded(blob), as: UTF8.self), true)
+    }
+
+    /// Pictures as a record holds them; nil for none.
+    private func embed(_ pictures: [PictureReference]) throws -> JSONValue? {
+        guard !pictures.isEmpty else { return nil }
+        let images = try pictures.map { reference in
+            guard let blob = JSONBody.decoded(JSONValue.self, Array(reference.name.utf8)), BlueskyBlob(blob) != nil
+            else {
+                throw failure(.publish, .rejected, "a picture is called by no name of Bluesky's", outcome: .notSent)
+            }
+            let picture = reference.picture
+            let ratio = picture.width.flatMap { width in
+                picture.height.map {
+                    JSONValue.object(["width": .integer(Int64(width)), "height": .integer(Int64($0))])
+                }
+            }
+            return JSONValue.object(leavingOutNil: ["alt": .text(picture.alt), "image": blob, "aspectRatio": ratio])
+        }
+        return .object(["$type": .text("app.bsky.embed.images"), "images": .list(images)])
     }
 
     /// What Bluesky would refuse, or take although nobody wants it.

@@ -171,7 +171,7 @@ extension MastodonLogin {
     ) -> (preferred: [String]?, usual: [String]) {
         switch role {
         case .bot:
-            let writing = ["write:statuses", "write:favourites", "write:accounts"]
+            let writing = ["write:statuses", "write:favourites", "write:accounts", "write:media"]
             return (nil, ["read:accounts", "read:statuses", "read:notifications"] + writing)
         case .human:
             let reading = ["read:statuses", "read:favourites"]

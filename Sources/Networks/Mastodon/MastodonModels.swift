@@ -86,6 +86,8 @@ struct MastodonStatus: Decodable {
     let inReplyToAccountName: String?
     let mentions: [MastodonMention]
     let hasMedia: Bool
+    /// What is attached, as far as all of it is pictures.
+    let pictures: [Picture]
     let isSensitive: Bool
     let isReblog: Bool
     let isFavourited: Bool
@@ -111,11 +113,40 @@ struct MastodonStatus: Decodable {
         inReplyToAccountID = wire.identifier("in_reply_to_account_id")
         inReplyToAccountName = wire.object("pleroma")?.identifier("in_reply_to_account_acct")
         mentions = wire.list(of: MastodonMention.self, "mentions")
-        hasMedia = (wire.count(of: "media_attachments") ?? 0) > 0 || wire.isPresent("poll")
+        let attached = wire.count(of: "media_attachments") ?? 0
+        hasMedia = attached > 0 || wire.isPresent("poll")
+        let found = attached > 0 ? wire.list(of: MastodonAttachment.self, "media_attachments").map(\.picture) : []
+        pictures = Picture.all(found, besides: wire.isPresent("poll") || found.count < attached)
         isSensitive = wire.flag("sensitive") ?? false
         isReblog = wire.isPresent("reblog")
         isFavourited = wire.flag("favourited") ?? false
         interactionPolicy = wire.value(MastodonInteractionPolicy.self, "interaction_policy")
+    }
+}
+
+/// Something attached to a post.
+struct MastodonAttachment: Decodable {
+    /// Nil for what is no still picture.
+    let picture: Picture?
+
+    init(from decoder: any Decoder) throws {
+        let wire = try WireObject(from: decoder)
+        let size = wire.object("meta")?.object("original")
+        let picture = Picture(
+            url: wire.text("url"), alt: wire.text("description") ?? "", width: size?.integer("width"),
+            height: size?.integer("height")
+        ).cleaned
+        self.picture = wire.text("type") == "image" && picture.url != nil ? picture : nil
+    }
+}
+
+/// A file that was uploaded and is in no post yet.
+struct MastodonMedia: Decodable {
+    let id: String
+
+    init(from decoder: any Decoder) throws {
+        guard let id = try WireObject(from: decoder).identifier("id") else { throw ShapeError() }
+        self.id = id
     }
 }
 

@@ -187,6 +187,10 @@ extension MastodonNetwork {
             throw client.error(
                 call, .rejected, outcome: .notSent, detail: "the answered post's address is not an id of this server")
         }
+        guard draft.pictures.allSatisfy({ MastodonID.isUsable($0.name) }) else {
+            throw client.error(
+                call, .rejected, outcome: .notSent, detail: "what a picture is called is not an id of this server")
+        }
         if let address = draft.replyTo { try await requireAnswered(address, call) }
         call.headers = [("Idempotency-Key", draft.key)]
         call.body = try Self.body(of: draft)
@@ -298,7 +302,9 @@ extension MastodonNetwork {
             JSONValue.object(leavingOutNil: [
                 "status": .text(draft.text), "in_reply_to_id": draft.replyTo.map(JSONValue.text),
                 "visibility": .text(draft.visibility.rawValue), "language": language(of: draft).map(JSONValue.text),
-                "spoiler_text": draft.warning.map(JSONValue.text), "sensitive": draft.warning.map { _ in .flag(true) },
+                "spoiler_text": draft.warning.map(JSONValue.text),
+                "sensitive": draft.isSensitive ? .flag(true) : nil,
+                "media_ids": draft.pictures.isEmpty ? nil : .list(draft.pictures.map { .text($0.name) }),
             ]))
     }
 

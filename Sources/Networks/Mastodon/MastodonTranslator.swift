@@ -44,7 +44,7 @@ struct MastodonTranslator {
             visibility: Visibility(rawValue: wire.visibility) ?? .private, language: language(of: wire),
             hasMedia: wire.hasMedia, isSensitive: wire.isSensitive || !warning.isEmpty,
             mentions: wire.mentions.map { person($0.acct) }, address: wire.id,
-            warning: warning.isEmpty ? nil : warning)
+            warning: warning.isEmpty ? nil : warning, pictures: wire.pictures)
         return ObservedPost(
             post: post, author: author, address: wire.id, replyToAddress: wire.inReplyToID, editedAt: wire.editedAt,
             isFavorited: wire.isFavourited, replyNeedsApproval: needsApproval(wire.interactionPolicy?.reply, wire),

@@ -17,7 +17,7 @@ struct NetworkCall: Sendable {
     var oauth: [(name: String, value: String)]
     /// JSON, or a form; empty: nothing, which the server is told; nil sends none.
     var body: [UInt8]?
-    private let isForm: Bool
+    private let bodyType: String
     /// The largest body of an answer that is taken, in bytes.
     var maximumBytes = 8 << 20
     /// The beginning of a larger answer is an answer too.
@@ -32,15 +32,16 @@ struct NetworkCall: Sendable {
     ///   - oauth: Parameters of the signature's header beside the usual ones, on X.
     ///   - body: JSON.
     ///   - form: Names and values to send as a web form instead.
+    ///   - type: What the body is, where that is not JSON.
     init(
         operation: NetworkError.Operation, method: HTTPRequest.Method = .get, path: [String],
         query: [(name: String, value: String)] = [], oauth: [(name: String, value: String)] = [],
-        body: [UInt8]? = nil, form: [(name: String, value: String)]? = nil
+        body: [UInt8]? = nil, form: [(name: String, value: String)]? = nil, type: String = "application/json"
     ) {
         (self.operation, self.method, self.query, self.oauth) = (operation, method, query, oauth)
         self.path = path.map { "/" + PercentEncoding.encoded($0) }.joined()
         self.body = form.map { Array(PercentEncoding.query($0).utf8) } ?? body
-        isForm = form != nil
+        bodyType = form == nil ? type : "application/x-www-form-urlencoded"
     }
 
     /// Path and query, encoded.
@@ -49,7 +50,7 @@ struct NetworkCall: Sendable {
     /// Nil for a body without a content.
     var contentType: String? {
         guard body?.isEmpty == false else { return nil }
-        return isForm ? "application/x-www-form-urlencoded" : "application/json"
+        return bodyType
     }
 }
 

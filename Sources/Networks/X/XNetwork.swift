@@ -42,7 +42,7 @@ package struct XNetwork: SocialNetwork {
     package var clockLead: TimeInterval? { client.memory.serverClock.lead(at: client.now()) }
 
     package var capabilities: Capabilities {
-        Capabilities(
+        var capabilities = Capabilities(
             feeds: Set(Feed.allCases).subtracting(options.homePostsPerDay > 0 ? [] : [.home]),
             // There are no levels: whatever a draft wants to be, it becomes public.
             visibilities: [.public, .unlisted], replies: .summoned, replyNeedsMention: false,
@@ -52,6 +52,8 @@ package struct XNetwork: SocialNetwork {
             unfavoritePace: Pace(count: 45, period: 900),
             supportsIdempotencyKey: false, resendWindow: nil, requestDeadline: NetworkCall.usualDeadline,
             depths: [.ownPosts: 3_200, .mentions: 800])
+        capabilities.largestPicture = 5 << 20
+        return capabilities
     }
 
     /// Whether the access token may write; nil before an answer told.
@@ -242,6 +244,7 @@ extension XNetwork {
         }
         var call = NetworkCall(operation: .publish, method: .post, path: ["2", "tweets"])
         let parent = try draft.replyTo.map { try id($0, .publish) }
+        for picture in draft.pictures { _ = try id(picture.name, .publish) }
         call.body = try JSONBody.encoded(wire(draft, parent))
         let price = prices.price(ofPublishing: draft.text, isReply: parent != nil)
         let (written, response) = try await paid(call, atMost: price) { written in
@@ -258,6 +261,30 @@ extension XNetwork {
             createdAt: client.now())
     }
 
+    /// Uploads a picture and then says what it shows; both are paid for.
+    package func upload(_ picture: PictureUpload) async throws -> (name: String, isReady: Bool) {
+        guard options.mayPublish else {
+            throw cannot(
+                .upload, "publishing on X is off; read its automation rules, then set X_ACKNOWLEDGE_POLICY=yes")
+        }
+        var call = NetworkCall(operation: .upload, method: .post, path: ["2", "media", "upload"])
+        call.body = try JSONBody.encoded([
+            "media": Data(picture.bytes).base64EncodedString(), "media_category": "tweet_image",
+            "media_type": picture.format.mediaType,
+        ])
+        let (written, response) = try await paid(call, atMost: prices.upload) { _ in prices.upload }
+        guard let id = written.id else { throw client.malformed(call, response, detail: "the picture has no id") }
+        guard !picture.alt.isEmpty else { return (id, true) }
+        var description = NetworkCall(operation: .upload, method: .post, path: ["2", "media", "metadata"])
+        description.body = try JSONBody.encoded(
+            JSONValue.object([
+                "id": .text(id),
+                "metadata": .object(["alt_text": .object(["text": .text(picture.alt)])]),
+            ]))
+        _ = try await paid(description, atMost: prices.mediaMetadata) { _ in prices.mediaMetadata }
+        return (id, true)
+    }
+
     /// A draft as the wire wants it; X refuses every field that it does not know.
     private func wire(_ draft: Draft, _ parent: String?) -> JSONValue {
         let excluded = bystanders(of: draft).map(JSONValue.text)
@@ -267,7 +294,11 @@ extension XNetwork {
                 "exclude_reply_user_ids": excluded.isEmpty ? nil : .list(excluded),
             ])
         }
-        return .object(leavingOutNil: ["text": .text(draft.text), "reply": reply])
+        let media = draft.pictures.map { JSONValue.text($0.name) }
+        return .object(leavingOutNil: [
+            "text": .text(draft.text), "reply": reply,
+            "media": media.isEmpty ? nil : .object(["media_ids": .list(media)]),
+        ])
     }
 
     /// The ids of those whom X must not tell of an answer; one that is no id would make X refuse it all.

@@ -159,13 +159,20 @@ package struct XPrices: Sendable, Equatable {
     /// A reply to who named the account.
     package var summonedReply: Money
     package var delete: Money
+    /// A picture for a post.
+    ///
+    /// The list does not name it, so this is what it asks for anything that is made.
+    package var upload: Money
+    /// The description of a picture.
+    package var mediaMetadata: Money
 
     /// The prices of pay-per-use since 2026-04-20.
     package static let current = XPrices(
         day: "2026-04-20", postRead: Money(microdollars: 5_000), userRead: Money(microdollars: 10_000),
         likeRead: Money(microdollars: 1_000), ownedRead: Money(microdollars: 1_000),
         postCreate: Money(microdollars: 15_000), postCreateWithURL: Money(microdollars: 200_000),
-        summonedReply: Money(microdollars: 10_000), delete: Money(microdollars: 10_000))
+        summonedReply: Money(microdollars: 10_000), delete: Money(microdollars: 10_000),
+        upload: Money(microdollars: 15_000), mediaMetadata: Money(microdollars: 5_000))
 
     /// What one post of a feed costs, without the accounts and posts that come with it.
     func post(in feed: Feed, ownsApp: Bool) -> Money {

@@ -1,0 +1,84 @@
+import Foundation
+import Posts
+package import Transport
+
+/// Reads a picture from where its network shows it.
+///
+/// The address comes from a network or an archive, so nobody believes it: only so many bytes are taken, what they are is
+/// told by themselves, and neither the address nor what it leads to may be on this machine or its network, unless that
+/// is where the operator has put the human's server.
+package struct PictureReader: Sendable {
+    /// What became of asking for a picture.
+    package enum Finding: Equatable, Sendable {
+        case found([UInt8])
+        /// It is not there, or nobody may see it.
+        case gone
+        case tooLarge
+        /// Asking again may help.
+        case unavailable(reason: String)
+    }
+
+    private static let redirectsAtMost = 3
+
+    private let client: HTTPClient
+    /// The base of the server that may be near.
+    private let trusted: String?
+
+    /// - Parameters:
+    ///   - client: Carries the requests.
+    ///   - server: The human's server as the operator configured it; nil if there is none.
+    package init(client: HTTPClient, trusting server: String?) {
+        self.client = client
+        trusted = server.flatMap { try? ServerAddress($0, network: .mastodon) }?.base
+    }
+
+    /// Reads a picture.
+    ///
+    /// - Parameters:
+    ///   - url: Where it is said to be.
+    ///   - maximumBytes: The largest that is taken.
+    /// - Returns: What became of it.
+    /// - Throws: `CancellationError`.
+    package func read(_ url: String, maximumBytes: Int) async throws -> Finding {
+        var url = url
+        for _ in 0...Self.redirectsAtMost {
+            guard let request = request(url, maximumBytes: maximumBytes) else { return .gone }
+            let response: HTTPResponse
+            do {
+                response = try await client.send(request)
+            } catch let error as TransportError {
+                return Self.finding(error)
+            }
+            switch response.status {
+            case 200 where !response.isCut: return response.body.isEmpty ? .gone : .found(response.body)
+            case 301, 302, 303, 307, 308:
+                guard let next = response.headers["Location"], next.hasPrefix("https://") else { return .gone }
+                url = next
+            case 408, 425, 429, 500...: return .unavailable(reason: "unavailable")
+            default: return .gone
+            }
+        }
+        return .gone
+    }
+
+    /// Nil for an address on this machine or its network.
+    private func request(_ url: String, maximumBytes: Int) -> HTTPRequest? {
+        let isNear = trusted.map { url.hasPrefix($0 + "/") } ?? false
+        // What a name leads to is looked at when the connection is made.
+        let host = URLComponents(string: url)?.host ?? ""
+        guard isNear || !HostPlace.mayBeLocal(host.contains(":") ? "[\(host)]" : host) else { return nil }
+        var request = HTTPRequest(
+            url: url, headers: HTTPHeaders([("Accept", "image/*")]), maximumBodyBytes: maximumBytes,
+            followsRedirects: true)
+        request.isPublicOnly = !isNear
+        return request
+    }
+
+    private static func finding(_ error: TransportError) -> Finding {
+        switch error.code {
+        case .tooLarge: .tooLarge
+        case .invalidURL, .forbiddenScheme, .invalidHeader: .gone
+        default: .unavailable(reason: "transport")
+        }
+    }
+}
