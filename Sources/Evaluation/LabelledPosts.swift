@@ -92,7 +92,7 @@ package struct LabelledFile: Sendable {
             switch item {
             case .favorite(let example): try take(example, isFavorite: true)
             case .normal(let example): try take(example, isFavorite: false)
-            case .post: break
+            case .post, .picture: break
             }
         }
         guard !posts.isEmpty else {

@@ -15,6 +15,8 @@ package enum ImportPurpose: Sendable {
 package enum ArchiveItem: Equatable, Sendable {
     /// A post by the human, reposts and posts for few included: the archive of posts decides what to keep.
     case post(Post)
+    /// The file of one of the pictures of a post that was handed over before, by its place among them from 0.
+    case picture(PostID, place: Int, [UInt8])
     /// A post of somebody else that the human favorited.
     case favorite(ImportedExample)
     /// A post of somebody else that the human saw and did not favorite.

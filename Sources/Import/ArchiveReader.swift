@@ -20,14 +20,15 @@ package struct ArchiveReader: Sendable {
     ///   - localHost: Completes names without a host in JSON Lines. In an archive of the Mastodon family it is the host
     ///     of the owner's name where the server answers below that host, as `social.example.org` for `example.org`.
     ///   - limits: How much the archive may ask of the machine.
+    ///   - wantsPictures: Whether the files of the pictures of a post are read as well; nil to read none.
     package init(
         path: String, purpose: ImportPurpose, network: NetworkName = .mastodon, localHost: String? = nil,
-        limits: ImportLimits = ImportLimits()
+        limits: ImportLimits = ImportLimits(), wantsPictures: (@Sendable (Post) -> Bool)? = nil
     ) {
         self.purpose = purpose
         request = ImportRequest(
             path: path, purpose: purpose == .texts ? .scheduler : purpose, network: network, localHost: localHost,
-            limits: limits)
+            limits: limits, wantsPictures: wantsPictures)
     }
 
     /// Reads everything that serves the purpose, in the order of the archive; blocks the thread while it does.
@@ -137,6 +138,8 @@ struct ImportRequest: Sendable {
     /// The host that names without one belong to, where the caller knows it.
     var localHost: String?
     var limits: ImportLimits
+    /// Whether the files of a post's pictures are read; nil to read none.
+    var wantsPictures: (@Sendable (Post) -> Bool)?
 }
 
 /// A kind of archive that is made of files.

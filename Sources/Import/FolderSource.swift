@@ -33,9 +33,16 @@ struct FolderSource: MemberSource {
         }
     }
 
-    func read(_ open: (String) throws -> (any MemberSink)?) throws {
+    func read(_ open: (String) throws -> (any MemberSink)?) throws { try read(try allNames(), open) }
+
+    func read(files names: Set<String>, _ open: (String) throws -> (any MemberSink)?) throws {
+        // What an archive calls its files is not believed: a name may lead to where there is no file, or elsewhere.
+        try read(names.sorted().filter { Self.resolved(root + "/" + $0) != nil }, open)
+    }
+
+    private func read(_ names: [String], _ open: (String) throws -> (any MemberSink)?) throws {
         var total = 0
-        for name in try allNames() {
+        for name in names {
             guard let sink = try open(name) else { continue }
             try FileReader(path: try safePath(of: name)).forEachChunk { chunk in
                 total += chunk.count

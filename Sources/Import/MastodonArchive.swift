@@ -34,7 +34,8 @@ struct MastodonArchive: ArchiveFormat {
         }
         // The sinks live only during this call, but the compiler cannot see that.
         return try withoutActuallyEscaping(body) { body in
-            let run = MastodonArchiveRun(request, body: body)
+            let pictures = ArchivePictures(request.wantsPictures)
+            let run = MastodonArchiveRun(request, pictures: pictures, body: body)
             if let actor = parts.firstIndex(of: Self.actor), actor > place {
                 try source.read { $0 == Self.actor ? run.actorSink() : nil }
             }
@@ -45,6 +46,7 @@ struct MastodonArchive: ArchiveFormat {
                 default: nil
                 }
             }
+            try pictures.read(source, body)
             let summary = run.finished()
             guard summary.items > 0 || run.seen > 0 else { throw nothing(summary.causeOfNothing) }
             return summary
@@ -57,14 +59,16 @@ struct MastodonArchive: ArchiveFormat {
 /// The reading of one archive: whose it is, and the counts.
 private final class MastodonArchiveRun {
     private let request: ImportRequest
+    private let pictures: ArchivePictures
     private let body: (ArchiveItem) throws -> Void
     private var converter: MastodonPostConverter
     private var summary = ImportSummary(format: "Mastodon archive")
     /// Entries that were read, whether or not they were handed over.
     private(set) var seen = 0
 
-    init(_ request: ImportRequest, body: @escaping (ArchiveItem) throws -> Void) {
+    init(_ request: ImportRequest, pictures: ArchivePictures, body: @escaping (ArchiveItem) throws -> Void) {
         self.request = request
+        self.pictures = pictures
         self.body = body
         converter = MastodonPostConverter(
             localHost: request.localHost, maximumOwnPosts: request.limits.ownPosts)
@@ -125,6 +129,7 @@ private final class MastodonArchiveRun {
             return
         }
         summary.posts += 1
+        pictures.want(note.attachments.map(\.files), of: post)
         try body(.post(post))
     }
 

@@ -44,7 +44,8 @@ struct MastodonPostConverter {
             replyTo: replyTarget(note, owner), visibility: visibility, language: content.language,
             hasMedia: note.hasAttachments || note.isPoll,
             isSensitive: note.isSensitive || !warning.isEmpty, mentions: mentions.compactMap(owner.person),
-            warning: warning.isEmpty ? nil : warning)
+            warning: warning.isEmpty ? nil : warning,
+            pictures: Picture.all(note.attachments.map(\.picture), besides: note.isPoll))
     }
 
     // MARK: Author
@@ -201,7 +202,8 @@ struct WireNote {
     /// The content warning.
     let summary: String?
     let isSensitive: Bool
-    let hasAttachments: Bool
+    var hasAttachments: Bool { !attachments.isEmpty }
+    let attachments: [WireAttachment]
     let isPoll: Bool
     let mentions: [WireMention]
 
@@ -221,7 +223,7 @@ struct WireNote {
         contentMap = Dictionary(versions ?? []) { first, _ in first }
         summary = fields["summary"]?.name
         isSensitive = fields["sensitive"]?.truth ?? false
-        hasAttachments = fields.entries("attachment").contains { !$0.isNull }
+        attachments = fields.entries("attachment").filter { !$0.isNull }.map(WireAttachment.init)
         isPoll = type == "Question" || fields["oneOf"] != nil || fields["anyOf"] != nil
         mentions = fields.entries("tag").compactMap(WireMention.init)
     }

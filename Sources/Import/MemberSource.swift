@@ -21,6 +21,15 @@ protocol MemberSource {
 
     /// Reads, one after the other, the files for which `open` returns a sink.
     func read(_ open: (String) throws -> (any MemberSink)?) throws
+
+    /// The same for files with these names, wherever in the archive they are; those that are not there are passed over.
+    func read(files names: Set<String>, _ open: (String) throws -> (any MemberSink)?) throws
+}
+
+extension MemberSource {
+    func read(files names: Set<String>, _ open: (String) throws -> (any MemberSink)?) throws {
+        try read { names.contains($0) ? try open($0) : nil }
+    }
 }
 
 /// The name of a file inside an archive, as somebody else wrote it.

@@ -26,10 +26,13 @@ struct XArchive: ArchiveFormat {
         }
         // The sinks live only during this call, but the compiler cannot see that.
         return try withoutActuallyEscaping(body) { body in
-            let run = XArchiveRun(purpose: request.purpose, limits: request.limits, body: body)
+            let pictures = ArchivePictures(request.wantsPictures)
+            let run = XArchiveRun(
+                purpose: request.purpose, limits: request.limits, pictures: pictures, body: body)
             try source.read { run.preparationSink($0) }
             run.reportMissing(parts: parts)
             try source.read { run.itemSink($0) }
+            try pictures.read(source, body)
             guard run.summary.items > 0 || run.seen > 0 else { throw nothing(run.summary.causeOfNothing) }
             return run.summary
         }
@@ -42,6 +45,7 @@ struct XArchive: ArchiveFormat {
 private final class XArchiveRun {
     private let purpose: ImportPurpose
     private let limits: ImportLimits
+    private let pictures: ArchivePictures
     private let body: (ArchiveItem) throws -> Void
     private var deleted: Set<UInt64> = []
     private var listed: [String] = []
@@ -52,9 +56,13 @@ private final class XArchiveRun {
     /// Items that were read, whether or not they were handed over.
     private(set) var seen = 0
 
-    init(purpose: ImportPurpose, limits: ImportLimits, body: @escaping (ArchiveItem) throws -> Void) {
+    init(
+        purpose: ImportPurpose, limits: ImportLimits, pictures: ArchivePictures,
+        body: @escaping (ArchiveItem) throws -> Void
+    ) {
         self.purpose = purpose
         self.limits = limits
+        self.pictures = pictures
         self.body = body
         converter = XPostConverter(
             owner: AccountID(network: .x, value: "unknown"), notes: XNoteTexts(maximumBytes: limits.noteBytes))
@@ -143,6 +151,7 @@ private final class XArchiveRun {
         }
         if isCompleted { summary.completed += 1 }
         summary.posts += 1
+        if !post.pictures.isEmpty { pictures.want(try XPostConverter.pictureFiles(wire), of: post) }
         try body(.post(post))
     }
 

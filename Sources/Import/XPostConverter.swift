@@ -25,7 +25,7 @@ struct XPostConverter {
         let isRepost = fields["retweeted_status"] != nil || Self.isRepost(text)
         let entities = fields["entities"]
         let mentions = entities?["user_mentions"]?.list ?? []
-        let media = [entities, fields["extended_entities"]].flatMap { $0?["media"]?.list ?? [] }.filter(\.isObject)
+        let media = Self.media(fields)
         let post = Post(
             id: PostID(network: .x, value: String(id)), author: owner,
             text: note ?? PlainText.fromX(text, links: Self.links(entities?["urls"], media: media)),
@@ -35,8 +35,19 @@ struct XPostConverter {
             isSensitive: fields["possibly_sensitive"]?.truth ?? false,
             mentions: mentions.compactMap(Self.idText).map { AccountID(network: .x, value: $0) },
             // X calls a post by its identity, so one from an archive can be asked for too.
-            address: String(id), client: Self.client(fields["source"]?.text))
+            address: String(id), client: Self.client(fields["source"]?.text),
+            pictures: XArchivePictures.pictures(media))
         return (post, note != nil)
+    }
+
+    /// The names under which the files of a post's pictures may be.
+    static func pictureFiles(_ wire: JSON) throws(ItemFault) -> [[String]] {
+        let fields = try fields(wire)
+        return XArchivePictures.files(media(fields), of: try id(fields))
+    }
+
+    private static func media(_ fields: JSON) -> [JSON] {
+        [fields["extended_entities"], fields["entities"]].flatMap { $0?["media"]?.list ?? [] }.filter(\.isObject)
     }
 
     /// The program that a post was written with, which the archive names inside of a link to it.

@@ -172,7 +172,7 @@ package struct ClassifierTrainer: Sendable {
                 case .normal(let example) where normalsLeft > 0:
                     normalsLeft -= 1
                     return [.seen(Example(example))]
-                case .post, .favorite, .normal:
+                case .post, .picture, .favorite, .normal:
                     return []
                 }
             }
@@ -204,7 +204,7 @@ extension ArchiveItem {
     fileprivate var example: ImportedExample? {
         switch self {
         case .favorite(let example), .normal(let example): example
-        case .post: nil
+        case .post, .picture: nil
         }
     }
 }

@@ -89,7 +89,8 @@ extension FuzzTarget {
         let file = try ScratchFile(input)
         for purpose in [ImportPurpose.scheduler, .classifier] {
             let reader = ArchiveReader(
-                path: file.path, purpose: purpose, localHost: "here.example", limits: smallLimits)
+                path: file.path, purpose: purpose, localHost: "here.example", limits: smallLimits,
+                wantsPictures: { _ in true })
             try holdReading { try reader.read($0) }
         }
     }
@@ -123,7 +124,7 @@ private func holdReading(_ read: ((ArchiveItem) throws -> Void) throws -> Import
     var count = 0
     do {
         let summary = try read { item in
-            count += 1
+            if case .picture = item {} else { count += 1 }
             try holdItem(item)
         }
         try hold(summary.posts + summary.favorites + summary.normals == count, "what is handed over is counted")
@@ -141,7 +142,12 @@ private func holdItem(_ item: ArchiveItem) throws {
         try holdPlain(post.text, "a post's text")
         try hold(!post.id.value.isEmpty && !post.author.value.isEmpty, "a post and its author have names")
         try hold(post.createdAt.timeIntervalSince1970 >= -86_400, "a post is not older than its network")
+        try hold(post.pictures.count <= Picture.mostOfAPost, "a post has few pictures")
+        for picture in post.pictures { try hold(picture == picture.cleaned, "a picture is harmless") }
         if let language = post.language { try hold(LanguageTag.namesLanguage(language), "a language is one") }
+    case .picture(_, let place, let bytes):
+        try hold((0..<Picture.mostOfAPost).contains(place), "a picture is one of a few")
+        try hold(PictureFormat(bytes) != nil && bytes.count <= Picture.maximumBytes, "a picture is one")
     case .favorite(let example), .normal(let example):
         try holdPlain(example.text, "an example's text")
         try hold(!example.text.isEmpty && !example.id.value.isEmpty, "an example has a text and a name")

@@ -1,0 +1,137 @@
+import Foundation
+import Posts
+
+/// The files of pictures in an archive: which of them are wanted, and for which posts.
+///
+/// They are read in a pass of their own after the posts, and only those that a post names: an archive also holds the
+/// pictures of private messages.
+final class ArchivePictures {
+    /// More files than these are not kept track of.
+    private static let filesAtMost = 100_000
+
+    private let isWanted: (@Sendable (Post) -> Bool)?
+    private var places: [String: (post: PostID, place: Int)] = [:]
+
+    /// - Parameter isWanted: Whether the pictures of a post are read; nil to read none.
+    init(_ isWanted: (@Sendable (Post) -> Bool)?) { self.isWanted = isWanted }
+
+    /// Notes the files of a post's pictures.
+    ///
+    /// - Parameters:
+    ///   - names: For each picture the names under which its file may be.
+    ///   - post: The post, with as many pictures.
+    func want(_ names: [[String]], of post: Post) {
+        guard let isWanted, names.count == post.pictures.count, !names.isEmpty, isWanted(post) else { return }
+        for (place, alternatives) in names.enumerated() where places.count < Self.filesAtMost {
+            for name in alternatives where !MemberName.isUnsafe(name) { places[name] = (post.id, place) }
+        }
+    }
+
+    /// Reads the wanted files.
+    ///
+    /// - Parameters:
+    ///   - source: Where they are; what is not there is asked for at its network.
+    ///   - body: Gets each.
+    /// - Throws: ``ImportError``, or what `body` throws.
+    func read(_ source: any MemberSource, _ body: @escaping (ArchiveItem) throws -> Void) throws {
+        guard !places.isEmpty else { return }
+        try source.read(files: Set(places.keys)) { [self] name in
+            guard let wanted = places[name] else { return nil }
+            return PictureSink { bytes in
+                guard PictureFormat(bytes) != nil else { return }
+                try body(.picture(wanted.post, place: wanted.place, bytes))
+            }
+        }
+    }
+}
+
+/// Takes one file that is not too large to be a picture.
+private final class PictureSink: MemberSink {
+    private let body: ([UInt8]) throws -> Void
+    private var bytes: [UInt8] = []
+
+    init(_ body: @escaping ([UInt8]) throws -> Void) { self.body = body }
+
+    func feed(_ chunk: UnsafeRawBufferPointer) {
+        if bytes.count <= Picture.maximumBytes { bytes.append(contentsOf: chunk) }
+    }
+
+    func finish() throws {
+        if bytes.count <= Picture.maximumBytes { try body(bytes) }
+    }
+}
+
+// MARK: What archives tell of pictures
+
+/// What an X archive tells of the media of a post.
+///
+/// `extended_entities` has them all, where `entities` has the first.
+enum XArchivePictures {
+    /// The still pictures, if all media are some.
+    static func pictures(_ media: [JSON]) -> [Picture] {
+        Picture.all(
+            distinct(media).map { medium in
+                guard medium["type"]?.text == "photo" else { return nil }
+                let size = medium["sizes"]?["large"]
+                return Picture(
+                    url: address(medium), alt: medium["ext_alt_text"]?.text ?? "", width: number(size?["w"]),
+                    height: number(size?["h"])
+                ).cleaned
+            })
+    }
+
+    /// The names under which their files may be: the folder was called otherwise until 2020.
+    static func files(_ media: [JSON], of id: UInt64) -> [[String]] {
+        distinct(media).map { medium in
+            guard let file = address(medium)?.split(separator: "/").last, file.utf8.count < 200 else { return [] }
+            return ["tweets_media", "tweet_media"].map { "data/\($0)/\(id)-\(file)" }
+        }
+    }
+
+    private static func address(_ medium: JSON) -> String? {
+        medium["media_url_https"]?.text ?? medium["media_url"]?.text
+    }
+
+    /// The first is in both lists.
+    private static func distinct(_ media: [JSON]) -> [JSON] {
+        var seen: Set<String> = []
+        return media.filter { medium in
+            (medium["id_str"]?.text ?? address(medium)).map { seen.insert($0).inserted } ?? true
+        }
+    }
+
+    private static func number(_ value: JSON?) -> Int? {
+        value.flatMap { $0.text.flatMap { Int($0) } ?? $0.integer.flatMap { Int(exactly: $0) } }
+    }
+}
+
+/// Something attached to a post, as ActivityPub writes it.
+struct WireAttachment {
+    /// Nil for what is no still picture.
+    let picture: Picture?
+    /// The names under which its file may be.
+    let files: [String]
+
+    private static let pictures: Set = ["image/jpeg", "image/png", "image/webp"]
+    private static let folder = "media_attachments/"
+
+    init(_ fields: JSON) {
+        let url = fields["url"]?.text ?? fields["url"]?["href"]?.text ?? fields["href"]?.text
+        guard let url, let type = fields["mediaType"]?.text, Self.pictures.contains(type) else {
+            (picture, files) = (nil, [])
+            return
+        }
+        func number(_ value: JSON?) -> Int? { value?.integer.flatMap { Int(exactly: $0) } }
+        picture =
+            Picture(
+                url: url, alt: fields["name"]?.text ?? "", width: number(fields["width"]),
+                height: number(fields["height"])
+            ).cleaned
+        guard let start = url.range(of: Self.folder) else {
+            files = []
+            return
+        }
+        // An archive that no folder is around loses its own outermost one; see `MemberName`.
+        files = [String(url[start.lowerBound...]), String(url[start.upperBound...])]
+    }
+}
