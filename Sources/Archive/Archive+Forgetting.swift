@@ -156,7 +156,7 @@ extension Archive {
             "DELETE FROM muted WHERE mirror = \(mirror) AND kind = \(kind) AND value = \(value)") == 1
     }
 
-    /// The posts that a rule picks by their warning and text and by their time, replies among them.
+    /// The posts that a rule picks by their warning, text and pictures' descriptions and by their time, replies among them.
     ///
     /// - Throws: ``ArchiveError``, or the store's error.
     package func ids(where isMeant: @escaping @Sendable (_ text: String, _ created: Date) -> Bool) async throws
@@ -166,9 +166,11 @@ extension Archive {
         return try await storage.read { connection in
             var ids: [PostID] = []
             try connection.forEach(
-                "SELECT network, post_id, text, warning, created_ms FROM posts WHERE mirror = \(mirror)"
+                "SELECT network, post_id, text, warning, pictures, created_ms FROM posts WHERE mirror = \(mirror)"
             ) { row in
-                let words = [try row.optionalText("warning"), try row.text("text")].compactMap(\.self)
+                let words =
+                    [try row.optionalText("warning"), try row.text("text")].compactMap(\.self)
+                    + [Picture](stored: try row.optionalText("pictures")).map(\.alt)
                 guard isMeant(words.joined(separator: "\n"), try row.date("created_ms")) else { return }
                 guard let network = NetworkName(rawValue: try row.text("network")) else {
                     throw ArchiveError(column: "network")

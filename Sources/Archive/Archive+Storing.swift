@@ -7,8 +7,8 @@ extension Archive {
     /// transaction.
     ///
     /// A post that is known stays as it was; only what was missing is filled
-    /// in: its author, address, language, warning, client, what it answers, and a
-    /// time of day that can be trusted. A known post that is no longer open leaves.
+    /// in: its author, address, language, warning, client, pictures, what it
+    /// answers, and a time of day that can be trusted. A known post that is no longer open leaves.
     ///
     /// - Parameters:
     ///   - posts: The human's posts, in any order.
@@ -62,7 +62,7 @@ extension Archive {
                 """
                 UPDATE posts SET text = \(post.text), language = \(post.language), has_media = \(post.hasMedia),
                     sensitive = \(post.isSensitive), mentions = \(post.mentions.map(\.value).joined(separator: " ")),
-                    warning = \(post.warning),
+                    warning = \(post.warning), pictures = \(post.pictures.stored),
                     text_key = NULL, unfit = NULL, rules = ''
                 WHERE mirror = \(mirror) AND network = \(post.id.network.rawValue) AND post_id = \(post.id.value)
                 """)
@@ -112,7 +112,7 @@ extension Archive {
         try connection.execute(
             """
             UPDATE posts SET author = \(post.author.value), address = \(post.address), language = \(post.language),
-                warning = \(post.warning), client = \(post.client),
+                warning = \(post.warning), client = \(post.client), pictures = \(post.pictures.stored),
                 is_reply = \(post.isReply), reply_to_author = \(post.replyTo?.author?.value),
                 reply_to_post = \(post.replyTo?.post?.value), time_trusted = \(post.isTimeTrusted),
                 created_ms = \(post.createdAt), minute = \(time.minute.value), local_day = \(time.day.description),
@@ -125,6 +125,7 @@ extension Archive {
     private static func prune(_ mirror: String, to limit: Int, on connection: any StorageConnection) throws -> Int {
         guard limit > 0 else {
             try unpack(mirror, connection)
+            try deletePictures(where: "1 = 1", of: mirror, on: connection)
             return try connection.execute("DELETE FROM posts WHERE mirror = \(mirror)")
         }
         let oldestKept = try connection.query(
@@ -144,6 +145,7 @@ extension Archive {
         let days = try connection.query("SELECT DISTINCT local_day FROM posts WHERE \(older)")
         guard !days.isEmpty else { return 0 }
         let pruned = try connection.execute("DELETE FROM posts WHERE \(older)")
+        try deletePictures(where: orphaned, of: mirror, on: connection)
         try repack(Set(try days.map { try $0.text("local_day") }), mirror, connection)
         return pruned
     }
@@ -158,6 +160,7 @@ extension Post {
         post.language = language ?? other.language
         post.client = client ?? other.client
         if isSensitive { post.warning = warning ?? other.warning }
+        post.complete(picturesFrom: other)
         if let answered = other.replyTo {
             post.replyTo = ReplyTarget(
                 author: replyTo?.author ?? answered.author, post: replyTo?.post ?? answered.post)

@@ -10,13 +10,13 @@ enum PostRow {
         ("is_reply", .boolean), ("reply_to_author", .text), ("reply_to_post", .text), ("visibility", .text),
         ("language", .text), ("has_media", .boolean), ("mentions", .text),
         ("sensitive", .boolean), ("time_trusted", .boolean),
-        ("warning", .text), ("client", .text),
+        ("warning", .text), ("client", .text), ("pictures", .text),
     ]
 
     /// The columns of which ``post(_:)`` makes a post.
     static let selection: SQL = """
         SELECT network, post_id, author, address, text, created_ms, is_reply, reply_to_author, reply_to_post,
-            visibility, language, has_media, mentions, sensitive, time_trusted, warning, client
+            visibility, language, has_media, mentions, sensitive, time_trusted, warning, client, pictures
         FROM posts
         """
 
@@ -30,7 +30,7 @@ enum PostRow {
             post.replyTo?.author?.value.sqlValue ?? .null, post.replyTo?.post?.value.sqlValue ?? .null,
             post.visibility.rawValue.sqlValue, post.language.sqlValue, post.hasMedia.sqlValue,
             post.mentions.map(\.value).joined(separator: " ").sqlValue, post.isSensitive.sqlValue,
-            post.isTimeTrusted.sqlValue, post.warning.sqlValue, post.client.sqlValue,
+            post.isTimeTrusted.sqlValue, post.warning.sqlValue, post.client.sqlValue, post.pictures.stored.sqlValue,
         ]
     }
 
@@ -54,7 +54,7 @@ enum PostRow {
             isSensitive: try row.boolean("sensitive"),
             mentions: try row.text("mentions").split(separator: " ").map { account(String($0)) },
             address: try row.optionalText("address"), warning: try row.optionalText("warning"),
-            client: try row.optionalText("client"))
+            client: try row.optionalText("client"), pictures: [Picture](stored: try row.optionalText("pictures")))
     }
 
     /// Deletes posts, a few hundred in one statement.
@@ -62,6 +62,8 @@ enum PostRow {
         try forEachPortion(of: ids) { network, values in
             try connection.execute(
                 "DELETE FROM posts WHERE mirror = \(mirror) AND network = \(network) AND post_id IN \(list: values)")
+            try connection.execute(
+                "DELETE FROM pictures WHERE mirror = \(mirror) AND network = \(network) AND post_id IN \(list: values)")
         }
     }
 

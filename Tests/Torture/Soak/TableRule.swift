@@ -34,6 +34,7 @@ struct TableRule: Sendable {
         atMost("muted", 0, "nobody mutes anything"),
         atMost("notices", 0, "nobody wants to be told"),
         atMost("weights", 1, "one a mirror"),
+        atMost("pictures", 0, "no archive has files of pictures"),
         atMost("posts", SoakMirror.archiveLimit, "ARCHIVE_LIMIT"),
         atMost("examples", SoakMirror.exampleLimit, "EXAMPLE_LIMIT"),
         atMost("credentials", 4, "a login and a session for each account"),

@@ -1,0 +1,133 @@
+import Foundation
+package import Posts
+import Storage
+
+/// The files of pictures that came with a downloaded archive.
+///
+/// They are kept with the posts and not in a folder: so they are where the worker is, which may have no disk of its
+/// own, they move with the mirror, and what the human deletes takes them along in the same transaction.
+extension Archive {
+    /// How much is kept of all pictures of a mirror together, in bytes; the others are asked for at their network.
+    package static let pictureStore = 256 << 20
+    /// A piece is so long that a few hundred of them are not too much to be held in memory at once.
+    private static let pieceBytes = 48 << 10
+
+    /// Keeps the file of a picture, unless its post is not in the archive or there is no more room.
+    ///
+    /// - Parameters:
+    ///   - bytes: The file.
+    ///   - place: Which of the post's pictures, from 0.
+    ///   - id: The post.
+    ///   - room: How many bytes all pictures of the mirror may have together.
+    /// - Returns: Whether it is kept now.
+    /// - Throws: The store's error.
+    package func keepPicture(
+        _ bytes: [UInt8], at place: Int, of id: PostID, room: Int = Archive.pictureStore
+    ) async throws -> Bool {
+        let mirror = mirror
+        return try await storage.transaction { connection in
+            let post = try connection.query(
+                """
+                SELECT 1 AS found FROM posts WHERE mirror = \(mirror) AND network = \(id.network.rawValue)
+                    AND post_id = \(id.value) AND pictures IS NOT NULL
+                """)
+            guard !post.isEmpty else { return false }
+            try Self.deletePictures(
+                where: "network = \(id.network.rawValue) AND post_id = \(id.value) AND place = \(place)", of: mirror,
+                on: connection)
+            let held = try connection.query(
+                "SELECT CAST(COALESCE(SUM(LENGTH(data)), 0) AS BIGINT) AS held FROM pictures WHERE mirror = \(mirror)")
+            guard try (held.first?.int("held") ?? 0) / 4 * 3 + bytes.count <= room else { return false }
+            let pieces = stride(from: 0, to: bytes.count, by: Self.pieceBytes).map {
+                Data(bytes[$0..<min($0 + Self.pieceBytes, bytes.count)]).base64EncodedString()
+            }
+            for (number, piece) in pieces.enumerated() {
+                try connection.execute(
+                    """
+                    INSERT INTO pictures (mirror, network, post_id, place, piece, data)
+                    VALUES (\(mirror), \(id.network.rawValue), \(id.value), \(place), \(number), \(piece))
+                    """)
+            }
+            return true
+        }
+    }
+
+    /// The file of a picture; nil if none is kept.
+    ///
+    /// - Throws: ``ArchiveError``, or the store's error.
+    package func picture(at place: Int, of id: PostID) async throws -> [UInt8]? {
+        let rows = try await storage.query(
+            """
+            SELECT data FROM pictures WHERE mirror = \(mirror) AND network = \(id.network.rawValue)
+                AND post_id = \(id.value) AND place = \(place)
+            ORDER BY piece
+            """)
+        guard !rows.isEmpty else { return nil }
+        var bytes: [UInt8] = []
+        for row in rows {
+            guard let piece = Data(base64Encoded: try row.text("data")) else { throw ArchiveError(column: "data") }
+            bytes += piece
+        }
+        return bytes
+    }
+
+    /// Notes that a post's pictures cannot be sent, so that it counts as one with something else attached.
+    ///
+    /// - Throws: The store's error.
+    package func giveUpPictures(of id: PostID) async throws {
+        let mirror = mirror
+        try await storage.transaction { connection in
+            let condition: SQL = "network = \(id.network.rawValue) AND post_id = \(id.value)"
+            try connection.execute(
+                """
+                UPDATE posts SET pictures = NULL, text_key = NULL, unfit = NULL, rules = ''
+                WHERE mirror = \(mirror) AND \(condition)
+                """)
+            try Self.deletePictures(where: condition, of: mirror, on: connection)
+        }
+    }
+
+    /// How many posts have pictures that may be sent with them, as far as a plan knows, and how many files are kept.
+    ///
+    /// - Throws: The store's error.
+    package func pictureCounts() async throws -> (posts: Int, files: Int) {
+        let rows = try await storage.query(
+            """
+            SELECT (SELECT COUNT(*) FROM posts WHERE mirror = \(mirror) AND pictures IS NOT NULL AND unfit IS NULL
+                AND text_key IS NOT NULL) AS posts,
+                (SELECT COUNT(*) FROM pictures WHERE mirror = \(mirror) AND piece = 0) AS files
+            """)
+        return (try rows.first?.int("posts") ?? 0, try rows.first?.int("files") ?? 0)
+    }
+
+    /// Those whose post is gone.
+    static let orphaned: SQL = """
+        NOT EXISTS (SELECT 1 FROM posts WHERE posts.mirror = pictures.mirror AND posts.network = pictures.network
+            AND posts.post_id = pictures.post_id)
+        """
+
+    static func deletePictures(
+        where condition: SQL, of mirror: String, on connection: any StorageConnection
+    ) throws {
+        try connection.execute("DELETE FROM pictures WHERE mirror = \(mirror) AND \(condition)")
+    }
+}
+
+extension Post {
+    /// Takes what another sighting of the post tells of its pictures: an archive has no addresses, and a network that
+    /// charges for pictures tells nothing of them.
+    mutating func complete(picturesFrom other: Post) {
+        guard hasMedia, other.hasMedia, !other.pictures.isEmpty else { return }
+        guard pictures.count == other.pictures.count else {
+            if pictures.isEmpty { pictures = other.pictures }
+            return
+        }
+        for (place, seen) in other.pictures.enumerated() {
+            pictures[place].url = pictures[place].url ?? seen.url
+            if pictures[place].alt.isEmpty { pictures[place].alt = seen.alt }
+            if pictures[place].width == nil {
+                (pictures[place].width, pictures[place].height) = (seen.width, seen.height)
+            }
+        }
+    }
+}
