@@ -27,6 +27,8 @@ extension Refusal {
         case notAReply = "not-a-reply"
         case isRepost = "is-repost"
         case hasMedia = "has-media"
+        case noAltText = "no-alt-text"
+        case longAltText = "long-alt-text"
         case sensitive
         case truncated
         case mentionsOthers = "mentions-others"
@@ -93,6 +95,8 @@ extension Refusal {
             case .notAReply: "the post is not a reply"
             case .isRepost: "the post repeats somebody else's words"
             case .hasMedia: "the post has pictures, video, sound or a poll, which are not sent"
+            case .noAltText: "one of the post's pictures has no description for who cannot see it"
+            case .longAltText: "the description of one of the post's pictures is longer than the network takes"
             case .sensitive: "the post is marked sensitive or has a content warning"
             case .truncated: "the text was cut off by the network or archive"
             case .mentionsOthers: "the post begins by addressing somebody"

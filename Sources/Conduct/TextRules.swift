@@ -12,6 +12,8 @@ package struct TextRules: Equatable, Sendable {
     package var repliesNameThePerson: Bool
     /// Whether a post with a warning is sent with that, where the network has a place for it, and not left out.
     package var carriesWarnings: Bool
+    /// Which of the human's pictures are sent along with their posts.
+    package var pictures: PictureRule
 
     /// - Parameters:
     ///   - network: Where the texts are sent.
@@ -19,15 +21,17 @@ package struct TextRules: Equatable, Sendable {
     ///   - limits: What the bot's server allows; nil for what is usual on the network.
     ///   - repliesNameThePerson: Whether a reply must name the person answered.
     ///   - carriesWarnings: Whether a post with a warning is sent with that.
+    ///   - pictures: Which of the human's pictures are sent along.
     package init(
         network: NetworkName = .mastodon, links: LinkRule = .kept, limits: PublishingLimits? = nil,
-        repliesNameThePerson: Bool = true, carriesWarnings: Bool = false
+        repliesNameThePerson: Bool = true, carriesWarnings: Bool = false, pictures: PictureRule = .leftOut
     ) {
         self.network = network
         self.links = links
         self.limits = limits ?? .usual(of: network)
         self.repliesNameThePerson = repliesNameThePerson
         self.carriesWarnings = carriesWarnings
+        self.pictures = pictures
     }
 
     /// The fewest letters and digits that make a text worth sending.
@@ -43,7 +47,7 @@ package struct TextRules: Equatable, Sendable {
     /// - Returns: The text as it may be sent, or why it may not.
     package func text(for post: Post) -> Result<String, Refusal> {
         if post.isReply { return .failure(Refusal(.isReply)) }
-        if let refusal = refusalOfOrigin(post) { return .failure(refusal) }
+        if let refusal = refusalOfOrigin(post) ?? refusalOfMedia(post) { return .failure(refusal) }
         let text = TextCleaning.normalized(post.text)
         if TextShape.beginsWithMention(text) {
             return .failure(Refusal(.mentionsOthers))
@@ -67,6 +71,7 @@ package struct TextRules: Equatable, Sendable {
             prefix = "\(handle) "
         }
         if !post.isReply { return .failure(Refusal(.notAReply)) }
+        if post.hasMedia { return .failure(Refusal(.hasMedia)) }
         if let refusal = refusalOfOrigin(post) { return .failure(refusal) }
         let text = TextCleaning.withoutLeadingMentions(TextCleaning.normalized(post.text))
         return checked(cleaned(text), from: text, prefix: prefix, besides: warningLength(of: post))
@@ -79,7 +84,8 @@ package struct TextRules: Equatable, Sendable {
         let address = limits.charactersPerURL.map(String.init) ?? "-"
         let bytes = limits.maximumBytes.map(String.init) ?? "-"
         let warnings = carriesWarnings ? " warned" : ""
-        return "1 \(network.rawValue) \(links.rawValue) \(limits.unit.rawValue) \(address) \(bytes)\(warnings)"
+        let media = pictures == .leftOut ? "" : " pictures \(pictures.rawValue)"
+        return "1 \(network.rawValue) \(links.rawValue) \(limits.unit.rawValue) \(address) \(bytes)\(warnings)\(media)"
     }
 
     /// What a plan has to know of a post, found out before there is one.
@@ -102,11 +108,52 @@ package struct TextRules: Equatable, Sendable {
     private func refusalOfOrigin(_ post: Post) -> Refusal? {
         if !post.visibility.isOpen { return Refusal(.notOpen) }
         if post.isRepost || TextShape.isManualRepost(post.text) { return Refusal(.isRepost) }
-        if post.hasMedia { return Refusal(.hasMedia) }
-        if post.isSensitive, warning(of: post) == nil { return Refusal(.sensitive) }
+        if post.isSensitive, !carries(post) { return Refusal(.sensitive) }
         if TextShape.isTruncated(post.text) { return Refusal(.truncated) }
         return nil
     }
+
+    // MARK: Pictures
+
+    /// Why a post may not be sent for what is attached to it; nil if nothing is, or all of it goes along.
+    package func refusalOfMedia(_ post: Post) -> Refusal? {
+        guard post.hasMedia else { return nil }
+        guard pictures != .leftOut, !post.pictures.isEmpty else { return Refusal(.hasMedia) }
+        let lengths = post.pictures.map(\.alt.unicodeScalars.count)
+        if pictures == .described, lengths.contains(0) { return Refusal(.noAltText) }
+        return lengths.contains { $0 > Self.longestAlt(on: network) } ? Refusal(.longAltText) : nil
+    }
+
+    /// The pictures to send along with the text of a post.
+    ///
+    /// - Parameter post: One of the human's posts, which may be sent.
+    /// - Returns: None if the post has none.
+    package func pictures(of post: Post) -> [Picture] {
+        guard post.hasMedia, pictures != .leftOut else { return [] }
+        return post.pictures.map { picture in
+            var picture = picture
+            picture.isSensitive = post.isSensitive ? true : nil
+            return picture
+        }
+    }
+
+    /// Whether what a sensitive post warns of can be sent along: its words, or, where its pictures alone are what nobody
+    /// should see unasked, that they are.
+    package func carries(_ post: Post) -> Bool {
+        if warning(of: post) != nil { return true }
+        return carriesWarnings && network == .mastodon && post.warning == nil && !pictures(of: post).isEmpty
+    }
+
+    /// In code points.
+    private static func longestAlt(on network: NetworkName) -> Int {
+        switch network {
+        case .mastodon: 1_500
+        case .x: 1_000
+        case .bluesky: 2_000
+        }
+    }
+
+    // MARK: Warnings
 
     /// The labels that authors may put on their own posts on Bluesky.
     private static let labels: Set<String> = ["sexual", "nudity", "porn", "graphic-media"]
@@ -165,6 +212,16 @@ package struct TextRules: Equatable, Sendable {
     private func hasLink(_ text: String) -> Bool {
         network == .x ? TextShape.hasScheme(text) || XLink.occurs(in: text) : TextShape.hasLink(text)
     }
+}
+
+/// Which of the human's own pictures are sent along with their posts.
+package enum PictureRule: String, CaseIterable, Sendable {
+    /// None, and no post that has some.
+    case leftOut = "left-out"
+    /// Those of posts of which every picture is described in words.
+    case described
+    /// All.
+    case all
 }
 
 /// What becomes of a text that has a link.
