@@ -62,6 +62,8 @@ package struct Action: Equatable, Identifiable, Sendable {
     package var explanation: Explanation?
     /// A person chose its time or its text: nothing but a person changes these.
     package var isPinned = false
+    /// What of its pictures is at the network already, while it is not out.
+    package var uploads: [Upload] = []
     /// The wish to take it back; nil while nobody has one.
     package var undo: Undo?
     /// It was done by an account that the bot had before, so that this one cannot take it back.
@@ -99,13 +101,43 @@ extension Action {
         package var visibility: Visibility
         /// What it warns of, which goes along; nil for nothing.
         package var warning: String?
+        /// What goes along with it; only with a post.
+        package var pictures: [Picture]
 
         package init(
-            source: PostID, text: String, language: String? = nil, visibility: Visibility, warning: String? = nil
+            source: PostID, text: String, language: String? = nil, visibility: Visibility, warning: String? = nil,
+            pictures: [Picture] = []
         ) {
             (self.source, self.text, self.language, self.visibility) = (source, text, language, visibility)
-            self.warning = warning
+            (self.warning, self.pictures) = (warning, pictures)
         }
+    }
+
+    /// A picture that the network has got, and that is in no post yet.
+    package struct Upload: Codable, Equatable, Sendable {
+        /// The post that it is from, and which of its pictures it is.
+        package var source: PostID
+        package var place: Int
+        /// What the network calls it.
+        package var reference: String
+        /// When the network took it: in a while it forgets what is in no post.
+        package var made: Date
+        /// Whether the network has looked through it, so that it may be in a post.
+        package var isReady: Bool
+
+        package init(source: PostID, place: Int, reference: String, made: Date, isReady: Bool = true) {
+            (self.source, self.place, self.reference) = (source, place, reference)
+            (self.made, self.isReady) = (made, isReady)
+        }
+    }
+
+    /// The uploads of the pictures that go along with the text, in their order; nil unless there is one for each.
+    package var pictureUploads: [Upload]? {
+        guard let wording else { return [] }
+        let found = wording.pictures.indices.map { place in
+            uploads.last { $0.source == wording.source && $0.place == place && $0.isReady }
+        }
+        return found.contains { $0 == nil } ? nil : found.compactMap(\.self)
     }
 
     /// A post of somebody else that is answered or favorited.
@@ -249,6 +281,14 @@ extension Action {
         package static let humanActive = "human-active"
         /// The bot is to make no posts of its own.
         package static let onlyAnswers = "only-answers"
+        /// The network looks through a picture that goes along.
+        package static let processing = "processing"
+        /// A picture that was to go along is not where it was.
+        package static let pictureGone = "picture-gone"
+        /// A picture that was to go along is larger than the network takes.
+        package static let pictureTooLarge = "picture-too-large"
+        /// What was to go along is no picture of a kind that every network takes.
+        package static let notAPicture = "not-a-picture"
         /// Whom it was for, or what it said, was forgotten.
         package static let forgotten = "forgotten"
 

@@ -6,8 +6,8 @@ import Storage
 extension Action {
     static let columns: SQL = """
         id, kind, subject, state, due_ms, expires_ms, pinned, source_network, source_post_id, target_post_id,
-        target_network, target_author, target_address, bystanders, thread, visibility, language, text, warning, key,
-        sending_ms, server_sending_ms, remote_id, remote_address, attempts, sends, next_attempt_ms, reason, explanation,
+        target_network, target_author, target_address, bystanders, thread, visibility, language, text, warning, pictures,
+        uploads, key, sending_ms, server_sending_ms, remote_id, remote_address, attempts, sends, next_attempt_ms, reason, explanation,
         undo_reason, undo_asked_ms, undo_attempts, undo_next_ms, undo_outcome, created_ms, updated_ms
         """
 
@@ -18,7 +18,7 @@ extension Action {
         \(wording?.source.network.rawValue), \(wording?.source.value), \(target?.post),
         \(target?.author.network.rawValue), \(target?.author.value), \(target?.address),
         \(payload.reply?.storedBystanders), \(payload.reply?.thread), \(wording?.visibility.rawValue),
-        \(wording?.language), \(text), \(wording?.warning), \(key), \(sending?.milliseconds),
+        \(wording?.language), \(text), \(wording?.warning), \(wording?.pictures.stored), \(storedUploads), \(key), \(sending?.milliseconds),
         \(serverSending?.milliseconds), \(remoteID),
         \(remoteAddress), \(attempts), \(sends), \(nextAttempt?.milliseconds), \(reason), \(explanation?.json),
         \(undo?.reason), \(undo?.asked.milliseconds), \(undo?.attempts), \(undo?.next?.milliseconds),
@@ -47,11 +47,25 @@ extension Action {
         reason = try row.optionalText("reason")
         explanation = Explanation(json: try row.optionalText("explanation"))
         isPinned = try row.boolean("pinned")
+        uploads = Self.uploads(stored: try row.optionalText("uploads"))
         let outcome = try row.optionalText("undo_outcome")
         isOfAnotherAccount = outcome == Undo.rebound
         undo = try Undo(row: row, outcome: outcome)
         created = try row.date("created_ms")
         updated = try row.date("updated_ms")
+    }
+}
+
+extension Action {
+    /// The uploads as they are stored; nil for none.
+    var storedUploads: String? {
+        guard !uploads.isEmpty, let json = try? JSONEncoder().encode(uploads) else { return nil }
+        return String(decoding: json, as: UTF8.self)
+    }
+
+    /// What cannot be read is uploaded again.
+    fileprivate static func uploads(stored: String?) -> [Upload] {
+        stored.flatMap { try? JSONDecoder().decode([Upload].self, from: Data($0.utf8)) } ?? []
     }
 }
 
@@ -68,7 +82,9 @@ extension Undo {
 
 /// Reads from a row what only some kinds of actions have.
 private struct ActionFields {
-    private static let ofWording = ["source_network", "source_post_id", "text", "visibility", "language", "warning"]
+    private static let ofWording = [
+        "source_network", "source_post_id", "text", "visibility", "language", "warning", "pictures",
+    ]
     private static let ofTarget = ["target_post_id", "target_network", "target_author", "target_address"]
     private static let ofReply = ["bystanders", "thread"]
 
@@ -103,7 +119,8 @@ private struct ActionFields {
         return Action.Wording(
             source: PostID(network: try word("source_network"), value: try present("source_post_id")),
             text: try present("text"), language: try row.optionalText("language"), visibility: try word("visibility"),
-            warning: try row.optionalText("warning"))
+            warning: try row.optionalText("warning"),
+            pictures: [Picture](stored: try row.optionalText("pictures")))
     }
 
     private func target(_ subject: String) throws -> Action.Target {

@@ -25,10 +25,28 @@ package enum LookUpOutcome: Sendable {
     case unavailable(reason: String, cause: RetryPolicy.Cause = .other, retryAfter: Date?)
 }
 
+/// What became of giving the network a picture.
+package enum UploadOutcome: Sendable {
+    /// The network has it, and calls it so; until it is ready it may be in no post.
+    case uploaded(reference: String, isReady: Bool)
+    /// Trying again may help; what the network may have got all the same is in no post.
+    case notSent(reason: String, cause: RetryPolicy.Cause = .other, retryAfter: Date?)
+    /// The picture is gone, or nothing that the network takes; the detail is for people.
+    case refused(reason: String, detail: String?)
+}
+
 /// The side of a network that delivery needs.
 package protocol Deliverer: Sendable {
     /// Sends the action once. Never throws: a lost answer is an outcome.
     func send(_ action: Action) async -> DeliveryOutcome
+    /// Gives the network one of the pictures that go along with a post; of one that it has it asks whether that is ready.
+    /// Never throws.
+    ///
+    /// - Parameters:
+    ///   - place: Which of them, from 0.
+    ///   - action: What it goes along with.
+    /// - Returns: What became of it.
+    func upload(_ place: Int, of action: Action) async -> UploadOutcome
     /// Reads the bot's own posts back to before `departure`, or asks for the favorite.
     ///
     /// - Parameters:
@@ -43,6 +61,13 @@ package protocol Deliverer: Sendable {
     var resendWindow: Duration? { get }
     /// By how many seconds the local clock was ahead of the network's when it answered last; nil before it told.
     var clockLead: TimeInterval? { get }
+}
+
+extension Deliverer {
+    /// Nothing can be uploaded.
+    package func upload(_ place: Int, of action: Action) async -> UploadOutcome {
+        .refused(reason: "has-media", detail: nil)
+    }
 }
 
 /// What an action looks like right before it is sent.

@@ -49,22 +49,26 @@ package struct Delivery: Sendable {
     let retry: RetryPolicy
     let memory: DeliveryMemory
     let onStep: @Sendable (DeliveryStep) -> Void
+    let onUpload: @Sendable (UploadStep) -> Void
 
     /// - Parameters:
     ///   - store: The table, with the worker's lease.
     ///   - deliverer: The network.
     ///   - retry: How long to wait.
     ///   - onStep: Told how far a delivery got.
+    ///   - onUpload: The same of its pictures.
     ///   - uptime: Reads a clock that nobody sets.
     package init(
         store: OutboxStore, deliverer: any Deliverer, retry: RetryPolicy = RetryPolicy(),
         onStep: @escaping @Sendable (DeliveryStep) -> Void = { _ in },
+        onUpload: @escaping @Sendable (UploadStep) -> Void = { _ in },
         uptime: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
         self.store = store
         self.deliverer = deliverer
         self.retry = retry
         self.onStep = onStep
+        self.onUpload = onUpload
         memory = DeliveryMemory(uptime: uptime)
     }
 
@@ -88,10 +92,15 @@ package struct Delivery: Sendable {
             return try await store.end(claimed, as: .skipped, reason: reason, now: now())
         case .ready(let final):
             onStep(.prepared)
-            guard now() <= final.expires else {
+            let whole: Action
+            switch try await uploadPictures(of: final, now: now) {
+            case .there(let uploaded): whole = uploaded
+            case .ended(let action): return action
+            }
+            guard now() <= whole.expires else {
                 return try await store.end(claimed, as: .expired, reason: Action.Reason.tooLate, now: now())
             }
-            let sending = try await beginSending(final, claimed: claimed, now: now)
+            let sending = try await beginSending(whole, claimed: claimed, now: now)
             return try await send(sending, now: now)
         }
     }

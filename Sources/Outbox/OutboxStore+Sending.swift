@@ -31,10 +31,17 @@ extension OutboxStore {
             """
             text = \(wording?.text), language = \(wording?.language), visibility = \(wording?.visibility.rawValue),
             source_network = \(wording?.source.network.rawValue), source_post_id = \(wording?.source.value),
-            warning = \(wording?.warning), explanation = \(kept(action.explanation)), sending_ms = \(now.milliseconds),
+            warning = \(wording?.warning), pictures = \(wording?.pictures.stored),
+            uploads = \(action.storedUploads), explanation = \(kept(action.explanation)), sending_ms = \(now.milliseconds),
             server_sending_ms = \(serverTime?.milliseconds), next_attempt_ms = \(lookUp.milliseconds),
             attempts = \(action.attempts + 1), sends = \(action.sends + 1)
             """)
+    }
+
+    /// Records what of the pictures of a claimed action is at the network.
+    package func noteUploads(_ action: Action, now: Date) async throws -> Action {
+        try await change(
+            action, from: [.claimed], to: .claimed, now: now, "uploads = \(action.storedUploads)")
     }
 
     /// Records that another attempt with the same key leaves now, to be looked up then should its answer be lost too.

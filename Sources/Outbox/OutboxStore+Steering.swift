@@ -49,6 +49,7 @@ extension OutboxStore {
         if let wording {
             changes += """
                 , text = \(wording.text), warning = \(wording.warning), language = \(wording.language),
+                pictures = \(wording.pictures.stored),
                 visibility = \(wording.visibility.rawValue),
                 source_network = \(wording.source.network.rawValue), source_post_id = \(wording.source.value),
                 explanation = COALESCE(\(explanation?.json), explanation)

@@ -23,6 +23,8 @@ package struct FaultPoint: Hashable, Sendable {
 
     package static func delivery(_ step: DeliveryStep) -> FaultPoint { FaultPoint("delivery.\(step.rawValue)") }
 
+    package static func upload(_ step: UploadStep) -> FaultPoint { FaultPoint("upload.\(step.rawValue)") }
+
     package static func learning(_ step: LearningStep) -> FaultPoint { FaultPoint("learning.\(step.rawValue)") }
 
     package static func undo(_ step: UndoStep) -> FaultPoint { FaultPoint("undo.\(step.rawValue)") }
@@ -31,7 +33,7 @@ package struct FaultPoint: Hashable, Sendable {
     package static let all: [FaultPoint] =
         [leaseTaken, planDrawn, planStored, mentionDecided, favoriteDecided, cursorStored]
         + LearningStep.allCases.map(learning) + DeliveryStep.allCases.map(delivery)
-        + UndoStep.allCases.map(undo) + [leaseReleased]
+        + UploadStep.allCases.map(upload) + UndoStep.allCases.map(undo) + [leaseReleased]
 }
 
 /// What happens at the fault points of this process: nothing, unless a rehearsal wants it.
