@@ -238,6 +238,7 @@ package actor Courier {
         if let reason = try await planner.objection(to: post) { return reason }
         // A person who pins a text has read it.
         if !action.isPinned, let reason = try await planner.unfitness(of: id, at: clock.now) { return reason }
+        if action.wording?.pictures.isEmpty == false, let reason = planner.refusalOfMedia(post)?.code { return reason }
         return switch try await originals.find(post) {
         case .kept: nil
         case .edited: Action.Reason.sourceEdited

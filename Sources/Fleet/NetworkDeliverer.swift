@@ -12,21 +12,25 @@ package struct NetworkDeliverer: Deliverer {
     /// How far back before a request the bot's own posts are read, to allow for clocks that differ.
     private static let clockMargin: TimeInterval = 3_600
     /// The reason of what ended with the worker, before the network answered.
-    private static let interrupted = "interrupted"
+    static let interrupted = "interrupted"
     private static let nothingToLookFor = "it lacks what it could be recognised by"
 
     let network: any SocialNetwork
     let people: People?
+    /// Nil where no pictures are sent.
+    let pictures: PictureSource?
     let logger: Logger
 
     /// - Parameters:
     ///   - network: The bot's network, with the bot's credentials.
     ///   - people: What those are called whom the log names.
+    ///   - pictures: Where the human's pictures are; nil where none are sent.
     ///   - logger: Told of what arrived otherwise than it was meant.
     package init(
-        network: any SocialNetwork, people: People? = nil, logger: Logger = Logger(label: "mirror-bot")
+        network: any SocialNetwork, people: People? = nil, pictures: PictureSource? = nil,
+        logger: Logger = Logger(label: "mirror-bot")
     ) {
-        (self.network, self.people, self.logger) = (network, people, logger)
+        (self.network, self.people, self.pictures, self.logger) = (network, people, pictures, logger)
     }
 
     package var requestDeadline: Duration { network.capabilities.requestDeadline }
@@ -44,6 +48,7 @@ package struct NetworkDeliverer: Deliverer {
                 return .delivered(remoteID: target.post, remoteAddress: target.address)
             }
             guard let text = action.text, !text.isEmpty else { return Self.incomplete(action, lacking: "text") }
+            guard action.pictureUploads != nil else { return Self.incomplete(action, lacking: "picture") }
             guard let draft = draft(of: action) else { return Self.incomplete(action, lacking: "target") }
             let published = try await network.publish(draft)
             if published.isMisplaced {
@@ -148,7 +153,10 @@ package struct NetworkDeliverer: Deliverer {
         guard let wording = action.wording, action.target?.address.isEmpty != true else { return nil }
         return Draft(
             text: wording.text, replyTo: action.target?.address, bystanders: action.payload.reply?.bystanders ?? [],
-            visibility: wording.visibility, language: wording.language, warning: wording.warning, key: action.key,
+            visibility: wording.visibility, language: wording.language, warning: wording.warning,
+            pictures: zip(action.pictureUploads ?? [], wording.pictures).map {
+                PictureReference(name: $0.reference, picture: $1)
+            }, key: action.key,
             createdAt: action.sending ?? action.due)
     }
 
@@ -200,6 +208,10 @@ package struct PretendDeliverer: Deliverer {
     package var resendWindow: Duration? { nil }
 
     package var clockLead: TimeInterval? { nil }
+
+    package func upload(_ place: Int, of action: Action) async -> UploadOutcome {
+        .uploaded(reference: "", isReady: true)
+    }
 
     package func send(_ action: Action) async -> DeliveryOutcome {
         report(action)

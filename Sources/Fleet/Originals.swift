@@ -81,7 +81,7 @@ actor Originals {
                 if try await isGoneForGood(post.id, from: human) { try await letGo(post.id) }
                 return .withheld
             }
-            found = shown
+            found = shown.knowingPictures(of: post)
         } catch is NetworkError {
             // The human's server does not answer, or not this account; the archive is the best knowledge there is.
             return .kept
@@ -97,8 +97,12 @@ actor Originals {
     /// Whether what the network shows of a post now may be repeated as far as its nature goes.
     private func mayBeUsed(_ found: Post, from post: Post) -> Bool {
         let rules = TextRules(configuration, limits: .usual(of: configuration.botNetwork))
-        return !found.hasMedia
-            && (!found.isSensitive || rules.warning(of: found) != nil && found.warning == post.warning)
+        guard rules.refusalOfMedia(found) == nil, found.pictures.map(\.alt) == post.pictures.map(\.alt) else {
+            return false
+        }
+        if !found.isSensitive { return true }
+        // Without words of warning it may be sent for its pictures' sake alone.
+        return rules.carries(found) && found.warning == post.warning
     }
 
     /// Notes that the network denies a post, and tells whether to believe it.
@@ -152,7 +156,9 @@ actor Originals {
 
     /// Lets the archive and the copies know of a change.
     private func follow(_ found: ObservedPost, from post: Post, at edited: Date) async throws -> Finding {
-        let isChanged = found.post.text != post.text || found.post.warning != post.warning
+        let isChanged =
+            found.post.text != post.text || found.post.warning != post.warning
+            || found.post.pictures.map(\.alt) != post.pictures.map(\.alt)
         if isChanged { try await archive.rewrite(found.post) }
         for copy in try await store.copies(of: post.id, before: edited) {
             try await follow(found.post, with: copy, at: edited)
@@ -164,11 +170,14 @@ actor Originals {
     private func follow(_ post: Post, with copy: Action, at edited: Date) async throws {
         guard configuration.editRule != .off else { return try await store.noteEdited(copy.id, at: edited) }
         let text = try await text(of: post, for: copy)
-        if text == copy.text, post.warning == copy.wording?.warning {
+        let hasSamePictures = copy.wording?.pictures.map(\.alt) == post.pictures.map(\.alt)
+        if text == copy.text, post.warning == copy.wording?.warning, hasSamePictures {
             return try await store.noteEdited(copy.id, at: edited)
         }
         guard configuration.editRule == .edit, let text, let bot, bot.capabilities.canEdit,
-            let address = copy.remoteAddress, let wording = copy.wording
+            let address = copy.remoteAddress, let wording = copy.wording,
+            // What is attached would be lost, or left as it was.
+            hasSamePictures, wording.pictures.isEmpty
         else { return try await takeBack([copy], for: Action.Reason.sourceEdited) }
         let draft = Draft(
             text: text, visibility: wording.visibility, language: post.language, warning: post.warning,
@@ -235,5 +244,15 @@ actor Originals {
         guard !actions.isEmpty else { return }
         _ = try await store.askUndos(actions.map(\.id), reason: Action.Reason.humanFavorite, now: clock.now)
         logger.info("Taking back what the human favorited", metadata: [LogKeys.count: "\(actions.count)"])
+    }
+}
+
+extension ObservedPost {
+    /// The post with the pictures of the archived one where its network does not tell of them, or not for nothing.
+    fileprivate func knowingPictures(of archived: Post) -> ObservedPost {
+        guard post.id.network == .x, post.hasMedia, post.pictures.isEmpty else { return self }
+        var known = self
+        known.post.pictures = archived.pictures
+        return known
     }
 }

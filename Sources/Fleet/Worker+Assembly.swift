@@ -53,9 +53,12 @@ extension Worker {
         let store = mirror.outbox(lease: lease)
         let planner = mirror.planMaker(zone: zone, store: store, limits: limits)
         let hold = SlotHold(archive: mirror.archive, store: store, configuration: configuration, zone: zone)
+        let sender = NetworkDeliverer(
+            network: bot, people: mirror.people, pictures: try await PictureSource(mirror), logger: logger)
         let delivery = Delivery(
-            store: store, deliverer: deliverer ?? NetworkDeliverer(network: bot, people: mirror.people, logger: logger),
-            onStep: { [faultPoints = mirror.rehearsal.faultPoints] in faultPoints.pass(.delivery($0)) })
+            store: store, deliverer: deliverer ?? sender,
+            onStep: { [faultPoints = mirror.rehearsal.faultPoints] in faultPoints.pass(.delivery($0)) },
+            onUpload: { [faultPoints = mirror.rehearsal.faultPoints] in faultPoints.pass(.upload($0)) })
         let classifiers = ClassifierSource(logger: logger) { [mirror] in try mirror.favorites() }
         _ = try await classifiers.classifier()
         let unlearning = Unlearning(mirror: mirror, clock: clock, logger: logger)

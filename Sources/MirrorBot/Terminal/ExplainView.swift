@@ -46,7 +46,8 @@ struct ExplainView {
             (report.kind == .reply ? "to" : "author", report.person.map(person)),
             (report.kind == .reply ? "answers" : "post", report.target.map { $0.link ?? $0.post }),
             (isPost || report.kind == .reply ? "text" : "it says", report.text ?? report.target?.text),
-            ("time", times), ("published", report.published), ("original", original),
+            ("pictures", report.pictures.map(pictures)), ("time", times), ("published", report.published),
+            ("original", original),
             ("", report.original?.link), ("why", report.why), ("undo", report.undo.map(undo)),
         ]
     }
@@ -58,6 +59,14 @@ struct ExplainView {
         if let cause = undo.cause { parts.append(cause) }
         if let next = undo.next { parts.append("tried again \(minute(next))") }
         return parts.joined(separator: "; ")
+    }
+
+    /// How many there are and what they show, for who cannot see them.
+    private func pictures(_ pictures: [ExplainReport.AttachedPicture]) -> String {
+        let shown = pictures.map {
+            ($0.alt.map { "\"\($0)\"" } ?? "not described") + ($0.isUploaded ? ", uploaded" : "")
+        }
+        return "\(pictures.count): " + shown.joined(separator: "; ")
     }
 
     private func person(_ person: ReportedPerson) -> String {

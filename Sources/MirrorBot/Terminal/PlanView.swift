@@ -32,8 +32,18 @@ enum PlanView {
             let id = ActionID.short(slot.id)
             let room = terminal.columns - Printable.width(head) - Printable.width(id) - width - 5
             return head + id + " " + terminal.dim(Printable.padded(state, to: width)) + "  "
-                + Printable.line(slot.text ?? "-", columns: max(20, room))
+                + Printable.line(words(of: slot), columns: max(20, room))
         }
+    }
+
+    /// The text, and before it what goes along.
+    static func words(of slot: PlanReport.Slot) -> String {
+        Self.pictures(slot.pictures) + (slot.text ?? "-")
+    }
+
+    /// `(2 pictures) `; nothing for none.
+    static func pictures(_ count: Int?) -> String {
+        count.map { $0 == 1 ? "(1 picture) " : "(\($0) pictures) " } ?? ""
     }
 
     private static func state(of slot: PlanReport.Slot) -> String {

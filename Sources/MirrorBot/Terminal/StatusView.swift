@@ -89,7 +89,7 @@ enum StatusView {
     /// What is said, without the name of the person, who is named before it.
     private static func text(of action: StatusReport.Recent) -> String? {
         guard let text = action.text, let name = action.person?.name, text.lowercased().hasPrefix(name.lowercased())
-        else { return action.text }
+        else { return action.text.map { PlanView.pictures(action.pictures) + $0 } }
         return String(text.dropFirst(name.count).drop(while: \.isWhitespace))
     }
 
@@ -97,6 +97,9 @@ enum StatusView {
         var text = "\(report.archive.posts) of at most \(report.archive.limit) posts"
         if let oldest = report.archive.oldest, let newest = report.archive.newest {
             text += ", \(DateText.day(oldest, in: zone)) to \(DateText.day(newest, in: zone))"
+        }
+        if let pictures = report.archive.pictures {
+            text += ", \(pictures.posts) with pictures that may be sent"
         }
         return text
     }

@@ -4,6 +4,7 @@ import Mirroring
 enum TrainingView {
     static func print(_ summary: TrainingSummary, things: String) {
         Swift.print("read \(summary.read) \(things): \(summary.learned) new, \(summary.known) known")
+        if summary.pictures > 0 { Swift.print("kept \(summary.pictures) files of their pictures") }
         for (reason, count) in summary.leftOut.sorted(by: { $0.key < $1.key }) where count > 0 {
             Swift.print("left out \(count): \(reason)")
         }

@@ -1,4 +1,4 @@
-import Conduct
+package import Conduct
 package import Favorites
 package import Foundation
 import MeCab
@@ -68,6 +68,8 @@ package struct MirrorConfiguration: Sendable {
     package private(set) var fitness: FitnessMode
     /// Whether posts with content warnings are sent with these, and not left out.
     package private(set) var carriesWarnings: Bool
+    /// Which of the human's pictures are sent along with their posts.
+    package private(set) var pictures: PictureRule
     /// When the classifier says yes, and how much it remembers.
     package var favorites: FavoriteConfiguration
     /// The words that count as features.
@@ -144,6 +146,7 @@ package struct MirrorConfiguration: Sendable {
         links = Self.links(values)
         fitness = values.text("FITNESS").flatMap(FitnessMode.init) ?? .strict
         carriesWarnings = values.text("CONTENT_WARNINGS") == "carry"
+        pictures = Self.pictures(values)
         favorites = try FavoriteConfiguration(
             threshold: values.text("FAVORITE_RATE_THRESHOLD").flatMap { Double($0) } ?? 2,
             exampleLimit: values.integer("EXAMPLE_LIMIT"),
@@ -332,6 +335,11 @@ package struct MirrorConfiguration: Sendable {
     }
 
     private static func links(_ values: SettingValues) -> Bool { values.text("LINKS") != "off" }
+
+    private static func pictures(_ values: SettingValues) -> PictureRule {
+        guard values.text("MEDIA") == "own" else { return .leftOut }
+        return values.text("MEDIA_WITHOUT_ALT") == "yes" ? .all : .described
+    }
 
     private static func reviewed(_ text: String?) -> Set<ActionKind> {
         switch text {

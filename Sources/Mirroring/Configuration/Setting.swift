@@ -130,6 +130,12 @@ package struct Setting: Sendable {
                 "CONTENT_WARNINGS", "leave out posts with a content warning, or carry it along where the network can",
                 form: .choice(["leave", "carry"]), fallback: "leave"),
             Setting(
+                "MEDIA", "own: mirror posts with the human's own pictures, and these along with them",
+                form: .choice(["off", "own"]), fallback: "off"),
+            Setting(
+                "MEDIA_WITHOUT_ALT", "yes: pictures too that nobody described for who cannot see them",
+                form: .choice(["no", "yes"]), fallback: "no"),
+            Setting(
                 "MAX_PER_DAY", "posts a day at most; with 0 the bot only answers and favorites",
                 form: .integer(0...1_000), fallback: "50"),
             Setting(

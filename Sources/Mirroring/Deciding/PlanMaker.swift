@@ -1,5 +1,5 @@
 package import Archive
-import Conduct
+package import Conduct
 package import Foundation
 package import Outbox
 package import Posts
@@ -143,6 +143,11 @@ package struct PlanMaker: Sendable {
         return fitness.grade <= FitnessMode.loose.grade.rawValue && holds ? nil : fitness.reason
     }
 
+    /// Why a post's pictures may not be sent as the settings are now; nil if they may, or it has none.
+    package func refusalOfMedia(_ post: Post) -> Refusal? {
+        judge.rules.refusalOfMedia(post)
+    }
+
     /// Why a person does not want a text to be used whose post may have left the archive.
     func objection(to post: Post?, from source: PostID, text: String) async throws -> String? {
         if let post { return try await objection(to: post) }
@@ -242,7 +247,8 @@ struct TextPool {
         taken.insert(choice.textKey)
         let wording = Action.Wording(
             source: post.id, text: text, language: post.language,
-            visibility: VisibilityRules.postVisibility(original: post.visibility), warning: rules.warning(of: post))
+            visibility: VisibilityRules.postVisibility(original: post.visibility), warning: rules.warning(of: post),
+            pictures: rules.pictures(of: post))
         let why = choice.explanation
         let words = [why.description, shelf.concession].compactMap(\.self).joined(separator: "; ")
         return (wording, Explanation(words, pool: why.poolSize, windowMinutes: why.windowMinutes))
@@ -384,6 +390,6 @@ extension TextRules {
         self.init(
             network: network, links: configuration.links ? .kept : network == .x ? .removed : .leftOut,
             limits: limits, repliesNameThePerson: repliesNameThePerson,
-            carriesWarnings: configuration.carriesWarnings)
+            carriesWarnings: configuration.carriesWarnings, pictures: configuration.pictures)
     }
 }

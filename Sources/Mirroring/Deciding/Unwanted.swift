@@ -54,7 +54,9 @@ extension Archive {
 
 extension Post {
     /// All that somebody reads of it.
-    fileprivate var words: String { warning.map { "\($0)\n\(text)" } ?? text }
+    fileprivate var words: String {
+        ([warning, text].compactMap(\.self) + pictures.map(\.alt)).joined(separator: "\n")
+    }
 }
 
 extension Muted {

@@ -23,6 +23,23 @@ package struct ExplainReport: Codable, Sendable {
         package var text: String?
     }
 
+    /// A picture that goes along with a text.
+    package struct AttachedPicture: Codable, Equatable, Sendable {
+        /// What it shows, in the human's words; nil where they did not say.
+        package var alt: String?
+        /// The network has it.
+        package var isUploaded: Bool
+
+        static func all(of action: Action) -> [AttachedPicture]? {
+            guard let wording = action.wording, !wording.pictures.isEmpty else { return nil }
+            return wording.pictures.enumerated().map { place, picture in
+                AttachedPicture(
+                    alt: picture.alt.isEmpty ? nil : picture.alt,
+                    isUploaded: action.uploads.contains { $0.source == wording.source && $0.place == place })
+            }
+        }
+    }
+
     /// How a favorite rate comes about.
     package struct Judgement: Codable, Equatable, Sendable {
         package enum Basis: String, Codable, Sendable {
@@ -106,6 +123,8 @@ package struct ExplainReport: Codable, Sendable {
     package var target: KnownPost?
     /// What is said, or would be; of a post that might come, its text.
     package var text: String?
+    /// What goes along with it; nil for nothing.
+    package var pictures: [AttachedPicture]?
     /// The post of the human's that the text is from.
     package var original: KnownPost?
     /// Where a browser shows what the bot published.
@@ -165,6 +184,7 @@ package struct ExplainReporter: Sendable {
             report.published = PostID(network: bot.network, value: id).webAddress
         }
         report.undo = ExplainReport.TakingBack(action)
+        report.pictures = ExplainReport.AttachedPicture.all(of: action)
         report.rules = try await rules(about: action)
         if action.kind == .favorite { try await judge(action, in: &report) }
         return report

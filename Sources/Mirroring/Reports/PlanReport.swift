@@ -22,6 +22,8 @@ package struct PlanReport: Codable, Sendable {
         /// The same in plain words.
         package var reasonText: String?
         package var text: String?
+        /// How many pictures go along; nil for none.
+        package var pictures: Int?
         /// A BCP 47 language tag of the text, if it is known.
         package var language: String?
         package var why: String?
@@ -45,6 +47,11 @@ package struct PlanReport: Codable, Sendable {
     package var humanHours: [Double]
     /// The share of the bot's posts in each hour of the day: those of the last 60 days, and this plan.
     package var botHours: [Double]
+}
+
+extension Action {
+    /// How many pictures go along with its text; nil for none.
+    var pictureCount: Int? { wording.flatMap { $0.pictures.isEmpty ? nil : $0.pictures.count } }
 }
 
 /// Reads or previews the plan of a day.
@@ -106,7 +113,7 @@ package struct PlanReporter: Sendable {
             id: action.id, subject: action.subject, time: LocalTime(action.due, in: zone).minute.description,
             due: action.due, state: isStored ? action.state.rawValue : PlanReport.preview,
             isPinned: action.isPinned ? true : nil, reason: action.reason, reasonText: action.told?.text,
-            text: action.text, language: action.wording?.language,
+            text: action.text, pictures: action.pictureCount, language: action.wording?.language,
             why: action.explanation?.summary)
     }
 }

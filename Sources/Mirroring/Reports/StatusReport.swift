@@ -65,6 +65,8 @@ package struct StatusReport: Codable, Sendable {
         package var newest: Date?
         /// Nil in reports of earlier versions.
         package var texts: TextState?
+        /// Of posts that may be sent with their pictures, and of files that are kept of these; nil where none are sent.
+        package var pictures: PictureState?
     }
 
     /// What posts that answer nobody are good for, by the setting `FITNESS`.
@@ -104,6 +106,12 @@ package struct StatusReport: Codable, Sendable {
         }
     }
 
+    /// The human's pictures.
+    package struct PictureState: Codable, Equatable, Sendable {
+        package var posts: Int
+        package var files: Int
+    }
+
     /// The classifier's training.
     package struct ClassifierState: Codable, Sendable {
         package var favorites: Int
@@ -129,6 +137,8 @@ package struct StatusReport: Codable, Sendable {
         /// The same in plain words.
         package var reasonText: String?
         package var text: String?
+        /// How many pictures go along; nil for none.
+        package var pictures: Int?
         /// A BCP 47 language tag of the text, if it is known.
         package var language: String?
         package var why: String?
@@ -255,10 +265,16 @@ package struct StatusReporter: Sendable {
             timeZone: configuration.timeZoneName ?? record.timeZone,
             archive: .init(
                 posts: posts, limit: configuration.archiveLimit, oldest: span?.oldest, newest: span?.newest,
-                texts: StatusReport.TextState(try await mirror.unsentTexts())),
+                texts: StatusReport.TextState(try await mirror.unsentTexts()), pictures: try await pictures()),
             classifier: classifier, suggestions: suggestions,
             undo: StatusReport.UndoState(try await outbox.undoTally()), today: today, slots: plan?.slots ?? [],
             nextSlot: nextSlot, recent: recent, isRunning: isRunning, feeds: troubles.feeds, idle: idle.sentences)
+    }
+
+    private func pictures() async throws -> StatusReport.PictureState? {
+        guard mirror.configuration.pictures != .leftOut else { return nil }
+        let (posts, files) = try await mirror.archive.pictureCounts()
+        return StatusReport.PictureState(posts: posts, files: files)
     }
 
     /// `20:13 (in 2 h)`.
@@ -283,7 +299,8 @@ package struct StatusReporter: Sendable {
         StatusReport.Recent(
             id: action.id, kind: action.kind, state: action.state, at: action.updated,
             person: await mirror.people.reported(action), reason: action.reason, reasonText: action.told?.text,
-            text: action.text, language: action.wording?.language, why: action.explanation?.summary,
+            text: action.text, pictures: action.pictureCount, language: action.wording?.language,
+            why: action.explanation?.summary,
             rate: action.explanation?.favoriteRate,
             words: action.explanation?.features?.filter { $0.logOdds > 0 }.prefix(Self.wordsShown).map(\.name))
     }

@@ -296,7 +296,7 @@ package struct PlanChanges: Sendable {
             return Action.Wording(
                 source: post.id, text: text, language: post.language,
                 visibility: VisibilityRules.postVisibility(original: post.visibility),
-                warning: rules.warning(of: post))
+                warning: rules.warning(of: post), pictures: rules.pictures(of: post))
         case .failure(let refusal):
             throw Obstacle(description: "that post is not fit to be sent: \(refusal)", isMisuse: false)
         }

@@ -77,7 +77,7 @@ package struct SchedulerTrainer: Sendable {
         let batches = ArchiveBatches(
             path: path, purpose: .scheduler, network: mirror.configuration.humanNetwork,
             localHost: try await mirror.humanHost() ?? localHost,
-            batchSize: Self.batchSize)
+            batchSize: Self.batchSize, wantsPictures: picturesWanted)
         let tally = Tally()
         let shelf = Shelf(limit: mirror.configuration.archiveLimit, held: try await mirror.archive.count())
         let imported = try await batches.forEach { batch in
@@ -85,11 +85,17 @@ package struct SchedulerTrainer: Sendable {
                 guard case .post(let post) = item else { return nil }
                 return adopt(post)
             }
-            let isFull = shelf.isFull(with: posts.count)
-            let stored = try await store(posts, prunes: isFull)
-            shelf.add(stored)
-            let done = tally.add(read: posts.count, stored)
-            report(TrainingProgress(step: .archive, done: done, total: nil))
+            if !posts.isEmpty {
+                let isFull = shelf.isFull(with: posts.count)
+                let stored = try await store(posts, prunes: isFull)
+                shelf.add(stored)
+                let done = tally.add(read: posts.count, stored)
+                report(TrainingProgress(step: .archive, done: done, total: nil))
+            }
+            // Behind the posts that they are of.
+            for case .picture(let id, let place, let bytes) in batch {
+                tally.addPicture(isKept: try await mirror.archive.keepPicture(bytes, at: place, of: id))
+            }
         }
         if shelf.isOver { _ = tally.add(read: 0, try await store([])) }
         try await prepare()
@@ -97,6 +103,16 @@ package struct SchedulerTrainer: Sendable {
         var summary = tally.summary
         summary.add(imported)
         return summary
+    }
+
+    /// Whether the files of a post's pictures are kept; nil where no pictures are sent.
+    private var picturesWanted: (@Sendable (Post) -> Bool)? {
+        let configuration = mirror.configuration
+        guard configuration.pictures != .leftOut else { return nil }
+        let rules = TextRules(configuration, limits: .usual(of: configuration.botNetwork))
+        return { post in
+            !post.isReply && !post.isRepost && post.visibility.isOpen && rules.refusalOfMedia(post) == nil
+        }
     }
 
     /// Makes ready what the first plan asks for.
@@ -137,6 +153,12 @@ package struct SchedulerTrainer: Sendable {
         private var sums = TrainingSummary()
 
         var summary: TrainingSummary { lock.withLock { sums } }
+
+        func addPicture(isKept: Bool) {
+            lock.withLock {
+                if isKept { sums.pictures += 1 } else { sums.leftOut["pictures beyond what is kept", default: 0] += 1 }
+            }
+        }
 
         func add(read: Int, _ stored: Archive.StoreSummary) -> Int {
             lock.withLock {

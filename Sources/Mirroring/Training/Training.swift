@@ -50,6 +50,8 @@ package struct TrainingSummary: Equatable, Sendable {
     package var learned = 0
     /// Left out because they were known.
     package var known = 0
+    /// Files of pictures that are kept.
+    package var pictures = 0
     /// Left out on purpose, by reason.
     package var leftOut: [String: Int] = [:]
     /// Items that could not be read, the first of them described.
@@ -135,6 +137,10 @@ struct ArchiveBatches: Sendable {
     let network: NetworkName
     let localHost: String?
     let batchSize: Int
+    /// Whether the files of a post's pictures are read as well; nil to read none.
+    var wantsPictures: (@Sendable (Post) -> Bool)?
+    /// How much the pictures of one batch may have together, in bytes.
+    private static let pictureBytes = 16 << 20
 
     /// Hands over the items in the order of the archive.
     ///
@@ -153,16 +159,19 @@ struct ArchiveBatches: Sendable {
             // Whatever ends the reading, nothing is handled any more after it.
             defer { _ = try? handling?.wait() }
             var batch: [ArchiveItem] = []
+            var pictureBytes = 0
             func handOver() throws {
+                pictureBytes = 0
                 try handling?.wait()
                 handling = Handling(of: batch, handle)
                 batch.removeAll(keepingCapacity: true)
             }
             let reader = ArchiveReader(
-                path: path, purpose: purpose, network: network, localHost: localHost)
+                path: path, purpose: purpose, network: network, localHost: localHost, wantsPictures: wantsPictures)
             let summary = try reader.read { item in
                 batch.append(item)
-                if batch.count >= batchSize { try handOver() }
+                if case .picture(_, _, let bytes) = item { pictureBytes += bytes.count }
+                if batch.count >= batchSize || pictureBytes > Self.pictureBytes { try handOver() }
             }
             if !batch.isEmpty { try handOver() }
             try handling?.wait()

@@ -1,0 +1,106 @@
+import Archive
+import Foundation
+import Mirroring
+import Networks
+package import Outbox
+import Posts
+
+/// The human's pictures: a downloaded archive's files, or what their network shows.
+package struct PictureSource: Sendable {
+    /// What became of looking for one.
+    enum Finding {
+        case found([UInt8], PictureFormat)
+        case missing(reason: String, detail: String)
+        case unavailable(reason: String)
+    }
+
+    private let archive: Archive
+    private let reader: PictureReader
+
+    init(archive: Archive, reader: PictureReader) { (self.archive, self.reader) = (archive, reader) }
+
+    /// - Parameter mirror: Whose human's.
+    /// - Throws: The store's error.
+    init(_ mirror: HumanMirror) async throws {
+        self.init(archive: mirror.archive, reader: try await mirror.pictureReader())
+    }
+
+    /// Looks for one of the pictures that go along with a text.
+    ///
+    /// - Parameters:
+    ///   - place: Which of them.
+    ///   - wording: The text.
+    ///   - maximumBytes: The largest that the network takes.
+    /// - Returns: What was found; what it is, is told by its bytes alone.
+    /// - Throws: The store's error; `CancellationError`.
+    func find(_ place: Int, of wording: Action.Wording, maximumBytes: Int) async throws -> Finding {
+        var bytes = try await archive.picture(at: place, of: wording.source)
+        if bytes == nil, let url = wording.pictures[place].url {
+            switch try await reader.read(url, maximumBytes: min(maximumBytes, Picture.maximumBytes)) {
+            case .found(let read): bytes = read
+            case .tooLarge: return Self.tooLarge(maximumBytes)
+            case .unavailable(let reason): return .unavailable(reason: reason)
+            case .gone: break
+            }
+        }
+        guard let bytes else {
+            return .missing(
+                reason: Action.Reason.pictureGone, detail: "the picture is not where the human's network showed it")
+        }
+        guard bytes.count <= maximumBytes else { return Self.tooLarge(maximumBytes) }
+        guard let format = PictureFormat(bytes) else {
+            return .missing(reason: Action.Reason.notAPicture, detail: "the file is no JPEG, PNG or WebP picture")
+        }
+        return .found(bytes, format)
+    }
+
+    /// Notes that the pictures of a post cannot be sent, so that no later plan chooses it.
+    func giveUp(_ source: PostID) async throws { try await archive.giveUpPictures(of: source) }
+
+    private static func tooLarge(_ maximumBytes: Int) -> Finding {
+        .missing(
+            reason: Action.Reason.pictureTooLarge,
+            detail: "the picture has more than the \(maximumBytes) bytes that the bot's network takes")
+    }
+}
+
+/// Giving the network the human's pictures.
+extension NetworkDeliverer {
+    package func upload(_ place: Int, of action: Action) async -> UploadOutcome {
+        guard let wording = action.wording, wording.pictures.indices.contains(place), let pictures else {
+            return .refused(reason: Action.Reason.incomplete, detail: "no pictures are sent")
+        }
+        do {
+            if let known = try await progress(of: place, action) { return known }
+            let found = try await pictures.find(
+                place, of: wording, maximumBytes: network.capabilities.largestPicture)
+            switch found {
+            case .found(let bytes, let format):
+                let (name, isReady) = try await network.upload(
+                    PictureUpload(bytes: bytes, format: format, alt: wording.pictures[place].alt))
+                return .uploaded(reference: name, isReady: isReady)
+            case .missing(let reason, let detail):
+                try await pictures.giveUp(wording.source)
+                return .refused(reason: reason, detail: detail)
+            case .unavailable(let reason): return .notSent(reason: reason, retryAfter: nil)
+            }
+        } catch let error as NetworkError {
+            // What is refused for one picture alone says nothing of the account; a token may lack this one scope.
+            let isOurs = error.stopsActor && error.code != .missingScope
+            if error.isPermanent, !isOurs { return .refused(reason: error.code.rawValue, detail: error.description) }
+            return .notSent(reason: error.code.rawValue, cause: error.retryCause, retryAfter: error.retryAfter)
+        } catch {
+            return .notSent(reason: Self.interrupted, retryAfter: nil)
+        }
+    }
+
+    /// How far a picture is that the network has already; nil for one that it has not, or not any more.
+    private func progress(of place: Int, _ action: Action) async throws -> UploadOutcome? {
+        guard let known = action.uploads.last(where: { $0.place == place }) else { return nil }
+        do {
+            return .uploaded(reference: known.reference, isReady: try await network.isReady(known.reference))
+        } catch let error as NetworkError where error.code == .notFound {
+            return nil
+        }
+    }
+}
