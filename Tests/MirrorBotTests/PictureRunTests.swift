@@ -45,7 +45,8 @@ import Testing
         let folder = try TemporaryDirectory()
         let id = try Self.archive(in: folder)
         let rehearsal = Rehearsal.Settings(
-            origin: Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down)), started: Date(),
+            // Whole seconds, and not before what was asked for by the real clock.
+            origin: Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.up)), started: Date(),
             factor: 1, leaseSeconds: 0.5)
         let stage = try Stage(
             sandbox.settings(of: .bot, on: network).merging([
