@@ -130,6 +130,12 @@ extension BlueskyNetwork {
     private func reply(to address: String?, _ home: String) async throws -> BlueskyPostRecord.Reply? {
         guard let address else { return nil }
         let parent = try reference(address, .publish)
+        if parent.address.repository == home {
+            // A post of the account itself, from where its records are: others may not have heard of it yet.
+            let found = try await record(BlueskyPostRecord.self, parent.address, .publish)
+            guard let own = found?.value else { throw failure(.publish, .notFound, "the post to answer is gone") }
+            return BlueskyPostRecord.Reply(root: own.reply?.root ?? parent, parent: parent)
+        }
         guard let view = try await view(of: parent.address, .publish) else {
             throw failure(.publish, .notFound, "the post to answer is gone")
         }
