@@ -93,17 +93,19 @@ extension Archive {
     ///   - version: Names the rules.
     ///   - lastUse: An expression for when a row of `posts` was last used.
     ///   - uses: An expression for how often it was.
-    ///   - prepare: Applies the rules to a post that is no reply.
+    ///   - prepare: Applies the rules to a post that is no reply, and to what of a thread follows it.
     /// - Returns: Whether there may be more.
     /// - Throws: ``ArchiveError``, or the store's error.
     package func prepareSome(
-        version: String, lastUse: SQL, uses: SQL = "0", _ prepare: (Post) -> Preparation
+        version: String, lastUse: SQL, uses: SQL = "0", _ prepare: (Post, Sequel) -> Preparation
     ) async throws -> Bool {
         let posts = try await unprepared(by: version)
         guard !posts.isEmpty else { return false }
+        let mirror = mirror
+        let sequels = try await storage.read { try Self.sequels(of: posts, mirror, $0) }
         var rows: SQL = ""
         for (index, post) in posts.enumerated() {
-            let prepared = prepare(post)
+            let prepared = prepare(post, sequels[post.id] ?? Sequel())
             let row: [SQLValue] = [
                 post.id.network.rawValue.sqlValue, post.id.value.sqlValue, prepared.textKey.sqlValue,
                 prepared.unfit.sqlValue, prepared.length.sqlValue, prepared.fitness.grade.sqlValue,

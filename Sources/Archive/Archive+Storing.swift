@@ -43,6 +43,7 @@ extension Archive {
             if summary.alreadyKnown > 0 {
                 days.formUnion(try Self.complete(open, of: mirror, in: timeZone, on: connection))
             }
+            try Self.unjudgeHeads(of: open, mirror, connection)
             // What was nothing new may still be a call only to let the oldest go.
             if let limit, summary.stored > 0 || open.isEmpty {
                 summary.pruned = try Self.prune(mirror, to: limit, on: connection)

@@ -71,11 +71,12 @@ package struct Fitness: Sendable {
     /// - Parameters:
     ///   - post: One of the human's.
     ///   - year: When it was written, on the human's calendar.
+    ///   - isThread: Whether the text is all of a thread, whose parts go on from each other.
     ///   - words: Cuts a text into words; asked only where one of some Japanese words stands in it.
     /// - Returns: The verdict; whether a program wrote the post is for ``MachineClients`` to say.
-    package func verdict(on post: Post, year: Int, words: Tokenizing) -> Verdict {
+    package func verdict(on post: Post, year: Int, isThread: Bool = false, words: Tokenizing) -> Verdict {
         var judged = JudgedText(post.text, year: year)
-        for row in rows { row.apply(to: &judged, words) }
+        for row in rows where !isThread || row.reason != .threadPart { row.apply(to: &judged, words) }
         if !post.mentions.isEmpty { judged.refuse(.namesSomebody) }
         return judged.verdict
     }

@@ -29,6 +29,7 @@ extension Refusal {
         case hasMedia = "has-media"
         case noAltText = "no-alt-text"
         case longAltText = "long-alt-text"
+        case threadHead = "thread-head"
         case sensitive
         case truncated
         case mentionsOthers = "mentions-others"
@@ -97,6 +98,7 @@ extension Refusal {
             case .hasMedia: "the post has pictures, video, sound or a poll, which are not sent"
             case .noAltText: "one of the post's pictures has no description for who cannot see it"
             case .longAltText: "the description of one of the post's pictures is longer than the network takes"
+            case .threadHead: "the post begins a thread, and its other parts are not sent"
             case .sensitive: "the post is marked sensitive or has a content warning"
             case .truncated: "the text was cut off by the network or archive"
             case .mentionsOthers: "the post begins by addressing somebody"

@@ -14,6 +14,8 @@ package struct TextRules: Equatable, Sendable {
     package var carriesWarnings: Bool
     /// Which of the human's pictures are sent along with their posts.
     package var pictures: PictureRule
+    /// What becomes of the human's own threads.
+    package var threads: ThreadRule
 
     /// - Parameters:
     ///   - network: Where the texts are sent.
@@ -22,9 +24,11 @@ package struct TextRules: Equatable, Sendable {
     ///   - repliesNameThePerson: Whether a reply must name the person answered.
     ///   - carriesWarnings: Whether a post with a warning is sent with that.
     ///   - pictures: Which of the human's pictures are sent along.
+    ///   - threads: What becomes of the human's own threads.
     package init(
         network: NetworkName = .mastodon, links: LinkRule = .kept, limits: PublishingLimits? = nil,
-        repliesNameThePerson: Bool = true, carriesWarnings: Bool = false, pictures: PictureRule = .leftOut
+        repliesNameThePerson: Bool = true, carriesWarnings: Bool = false, pictures: PictureRule = .leftOut,
+        threads: ThreadRule = .leftOut
     ) {
         self.network = network
         self.links = links
@@ -32,6 +36,7 @@ package struct TextRules: Equatable, Sendable {
         self.repliesNameThePerson = repliesNameThePerson
         self.carriesWarnings = carriesWarnings
         self.pictures = pictures
+        self.threads = threads
     }
 
     /// The fewest letters and digits that make a text worth sending.
@@ -85,7 +90,10 @@ package struct TextRules: Equatable, Sendable {
         let bytes = limits.maximumBytes.map(String.init) ?? "-"
         let warnings = carriesWarnings ? " warned" : ""
         let media = pictures == .leftOut ? "" : " pictures \(pictures.rawValue)"
-        return "1 \(network.rawValue) \(links.rawValue) \(limits.unit.rawValue) \(address) \(bytes)\(warnings)\(media)"
+        // Not to be left out: earlier rules knew of no threads.
+        let whole = " threads \(threads.rawValue)"
+        return
+            "1 \(network.rawValue) \(links.rawValue) \(limits.unit.rawValue) \(address) \(bytes)\(warnings)\(media)\(whole)"
     }
 
     /// What a plan has to know of a post, found out before there is one.

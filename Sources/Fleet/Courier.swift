@@ -90,6 +90,8 @@ package actor Courier {
     @discardableResult
     func deliverDue(_ kinds: [ActionKind], heard: Date? = .distantFuture) async throws -> Date? {
         try await passing {
+            // A part that is out may have been the last thing that a worker saw.
+            try await goOn()
             let attention = try await nextAttention(kinds)
             guard let attention, attention <= clock.now else {
                 // Credentials are verified again when that is due, also while nothing else is.
@@ -98,8 +100,14 @@ package actor Courier {
                 return attention
             }
             try await deliver(kinds, heard: heard)
+            try await goOn()
             return try await nextAttention(kinds)
         }
+    }
+
+    /// Makes actions of the next parts of threads.
+    private func goOn() async throws {
+        for action in try await store.continueThreads(now: clock.now, grace: planner.grace) { await log(action) }
     }
 
     /// Lets one call after the other send.
@@ -232,13 +240,23 @@ package actor Courier {
     /// Why the text of an action can no longer be used: the human took it back, or a person does not want it; nil if it
     /// can.
     private func reasonAgainstText(of action: Action) async throws -> String? {
-        guard let id = action.wording?.source, let post = try await archive.post(id) else {
-            return Action.Reason.sourceGone
+        guard let wording = action.wording else { return Action.Reason.sourceGone }
+        // A thread is begun only while all of it may be said; once it is, each part is looked at in its turn.
+        let rest = action.parent == nil ? wording.rest : []
+        for (source, hasPictures) in [(wording.source, !wording.pictures.isEmpty)]
+            + rest.map({ ($0.source, !$0.pictures.isEmpty) })
+        {
+            if let reason = try await reasonAgainstText(from: source, hasPictures: hasPictures) { return reason }
         }
+        return nil
+    }
+
+    private func reasonAgainstText(from source: PostID, hasPictures: Bool) async throws -> String? {
+        guard let post = try await archive.post(source) else { return Action.Reason.sourceGone }
         if let reason = try await planner.objection(to: post) { return reason }
         // A person who pins a text has read it.
         if !action.isPinned, let reason = try await planner.unfitness(of: id, at: clock.now) { return reason }
-        if action.wording?.pictures.isEmpty == false, let reason = planner.refusalOfMedia(post)?.code { return reason }
+        if hasPictures, let reason = planner.refusalOfMedia(post)?.code { return reason }
         return switch try await originals.find(post) {
         case .kept: nil
         case .edited: Action.Reason.sourceEdited

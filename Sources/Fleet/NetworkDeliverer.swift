@@ -78,7 +78,7 @@ package struct NetworkDeliverer: Deliverer {
                 return candidates.first { sent.isSame(as: $0.post.text) }.map(Self.found) ?? .absent
             }
             return Self.find(
-                text, in: candidates, among: others.filter { $0.target?.address == action.target?.address })
+                text, in: candidates, among: others.filter { $0.answeredAddress == action.answeredAddress })
         } catch let error as NetworkError {
             return .unavailable(reason: error.code.rawValue, cause: error.retryCause, retryAfter: error.retryAfter)
         } catch {
@@ -132,6 +132,9 @@ package struct NetworkDeliverer: Deliverer {
     /// besides. Where the text names the person answered, it tells enough once the server has forgotten what it
     /// answered, as servers do when that is deleted.
     private func stands(_ item: ObservedPost, where action: Action) -> Bool {
+        if let parent = action.parent {
+            return item.replyToAddress == parent.address || item.post.replyTo?.post?.value == parent.post
+        }
         guard let target = action.target else { return item.replyToAddress == nil }
         if item.replyToAddress == target.address { return true }
         if let parent = item.post.replyTo?.post { return parent.value == target.post }
@@ -152,7 +155,7 @@ package struct NetworkDeliverer: Deliverer {
     private func draft(of action: Action) -> Draft? {
         guard let wording = action.wording, action.target?.address.isEmpty != true else { return nil }
         return Draft(
-            text: wording.text, replyTo: action.target?.address, bystanders: action.payload.reply?.bystanders ?? [],
+            text: wording.text, replyTo: action.answeredAddress, bystanders: action.payload.reply?.bystanders ?? [],
             visibility: wording.visibility, language: wording.language, warning: wording.warning,
             pictures: zip(action.pictureUploads ?? [], wording.pictures).map {
                 PictureReference(name: $0.reference, picture: $1)
@@ -178,6 +181,11 @@ package struct NetworkDeliverer: Deliverer {
         case .refused: return error.isPermanent ? refused : notSent
         }
     }
+}
+
+extension Action {
+    /// What calls to the bot's server name the answered post by; nil for what answers nothing.
+    fileprivate var answeredAddress: String? { target?.address ?? parent?.address }
 }
 
 /// A text that was sent, to be recognised in what a server made of it.

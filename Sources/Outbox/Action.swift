@@ -62,6 +62,8 @@ package struct Action: Equatable, Identifiable, Sendable {
     package var explanation: Explanation?
     /// A person chose its time or its text: nothing but a person changes these.
     package var isPinned = false
+    /// The bot's own post that it goes on from; nil unless it is a further part of a thread.
+    package var parent: Parent?
     /// What of its pictures is at the network already, while it is not out.
     package var uploads: [Upload] = []
     /// The wish to take it back; nil while nobody has one.
@@ -103,6 +105,8 @@ extension Action {
         package var warning: String?
         /// What goes along with it; only with a post.
         package var pictures: [Picture]
+        /// What is said after it, as further parts of a thread; only with a post.
+        package var rest: [Part] = []
 
         package init(
             source: PostID, text: String, language: String? = nil, visibility: Visibility, warning: String? = nil,
@@ -111,6 +115,37 @@ extension Action {
             (self.source, self.text, self.language, self.visibility) = (source, text, language, visibility)
             (self.warning, self.pictures) = (warning, pictures)
         }
+    }
+
+    /// A further part of a thread: a text of the human's, and what it is published with.
+    package struct Part: Codable, Equatable, Sendable {
+        package var source: PostID
+        package var text: String
+        package var language: String?
+        package var visibility: Visibility
+        package var warning: String?
+        package var pictures: [Picture]
+
+        package init(_ wording: Wording) {
+            (source, text, language) = (wording.source, wording.text, wording.language)
+            (visibility, warning, pictures) = (wording.visibility, wording.warning, wording.pictures)
+        }
+
+        package var wording: Wording {
+            Wording(
+                source: source, text: text, language: language, visibility: visibility, warning: warning,
+                pictures: pictures)
+        }
+    }
+
+    /// The bot's own post that a further part of a thread answers.
+    package struct Parent: Equatable, Sendable {
+        /// Its identity, the same everywhere.
+        package var post: String
+        /// What calls to the bot's server need to name it.
+        package var address: String
+
+        package init(post: String, address: String) { (self.post, self.address) = (post, address) }
     }
 
     /// A picture that the network has got, and that is in no post yet.
@@ -281,6 +316,8 @@ extension Action {
         package static let humanActive = "human-active"
         /// The bot is to make no posts of its own.
         package static let onlyAnswers = "only-answers"
+        /// The part of the thread before it is not out.
+        package static let threadEnded = "thread-ended"
         /// The network looks through a picture that goes along.
         package static let processing = "processing"
         /// A picture that was to go along is not where it was.

@@ -7,7 +7,7 @@ extension Action {
     static let columns: SQL = """
         id, kind, subject, state, due_ms, expires_ms, pinned, source_network, source_post_id, target_post_id,
         target_network, target_author, target_address, bystanders, thread, visibility, language, text, warning, pictures,
-        uploads, key, sending_ms, server_sending_ms, remote_id, remote_address, attempts, sends, next_attempt_ms, reason, explanation,
+        uploads, rest, parent_id, parent_address, key, sending_ms, server_sending_ms, remote_id, remote_address, attempts, sends, next_attempt_ms, reason, explanation,
         undo_reason, undo_asked_ms, undo_attempts, undo_next_ms, undo_outcome, created_ms, updated_ms
         """
 
@@ -18,7 +18,8 @@ extension Action {
         \(wording?.source.network.rawValue), \(wording?.source.value), \(target?.post),
         \(target?.author.network.rawValue), \(target?.author.value), \(target?.address),
         \(payload.reply?.storedBystanders), \(payload.reply?.thread), \(wording?.visibility.rawValue),
-        \(wording?.language), \(text), \(wording?.warning), \(wording?.pictures.stored), \(storedUploads), \(key), \(sending?.milliseconds),
+        \(wording?.language), \(text), \(wording?.warning), \(wording?.pictures.stored), \(storedUploads), \(wording?.storedRest), \(parent?.post),
+        \(parent?.address), \(key), \(sending?.milliseconds),
         \(serverSending?.milliseconds), \(remoteID),
         \(remoteAddress), \(attempts), \(sends), \(nextAttempt?.milliseconds), \(reason), \(explanation?.json),
         \(undo?.reason), \(undo?.asked.milliseconds), \(undo?.attempts), \(undo?.next?.milliseconds),
@@ -48,11 +49,22 @@ extension Action {
         explanation = Explanation(json: try row.optionalText("explanation"))
         isPinned = try row.boolean("pinned")
         uploads = Self.uploads(stored: try row.optionalText("uploads"))
+        if let post = try row.optionalText("parent_id"), let address = try row.optionalText("parent_address") {
+            parent = Parent(post: post, address: address)
+        }
         let outcome = try row.optionalText("undo_outcome")
         isOfAnotherAccount = outcome == Undo.rebound
         undo = try Undo(row: row, outcome: outcome)
         created = try row.date("created_ms")
         updated = try row.date("updated_ms")
+    }
+}
+
+extension Action.Wording {
+    /// What is said after it, as it is stored; nil for nothing.
+    var storedRest: String? {
+        guard !rest.isEmpty, let json = try? JSONEncoder().encode(rest) else { return nil }
+        return String(decoding: json, as: UTF8.self)
     }
 }
 
@@ -84,6 +96,7 @@ extension Undo {
 private struct ActionFields {
     private static let ofWording = [
         "source_network", "source_post_id", "text", "visibility", "language", "warning", "pictures",
+        "rest",
     ]
     private static let ofTarget = ["target_post_id", "target_network", "target_author", "target_address"]
     private static let ofReply = ["bystanders", "thread"]
@@ -116,11 +129,22 @@ private struct ActionFields {
 
     private func wording() throws -> Action.Wording? {
         if try Self.ofWording.allSatisfy(isEmpty) { return nil }
-        return Action.Wording(
+        var wording = Action.Wording(
             source: PostID(network: try word("source_network"), value: try present("source_post_id")),
             text: try present("text"), language: try row.optionalText("language"), visibility: try word("visibility"),
             warning: try row.optionalText("warning"),
             pictures: [Picture](stored: try row.optionalText("pictures")))
+        wording.rest = try rest()
+        return wording
+    }
+
+    /// What would be said after it must not get lost in silence.
+    private func rest() throws -> [Action.Part] {
+        guard let stored = try row.optionalText("rest") else { return [] }
+        guard let rest = try? JSONDecoder().decode([Action.Part].self, from: Data(stored.utf8)) else {
+            throw misfit("rest is no list of texts")
+        }
+        return rest
     }
 
     private func target(_ subject: String) throws -> Action.Target {

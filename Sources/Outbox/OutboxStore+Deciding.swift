@@ -132,7 +132,8 @@ extension OutboxStore {
             """
             UPDATE actions SET state = 'skipped', reason = 'rebound', next_attempt_ms = NULL,
                 updated_ms = \(now.milliseconds)
-            WHERE mirror = \(mirror) AND kind IN ('reply', 'favorite') AND state IN ('planned', 'claimed', 'suggested')
+            WHERE mirror = \(mirror) AND state IN ('planned', 'claimed', 'suggested')
+                AND (kind IN ('reply', 'favorite') OR parent_address IS NOT NULL)
             """)
         try connection.execute(
             """
@@ -146,10 +147,10 @@ extension OutboxStore {
             UPDATE actions SET next_attempt_ms = NULL
             WHERE mirror = \(mirror) AND state = 'failed' AND next_attempt_ms IS NOT NULL
             """)
-        // And nobody else can take back what it did.
+        // And nobody else can take back what it did, or go on from it.
         try connection.execute(
             """
-            UPDATE actions SET undo_next_ms = NULL, undo_outcome = \(Undo.rebound)
+            UPDATE actions SET undo_next_ms = NULL, undo_outcome = \(Undo.rebound), rest = NULL
             WHERE mirror = \(mirror) AND state IN ('done', 'failed')
             """)
     }

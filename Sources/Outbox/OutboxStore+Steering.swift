@@ -49,7 +49,7 @@ extension OutboxStore {
         if let wording {
             changes += """
                 , text = \(wording.text), warning = \(wording.warning), language = \(wording.language),
-                pictures = \(wording.pictures.stored),
+                pictures = \(wording.pictures.stored), rest = \(wording.storedRest),
                 visibility = \(wording.visibility.rawValue),
                 source_network = \(wording.source.network.rawValue), source_post_id = \(wording.source.value),
                 explanation = COALESCE(\(explanation?.json), explanation)

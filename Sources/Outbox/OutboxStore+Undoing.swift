@@ -63,14 +63,16 @@ extension OutboxStore {
         try await askUndos([id], reason: reason, now: now)[id] ?? .unknown
     }
 
-    /// The same for many actions, a few hundred in one transaction.
+    /// The same for many actions, a few hundred in one transaction; what goes on from one in a thread is taken back too.
     package func askUndos(
         _ ids: [String], reason: String = Action.Reason.byPerson, now: Date
     ) async throws -> [String: UndoAnswer] {
         var answers: [String: UndoAnswer] = [:]
         for part in ids.portions {
             let some = try await write { connection in
-                try part.map { ($0, try noteUndo($0, reason: reason, now: now, on: connection)) }
+                try withContinuations(part, on: connection).map {
+                    ($0, try noteUndo($0, reason: reason, now: now, on: connection))
+                }
             }
             answers.merge(some) { first, _ in first }
         }

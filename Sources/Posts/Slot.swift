@@ -2,22 +2,33 @@ package import Foundation
 
 /// A time of a local day at which the bot posts, as it was drawn with the day's plan.
 package struct Slot: Equatable, Sendable {
-    /// What a slot is called, for good: its day and its place there, as `2026-11-20#3`.
+    /// What a slot is called, for good: its day and its place there, as `2026-11-20#3`; the further parts of a thread
+    /// that is said in it, as `2026-11-20#3/2`.
     ///
     /// Spelled and read here only.
     package struct Name: Hashable, Sendable, CustomStringConvertible {
         package let day: LocalDay
         /// Counted from 1; a number is never used for another slot of the day.
         package let number: Int
+        /// Which part of a thread; 1 for the first, and for a post that is none.
+        package let part: Int
 
-        package init(day: LocalDay, number: Int) { (self.day, self.number) = (day, number) }
+        package init(day: LocalDay, number: Int, part: Int = 1) {
+            (self.day, self.number, self.part) = (day, number, part)
+        }
+
+        /// The part after this one.
+        package var next: Name { Name(day: day, number: number, part: part + 1) }
 
         /// Nil unless `text` is what ``description`` makes of a name.
         package init?(_ text: String) {
             let parts = text.split(separator: "#", omittingEmptySubsequences: false)
-            guard parts.count == 2, let day = LocalDay(parts[0]), let number = Int(parts[1]) else { return nil }
-            self.init(day: day, number: number)
-            guard number > 0, description == text else { return nil }
+            guard parts.count == 2, let day = LocalDay(parts[0]) else { return nil }
+            let places = parts[1].split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
+            guard (1...2).contains(places.count), let number = places[0], let part = places.count > 1 ? places[1] : 1
+            else { return nil }
+            self.init(day: day, number: number, part: part)
+            guard number > 0, part > 0, description == text else { return nil }
         }
 
         /// A name as a person types it: in full, or as `#3` for a slot of today.
@@ -25,7 +36,7 @@ package struct Slot: Equatable, Sendable {
             self.init(text.hasPrefix("#") ? "\(today)\(text)" : text)
         }
 
-        package var description: String { "\(day)#\(number)" }
+        package var description: String { part > 1 ? "\(day)#\(number)/\(part)" : "\(day)#\(number)" }
     }
 
     package let name: Name

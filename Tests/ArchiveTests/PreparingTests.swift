@@ -55,7 +55,7 @@ import Testing
     private func prepare(_ test: TestArchive, _ version: String, lastUse: SQL = "CAST(NULL AS BIGINT)") async throws {
         while try await test.archive.prepareSome(
             version: version, lastUse: lastUse,
-            { post in
+            { post, _ in
                 let isOdd = (Int(post.id.value.dropFirst()) ?? 0) % 2 == 1
                 return Archive.Preparation(
                     textKey: "\(version) \(post.text)", unfit: isOdd ? "odd" : nil, length: post.text.count)

@@ -35,7 +35,7 @@ import Testing
         "MIRROR_BOT_HOME": "/srv/mirror", "TIME_ZONE": "Europe/Berlin", "SCHEDULE_MODEL": "raw", "BURSTS": "off",
         "QUIET_HOURS": "23:00-01:00, 12:00-12:02", "HOLD_WHILE_ACTIVE": "90m", "NO_REPEAT_DAYS": "90", "MAX_USES": "3",
         "MIN_AGE_DAYS": "7", "MAX_AGE_DAYS": "3650", "LINKS": "off", "FITNESS": "loose", "CONTENT_WARNINGS": "carry",
-        "MEDIA": "own", "MEDIA_WITHOUT_ALT": "yes",
+        "MEDIA": "own", "MEDIA_WITHOUT_ALT": "yes", "THREADS": "whole",
         "MAX_PER_DAY": "12", "FAVORITE_RATE_THRESHOLD": "3.5", "FEATURES": "nouns", "WEIGHTS": "plain",
         "FAVORITE_MODE": "off",
         "FAVORITES_PER_DAY": "4", "REVIEW": "replies", "FOLLOW_EDITS": "delete", "DELETE_ON_FAVORITE": "yes",
@@ -102,7 +102,7 @@ import Testing
         #expect(all.noRepeatDays == 90 && all.minimumAgeDays == 7 && !all.links && all.fitness == .loose)
         #expect(
             all.carriesWarnings && all.holdWhileActive == 5_400 && all.maximumUses == 3 && all.maximumAgeDays == 3_650)
-        #expect(all.pictures == .all)
+        #expect(all.pictures == .all && all.threads == .whole)
         #expect(all.favorites.threshold == 3.5 && all.favorites.exampleLimit == 3_000)
         #expect(all.featureWords == .nouns && all.favorites.weighting == .plain)
         #expect(all.favoriteMode == .off && all.favoritesPerDay == 4)
@@ -127,7 +127,7 @@ import Testing
         #expect(
             !plain.carriesWarnings && plain.holdWhileActive == nil && plain.maximumUses == nil
                 && plain.maximumAgeDays == nil)
-        #expect(plain.pictures == .leftOut)
+        #expect(plain.pictures == .leftOut && plain.threads == .leftOut)
         #expect(try Self.configuration(["MEDIA": "own"]).pictures == .described)
         #expect(try Self.configuration(["MEDIA_WITHOUT_ALT": "yes"]).pictures == .leftOut)
         #expect(plain.favoriteMode == .auto && plain.favoritesPerDay == 10 && plain.featureWords == .content)
@@ -235,7 +235,7 @@ import Testing
         ("LOG_FORMAT", "xml"), ("NO_REPEAT_DAYS", "-1"), ("NO_REPEAT_DAYS", "3651"), ("NO_REPEAT_DAYS", "1.5"),
         ("NO_REPEAT_DAYS", "ten"), ("NO_REPEAT_DAYS", "99999999999999999999"), ("MIN_AGE_DAYS", " 7"),
         ("FITNESS", "lenient"), ("CONTENT_WARNINGS", "yes"), ("MEDIA", "all"), ("MEDIA_WITHOUT_ALT", "maybe"),
-        ("MAX_PER_DAY", "-1"), ("MAX_PER_DAY", "1001"), ("MAX_USES", "0"),
+        ("THREADS", "on"), ("MAX_PER_DAY", "-1"), ("MAX_PER_DAY", "1001"), ("MAX_USES", "0"),
         ("MAX_USES", "None"), ("MAX_USES", "1001"),
         ("MAX_AGE_DAYS", "0"), ("MAX_AGE_DAYS", "ever"), ("HOLD_WHILE_ACTIVE", "2"), ("HOLD_WHILE_ACTIVE", "0h"),
         ("HOLD_WHILE_ACTIVE", "25h"), ("HOLD_WHILE_ACTIVE", "1441m"), ("HOLD_WHILE_ACTIVE", "-2h"),

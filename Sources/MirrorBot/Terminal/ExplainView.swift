@@ -46,7 +46,8 @@ struct ExplainView {
             (report.kind == .reply ? "to" : "author", report.person.map(person)),
             (report.kind == .reply ? "answers" : "post", report.target.map { $0.link ?? $0.post }),
             (isPost || report.kind == .reply ? "text" : "it says", report.text ?? report.target?.text),
-            ("pictures", report.pictures.map(pictures)), ("time", times), ("published", report.published),
+            ("then", report.rest?.joined(separator: " / ")), ("pictures", report.pictures.map(pictures)),
+            ("time", times), ("published", report.published),
             ("original", original),
             ("", report.original?.link), ("why", report.why), ("undo", report.undo.map(undo)),
         ]

@@ -38,7 +38,7 @@ enum PlanView {
 
     /// The text, and before it what goes along.
     static func words(of slot: PlanReport.Slot) -> String {
-        Self.pictures(slot.pictures) + (slot.text ?? "-")
+        (slot.parts.map { "(thread, \($0) parts) " } ?? "") + Self.pictures(slot.pictures) + (slot.text ?? "-")
     }
 
     /// `(2 pictures) `; nothing for none.

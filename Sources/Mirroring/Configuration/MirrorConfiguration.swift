@@ -70,6 +70,8 @@ package struct MirrorConfiguration: Sendable {
     package private(set) var carriesWarnings: Bool
     /// Which of the human's pictures are sent along with their posts.
     package private(set) var pictures: PictureRule
+    /// What becomes of the human's own threads.
+    package private(set) var threads: ThreadRule
     /// When the classifier says yes, and how much it remembers.
     package var favorites: FavoriteConfiguration
     /// The words that count as features.
@@ -147,6 +149,7 @@ package struct MirrorConfiguration: Sendable {
         fitness = values.text("FITNESS").flatMap(FitnessMode.init) ?? .strict
         carriesWarnings = values.text("CONTENT_WARNINGS") == "carry"
         pictures = Self.pictures(values)
+        threads = values.text("THREADS") == "whole" ? .whole : .leftOut
         favorites = try FavoriteConfiguration(
             threshold: values.text("FAVORITE_RATE_THRESHOLD").flatMap { Double($0) } ?? 2,
             exampleLimit: values.integer("EXAMPLE_LIMIT"),

@@ -136,6 +136,9 @@ package struct Setting: Sendable {
                 "MEDIA_WITHOUT_ALT", "yes: pictures too that nobody described for who cannot see them",
                 form: .choice(["no", "yes"]), fallback: "no"),
             Setting(
+                "THREADS", "whole: mirror the human's own threads, all parts of one in one slot",
+                form: .choice(["off", "whole"]), fallback: "off"),
+            Setting(
                 "MAX_PER_DAY", "posts a day at most; with 0 the bot only answers and favorites",
                 form: .integer(0...1_000), fallback: "50"),
             Setting(

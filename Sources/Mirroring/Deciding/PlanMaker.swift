@@ -79,7 +79,7 @@ package struct PlanMaker: Sendable {
         let state: ActionState = configuration.review.contains(.post) ? .suggested : .planned
         return Intent(
             .post(slot.name, choice.wording), state: choice.wording == nil ? .skipped : state, due: due,
-            expires: due + Double(configuration.schedule.graceMinutes) * 60,
+            expires: due + grace,
             reason: choice.wording == nil ? "no-text" : nil, explanation: choice.why)
     }
 
@@ -115,6 +115,9 @@ package struct PlanMaker: Sendable {
         latest.day = day
         return isStored ? planned : nil
     }
+
+    /// How late a slot may leave, in seconds.
+    package var grace: TimeInterval { Double(configuration.schedule.graceMinutes) * 60 }
 
     /// Whether the settings leave no place for a post of the bot's own.
     package var makesNoPosts: Bool { configuration.schedule.maximumPerDay == 0 }
@@ -242,13 +245,9 @@ struct TextPool {
         let choice = try await choose(from: shelf, at: minute, &generator)
         let rules = maker.judge.rules
         guard let choice, let post = try await maker.archive.post(choice.id),
-            case .success(let text) = rules.text(for: post)
+            case .success(let wording) = rules.wording(of: post, try await maker.archive.sequel(of: post))
         else { return (nil, Explanation("no archived post may be used at this time")) }
         taken.insert(choice.textKey)
-        let wording = Action.Wording(
-            source: post.id, text: text, language: post.language,
-            visibility: VisibilityRules.postVisibility(original: post.visibility), warning: rules.warning(of: post),
-            pictures: rules.pictures(of: post))
         let why = choice.explanation
         let words = [why.description, shelf.concession].compactMap(\.self).joined(separator: "; ")
         return (wording, Explanation(words, pool: why.poolSize, windowMinutes: why.windowMinutes))
@@ -376,6 +375,24 @@ extension MinuteOfDay {
 }
 
 extension TextRules {
+    /// What would be sent for a post, and for what of a thread follows it.
+    func wording(of post: Post, _ sequel: Archive.Sequel) -> Result<Action.Wording, Refusal> {
+        text(for: post).flatMap { text in
+            texts(of: sequel.parts, isChain: sequel.isChain).map { parts in
+                var wording = wording(of: post, saying: text)
+                wording.rest = parts.map { Action.Part(self.wording(of: $0.post, saying: $0.text)) }
+                return wording
+            }
+        }
+    }
+
+    private func wording(of post: Post, saying text: String) -> Action.Wording {
+        Action.Wording(
+            source: post.id, text: text, language: post.language,
+            visibility: VisibilityRules.postVisibility(original: post.visibility), warning: warning(of: post),
+            pictures: pictures(of: post))
+    }
+
     /// The rules for what a mirror sends.
     ///
     /// Where links are off, a post with one is left out; on X, where a link costs more than ten posts without, only the
@@ -390,6 +407,7 @@ extension TextRules {
         self.init(
             network: network, links: configuration.links ? .kept : network == .x ? .removed : .leftOut,
             limits: limits, repliesNameThePerson: repliesNameThePerson,
-            carriesWarnings: configuration.carriesWarnings, pictures: configuration.pictures)
+            carriesWarnings: configuration.carriesWarnings, pictures: configuration.pictures,
+            threads: configuration.threads)
     }
 }

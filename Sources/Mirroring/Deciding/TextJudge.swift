@@ -50,8 +50,17 @@ package struct TextJudge: Sendable {
     package func refusal(of post: Post) -> Refusal.Reason? { rules.preparation(of: post).unfit }
 
     /// The rules of this program on a text that answers nobody, but for what its author's program tells.
-    package func verdict(on post: Post) -> Fitness.Verdict {
-        Fitness.standard.verdict(on: post, year: LocalTime(post.createdAt, in: zone).day.components.year, words: words)
+    ///
+    /// - Parameters:
+    ///   - post: The post.
+    ///   - parts: What follows it in a thread that is sent whole.
+    /// - Returns: The verdict on all of it.
+    package func verdict(on post: Post, followedBy parts: [Post] = []) -> Fitness.Verdict {
+        var whole = post
+        whole.text = ([post] + parts).map(\.text).joined(separator: "\n")
+        whole.mentions += parts.flatMap(\.mentions).filter { $0 != post.author }
+        let year = LocalTime(post.createdAt, in: zone).day.components.year
+        return Fitness.standard.verdict(on: whole, year: year, isThread: !parts.isEmpty, words: words)
     }
 
     private func words(of text: String) -> [Fitness.Word]? {
@@ -74,10 +83,13 @@ package struct TextJudge: Sendable {
     }
 
     fileprivate func preparation(
-        of post: Post, _ unwanted: Unwanted, _ machines: MachineClients
+        of post: Post, _ sequel: Archive.Sequel, _ unwanted: Unwanted, _ machines: MachineClients
     ) -> Archive.Preparation {
-        let prepared = rules.preparation(of: post)
-        let verdict = machines.contains(post.client) ? Fitness.Verdict(.machineClient) : verdict(on: post)
+        let prepared = rules.preparation(of: post, thread: sequel.parts, isChain: sequel.isChain)
+        // What is not sent anyway need not be judged as a whole.
+        let parts = prepared.unfit == nil ? sequel.parts : []
+        let verdict =
+            machines.contains(post.client) ? Fitness.Verdict(.machineClient) : verdict(on: post, followedBy: parts)
         return Archive.Preparation(
             textKey: prepared.key,
             unfit: unwanted.reason(against: post, key: prepared.key) ?? prepared.unfit?.rawValue,
@@ -99,7 +111,7 @@ extension Archive {
         let machines = try await machineClients()
         while try await prepareSome(
             version: version + machines.version, lastUse: OutboxStore.lastUse, uses: OutboxStore.useCount,
-            { judge.preparation(of: $0, unwanted, machines) })
+            { judge.preparation(of: $0, $1, unwanted, machines) })
         {
             try Task.checkCancellation()
         }

@@ -123,6 +123,8 @@ package struct ExplainReport: Codable, Sendable {
     package var target: KnownPost?
     /// What is said, or would be; of a post that might come, its text.
     package var text: String?
+    /// What is said after it, as further parts of a thread; nil for nothing.
+    package var rest: [String]?
     /// What goes along with it; nil for nothing.
     package var pictures: [AttachedPicture]?
     /// The post of the human's that the text is from.
@@ -185,6 +187,7 @@ package struct ExplainReporter: Sendable {
         }
         report.undo = ExplainReport.TakingBack(action)
         report.pictures = ExplainReport.AttachedPicture.all(of: action)
+        report.rest = action.wording.flatMap { $0.rest.isEmpty ? nil : $0.rest.map(\.text) }
         report.rules = try await rules(about: action)
         if action.kind == .favorite { try await judge(action, in: &report) }
         return report

@@ -24,6 +24,8 @@ package struct PlanReport: Codable, Sendable {
         package var text: String?
         /// How many pictures go along; nil for none.
         package var pictures: Int?
+        /// How many parts of a thread are still to be said, this one among them; nil for a post that is none.
+        package var parts: Int?
         /// A BCP 47 language tag of the text, if it is known.
         package var language: String?
         package var why: String?
@@ -52,6 +54,9 @@ package struct PlanReport: Codable, Sendable {
 extension Action {
     /// How many pictures go along with its text; nil for none.
     var pictureCount: Int? { wording.flatMap { $0.pictures.isEmpty ? nil : $0.pictures.count } }
+
+    /// How many parts of a thread are to be said from it on; nil where nothing follows.
+    var partCount: Int? { wording.flatMap { $0.rest.isEmpty ? nil : $0.rest.count + 1 } }
 }
 
 /// Reads or previews the plan of a day.
@@ -113,7 +118,8 @@ package struct PlanReporter: Sendable {
             id: action.id, subject: action.subject, time: LocalTime(action.due, in: zone).minute.description,
             due: action.due, state: isStored ? action.state.rawValue : PlanReport.preview,
             isPinned: action.isPinned ? true : nil, reason: action.reason, reasonText: action.told?.text,
-            text: action.text, pictures: action.pictureCount, language: action.wording?.language,
+            text: action.text, pictures: action.pictureCount, parts: action.partCount,
+            language: action.wording?.language,
             why: action.explanation?.summary)
     }
 }

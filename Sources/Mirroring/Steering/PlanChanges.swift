@@ -51,7 +51,7 @@ package struct PlanChanges: Sendable {
     /// - Returns: The slot as it is then.
     /// - Throws: ``Obstacle``; the store's error.
     package func move(_ word: String, to time: String, now: Date) async throws -> Action {
-        let slot = try await slot(word, now: now)
+        let slot = try await firstPart(word, now: now)
         guard case .post(let name, _) = slot.payload, let minute = MinuteOfDay(clock: time) else {
             throw Obstacle(description: "\(time) is no time of day; expected one such as 20:15", isMisuse: true)
         }
@@ -72,7 +72,7 @@ package struct PlanChanges: Sendable {
     /// - Returns: The slot as it is then.
     /// - Throws: ``Obstacle``; the store's error.
     package func pin(_ word: String, to post: String?, now: Date) async throws -> Action {
-        let slot = try await slot(word, now: now)
+        let slot = try await firstPart(word, now: now)
         guard let post else {
             guard slot.text != nil else {
                 throw Obstacle(description: "slot \(slot.subject) has no text; name a post to pin", isMisuse: true)
@@ -197,10 +197,7 @@ package struct PlanChanges: Sendable {
     func replaceUnwanted(now: Date) async throws -> [Action] {
         var changed: [Action] = []
         for waiting in try await store.waitingPosts() + store.waitingReplies() {
-            guard let source = waiting.wording?.source else { continue }
-            let post = try await mirror.archive.post(source)
-            let reason = try await planner.objection(to: post, from: source, text: waiting.text ?? "")
-            guard let reason else { continue }
+            guard let reason = try await objection(to: waiting) else { continue }
             if waiting.kind == .post, !waiting.isPinned {
                 changed += try await replaced(waiting, reason: reason, now: now)
             } else if try await store.skip(waiting.id, reason: reason, now: now) {
@@ -210,12 +207,22 @@ package struct PlanChanges: Sendable {
         return changed
     }
 
+    /// Why what waits may no longer be said, any part of it; nil if nobody minds.
+    private func objection(to waiting: Action) async throws -> String? {
+        guard let wording = waiting.wording else { return nil }
+        for (source, text) in [(wording.source, wording.text)] + wording.rest.map({ ($0.source, $0.text) }) {
+            let post = try await mirror.archive.post(source)
+            if let reason = try await planner.objection(to: post, from: source, text: text) { return reason }
+        }
+        return nil
+    }
+
     // MARK: What is meant
 
     /// How often a change is tried that meets another one.
     private static let attempts = 5
 
-    private var grace: TimeInterval { Double(mirror.configuration.schedule.graceMinutes) * 60 }
+    private var grace: TimeInterval { planner.grace }
 
     private var emptyArchive: Obstacle {
         Obstacle(
@@ -269,6 +276,16 @@ package struct PlanChanges: Sendable {
         }
     }
 
+    /// The same, unless it is a further part of a thread, which has neither a time nor a text to choose.
+    private func firstPart(_ word: String, now: Date) async throws -> Action {
+        let slot = try await slot(word, now: now)
+        guard slot.parent == nil else {
+            throw Obstacle(
+                description: "\(slot.subject) goes on with a thread that is begun; it can be skipped", isMisuse: true)
+        }
+        return slot
+    }
+
     /// The archived post that a person means.
     func post(_ word: String) async throws -> Post {
         let found = try await mirror.archive.posts(named: word)
@@ -291,12 +308,8 @@ package struct PlanChanges: Sendable {
                 description: "that post is not to be sent: \(ReportedReason(reason).text)", isMisuse: false)
         }
         let rules = planner.judge.rules
-        switch rules.text(for: post) {
-        case .success(let text):
-            return Action.Wording(
-                source: post.id, text: text, language: post.language,
-                visibility: VisibilityRules.postVisibility(original: post.visibility),
-                warning: rules.warning(of: post), pictures: rules.pictures(of: post))
+        switch rules.wording(of: post, try await mirror.archive.sequel(of: post)) {
+        case .success(let wording): return wording
         case .failure(let refusal):
             throw Obstacle(description: "that post is not fit to be sent: \(refusal)", isMisuse: false)
         }

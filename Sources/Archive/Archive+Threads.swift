@@ -1,0 +1,103 @@
+import Foundation
+package import Posts
+import Storage
+
+/// Threads of the human's own: a post that answers nobody, and an answer to oneself after the other, each soon after the
+/// one before.
+extension Archive {
+    /// How soon an answer to oneself goes on with a thread, in seconds; a later one is a post about an older one.
+    static let threadPause: TimeInterval = 1_800
+    /// Threads of more posts than these are none that anybody would want to read twice.
+    static let longestThread = 25
+
+    /// What follows a post in a thread.
+    package struct Sequel: Equatable, Sendable {
+        /// In their order; empty for a post that stands alone.
+        package var parts: [Post] = []
+        /// False where the thread branches or is too long: then it cannot be told as one.
+        package var isChain = true
+    }
+
+    /// What follows a post.
+    ///
+    /// - Throws: ``ArchiveError``, or the store's error.
+    package func sequel(of head: Post) async throws -> Sequel {
+        guard !head.isReply else { return Sequel() }
+        let mirror = mirror
+        return try await storage.read { connection in
+            try Self.sequels(of: [head], mirror, connection)[head.id] ?? Sequel()
+        }
+    }
+
+    /// The same for many posts; those that stand alone are missing.
+    static func sequels(
+        of heads: [Post], _ mirror: String, _ connection: any StorageConnection
+    ) throws -> [PostID: Sequel] {
+        var sequels: [PostID: Sequel] = [:]
+        var ends = Dictionary(heads.map { ($0.id, (head: $0.id, last: $0)) }) { first, _ in first }
+        for _ in 0..<longestThread where !ends.isEmpty {
+            var next: [PostID: (head: PostID, last: Post)] = [:]
+            for (answered, answers) in try continuations(of: ends.values.map(\.last), mirror, connection) {
+                guard let end = ends[answered], let answer = answers.first else { continue }
+                sequels[end.head, default: Sequel()].parts.append(answer)
+                sequels[end.head]?.isChain = answers.count == 1
+                if answers.count == 1 { next[answer.id] = (end.head, answer) }
+            }
+            ends = next
+        }
+        for end in ends.values { sequels[end.head]?.isChain = false }
+        return sequels
+    }
+
+    /// The human's own answers to some of their posts that came soon, the oldest first.
+    private static func continuations(
+        of posts: [Post], _ mirror: String, _ connection: any StorageConnection
+    ) throws -> [PostID: [Post]] {
+        let known = Dictionary(posts.map { ($0.id, $0) }) { first, _ in first }
+        var found: [PostID: [Post]] = [:]
+        try PostRow.forEachPortion(of: posts.map(\.id)) { network, values in
+            let rows = try connection.query(
+                PostRow.selection + """
+                     WHERE mirror = \(mirror) AND network = \(network) AND reply_to_post IN \(list: values)
+                        AND is_reply = TRUE AND reply_to_author = author
+                    ORDER BY created_ms, post_id
+                    """)
+            for post in try rows.map(PostRow.post) {
+                guard let answered = post.replyTo?.post, let before = known[answered],
+                    (0...threadPause).contains(post.createdAt.timeIntervalSince(before.createdAt))
+                else { continue }
+                found[answered, default: []].append(post)
+            }
+        }
+        return found
+    }
+
+    /// Has the first posts judged anew of threads that some posts are parts of.
+    static func unjudgeHeads(
+        of posts: [Post], _ mirror: String, _ connection: any StorageConnection
+    ) throws {
+        var answered = Set(posts.filter { $0.replyTo?.author == $0.author }.compactMap { $0.replyTo?.post })
+        for _ in 0..<longestThread where !answered.isEmpty {
+            var above: Set<PostID> = []
+            try PostRow.forEachPortion(of: Array(answered)) { network, values in
+                let condition: SQL =
+                    "mirror = \(mirror) AND network = \(network) AND post_id IN \(list: values)"
+                try connection.execute(
+                    """
+                    UPDATE posts SET text_key = NULL, unfit = NULL, rules = ''
+                    WHERE \(condition) AND is_reply = FALSE AND rules <> ''
+                    """)
+                let rows = try connection.query(
+                    """
+                    SELECT network, reply_to_post FROM posts
+                    WHERE \(condition) AND is_reply = TRUE AND reply_to_author = author AND reply_to_post IS NOT NULL
+                    """)
+                for row in rows {
+                    guard let network = NetworkName(rawValue: try row.text("network")) else { continue }
+                    above.insert(PostID(network: network, value: try row.text("reply_to_post")))
+                }
+            }
+            answered = above
+        }
+    }
+}

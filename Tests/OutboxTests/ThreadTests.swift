@@ -1,0 +1,136 @@
+import Foundation
+import Outbox
+import Posts
+import Storage
+import Testing
+
+/// Threads as actions: one after the other, each only when the one before is out.
+@Suite struct ThreadTests {
+    private static let now = OutboxFixture.start
+    private static let first = "\(OutboxFixture.day)#1"
+
+    private static func wording(_ number: Int) -> Action.Wording {
+        Action.Wording(
+            source: PostID(network: .mastodon, value: "source-\(number)"), text: "part \(number)", language: "en",
+            visibility: .unlisted, pictures: number == 2 ? [Picture(alt: "a hill")] : [])
+    }
+
+    private func begin(_ outbox: OutboxFixture) async throws -> Action {
+        var wording = Self.wording(1)
+        wording.rest = [Action.Part(Self.wording(2)), Action.Part(Self.wording(3))]
+        let intent = Intent(
+            .post(Slot.Name(day: OutboxFixture.day, number: 1), wording), due: Self.now, expires: Self.now + 900)
+        return try await outbox.store.propose(intent, now: Self.now).action
+    }
+
+    /// Brings an action to an end as a network does.
+    private func end(_ action: Action, _ outcome: DeliveryOutcome, _ outbox: OutboxFixture) async throws -> Action {
+        let network = ScriptedDeliverer(outcomes: [outcome])
+        var ready = action
+        if let wording = action.wording {
+            ready.uploads = wording.pictures.indices.map {
+                Action.Upload(source: wording.source, place: $0, reference: "m", made: Self.now)
+            }
+        }
+        let given = ready
+        return try await Delivery(store: outbox.store, deliverer: network)
+            .deliver(action, now: { Self.now }) { _ in .ready(given) }
+    }
+
+    private func goOn(_ outbox: OutboxFixture) async throws -> [Action] {
+        try await outbox.store.continueThreads(now: Self.now + 60, grace: 900)
+    }
+
+    private func delivered(_ number: Int) -> DeliveryOutcome {
+        .delivered(remoteID: "uri-\(number)", remoteAddress: "\(number)")
+    }
+
+    @Test(arguments: OutboxFixture.Engine.allCases)
+    func eachPartFollowsTheOneBefore(_ engine: OutboxFixture.Engine) async throws {
+        let outbox = try await OutboxFixture(engine)
+        let head = try await begin(outbox)
+        #expect(head.wording?.rest.map(\.text) == ["part 2", "part 3"])
+        #expect(try await goOn(outbox).isEmpty)
+        _ = try await end(head, delivered(1), outbox)
+        let second = try #require(try await goOn(outbox).first)
+        #expect(second.subject == "\(Self.first)/2" && second.text == "part 2" && second.state == .planned)
+        #expect(second.parent == Action.Parent(post: "uri-1", address: "1"))
+        #expect(second.wording?.pictures.map(\.alt) == ["a hill"] && second.wording?.rest.map(\.text) == ["part 3"])
+        #expect(second.due == Self.now + 60 && second.expires == Self.now + 960 && second.key != head.key)
+        // Once is enough, and nothing follows what is not out.
+        #expect(try await goOn(outbox).isEmpty)
+        #expect(try await outbox.store.action(.post, subject: second.subject) == second)
+        _ = try await end(second, delivered(2), outbox)
+        let third = try #require(try await goOn(outbox).first)
+        #expect(third.subject == "\(Self.first)/3" && third.parent?.address == "2" && third.wording?.rest == [])
+        _ = try await end(third, delivered(3), outbox)
+        #expect(try await goOn(outbox).isEmpty)
+        #expect(try await outbox.store.slots(of: OutboxFixture.day).map(\.state) == [.done, .done, .done])
+    }
+
+    @Test(arguments: [DeliveryOutcome.refused(reason: "rejected"), .unknown(reason: "transport")])
+    func nothingFollowsWhatIsNotKnownToBeOut(_ outcome: DeliveryOutcome) async throws {
+        let outbox = try await OutboxFixture()
+        let head = try await begin(outbox)
+        let ended = try await end(head, outcome, outbox)
+        let next = try await goOn(outbox)
+        guard ended.state == .failed else {
+            #expect(ended.state == .sending && next.isEmpty)
+            return
+        }
+        #expect(next.map(\.state) == [.skipped] && next.map(\.reason) == [Action.Reason.threadEnded])
+        #expect(next.first?.wording?.rest == [] && next.first?.parent == nil)
+        #expect(try await goOn(outbox).isEmpty)
+    }
+
+    @Test func aPartThatIsLeftOutEndsTheRest() async throws {
+        let outbox = try await OutboxFixture()
+        _ = try await end(try await begin(outbox), delivered(1), outbox)
+        let second = try #require(try await goOn(outbox).first)
+        #expect(try await outbox.store.skip(second.id, now: Self.now + 61))
+        let third = try #require(try await goOn(outbox).first)
+        #expect(third.state == .skipped && third.reason == Action.Reason.threadEnded)
+        #expect(try await goOn(outbox).isEmpty)
+    }
+
+    @Test func aThreadThatNeverBeganLeavesNothing() async throws {
+        let outbox = try await OutboxFixture()
+        let head = try await begin(outbox)
+        #expect(try await outbox.store.skip(head.id, now: Self.now))
+        #expect(try await goOn(outbox).isEmpty)
+        #expect(try await outbox.store.slots(of: OutboxFixture.day).count == 1)
+    }
+
+    @Test func whoTakesAPartBackTakesBackWhatFollowsTheNewestFirst() async throws {
+        let outbox = try await OutboxFixture()
+        let head = try await end(try await begin(outbox), delivered(1), outbox)
+        let second = try await end(try #require(try await goOn(outbox).first), delivered(2), outbox)
+        let third = try #require(try await goOn(outbox).first)
+        let answers = try await outbox.store.askUndos([second.id], now: Self.now + 70)
+        #expect(answers == [second.id: .asked, third.id: .withheld])
+        #expect(try await goOn(outbox).isEmpty)
+        _ = try await outbox.store.askUndos([head.id], now: Self.now + 70)
+        let due = try await outbox.store.dueUndos(now: Self.now + 80)
+        #expect(Set(due.map(\.id)) == [head.id, second.id])
+        #expect(try await outbox.store.action(.post, subject: third.subject)?.state == .skipped)
+    }
+
+    /// A wish that comes between two parts is heard before the next is made.
+    @Test func nothingFollowsWhatIsToBeTakenBack() async throws {
+        let outbox = try await OutboxFixture()
+        let head = try await end(try await begin(outbox), delivered(1), outbox)
+        _ = try await outbox.store.askUndos([head.id], now: Self.now + 10)
+        #expect(try await goOn(outbox).isEmpty)
+        #expect(try await outbox.store.slots(of: OutboxFixture.day).count == 1)
+    }
+
+    @Test func anotherAccountDoesNotGoOn() async throws {
+        let outbox = try await OutboxFixture()
+        _ = try await end(try await begin(outbox), delivered(1), outbox)
+        let second = try #require(try await goOn(outbox).first)
+        try await outbox.storage.transaction { connection in
+            try OutboxStore.leaveUnsent(of: "m", on: connection, now: Self.now + 70)
+        }
+        #expect(try await outbox.store.action(.post, subject: second.subject)?.reason == "rebound")
+    }
+}
