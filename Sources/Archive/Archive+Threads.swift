@@ -2,8 +2,8 @@ import Foundation
 package import Posts
 import Storage
 
-/// Threads of the human's own: a post that answers nobody, and an answer to oneself after the other, each soon after the
-/// one before.
+/// Threads of the human's own: a post that answers nobody, and an answer to oneself after the other, each soon after
+/// the one before.
 extension Archive {
     /// How soon an answer to oneself goes on with a thread, in seconds; a later one is a post about an older one.
     static let threadPause: TimeInterval = 1_800
@@ -16,6 +16,8 @@ extension Archive {
         package var parts: [Post] = []
         /// False where the thread branches or is too long: then it cannot be told as one.
         package var isChain = true
+
+        package init() {}
     }
 
     /// What follows a post.
@@ -50,6 +52,8 @@ extension Archive {
     }
 
     /// The human's own answers to some of their posts that came soon, the oldest first.
+    ///
+    /// The plus before a column keeps SQLite from an index on that.
     private static func continuations(
         of posts: [Post], _ mirror: String, _ connection: any StorageConnection
     ) throws -> [PostID: [Post]] {
@@ -60,7 +64,7 @@ extension Archive {
                 PostRow.selection + """
                      WHERE mirror = \(mirror) AND network = \(network) AND reply_to_post IN \(list: values)
                         AND is_reply = TRUE AND reply_to_author = author
-                    ORDER BY created_ms, post_id
+                    ORDER BY +created_ms, post_id
                     """)
             for post in try rows.map(PostRow.post) {
                 guard let answered = post.replyTo?.post, let before = known[answered],

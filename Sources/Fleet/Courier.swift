@@ -74,7 +74,8 @@ package actor Courier {
         if action.state == .planned { decided.append(action) }
     }
 
-    /// Settles lost answers, marks what is too late, takes back what is unwanted, then sends what is due of these kinds.
+    /// Settles lost answers, marks what is too late, goes on with threads, takes back what is unwanted, then sends what
+    /// is due of these kinds.
     ///
     /// At most one post leaves a call, and after an outage few of the missed ones leave at all; see
     /// ``OutboxStore/spreadLate(_:now:)``.
@@ -90,8 +91,6 @@ package actor Courier {
     @discardableResult
     func deliverDue(_ kinds: [ActionKind], heard: Date? = .distantFuture) async throws -> Date? {
         try await passing {
-            // A part that is out may have been the last thing that a worker saw.
-            try await goOn()
             let attention = try await nextAttention(kinds)
             guard let attention, attention <= clock.now else {
                 // Credentials are verified again when that is due, also while nothing else is.
@@ -100,14 +99,8 @@ package actor Courier {
                 return attention
             }
             try await deliver(kinds, heard: heard)
-            try await goOn()
             return try await nextAttention(kinds)
         }
-    }
-
-    /// Makes actions of the next parts of threads.
-    private func goOn() async throws {
-        for action in try await store.continueThreads(now: clock.now, grace: planner.grace) { await log(action) }
     }
 
     /// Lets one call after the other send.
@@ -123,6 +116,8 @@ package actor Courier {
 
     private func deliver(_ kinds: [ActionKind], heard: Date?) async throws {
         for action in try await store.expire(now: clock.now) { await log(action) }
+        // A part that is out may have been the last thing that a worker saw.
+        for action in try await store.continueThreads(now: clock.now, grace: planner.grace) { await log(action) }
         guard try await bot.isOpen() else { return }
         for action in try await delivery.reconcile(now: { [clock] in clock.now }, allows: isAllowed) {
             await log(action)

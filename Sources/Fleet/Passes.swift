@@ -182,9 +182,10 @@ struct Passes: Sendable {
 
     private func keep(_ items: [ObservedPost], tries: Int) async throws -> [Postponed] {
         let posts = items.map(\.post)
-        _ = try await parts.archive.keep(posts, timeZone: parts.zone, limit: parts.configuration.archiveLimit)
+        let kept = try await parts.archive.keep(
+            posts, timeZone: parts.zone, limit: parts.configuration.archiveLimit)
         try await parts.hold.note(posts, now: parts.clock.now)
-        try await judge()
+        if kept.stored > 0 { try await judge() }
         return []
     }
 

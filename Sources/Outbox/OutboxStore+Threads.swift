@@ -31,11 +31,8 @@ extension OutboxStore {
         }
     }
 
-    /// What is over, however it ended, and has more to follow; a thread that never began needs no end.
-    private static let mayGoOn: SQL = """
-        rest IS NOT NULL AND (state IN ('done', 'undone', 'failed')
-            OR state IN ('skipped', 'expired') AND parent_address IS NOT NULL)
-        """
+    /// What is over, however it ended, and has more to follow.
+    static let mayGoOn: SQL = "rest IS NOT NULL AND state IN ('done', 'undone', 'failed', 'skipped', 'expired')"
 
     /// These actions, and what goes on from them: who takes a part of a thread back takes back what follows.
     func withContinuations(_ ids: [String], on connection: any StorageConnection) throws -> [String] {

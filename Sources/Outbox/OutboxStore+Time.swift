@@ -20,8 +20,8 @@ extension OutboxStore {
 
     /// When the next action wants attention, in one look at the table.
     ///
-    /// Of these kinds, what is to be sent or to be marked as expired; of all kinds, what nobody knows the outcome of and
-    /// what is to be taken back.
+    /// Of these kinds, what is to be sent or to be marked as expired; of all kinds, what nobody knows the outcome of,
+    /// what is to be taken back, and threads that go on.
     ///
     /// - Parameters:
     ///   - kinds: What is to be sent.
@@ -46,10 +46,13 @@ extension OutboxStore {
                 FROM actions WHERE mirror = \(mirror) AND state = 'sending') AS look_ms,
                 (SELECT MIN(next_attempt_ms) FROM actions
                 WHERE mirror = \(mirror) AND \(Self.unsettled) AND next_attempt_ms IS NOT NULL) AS sighting_ms,
-                \(nextUndo(at: now)) AS undo_ms
+                \(nextUndo(at: now)) AS undo_ms,
+                (SELECT MIN(CAST(\(now.milliseconds) AS BIGINT)) FROM actions
+                WHERE mirror = \(mirror) AND \(Self.mayGoOn)) AS thread_ms
             """)
         return try rows.first.flatMap { row in
-            try ["due_ms", "look_ms", "sighting_ms", "undo_ms"].compactMap { try row.optionalDate($0) }.min()
+            try ["due_ms", "look_ms", "sighting_ms", "undo_ms", "thread_ms"].compactMap { try row.optionalDate($0) }
+                .min()
         }
     }
 

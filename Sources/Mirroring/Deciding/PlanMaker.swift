@@ -245,12 +245,17 @@ struct TextPool {
         let choice = try await choose(from: shelf, at: minute, &generator)
         let rules = maker.judge.rules
         guard let choice, let post = try await maker.archive.post(choice.id),
-            case .success(let wording) = rules.wording(of: post, try await maker.archive.sequel(of: post))
+            case .success(let wording) = rules.wording(of: post, try await sequel(of: post))
         else { return (nil, Explanation("no archived post may be used at this time")) }
         taken.insert(choice.textKey)
         let why = choice.explanation
         let words = [why.description, shelf.concession].compactMap(\.self).joined(separator: "; ")
         return (wording, Explanation(words, pool: why.poolSize, windowMinutes: why.windowMinutes))
+    }
+
+    /// What follows a post that was chosen; where no threads are sent none that begins one was.
+    private func sequel(of post: Post) async throws -> Archive.Sequel {
+        maker.judge.rules.threads == .whole ? try await maker.archive.sequel(of: post) : Archive.Sequel()
     }
 
     /// What there is for one slot.
