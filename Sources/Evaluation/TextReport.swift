@@ -120,6 +120,7 @@ package struct TextEvaluator: Sendable {
     /// - Parameters:
     ///   - path: A zip, an extracted folder, JSON Lines, or `-` for standard input.
     ///   - labels: JSON Lines that say of texts whether they are fit; nil for none.
+    /// - Returns: What was found.
     /// - Throws: `ImportError`.
     package func evaluate(_ path: String, labels: String?) async throws -> TextReport {
         let executor = ThreadExecutor(name: "evaluation")

@@ -236,6 +236,12 @@ package actor Courier {
     /// can.
     private func reasonAgainstText(of action: Action) async throws -> String? {
         guard let wording = action.wording else { return Action.Reason.sourceGone }
+        // A person who pins a text has read it.
+        if action.kind == .post, !action.isPinned,
+            let reason = try await planner.unfitness(of: wording.source, at: clock.now)
+        {
+            return reason
+        }
         // A thread is begun only while all of it may be said; once it is, each part is looked at in its turn.
         let rest = action.parent == nil ? wording.rest : []
         for (source, hasPictures) in [(wording.source, !wording.pictures.isEmpty)]
@@ -249,8 +255,6 @@ package actor Courier {
     private func reasonAgainstText(from source: PostID, hasPictures: Bool) async throws -> String? {
         guard let post = try await archive.post(source) else { return Action.Reason.sourceGone }
         if let reason = try await planner.objection(to: post) { return reason }
-        // A person who pins a text has read it.
-        if !action.isPinned, let reason = try await planner.unfitness(of: id, at: clock.now) { return reason }
         if hasPictures, let reason = planner.refusalOfMedia(post)?.code { return reason }
         return switch try await originals.find(post) {
         case .kept: nil

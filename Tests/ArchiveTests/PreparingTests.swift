@@ -120,7 +120,7 @@ import Testing
         let windows = ["", "months 12", "weekdays 5", ""]
         while try await test.archive.prepareSome(
             version: "1", lastUse: "CAST(NULL AS BIGINT)",
-            { post in
+            { post, _ in
                 let number = Int(post.id.value.dropFirst()) ?? 0
                 return Archive.Preparation(
                     textKey: post.id.value, unfit: nil, length: 5,

@@ -103,18 +103,18 @@ import Testing
     @Test(arguments: ["off", "whole"]) func theFirstPostOfAThreadIsNotSaidAlone(rule: String) async throws {
         let (fixture, head) = try await start(on: rule == "off" ? .mastodon : .x, variables: ["THREADS": rule])
         await #expect(throws: PlanChanges.Obstacle.self) { _ = try await publish(head, fixture) }
-        let rules = TextRules(fixture.mirror.configuration, limits: .usual(of: .mastodon))
-        try await fixture.mirror.archive.prepare(by: rules, in: Sample.zone)
-        #expect(try await fixture.mirror.archive.unsent(longest: 500).unfit["thread-head"] == 1)
+        let judge = fixture.mirror.textJudge(zone: Sample.zone, limits: .usual(of: .mastodon))
+        try await fixture.mirror.archive.prepare(by: judge)
+        let unsent = try await fixture.mirror.archive.unsent(Archive.TextFilter(longest: 500))
+        #expect(unsent.unfit["thread-head"] == 1)
     }
 
     /// What a plan draws is said as what a person chooses is.
     @Test func aPlanDrawsAThreadAsOneText() async throws {
         let (fixture, head) = try await start(on: .mastodon)
         try await fixture.mirror.storage.execute("DELETE FROM posts WHERE post_id NOT LIKE '%/thread/%'")
-        let planner = PlanMaker(
-            archive: fixture.mirror.archive, store: fixture.mirror.outbox(lease: nil),
-            configuration: fixture.mirror.configuration, zone: Sample.zone, limits: .usual(of: .mastodon))
+        let planner = fixture.mirror.planMaker(
+            zone: Sample.zone, store: fixture.mirror.outbox(lease: nil), limits: .usual(of: .mastodon))
         var texts = try await TextPool(maker: planner, planned: [], now: fixture.clock.now)
         let minute = try #require(MinuteOfDay(clock: "12:00"))
         let wording = try #require(try await texts.next(at: minute, of: Sample.day).wording)

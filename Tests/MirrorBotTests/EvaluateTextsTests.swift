@@ -30,8 +30,8 @@ import Testing
     private struct Answer: Decodable {
         let schema: String
         let posts, fit, unfit, sometimes, problems: Int
-        let by_reason: [String: Int]
-        let precision, recall, pool_share: Double?
+        let byReason: [String: Int]
+        let precision, recall, poolShare: Double?
         let samples: [String: [[String: String]]]
     }
 
@@ -39,10 +39,12 @@ import Testing
         let path = try write(Self.lines.joined(separator: "\n"), to: "texts.jsonl")
         let ending = try await evaluate("--from", path, "--labels", path, "--json")
         #expect(ending.status == 0 && ending.error.contains("1 posts cannot be read"), "\(ending.error)")
-        let answer = try JSONDecoder().decode(Answer.self, from: Data(ending.output.utf8))
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        let answer = try decoder.decode(Answer.self, from: Data(ending.output.utf8))
         #expect(answer.schema == "mirror-bot/evaluate-texts/1" && answer.posts == 6)
         #expect(answer.fit == 2 && answer.unfit == 4 && answer.sometimes == 1)
-        #expect(answer.by_reason == ["time-bound": 2, "greeting-time": 1, "names-somebody": 1])
+        #expect(answer.byReason == ["time-bound": 2, "greeting-time": 1, "names-somebody": 1])
         // Of three that the rules find among the labelled ones a person finds two, and one more.
         #expect(answer.precision == 2.0 / 3 && answer.recall == 2.0 / 3)
         let plain = try await evaluate("--from", path, "--samples", "1")

@@ -137,6 +137,7 @@ package struct PlanMaker: Sendable {
     /// - Parameters:
     ///   - post: One of the archive.
     ///   - date: When it leaves.
+    /// - Returns: The stable name of the first rule that speaks against it.
     /// - Throws: The store's error.
     package func unfitness(of post: PostID, at date: Date) async throws -> String? {
         guard configuration.fitness != .off, let fitness = try await archive.fitness(of: post) else { return nil }

@@ -137,7 +137,10 @@ extension Archive {
 extension HumanMirror {
     /// Judges the human's texts by this mirror's settings.
     ///
-    /// - Parameter limits: What the bot's server takes; nil for what is usual on its network.
+    /// - Parameters:
+    ///   - zone: The human's time zone.
+    ///   - limits: What the bot's server takes; nil for what is usual on its network.
+    /// - Returns: The judge.
     package func textJudge(zone: TimeZone, limits: PublishingLimits? = nil) -> TextJudge {
         TextJudge(
             rules: TextRules(configuration, limits: limits ?? .usual(of: configuration.botNetwork)), zone: zone,
@@ -150,6 +153,7 @@ extension HumanMirror {
     ///   - zone: The human's time zone.
     ///   - store: Where plans are kept.
     ///   - limits: What the bot's server takes; nil for what is usual on its network.
+    /// - Returns: The maker.
     package func planMaker(zone: TimeZone, store: OutboxStore, limits: PublishingLimits? = nil) -> PlanMaker {
         PlanMaker(
             archive: archive, store: store, configuration: configuration,

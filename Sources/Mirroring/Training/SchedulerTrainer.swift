@@ -1,4 +1,5 @@
 import Archive
+import Conduct
 package import Foundation
 import Import
 package import Networks
