@@ -2,6 +2,7 @@
 
 -- The program that wrote a post, as an archive of X names it.
 ALTER TABLE posts ADD COLUMN client TEXT;
+CREATE INDEX posts_by_client ON posts (mirror, client) WHERE client IS NOT NULL;
 -- How much must be given up for the text to be used: 0 nothing, 1 it names a day, 2 it speaks to somebody, 3 it cannot be
 -- understood alone, or hurts.
 ALTER TABLE posts ADD COLUMN grade BIGINT NOT NULL DEFAULT 0;

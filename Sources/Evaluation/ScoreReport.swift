@@ -34,11 +34,45 @@ package struct ScoreReport: Encodable, Sendable {
     package let mirror: String
     package let scheduler: Part<ScheduleScores>
     package let classifier: Part<FavoriteScores>
+    package let texts: Part<TextScores>
 
-    package init(mirror: String, scheduler: Part<ScheduleScores>, classifier: Part<FavoriteScores>) {
+    package init(
+        mirror: String, scheduler: Part<ScheduleScores>, classifier: Part<FavoriteScores>,
+        texts: Part<TextScores> = .missing("they were not looked at")
+    ) {
         self.mirror = mirror
         self.scheduler = scheduler
         self.classifier = classifier
+        self.texts = texts
+    }
+}
+
+/// How many of the texts that may be posted do not stand for themselves, by the strict rules.
+package struct TextScores: Encodable, Equatable, Sendable {
+    /// Texts that may be posted as the mirror is set.
+    package let texts: Int
+    /// Those of them that strict rules refuse, always or at another time.
+    package let outOfPlace: Int
+    /// How many posts the human made on a day.
+    package let postsPerDay: Double
+
+    package init(texts: Int, outOfPlace: Int, postsPerDay: Double) {
+        (self.texts, self.outOfPlace, self.postsPerDay) = (texts, outOfPlace, postsPerDay)
+    }
+
+    /// The share of days on which one text at least is out of place, if each is as likely as the others; nil without
+    /// texts.
+    package var daysOutOfPlace: Double? {
+        texts > 0 ? 1 - pow(1 - Double(outOfPlace) / Double(texts), postsPerDay) : nil
+    }
+
+    private enum CodingKeys: CodingKey { case texts, outOfPlace, daysOutOfPlace }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(texts, forKey: .texts)
+        try container.encode(outOfPlace, forKey: .outOfPlace)
+        try container.encode(daysOutOfPlace, forKey: .daysOutOfPlace)
     }
 }
 
@@ -73,7 +107,28 @@ package struct ScoreReporter: Sendable {
         defer { executor.shutdown() }
         return ScoreReport(
             mirror: mirror.configuration.mirror, scheduler: try await scheduler(now: now, executor),
-            classifier: try await classifier(executor))
+            classifier: try await classifier(executor), texts: try await texts())
+    }
+
+    private func texts() async throws -> ScoreReport.Part<TextScores> {
+        guard zone != nil else { return .missing("\(try await mirror.missingTimeZone())") }
+        let strict = try await mirror.unsentTexts(.strict)
+        guard strict.unjudged == 0 else {
+            return .missing("\(strict.unjudged) texts are not judged yet; run mirror-bot plan")
+        }
+        let fit = strict.fit + strict.sometimes.values.reduce(0, +)
+        var mode = mirror.configuration.fitness
+        if mode == .strict, fit < TextJudge.fewest { mode = .loose }
+        let used = try await mirror.unsentTexts(mode)
+        let texts = used.fit + used.sometimes.values.reduce(0, +)
+        guard texts > 0 else { return .missing("no text may be posted by itself") }
+        let times = try await mirror.archive.scheduleRows()
+        // The archive's own days: an old one says nothing of those since.
+        let days = times.last.flatMap { last in times.first.map { last.day.days(since: $0.day) + 1 } } ?? 1
+        return .measured(
+            TextScores(
+                texts: texts, outOfPlace: texts - (mode == .off ? strict.fit : fit),
+                postsPerDay: Double(times.count) / Double(max(days, 1))))
     }
 
     private func scheduler(now: Date, _ executor: ThreadExecutor) async throws -> ScoreReport.Part<ScheduleScores> {

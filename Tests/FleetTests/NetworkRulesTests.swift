@@ -198,7 +198,8 @@ import Testing
             (.mastodon, "", "#cats and aoi: https://example.org/1"), (.mastodon, "off", nil), (.bluesky, "off", nil),
             (.bluesky, "on", "#cats and aoi: https://example.org/1"),
         ] {
-            let paper = try await PaperMirror(bot: network, human: .mastodon, variables: ["LINKS": links])
+            let paper = try await PaperMirror(
+                bot: network, human: .mastodon, variables: ["LINKS": links, "FITNESS": "off"])
             let human = AccountID(network: .mastodon, value: "human")
             let date = PaperMirror.now - 40 * 86_400
             try await paper.archive([

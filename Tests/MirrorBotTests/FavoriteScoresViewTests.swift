@@ -107,4 +107,16 @@ import Testing
             #expect(Printable.width(line) <= max(columns, 50), "\(line)")
         }
     }
+
+    @Test(arguments: [
+        (0, 2.0, "no text that may be posted looks out of place to the rules, which miss some (docs/measures.md)"),
+        (10, 2.0, "the texts of one day in 50 would look out of place"),
+        (100, 3.0, "the texts of one day in 4 would look out of place"),
+        (900, 4.0, "the texts of most days would look out of place: FITNESS=strict keeps them out"),
+    ])
+    func saysInPlainWordsOnHowManyDaysATextIsOutOfPlace(number: Int, postsPerDay: Double, words: String) {
+        let scores = TextScores(texts: 1_000, outOfPlace: number, postsPerDay: postsPerDay)
+        #expect(ScoreView.textsInWords(.measured(scores)) == words)
+        #expect(ScoreView.textsInWords(.missing("nothing")) == nil)
+    }
 }

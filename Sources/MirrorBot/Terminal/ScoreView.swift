@@ -8,7 +8,10 @@ import Schedule
 enum ScoreView {
     static func lines(_ report: ScoreReport, terminal: Terminal) -> [String] {
         var lines = [terminal.bold("mirror \(report.mirror)") + "  on a part of its own past that it had not seen"]
-        lines += [favoritesInWords(report.classifier.scores)].compactMap(\.self).map { "  " + $0 } + [""]
+        lines +=
+            [favoritesInWords(report.classifier.scores), textsInWords(report.texts)].compactMap(\.self)
+            .flatMap { FigureGroup.wrapped(Printable.line($0), columns: max(20, terminal.columns - 2)) }
+            .map { "  " + $0 } + [""]
         switch report.scheduler {
         case .measured(let scores): lines += schedule(scores, terminal)
         case .missing(let reason): lines += missing("posting times", reason, terminal)
@@ -51,6 +54,18 @@ enum ScoreView {
         guard share > 0.03 else { return "hardly any favorite is right" }
         let nearest = shares.min { abs($0.share - share) < abs($1.share - share) }
         return "about \(nearest?.words ?? "some") favorites are right"
+    }
+
+    /// On how many days a text would look out of place, as one would say it, and what that is told by.
+    static func textsInWords(_ part: ScoreReport.Part<TextScores>) -> String? {
+        guard case .measured(let scores) = part, let share = scores.daysOutOfPlace else { return nil }
+        guard share > 0.000_5 else {
+            return "no text that may be posted looks out of place to the rules, which miss some (docs/measures.md)"
+        }
+        guard share < 0.5 else {
+            return "the texts of most days would look out of place: FITNESS=strict keeps them out"
+        }
+        return "the texts of one day in \(Int((1 / share).rounded())) would look out of place"
     }
 
     /// Of fewer favorites no share is told.

@@ -197,9 +197,6 @@ struct TextPool {
     /// How often is drawn from a window before all is looked through; nearly always the first draw does.
     private static let draws = 40
 
-    /// With fewer texts than these that are fit, what is less so does too, step by step.
-    static let fewest = 30
-
     private let maker: PlanMaker
     private let chooser: TextChooser
     private let now: Date
@@ -279,18 +276,19 @@ struct TextPool {
             }.sorted()
         }
         var minutes = sum(grade, filter.windows)
-        while grade < FitnessMode.loose.grade, minutes.reduce(0, +) < Self.fewest {
-            grade = Fitness.Grade(rawValue: grade.rawValue + 1) ?? .broken
-            minutes = sum(grade, filter.windows)
+        for next in [Fitness.Grade.ofItsTime, FitnessMode.loose.grade] where next > grade {
+            let more = sum(next, filter.windows)
+            guard minutes.reduce(0, +) < TextJudge.fewest, more != minutes else { continue }
+            (grade, minutes) = (next, more)
         }
         filter.grade = grade.rawValue
         let concession: String? =
             switch grade {
             case mode.grade: nil
             case .fit, .ofItsTime:
-                "with fewer than \(Self.fewest) that stand for themselves, also of those that name a day"
+                "with fewer than \(TextJudge.fewest) that stand for themselves, also of those that name a day"
             case .addressed, .broken:
-                "with fewer than \(Self.fewest) that stand for themselves, also of those that name a day or speak to somebody"
+                "with fewer than \(TextJudge.fewest) that stand for themselves, also of those that name a day or speak to somebody"
             }
         return Shelf(filter: filter, counts: minutes, concession: concession)
     }
@@ -319,16 +317,16 @@ struct TextPool {
                 if let choice { return choice }
             }
         }
-        let lost = candidates(try await archive.textsOfLostTimes(shelf.filter))
-        let choice = chooser.choose(
-            from: lost, at: minute, within: 720, now: now, excluding: taken, generator: &generator)
-        if let choice { return choice }
-        // Nothing is both old enough and unused: who is the lesser evil is told by all of them.
         var young = shelf.filter
         young.end = .distantFuture
-        let all = try await archive.texts(in: minute.ranges(within: 720), young) + archive.textsOfLostTimes(young)
-        return chooser.choose(
-            from: candidates(all), at: minute, now: now, excluding: taken, generator: &generator)
+        let lost = candidates(try await archive.textsOfLostTimes(young))
+        let choice = chooser.choose(
+            from: lost.filter { ($0.createdAt ?? .distantPast) <= filter.end }, at: minute, within: 720, now: now,
+            excluding: taken, generator: &generator)
+        if let choice { return choice }
+        // Nothing is both old enough and unused: who is the lesser evil is told by all of them.
+        let known = candidates(try await archive.texts(in: minute.ranges(within: 720), young))
+        return chooser.choose(from: known + lost, at: minute, now: now, excluding: taken, generator: &generator)
     }
 
     /// Draws a text that may be used, each as likely as the others; nil if that does not happen soon.

@@ -25,6 +25,9 @@ package enum FitnessMode: String, CaseIterable, Sendable {
 /// Finds out, before there is a plan, what the human's texts are good for: whether they may be sent, and whether they stand
 /// for themselves.
 package struct TextJudge: Sendable {
+    /// With fewer texts than these that are fit, what is less so does too, step by step.
+    package static let fewest = 30
+
     /// What may be sent, and in what form.
     var rules: TextRules
     /// The human's, in which days and years are counted.
