@@ -256,7 +256,7 @@ import Testing
 
     @Test func leavesOutLinksWhenTheyAreSwitchedOff() async throws {
         let text = { (number: Int) in
-            number % 2 == 0 ? "Read https://example.org/\(number) slowly" : "Thought \(number) on tea"
+            number % 2 == 0 ? "Read slowly how tea grows: https://example.org/\(number)" : "Thought \(number) on tea"
         }
         let off = try await desk(texts: 150, variables: ["LINKS": "off"], text: text).slots(ofDays: 10)
         let on = try await desk(texts: 150, text: text).slots(ofDays: 10)
