@@ -219,14 +219,13 @@ extension Archive {
     ///
     /// - Throws: The store's error.
     package func isPrepared(by beginning: String) async throws -> Bool {
+        let own: SQL = "SELECT rules FROM posts WHERE mirror = \(mirror) AND is_reply = FALSE"
         let rows = try await storage.query(
             """
-            SELECT COALESCE(MIN(rules), '') AS first, COALESCE(MAX(rules), '') AS last
-            FROM posts WHERE mirror = \(mirror) AND is_reply = FALSE
+            SELECT (\(own) ORDER BY rules LIMIT 1) AS first, (\(own) ORDER BY rules DESC LIMIT 1) AS last
             """)
-        guard let row = rows.first else { return true }
-        let first = try row.text("first")
-        return try first == row.text("last") && first.hasPrefix(beginning)
+        guard let first = try rows.first?.optionalText("first") else { return true }
+        return try first == rows.first?.optionalText("last") && first.hasPrefix(beginning)
     }
 
     /// The posts whose author's program is known.

@@ -20,6 +20,10 @@ import Testing
     private static let readers = [
         // How many texts each minute has: once a plan, from an index alone.
         "GROUP BY minute",
+        // Which programs post by themselves, from those that an archive names: when texts are judged.
+        "SELECT client, text FROM posts",
+        // The first and the last of an index.
+        "ORDER BY rules LIMIT 1) AS first",
         // A row a day: once a plan.
         "FROM posting_days",
         // What the counts are made of, when they are made anew.
