@@ -47,8 +47,10 @@ package struct ScheduleEvaluation: Sendable {
         let histogram = Self.logLikelihood(of: split.testing, PlainProfile.histogram(of: split.training))
         let kernel = Self.logLikelihood(of: split.testing, PlainProfile.kernel(of: split.training))
         let heldOut = Rhythm(of: split.testing, on: models.days)
-        let bot = simulated(models, name: name, heldOut)
+        let lives = simulated(models, name: name)
+        let bot = Rhythm.Distance.mean(of: lives.map { $0.distance(to: heldOut) })
         let human = Rhythm(of: preceding, on: precedingDays).distance(to: heldOut)
+        let ahead = DayAhead(times, configuration)
         return ScheduleScores([
             .trainingPosts: Double(split.training.count), .testedPosts: Double(split.testing.count),
             .logLikelihood: model, .histogramLogLikelihood: histogram, .kernelLogLikelihood: kernel,
@@ -58,6 +60,10 @@ package struct ScheduleEvaluation: Sendable {
             .dailyCounts: bot.dailyCounts, .humanDailyCounts: human.dailyCounts,
             .gaps: bot.gaps, .humanGaps: human.gaps,
             .firstPost: bot.firstMinutes, .humanFirstPost: human.firstMinutes,
+            .autocorrelation: Rhythm.meanAutocorrelation(of: lives), .humanAutocorrelation: heldOut.autocorrelation,
+            .weekTotals: bot.weekTotals, .humanWeekTotals: human.weekTotals,
+            .dayAhead: ahead?.spells.nats, .plainDayAhead: ahead?.plain.nats,
+            .dayAheadError: ahead?.spells.error, .plainDayAheadError: ahead?.plain.error,
         ])
     }
 
@@ -72,17 +78,17 @@ package struct ScheduleEvaluation: Sendable {
         posts.reduce(0) { $0 + log(profile[$1.minute.value]) } / Double(posts.count)
     }
 
-    /// How far the days are that the bot would have lived: the mean over the repetitions.
+    /// The days that the bot would have lived, once for each repetition.
     ///
     /// Each repetition is compared on its own, for the human's floor is one
     /// sample too; all of them together would look smoother than any person.
-    private func simulated(_ models: FrozenModels, name: String, _ heldOut: Rhythm) -> Rhythm.Distance {
-        guard let first = models.days.first else { return Rhythm.Distance() }
-        return .mean(
-            of: (0..<repetitions).map { repetition in
-                let seed = PlanSeed.plan(mirror: name, day: first, seed: "evaluation \(repetition)")
-                return models.simulated(seed: seed).distance(to: heldOut)
-            })
+    private func simulated(_ models: FrozenModels, name: String) -> [Rhythm] {
+        guard let first = models.days.first else { return [] }
+        var known = FrozenModels.KnownCounts()
+        return (0..<repetitions).map { repetition in
+            models.simulated(
+                seed: PlanSeed.plan(mirror: name, day: first, seed: "evaluation \(repetition)"), &known)
+        }
     }
 }
 
@@ -151,15 +157,8 @@ package struct HeldOutSplit: Equatable, Sendable {
 }
 
 /// The models of days in a row that come after everything that was learned.
-///
-/// Most days share theirs with all other days of the same weekday, so a
-/// thousand of them cost little more than seven.
 struct FrozenModels {
-    private struct Kind: Hashable {
-        let weekday: Int
-        let missing: [MinuteOfDay]
-    }
-
+    private let history: PostingHistory
     private let firstDay: LocalDay
     /// Nil for a day that the zone skips.
     private let models: [DayModel?]
@@ -170,17 +169,10 @@ struct FrozenModels {
     ///   - firstDay: The first of the days.
     ///   - count: The number of days.
     init(planner: DayPlanner, zone: TimeZone?, firstDay: LocalDay, count: Int) {
-        var known: [Kind: DayModel] = [:]
+        var known = DayModels(planner: planner, zone: zone)
+        history = planner.history
         self.firstDay = firstDay
-        models = (0..<count).map { offset in
-            let day = firstDay.advanced(by: offset)
-            let minutes = zone.map { LocalDayMinutes(day, in: $0) }
-            if let minutes, minutes.count == 0 { return nil }
-            let kind = Kind(weekday: day.weekday, missing: minutes?.missing ?? [])
-            let model = known[kind] ?? planner.model(for: day, missing: Set(kind.missing))
-            known[kind] = model
-            return model
-        }
+        models = (0..<count).map { known.model(for: firstDay.advanced(by: $0)) }
     }
 
     /// The days that there are, ascending.
@@ -196,10 +188,38 @@ struct FrozenModels {
         return sum / Double(posts.count)
     }
 
-    /// The days as a bot lives them.
-    func simulated(seed: UInt64) -> Rhythm {
+    /// What numbers of posts are drawn from, by weekday and the days before: the same comes again and again.
+    struct KnownCounts {
+        /// Some dozen megabytes.
+        private static let most = 2_000_000
+        private var known: [Int: [RecentDays: DayCountDistribution]] = [:]
+        private var size = 0
+
+        mutating func counts(
+            of model: DayModel, on day: LocalDay, after recent: RecentDays
+        ) -> DayCountDistribution {
+            if let found = known[day.weekday]?[recent] { return found }
+            let counts = model.counts.distribution(after: recent)
+            size += counts.counts.count
+            if size > Self.most { (known, size) = ([:], counts.counts.count) }
+            known[day.weekday, default: [:]][recent] = counts
+            return counts
+        }
+    }
+
+    /// The days as a bot lives them: each begins in the state that its own days before it left.
+    func simulated(seed: UInt64, _ known: inout KnownCounts) -> Rhythm {
         var generator = SplitMix64(seed: seed)
-        return Rhythm(days: models.compactMap { $0?.minutes(using: &generator) })
+        var planned: [LocalDay: Int] = [:]
+        var days: [[MinuteOfDay]] = []
+        for (offset, model) in models.enumerated() {
+            guard let model else { continue }
+            let day = firstDay.advanced(by: offset)
+            let recent = history.recentDays(before: day, planned: planned)
+            days.append(model.minutes(from: known.counts(of: model, on: day, after: recent), using: &generator))
+            planned[day] = days[days.count - 1].count
+        }
+        return Rhythm(days: days)
     }
 }
 

@@ -30,6 +30,8 @@ package struct ScheduleReport: Encodable, Sendable {
     package private(set) var schema = "mirror-bot/evaluate-scheduler/1"
     /// The zone in which the times were read; nil for the offset of each.
     package private(set) var timeZone: String?
+    /// The version of the model by which days are drawn.
+    package private(set) var model = DayPlanner.modelVersion
     /// How often the held-out days were simulated.
     package private(set) var repetitions = ScheduleEvaluation.usualRepetitions
     package private(set) var authors: [Row] = []
@@ -68,7 +70,7 @@ package struct ScheduleReport: Encodable, Sendable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case schema
+        case schema, model
         case timeZone = "time_zone"
         case repetitions, authors, median
         case leftOut = "left_out"
@@ -78,6 +80,7 @@ package struct ScheduleReport: Encodable, Sendable {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(schema, forKey: .schema)
         try container.encode(timeZone, forKey: .timeZone)
+        try container.encode(model, forKey: .model)
         try container.encode(repetitions, forKey: .repetitions)
         try container.encode(authors, forKey: .authors)
         try container.encode(median, forKey: .median)

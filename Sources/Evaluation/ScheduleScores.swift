@@ -31,6 +31,22 @@ package enum ScheduleMeasure: String, CaseIterable, Sendable {
     case firstPost = "ks_first_post"
     /// The same distance of the human's preceding period.
     case humanFirstPost = "human_ks_first_post"
+    /// How alike neighbouring simulated days are: the correlation of a day's number of posts with the next day's.
+    case autocorrelation = "autocorrelation"
+    /// The same of the held-out days.
+    case humanAutocorrelation = "human_autocorrelation"
+    /// The distance of simulated from held-out days: Kolmogorov–Smirnov, the number of posts of seven days in a row.
+    case weekTotals = "ks_week_totals"
+    /// The same distance of the human's preceding period.
+    case humanWeekTotals = "human_ks_week_totals"
+    /// ln(chance of a day's number of posts) one day ahead, the mean over the last days; nearer to 0 is better.
+    case dayAhead = "day_ahead_nats"
+    /// The same of a model that knows no quiet and busy spells.
+    case plainDayAhead = "day_ahead_nats_plain"
+    /// How far off the number of posts is told one day ahead, in posts: the continuous ranked probability score.
+    case dayAheadError = "day_ahead_crps"
+    /// The same of a model that knows no quiet and busy spells.
+    case plainDayAheadError = "day_ahead_crps_plain"
 }
 
 /// The measures of one author's schedule, or the medians of several.
@@ -93,6 +109,10 @@ package struct Rhythm: Equatable, Sendable {
     package let gaps: Frequencies
     /// The minute of the first post of each day that has one.
     package let firstMinutes: Frequencies
+    /// The number of posts of each seven days in a row.
+    package let weekTotals: Frequencies
+    /// The correlation of each day's number of posts with the next day's: 0 if all are the same, nil for one day or none.
+    package let autocorrelation: Double?
 
     /// - Parameter days: The minutes of each day's posts, ascending; an empty list for a day without posts.
     package init(days: [[MinuteOfDay]]) {
@@ -100,6 +120,29 @@ package struct Rhythm: Equatable, Sendable {
         gaps = Frequencies(
             days.lazy.flatMap { minutes in zip(minutes, minutes.dropFirst()).map { max(1, $1.value - $0.value) } })
         firstMinutes = Frequencies(days.lazy.compactMap { $0.first?.value })
+        let counts = days.map(\.count)
+        weekTotals = Frequencies((0..<max(0, counts.count - 6)).lazy.map { counts[$0..<$0 + 7].reduce(0, +) })
+        autocorrelation = counts.count < 2 ? nil : Self.correlation(counts.dropLast(), counts.dropFirst())
+    }
+
+    /// Pearson's correlation of two rows of the same length; 0 where one of them does not vary.
+    private static func correlation(_ first: some Collection<Int>, _ second: some Collection<Int>) -> Double {
+        let count = Double(first.count)
+        let means = (Double(first.reduce(0, +)) / count, Double(second.reduce(0, +)) / count)
+        var (products, squares) = (0.0, (0.0, 0.0))
+        for (one, other) in zip(first, second) {
+            let (left, right) = (Double(one) - means.0, Double(other) - means.1)
+            products += left * right
+            squares = (squares.0 + left * left, squares.1 + right * right)
+        }
+        let scale = (squares.0 * squares.1).squareRoot()
+        return scale > 0 ? products / scale : 0
+    }
+
+    /// The mean of the autocorrelations of some rhythms; nil if none has one.
+    package static func meanAutocorrelation(of rhythms: [Rhythm]) -> Double? {
+        let values = rhythms.compactMap(\.autocorrelation)
+        return values.isEmpty ? nil : values.reduce(0, +) / Double(values.count)
     }
 
     /// - Parameters:
@@ -118,11 +161,16 @@ package struct Rhythm: Equatable, Sendable {
         package var gaps: Double?
         /// Kolmogorov–Smirnov distance of the minute of the day's first post.
         package var firstMinutes: Double?
+        /// Kolmogorov–Smirnov distance of the number of posts of seven days in a row.
+        package var weekTotals: Double?
 
-        package init(dailyCounts: Double? = nil, gaps: Double? = nil, firstMinutes: Double? = nil) {
+        package init(
+            dailyCounts: Double? = nil, gaps: Double? = nil, firstMinutes: Double? = nil, weekTotals: Double? = nil
+        ) {
             self.dailyCounts = dailyCounts
             self.gaps = gaps
             self.firstMinutes = firstMinutes
+            self.weekTotals = weekTotals
         }
 
         /// The mean of some distances, each part over those that have it.
@@ -132,7 +180,8 @@ package struct Rhythm: Equatable, Sendable {
                 return values.isEmpty ? nil : values.reduce(0, +) / Double(values.count)
             }
             return Distance(
-                dailyCounts: mean(\.dailyCounts), gaps: mean(\.gaps), firstMinutes: mean(\.firstMinutes))
+                dailyCounts: mean(\.dailyCounts), gaps: mean(\.gaps), firstMinutes: mean(\.firstMinutes),
+                weekTotals: mean(\.weekTotals))
         }
     }
 
@@ -141,7 +190,8 @@ package struct Rhythm: Equatable, Sendable {
         Distance(
             dailyCounts: dailyCounts.totalVariation(to: other.dailyCounts),
             gaps: gaps.kolmogorovSmirnovDistance(to: other.gaps),
-            firstMinutes: firstMinutes.kolmogorovSmirnovDistance(to: other.firstMinutes))
+            firstMinutes: firstMinutes.kolmogorovSmirnovDistance(to: other.firstMinutes),
+            weekTotals: weekTotals.kolmogorovSmirnovDistance(to: other.weekTotals))
     }
 }
 

@@ -346,8 +346,11 @@ package struct StoredPlan: Equatable, Sendable {
     package var timeZone: String
     package var seed: String
     package var made: Date
+    /// The version of the model that drew it: together with the seed it tells which plan that was.
+    package var model: Int
 
-    package init(day: LocalDay, timeZone: String, seed: String, made: Date) {
+    package init(day: LocalDay, timeZone: String, seed: String, made: Date, model: Int = 1) {
         (self.day, self.timeZone, self.seed, self.made) = (day, timeZone, seed, made)
+        self.model = model
     }
 }

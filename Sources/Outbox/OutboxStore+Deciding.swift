@@ -15,9 +15,9 @@ extension OutboxStore {
         try await write { connection in
             let inserted = try connection.execute(
                 """
-                INSERT INTO plans (mirror, local_day, time_zone, seed, slots, made_ms)
+                INSERT INTO plans (mirror, local_day, time_zone, seed, slots, made_ms, model)
                 VALUES (\(mirror), \(plan.day.description), \(plan.timeZone), \(plan.seed), \(slots.count),
-                    \(plan.made.milliseconds))
+                    \(plan.made.milliseconds), \(plan.model))
                 ON CONFLICT (mirror, local_day) DO NOTHING
                 """)
             guard inserted == 1 else { return false }

@@ -63,17 +63,19 @@ extension OutboxStore {
     /// - Parameters:
     ///   - plan: The day, and what it was drawn from now.
     ///   - slots: The new slots, whose numbers no other slot of the day has.
+    ///   - kept: How many slots of the day stay beside them.
     ///   - now: Recorded with the change.
     /// - Returns: How many slots were taken out; nil if somebody else has numbered slots of that day meanwhile, and
     ///   nothing was changed.
     /// - Throws: The store's error.
-    package func replan(_ plan: StoredPlan, slots: [Intent], now: Date) async throws -> Int? {
+    package func replan(_ plan: StoredPlan, slots: [Intent], besides kept: Int, now: Date) async throws -> Int? {
         do {
             return try await storage.transaction { connection in
                 let before = try takeOut(plan.day, now: now, on: connection)
                 try connection.execute(
                     """
-                    UPDATE plans SET seed = \(plan.seed), slots = \(slots.count), made_ms = \(plan.made.milliseconds)
+                    UPDATE plans SET seed = \(plan.seed), slots = \(kept + slots.count),
+                        made_ms = \(plan.made.milliseconds), model = \(plan.model)
                     WHERE mirror = \(mirror) AND local_day = \(plan.day.description)
                     """)
                 let added = slots.map { Action($0, of: mirror, at: now) }

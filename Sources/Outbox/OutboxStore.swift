@@ -75,13 +75,32 @@ extension OutboxStore {
     package func plan(for day: LocalDay) async throws -> StoredPlan? {
         let rows = try await storage.query(
             """
-            SELECT time_zone, seed, made_ms FROM plans WHERE mirror = \(mirror) AND local_day = \(day.description)
+            SELECT time_zone, seed, made_ms, model FROM plans
+            WHERE mirror = \(mirror) AND local_day = \(day.description)
             """)
         return try rows.first.map { row in
             StoredPlan(
                 day: day, timeZone: try row.text("time_zone"), seed: try row.text("seed"),
-                made: try row.date("made_ms"))
+                made: try row.date("made_ms"), model: try row.int("model"))
         }
+    }
+
+    /// With how many slots each day was planned, whatever became of them; days without a plan are missing.
+    ///
+    /// - Parameter days: The days to look at, some hundred at most.
+    /// - Returns: The number of slots by day.
+    /// - Throws: The store's error.
+    package func slotCounts(of days: Range<LocalDay>) async throws -> [LocalDay: Int] {
+        let rows = try await storage.query(
+            """
+            SELECT local_day, slots FROM plans
+            WHERE mirror = \(mirror) AND local_day >= \(days.lowerBound.description)
+                AND local_day < \(days.upperBound.description)
+            """)
+        let counts = try rows.compactMap { row in
+            try LocalDay(row.text("local_day")).map { ($0, max(0, try row.int("slots"))) }
+        }
+        return Dictionary(counts, uniquingKeysWith: { first, _ in first })
     }
 
     /// The slots of a day in order of their time.

@@ -7,6 +7,11 @@ package import Posts
 /// differ in the last bit between machines, so the plan that was stored
 /// counts, not one drawn again.
 package struct DayPlanner: Sendable {
+    /// Raised when the same history and seed give another plan: 2 since quiet and busy spells are known.
+    package static let modelVersion = 2
+    /// How many days before a day are previewed to know the state in which it begins.
+    package static let longestPreview = 366
+
     package let history: PostingHistory
     package let configuration: ScheduleConfiguration
     /// How closely slots may follow one another; the same for every day.
@@ -26,21 +31,50 @@ package struct DayPlanner: Sendable {
     ///   - mirror: The mirror's name, from which the draws are seeded.
     ///   - seed: What an operator adds to get other draws.
     ///   - firstNumber: The number of the first slot; more than 1 when a day is planned anew.
+    ///   - recent: The days before, see ``recentDays(before:planned:from:in:mirror:)``.
     /// - Returns: The plan, possibly without slots; nil if the archive tells nothing or the zone skips that day.
     package func plan(
-        for day: LocalDay, in zone: TimeZone, mirror: String, seed: String? = nil, firstNumber: Int = 1
+        for day: LocalDay, in zone: TimeZone, mirror: String, seed: String? = nil, firstNumber: Int = 1,
+        after recent: RecentDays = .unknown
     ) -> DayPlan? {
         let minutes = LocalDayMinutes(day, in: zone)
         guard !history.isEmpty, minutes.count > 0 else { return nil }
         let seedValue = PlanSeed.plan(mirror: mirror, day: day, seed: seed)
         var generator = SplitMix64(seed: seedValue)
-        let slots = model(for: day, missing: Set(minutes.missing)).minutes(using: &generator)
+        let slots = model(for: day, missing: Set(minutes.missing)).minutes(after: recent, using: &generator)
             .compactMap { minute in minutes.date(of: minute).map { (minute, $0) } }
             .enumerated()
             .map { offset, time in
                 Slot(name: Slot.Name(day: day, number: firstNumber + offset), minute: time.0, due: time.1)
             }
         return DayPlan(day: day, timeZoneIdentifier: zone.identifier, seed: seedValue, slots: slots)
+    }
+
+    /// The days just before `day`, as the human or the bot lived them or will.
+    ///
+    /// - Parameters:
+    ///   - day: The day to plan.
+    ///   - planned: With how many slots days after the history were planned.
+    ///   - today: The first day that will still get a plan if it has none: such days are previewed, the earlier ones
+    ///     first, ``longestPreview`` of them at most.
+    ///   - zone: The human's time zone.
+    ///   - mirror: The mirror's name.
+    /// - Returns: What is known; ``RecentDays/unknown`` where it would not matter.
+    package func recentDays(
+        before day: LocalDay, planned: [LocalDay: Int], from today: LocalDay, in zone: TimeZone, mirror: String
+    ) -> RecentDays {
+        guard history.knowsSpells(configuration) else { return .unknown }
+        var (counts, models) = (planned, DayModels(planner: self, zone: zone))
+        var next = max(today, history.asOf.advanced(by: 1), day.advanced(by: -Self.longestPreview))
+        while next < day {
+            if counts[next] == nil, let model = models.model(for: next) {
+                var generator = SplitMix64(seed: PlanSeed.plan(mirror: mirror, day: next))
+                let recent = history.recentDays(before: next, planned: counts)
+                counts[next] = model.minutes(after: recent, using: &generator).count
+            }
+            next = next.advanced(by: 1)
+        }
+        return history.recentDays(before: day, planned: counts)
     }
 
     /// What the slots of `day` are drawn from.
@@ -51,7 +85,7 @@ package struct DayPlanner: Sendable {
     /// - Returns: The model, the same for every day of the same weekday that lacks the same minutes.
     package func model(for day: LocalDay, missing: Set<MinuteOfDay> = []) -> DayModel {
         DayModel(
-            counts: history.countDistribution(for: day, configuration: configuration),
+            counts: history.counts(for: day, configuration: configuration),
             sampler: SlotSampler(
                 distribution: history.distribution(for: day, configuration: configuration, missing: missing),
                 bursts: bursts, minimumGapMinutes: configuration.minimumGapMinutes),
@@ -73,10 +107,10 @@ package struct DayPlan: Equatable, Sendable {
 /// What a day's slots are drawn from: how many there are, and when.
 ///
 /// Only the day's weekday and the minutes it lacks matter, so days that have
-/// these in common share a model.
+/// these in common share a model; the days before it come in when it is drawn.
 package struct DayModel: Sendable {
     /// How many posts the day gets.
-    package let counts: DayCountDistribution
+    package let counts: DayCountModel
     /// When they are.
     package let sampler: SlotSampler
     /// The most slots of the day.
@@ -84,10 +118,48 @@ package struct DayModel: Sendable {
 
     /// Draws the day's minutes, ascending: first the number of posts, then their places.
     ///
-    /// - Parameter generator: Gives the random numbers; a plan's comes from ``PlanSeed``.
+    /// - Parameters:
+    ///   - recent: The days before.
+    ///   - generator: Gives the random numbers; a plan's comes from ``PlanSeed``.
     /// - Returns: The minutes; none on a day without posts.
-    package func minutes(using generator: inout SplitMix64) -> [MinuteOfDay] {
+    package func minutes(
+        after recent: RecentDays = .unknown, using generator: inout SplitMix64
+    ) -> [MinuteOfDay] {
+        minutes(from: counts.distribution(after: recent), using: &generator)
+    }
+
+    /// The same where it is known what the number of posts is drawn from.
+    package func minutes(
+        from counts: DayCountDistribution, using generator: inout SplitMix64
+    ) -> [MinuteOfDay] {
         let count = min(counts.count(atUniform: generator.nextUniform()) ?? 0, maximumPerDay)
         return sampler.minutes(count: count) { generator.nextUniform() }
+    }
+}
+
+/// The models of days, each made once for all days that share it: a thousand days cost little more than seven.
+package struct DayModels {
+    private struct Kind: Hashable {
+        let weekday: Int
+        let missing: [MinuteOfDay]
+    }
+
+    private let planner: DayPlanner
+    private let zone: TimeZone?
+    private var known: [Kind: DayModel] = [:]
+
+    /// - Parameters:
+    ///   - planner: With what was learned.
+    ///   - zone: The zone whose clocks show the days; nil for days of 1,440 minutes.
+    package init(planner: DayPlanner, zone: TimeZone?) { (self.planner, self.zone) = (planner, zone) }
+
+    /// The model of a day; nil if the zone skips that day.
+    package mutating func model(for day: LocalDay) -> DayModel? {
+        let minutes = zone.map { LocalDayMinutes(day, in: $0) }
+        if let minutes, minutes.count == 0 { return nil }
+        let kind = Kind(weekday: day.weekday, missing: minutes?.missing ?? [])
+        let model = known[kind] ?? planner.model(for: day, missing: Set(kind.missing))
+        known[kind] = model
+        return model
     }
 }

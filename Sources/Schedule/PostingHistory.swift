@@ -10,6 +10,8 @@ package struct PostingHistory: Sendable {
     package let asOf: LocalDay
     /// All posting times up to `asOf`, ascending.
     package let times: [PostingTime]
+    /// The number of posts of each day that is known as a whole.
+    package let dailyCounts: DailyCounts
     private let days: [ArraySlice<PostingTime>]
 
     /// - Parameters:
@@ -25,6 +27,7 @@ package struct PostingHistory: Sendable {
         self.asOf = last
         self.times = sorted
         self.days = Self.split(sorted)
+        self.dailyCounts = Self.counted(days, asOf: last)
     }
 
     /// Whether nothing is known, so that no day can be planned.
@@ -49,25 +52,38 @@ package struct PostingHistory: Sendable {
         }
     }
 
-    /// How many posts `day` gets.
+    /// What the number of posts of `day` is drawn from.
     ///
     /// Every day after the first archived one counts, those without posts too.
     /// The first is left out because the archive may begin in the middle of
     /// it, unless it is the only one. At most a hundred years are looked at.
-    package func countDistribution(
-        for day: LocalDay, configuration: ScheduleConfiguration
-    ) -> DayCountDistribution {
-        guard let first = times.first?.day else { return DayCountDistribution(counts: [], weights: []) }
-        guard first < asOf else { return DayCountDistribution(counts: [times.count], weights: [1]) }
-        let earliest = max(first.advanced(by: 1), asOf.advanced(by: -36_524))
-        var counts = Array(repeating: 0, count: asOf.days(since: earliest) + 1)
-        for posts in days {
-            guard let day = posts.first?.day, day >= earliest else { continue }
-            counts[day.days(since: earliest)] = posts.count
-        }
+    ///
+    /// - Parameters:
+    ///   - day: The day to plan.
+    ///   - configuration: The model and the weekend.
+    /// - Returns: The model, the same for every day of the same weekday.
+    package func counts(for day: LocalDay, configuration: ScheduleConfiguration) -> DayCountModel {
         let weight = HistoryWeight(asOf: asOf, target: day, weekend: configuration.weekend)
-        let weights = counts.indices.map { weight.weight(of: earliest.advanced(by: $0)) }
-        return DayCountDistribution(counts: counts, weights: weights)
+        return DayCountModel(
+            dailyCounts,
+            weights: dailyCounts.counts.indices.map { weight.weight(of: dailyCounts.first.advanced(by: $0)) },
+            knowsSpells: knowsSpells(configuration))
+    }
+
+    /// Whether the days just before a day say anything about it: not in the raw model, nor of a short past.
+    package func knowsSpells(_ configuration: ScheduleConfiguration) -> Bool {
+        configuration.model == .kernel && dailyCounts.counts.count >= DailyCounts.fewestForSpells
+    }
+
+    /// The days just before `day`: the human's own as far as they are known, the bot's after them.
+    ///
+    /// - Parameters:
+    ///   - day: The day to plan.
+    ///   - planned: With how many slots the days after ``asOf`` were planned; a day that is missing is unknown.
+    /// - Returns: What is known of them.
+    package func recentDays(before day: LocalDay, planned: [LocalDay: Int]) -> RecentDays {
+        RecentDays(
+            (1...RecentDays.length).map { day.advanced(by: -$0) }.map { $0 <= asOf ? dailyCounts[$0] : planned[$0] })
     }
 
     /// How closely the human's posts follow one another.
@@ -93,6 +109,18 @@ package struct PostingHistory: Sendable {
             squares += mass * mass * Double(posts.count)
         }
         return .kernel(weights: weights, squares: squares, closed: closed)
+    }
+
+    private static func counted(_ days: [ArraySlice<PostingTime>], asOf: LocalDay) -> DailyCounts {
+        guard let first = days.first?.first?.day else { return DailyCounts([], from: asOf) }
+        guard first < asOf else { return DailyCounts([days[0].count], from: first) }
+        let earliest = max(first.advanced(by: 1), asOf.advanced(by: -36_524))
+        var counts = Array(repeating: 0, count: asOf.days(since: earliest) + 1)
+        for posts in days {
+            guard let day = posts.first?.day, day >= earliest else { continue }
+            counts[day.days(since: earliest)] = posts.count
+        }
+        return DailyCounts(counts, from: earliest)
     }
 
     private static func time(at minutes: Int) -> PostingTime? {

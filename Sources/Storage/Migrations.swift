@@ -24,6 +24,7 @@ package enum Migrations {
         Migration(id: "0016_following", source: PackageResources._016_following_sql),
         Migration(id: "0017_fitness", source: PackageResources._017_fitness_sql),
         Migration(id: "0018_weights", source: PackageResources._018_weights_sql),
+        Migration(id: "0019_zones", source: PackageResources._019_zones_sql),
         Migration(id: "0020_media", source: PackageResources._020_media_sql),
         Migration(id: "0021_threads", source: PackageResources._021_threads_sql),
     ]

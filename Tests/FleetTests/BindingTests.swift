@@ -76,7 +76,7 @@ import Testing
             _ = try await fixture.worker(on: second).runOnce()
         }
         #expect(error?.setting == "BOT_ACCESS_TOKEN")
-        #expect(error?.description.contains("mirror test") == true)
+        #expect(error?.description.contains("mirror \(MirrorFixture.mirror)") == true)
     }
 
     // MARK: Binding anew

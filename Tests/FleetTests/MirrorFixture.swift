@@ -21,7 +21,7 @@ enum Engine: String, CaseIterable, Sendable, CustomTestStringConvertible {
 
 /// A mirror in a sandbox, on a clock that jumps from one thing that happens to the next.
 struct MirrorFixture: Sendable {
-    static let mirror = "test"
+    static let mirror = "example"
     private static let started = "Worker started"
 
     let sandbox: Sandbox

@@ -80,6 +80,31 @@ import Testing
         return shortest
     }
 
+    @Test func previewsAreWhatTheDaysBecome() async throws {
+        // An old archive with busy and silent weeks: each day begins in the state that the bot's days before it left.
+        let desk = try await desk(texts: 500, perDay: 4)
+        let silent = (0..<500).filter { $0 / 28 % 2 == 1 }.map {
+            PostID(network: .mastodon, value: "https://sandbox.example/\($0)")
+        }
+        try await desk.mirror.archive.forget(silent)
+        let now = try #require(LocalDayMinutes(Self.firstDay, in: Self.zone).start)
+        var previewed: [[Date]] = []
+        for number in 0..<12 {
+            let preview = try await desk.maker.preview(
+                Self.firstDay.advanced(by: number), now: now, watching: false)
+            previewed.append(try #require(preview).slots.map(\.due))
+        }
+        let made = try await desk.slots(ofDays: 12)
+        #expect(previewed.flatMap(\.self) == made.map(\.due))
+        #expect(Set(previewed.map(\.count)).count > 1)
+        let plan = try #require(try await desk.outbox.plan(for: Self.firstDay))
+        #expect(plan.model == DayPlanner.modelVersion)
+        // What the bot lived through counts: after other days the last one would be another.
+        let last = Self.firstDay.advanced(by: 11)
+        let counts = try await desk.outbox.slotCounts(of: Self.firstDay..<last)
+        #expect(counts.count == 11 && counts.values.reduce(0, +) == previewed.dropLast().map(\.count).reduce(0, +))
+    }
+
     @Test func repeatsNoTextInSixtyDays() async throws {
         let slots = try await desk(texts: 260).slots(ofDays: 60)
         #expect(slots.count > 60)

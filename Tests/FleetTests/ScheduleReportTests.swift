@@ -44,7 +44,7 @@ import Testing
         let report = try await ScheduleReport(on: pasts, zone: zone)
         let object = try JSONSerialization.jsonObject(with: JSONEncoder().encode(report))
         let json = try #require(object as? [String: Any])
-        #expect(Set(json.keys) == ["schema", "time_zone", "repetitions", "authors", "median", "left_out"])
+        #expect(Set(json.keys) == ["schema", "model", "time_zone", "repetitions", "authors", "median", "left_out"])
         #expect(json["schema"] as? String == "mirror-bot/evaluate-scheduler/1")
         #expect(json["time_zone"] as? String == "Asia/Tokyo")
         #expect(json["repetitions"] as? Int == 20)

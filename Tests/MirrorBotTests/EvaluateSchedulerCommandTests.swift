@@ -103,8 +103,8 @@ import Testing
     }
 
     @Test func timesAreTakenAtTheirOwnOffsetUnlessAZoneIsGiven() async throws {
-        let zoned = try write(Self.table([("ada", 7, 120)], offset: "-05:00"), to: "zoned.csv")
-        let plain = try write(Self.table([("ada", 7, 120)], offset: "Z"), to: "plain.csv")
+        let zoned = try write(Self.table([("ada", 7, 200)], offset: "-05:00"), to: "zoned.csv")
+        let plain = try write(Self.table([("ada", 7, 200)], offset: "Z"), to: "plain.csv")
         let own = try json(try await evaluate("--events", zoned, "--json"))
         #expect(try json(try await evaluate("--events", plain, "--json"))["median"] as? [String: Double] != nil)
         let ownMedian = try #require(own["median"] as? [String: Double])

@@ -136,7 +136,7 @@ import Testing
         var (expected, variance, planned) = (0.0, 0.0, 0)
         for offset in 0..<300 {
             let day = start.advanced(by: offset)
-            let counts = planner.history.countDistribution(for: day, configuration: planner.configuration)
+            let counts = planner.model(for: day).counts.distribution(after: .unknown)
             let mean = counts.mean
             expected += mean
             variance += Set(counts.counts).reduce(0.0) { sum, count in

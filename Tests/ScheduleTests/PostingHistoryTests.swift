@@ -67,13 +67,15 @@ import Testing
                 try posting("2026-01-01", 10), try posting("2026-01-01", 20), try posting("2026-01-01", 30),
                 try posting("2026-01-03", 10), try posting("2026-01-03", 11),
             ], asOf: try day("2026-01-05"))
-        let counts = history.countDistribution(for: try day("2026-01-06"), configuration: ScheduleConfiguration())
+        let counts = history.counts(for: try day("2026-01-06"), configuration: ScheduleConfiguration())
+            .distribution(after: .unknown)
         #expect(counts.counts == [0, 2, 0, 0])
     }
 
     @Test func onlyDayOfTheArchiveGivesItsOwnCount() throws {
         let history = PostingHistory(times: [try posting("2026-01-01", 10), try posting("2026-01-01", 20)])
-        let counts = history.countDistribution(for: try day("2026-01-02"), configuration: ScheduleConfiguration())
+        let counts = history.counts(for: try day("2026-01-02"), configuration: ScheduleConfiguration())
+            .distribution(after: .unknown)
         #expect(counts.counts == [2])
         #expect(counts.count(atUniform: 0.7) == 2)
     }
@@ -83,7 +85,8 @@ import Testing
             times: [try posting("0001-01-01", 5), try posting("9999-12-31", 6), try posting("1969-12-31", 7)])
         #expect(history.times.map(\.minute.value) == [5, 7, 6])
         #expect(history.times.map(\.day.description) == ["0001-01-01", "1969-12-31", "9999-12-31"])
-        let counts = history.countDistribution(for: .latest, configuration: ScheduleConfiguration())
+        let counts = history.counts(for: .latest, configuration: ScheduleConfiguration())
+            .distribution(after: .unknown)
         #expect(counts.counts.count == 36_525)
     }
 

@@ -71,16 +71,29 @@ import Testing
         let planner = DayPlanner(
             history: PostingHistory(times: split.training, asOf: split.asOf), configuration: ScheduleConfiguration())
         let week = (0..<7).map { planner.model(for: split.firstDay.advanced(by: $0)) }
-        let distances = (0..<3).map { repetition in
+        let lives = (0..<3).map { repetition in
             let seed = PlanSeed.plan(mirror: "me", day: split.firstDay, seed: "evaluation \(repetition)")
             var generator = SplitMix64(seed: seed)
-            return Rhythm(days: days.indices.map { week[$0 % 7].minutes(using: &generator) }).distance(to: heldOut)
+            var lived: [[MinuteOfDay]] = []
+            // Each day knows those before it: the last of the human's, then the bot's own.
+            let before = (1...3).map { offset in
+                split.training.count { $0.day == split.firstDay.advanced(by: -offset) }
+            }
+            for index in days.indices {
+                let recent = RecentDays(Array((lived.reversed().map(\.count) + before).prefix(3)))
+                lived.append(week[index % 7].minutes(after: recent, using: &generator))
+            }
+            return Rhythm(days: lived)
         }
+        let distances = lives.map { $0.distance(to: heldOut) }
         let expected = Rhythm.Distance.mean(of: distances)
         let scores = try Self.usual.scores(of: times, name: "me")
         #expect(scores[.dailyCounts] == expected.dailyCounts)
         #expect(scores[.gaps] == expected.gaps)
         #expect(scores[.firstPost] == expected.firstMinutes)
+        #expect(scores[.weekTotals] == expected.weekTotals)
+        #expect(scores[.autocorrelation] == Rhythm.meanAutocorrelation(of: lives))
+        #expect(scores[.humanAutocorrelation] == heldOut.autocorrelation)
         #expect(Set(distances.map(\.gaps)).count == 3)
     }
 
@@ -137,6 +150,53 @@ import Testing
         #expect(scores[.kernelGain] == -.infinity)
         let histogram = try Self.value(.histogramLogLikelihood, scores)
         #expect(agree(histogram, (39 * log(161.0 / 1_600) + log(1.0 / 1_600)) / 40, within: 1e-12))
+    }
+
+    @Test func theNextDaysNumberIsToldFromTheDaysBefore() throws {
+        // One post a day: all but the twentieth that is left to other numbers falls on 1, half of it on 0.
+        let times = try (0..<400).map {
+            PostingTime(day: try day("2025-01-01").advanced(by: $0), minute: try minute(540))
+        }
+        let scores = try ScheduleEvaluation(repetitions: 1).scores(of: times, name: "clock")
+        for measure in [ScheduleMeasure.dayAhead, .plainDayAhead] {
+            #expect(agree(try Self.value(measure, scores), log(0.95 + 0.05 * 0.25), within: 1e-12))
+        }
+        let error = 0.025 * 0.025 + 0.0125 * 0.0125 + 0.00625 * 0.00625
+        #expect(agree(try Self.value(.dayAheadError, scores), error, within: 1e-12))
+        #expect(agree(try Self.value(.plainDayAheadError, scores), error, within: 1e-12))
+        // Too few days to tell anything.
+        let short = try ScheduleEvaluation(repetitions: 1).scores(of: Array(times.prefix(88)), name: "clock")
+        #expect(short[.dayAhead] == nil && short[.dayAheadError] == nil)
+    }
+
+    @Test func spellsAreToldWhereThereAreAny() throws {
+        // Ten busy days, ten silent ones, and so on.
+        let start = try day("2024-01-01")
+        let times = try (0..<600).filter { $0 / 10 % 2 == 0 }.flatMap { offset in
+            try (0..<4).map { PostingTime(day: start.advanced(by: offset), minute: try minute(500 + $0 * 60)) }
+        }
+        let scores = try Self.usual.scores(of: times, name: "me")
+        #expect(try Self.value(.humanAutocorrelation, scores) > 0.7)
+        #expect(try Self.value(.autocorrelation, scores) > 0.5)
+        #expect(try Self.value(.dayAhead, scores) > Self.value(.plainDayAhead, scores) + 0.2)
+        let raw = ScheduleEvaluation(configuration: ScheduleConfiguration(model: .raw), repetitions: 3)
+        let plain = try raw.scores(of: times, name: "me")
+        #expect(abs(try Self.value(.autocorrelation, plain)) < 0.2)
+        #expect(plain[.dayAhead] == plain[.plainDayAhead])
+    }
+
+    @Test func neighbouringDaysAndWeeksAreCompared() throws {
+        func rhythm(_ counts: [Int]) throws -> Rhythm {
+            Rhythm(days: try counts.map { count in try (0..<count).map { try minute($0) } })
+        }
+        #expect(try rhythm([2]).autocorrelation == nil)
+        #expect(try rhythm([2, 2, 2]).autocorrelation == 0)
+        #expect(agree(try #require(try rhythm([0, 1, 0, 1, 0, 1]).autocorrelation), -1))
+        // Pearson of (1, 2, 4) with (2, 4, 3).
+        #expect(agree(try #require(try rhythm([1, 2, 4, 3]).autocorrelation), 1 / (14.0 / 3 * 2).squareRoot()))
+        #expect(try rhythm([1, 1, 1, 1, 1, 1]).weekTotals.total == 0)
+        let weeks = try rhythm([1, 0, 0, 0, 0, 0, 2, 5, 0]).weekTotals
+        #expect(weeks.total == 3 && weeks.share(of: 3) == 1.0 / 3 && weeks.share(of: 7) == 2.0 / 3)
     }
 
     @Test func quietHoursAreTheOperatorsNotTheHumans() throws {

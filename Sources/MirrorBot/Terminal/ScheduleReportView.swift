@@ -27,17 +27,32 @@ enum ScheduleReportView {
         Group(title: "first post", columns: [("bot", .firstPost), ("human", .humanFirstPost)], width: 6),
     ]
 
+    /// What days in a row are like, in a table of its own: one line has no room for it.
+    private static let spells = [
+        Group(
+            title: "neighbouring days", columns: [("bot", .autocorrelation), ("human", .humanAutocorrelation)],
+            width: 10),
+        Group(title: "7-day totals", columns: [("bot", .weekTotals), ("human", .humanWeekTotals)], width: 6),
+        Group(title: "a day ahead", columns: [("model", .dayAhead), ("plain", .plainDayAhead)], width: 7),
+        Group(title: "off by", columns: [("model", .dayAheadError), ("plain", .plainDayAheadError)], width: 7),
+    ]
+
     /// Authors that were left out and are named.
     private static let named = 20
     /// The narrowest column of names.
     private static let leastNameWidth = 8
 
     static func lines(_ report: ScheduleReport, terminal: Terminal) -> [String] {
-        let table = Table(report, terminal)
+        table(groups, report, terminal) + [""] + table(spells, report, terminal) + ["", gain(report), ""]
+            + legend.map(terminal.dim) + leftOut(report)
+    }
+
+    private static func table(_ groups: [Group], _ report: ScheduleReport, _ terminal: Terminal) -> [String] {
+        let table = Table(groups, report, terminal)
         var lines = [table.titles, table.header].map(terminal.bold)
         lines += report.authors.map { table.row($0.author, $0.scores) }
         if report.authors.count > 1 { lines.append(terminal.bold(table.row(medianName(report), report.median))) }
-        return lines + ["", gain(report), ""] + legend.map(terminal.dim) + leftOut(report)
+        return lines
     }
 
     /// One line for each author of whom nothing can be said.
@@ -68,11 +83,13 @@ enum ScheduleReportView {
 
     /// Rows whose columns stand below each other.
     private struct Table {
+        private let groups: [Group]
         private let nameWidth: Int
         /// Spaces between groups, where there is room.
         private let gap: String
 
-        init(_ report: ScheduleReport, _ terminal: Terminal) {
+        init(_ groups: [Group], _ report: ScheduleReport, _ terminal: Terminal) {
+            self.groups = groups
             let names = report.authors.map { Printable.line($0.author) } + [medianName(report)]
             let figures = groups.reduce(0) { $0 + $1.totalWidth }
             let room = terminal.columns - figures - leastNameWidth
@@ -117,6 +134,12 @@ enum ScheduleReportView {
         "gaps         the same for the minutes from a post to the day's next, at least 1",
         "             each (Kolmogorov–Smirnov)",
         "first post   the same for the time of the day's first post",
+        "neighbouring days  how alike the numbers of posts of a day and the next are,",
+        "             from 0 for not at all to 1 (autocorrelation)",
+        "7-day totals how far sums of seven days are from tested ones (Kolmogorov–",
+        "             Smirnov)",
+        "a day ahead  ln of the chance that a day's number of posts had on the eve; plain",
+        "             is without quiet and busy spells; off by is the error in posts (CRPS)",
         "human        how far the human's own days are, as many before the cut: no model",
         "             can be expected to come much nearer",
     ]

@@ -62,14 +62,30 @@ package struct PlanMaker: Sendable {
         let asOf = min(complete, day.advanced(by: -1))
         let history = PostingHistory(times: times, asOf: asOf)
         let planner = DayPlanner(history: history, configuration: configuration.schedule)
-        guard let drawn = planner.plan(for: day, in: zone, mirror: mirror, seed: seed, firstNumber: firstNumber)
-        else { return nil }
+        let recent = try await recentDays(before: day, planner, from: yesterday.advanced(by: 1))
+        let drawn = planner.plan(
+            for: day, in: zone, mirror: mirror, seed: seed, firstNumber: firstNumber, after: recent)
+        guard let drawn else { return nil }
         var texts = try await TextPool(maker: self, planned: planned, now: now)
         var slots: [Intent] = []
         for slot in drawn.slots { slots.append(intent(for: slot, try await texts.next(at: slot.minute, of: day))) }
         let plan = StoredPlan(
-            day: day, timeZone: configuration.timeZoneName ?? zone.name, seed: String(drawn.seed), made: now)
+            day: day, timeZone: configuration.timeZoneName ?? zone.name, seed: String(drawn.seed), made: now,
+            model: DayPlanner.modelVersion)
         return (plan, slots)
+    }
+
+    /// What the days just before `day` were like: the human's, after them the bot's stored plans, then previews.
+    private func recentDays(
+        before day: LocalDay, _ planner: DayPlanner, from today: LocalDay
+    ) async throws -> RecentDays {
+        let asOf = planner.history.asOf
+        let first = max(min(today, day), day.advanced(by: -DayPlanner.longestPreview))
+            .advanced(by: -RecentDays.length)
+        let unknown = max(first, asOf.advanced(by: 1))
+        // Nobody asks where the human's own days tell everything.
+        let planned = unknown < day ? try await store.slotCounts(of: unknown..<day) : [:]
+        return planner.recentDays(before: day, planned: planned, from: today, in: zone, mirror: mirror)
     }
 
     private func intent(for slot: Slot, _ choice: (wording: Action.Wording?, why: Explanation)) -> Intent {

@@ -123,7 +123,9 @@ package struct PlanChanges: Sendable {
             }
             new.removeAll { $0.due <= now }
             plan.made = now
-            if let taken = try await store.replan(plan, slots: new, now: now) { return (taken, new.count) }
+            if let taken = try await store.replan(plan, slots: new, besides: kept.count, now: now) {
+                return (taken, new.count)
+            }
         }
         throw Obstacle(description: "\(day) is being changed by somebody else; try again", isMisuse: false)
     }

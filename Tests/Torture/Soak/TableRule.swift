@@ -35,6 +35,7 @@ struct TableRule: Sendable {
         atMost("notices", 0, "nobody wants to be told"),
         atMost("weights", 1, "one a mirror"),
         atMost("pictures", 0, "no archive has files of pictures"),
+        atMost("zones", 0, "nobody moves"),
         atMost("posts", SoakMirror.archiveLimit, "ARCHIVE_LIMIT"),
         atMost("examples", SoakMirror.exampleLimit, "EXAMPLE_LIMIT"),
         atMost("credentials", 4, "a login and a session for each account"),
