@@ -12,7 +12,7 @@ extension Archive {
     ///
     /// - Parameters:
     ///   - posts: The human's posts, in any order.
-    ///   - timeZone: Whose clock tells minute and day.
+    ///   - timeZone: Whose clock tells minute and day where no other one is known, see ``zones(home:)``.
     ///   - limit: How many posts stay, the newest by time; of the same time
     ///     those with the higher id. Nil leaves that to a later call: finding
     ///     out which ones must go takes the longer the higher the limit is.
@@ -31,8 +31,9 @@ extension Archive {
             let welcome = try Self.welcome(open, of: mirror, on: connection)
             summary.unwanted = open.count - welcome.count
             let open = welcome
+            let zones = try Self.zones(mirror, home: timeZone, connection)
             let batch = BulkInsert(into: "posts", columns: PostRow.columns, count: open.count, onConflict: .ignore) {
-                PostRow.values(open[$0], mirror: mirror, zone: timeZone)
+                PostRow.values(open[$0], mirror: mirror, zones: zones)
             }
             var days = try Self.days(of: hidden, mirror, connection)
             try PostRow.delete(hidden, of: mirror, on: connection)
@@ -41,7 +42,7 @@ extension Archive {
             if summary.stored > 0 { days.formUnion(try Self.days(of: open.map(\.id), mirror, connection)) }
             // Nearly always all are new, and then there is nothing to look up.
             if summary.alreadyKnown > 0 {
-                days.formUnion(try Self.complete(open, of: mirror, in: timeZone, on: connection))
+                days.formUnion(try Self.complete(open, of: mirror, in: zones, on: connection))
             }
             try Self.unjudgeHeads(of: open, mirror, connection)
             // What was nothing new may still be a call only to let the oldest go.
@@ -84,7 +85,7 @@ extension Archive {
 
     /// Fills in what known posts lack and returns the days that this concerns.
     private static func complete(
-        _ posts: [Post], of mirror: String, in zone: TimeZone, on connection: any StorageConnection
+        _ posts: [Post], of mirror: String, in zones: ZoneHistory, on connection: any StorageConnection
     ) throws -> Set<String> {
         var days: Set<String> = []
         var known: [PostID: Post] = [:]
@@ -98,18 +99,16 @@ extension Archive {
             let completed = stored.completed(by: post)
             guard completed != stored else { continue }
             known[post.id] = completed
-            for date in [stored.createdAt, completed.createdAt] {
-                days.insert(LocalTime(date, in: zone).day.description)
-            }
-            try update(completed, of: mirror, in: zone, on: connection)
+            for post in [stored, completed] { days.insert(zones.time(of: post).day.description) }
+            try update(completed, of: mirror, in: zones, on: connection)
         }
         return days
     }
 
     private static func update(
-        _ post: Post, of mirror: String, in zone: TimeZone, on connection: any StorageConnection
+        _ post: Post, of mirror: String, in zones: ZoneHistory, on connection: any StorageConnection
     ) throws {
-        let time = LocalTime(post.createdAt, in: zone)
+        let time = zones.time(of: post)
         try connection.execute(
             """
             UPDATE posts SET author = \(post.author.value), address = \(post.address), language = \(post.language),
@@ -117,6 +116,7 @@ extension Archive {
                 is_reply = \(post.isReply), reply_to_author = \(post.replyTo?.author?.value),
                 reply_to_post = \(post.replyTo?.post?.value), time_trusted = \(post.isTimeTrusted),
                 created_ms = \(post.createdAt), minute = \(time.minute.value), local_day = \(time.day.description),
+                utc_offset = \(post.utcOffset),
                 text_key = NULL, unfit = NULL, rules = ''
             WHERE mirror = \(mirror) AND network = \(post.id.network.rawValue) AND post_id = \(post.id.value)
             """)
@@ -170,6 +170,7 @@ extension Post {
             post.createdAt = other.createdAt
             post.isTimeTrusted = true
         }
+        if createdAt == other.createdAt || !isTimeTrusted { post.utcOffset = utcOffset ?? other.utcOffset }
         return post
     }
 }

@@ -6,20 +6,25 @@ extension Archive {
     /// How many posts are moved in one transaction, so that others get their turn between two.
     private static let batch = 500
 
-    /// Sets minute and day of all posts as clocks of another zone
-    /// show them.
+    /// Sets minute and day of all posts as the clock showed them by which they were written.
     ///
-    /// Takes several transactions; one that was interrupted is to be made again.
+    /// Takes several transactions, each of which goes by what is known of other zones then; if it is interrupted, it is to
+    /// be made again.
     ///
+    /// - Parameter zone: The zone of all times about which nothing else is known.
     /// - Returns: How many posts changed.
+    /// - Throws: ``ArchiveError``, or the store's error.
     @discardableResult
     package func rewriteTimes(in zone: TimeZone) async throws -> Int {
         var changed = 0
         var last: PostID?
+        let stale = try await storage.read { [mirror] in try Self.staleness(mirror, $0) }
         while true {
             let (mirror, after) = (mirror, last)
             let part = try await storage.transaction { connection in
-                try Self.rewriteTimes(after: after, in: zone, mirror, connection)
+                let part = try Self.rewriteTimes(after: after, in: zone, mirror, connection)
+                if part.last == nil { try Self.noteMoved(stale, mirror, connection) }
+                return part
             }
             changed += part.changed
             guard let end = part.last else { return changed }
@@ -31,16 +36,17 @@ extension Archive {
     private static func rewriteTimes(
         after last: PostID?, in zone: TimeZone, _ mirror: String, _ connection: any StorageConnection
     ) throws -> (changed: Int, last: PostID?) {
-        if last == nil { try unpack(mirror, connection) }
         let rows = try connection.query(
             """
-            SELECT network, post_id, created_ms, minute, local_day FROM posts
+            SELECT network, post_id, created_ms, utc_offset, minute, local_day FROM posts
             WHERE mirror = \(mirror) AND (network, post_id) > (\(last?.network.rawValue ?? ""), \(last?.value ?? ""))
             ORDER BY network, post_id LIMIT \(batch)
             """)
+        let zones = try zones(mirror, home: zone, connection)
         var changed = 0
         for row in rows {
-            let time = LocalTime(try row.date("created_ms"), in: zone)
+            let time = zones.time(
+                of: try row.date("created_ms"), utcOffset: try row.optionalInteger("utc_offset").map(Int.init))
             let (minute, day) = (time.minute.value, time.day.description)
             guard try row.int("minute") != minute || row.text("local_day") != day else { continue }
             changed += try connection.execute(
@@ -50,6 +56,8 @@ extension Archive {
                     AND post_id = \(try row.text("post_id"))
                 """)
         }
+        // Also what somebody packed again between two portions.
+        if changed > 0 { try unpack(mirror, connection) }
         guard rows.count == batch, let end = rows.last else { return (changed, nil) }
         guard let network = NetworkName(rawValue: try end.text("network")) else {
             throw ArchiveError(column: "network")

@@ -10,19 +10,20 @@ enum PostRow {
         ("is_reply", .boolean), ("reply_to_author", .text), ("reply_to_post", .text), ("visibility", .text),
         ("language", .text), ("has_media", .boolean), ("mentions", .text),
         ("sensitive", .boolean), ("time_trusted", .boolean),
-        ("warning", .text), ("client", .text), ("pictures", .text),
+        ("warning", .text), ("client", .text), ("pictures", .text), ("utc_offset", .integer),
     ]
 
     /// The columns of which ``post(_:)`` makes a post.
     static let selection: SQL = """
         SELECT network, post_id, author, address, text, created_ms, is_reply, reply_to_author, reply_to_post,
-            visibility, language, has_media, mentions, sensitive, time_trusted, warning, client, pictures
+            visibility, language, has_media, mentions, sensitive, time_trusted, warning, client, pictures,
+            utc_offset
         FROM posts
         """
 
     /// The values of ``columns``.
-    static func values(_ post: Post, mirror: String, zone: TimeZone) -> [SQLValue] {
-        let time = LocalTime(post.createdAt, in: zone)
+    static func values(_ post: Post, mirror: String, zones: ZoneHistory) -> [SQLValue] {
+        let time = zones.time(of: post)
         return [
             mirror.sqlValue, post.id.network.rawValue.sqlValue, post.id.value.sqlValue, post.author.value.sqlValue,
             post.address.sqlValue, post.text.sqlValue, post.createdAt.sqlValue, time.minute.value.sqlValue,
@@ -31,6 +32,7 @@ enum PostRow {
             post.visibility.rawValue.sqlValue, post.language.sqlValue, post.hasMedia.sqlValue,
             post.mentions.map(\.value).joined(separator: " ").sqlValue, post.isSensitive.sqlValue,
             post.isTimeTrusted.sqlValue, post.warning.sqlValue, post.client.sqlValue, post.pictures.stored.sqlValue,
+            post.utcOffset.sqlValue,
         ]
     }
 
@@ -54,7 +56,8 @@ enum PostRow {
             isSensitive: try row.boolean("sensitive"),
             mentions: try row.text("mentions").split(separator: " ").map { account(String($0)) },
             address: try row.optionalText("address"), warning: try row.optionalText("warning"),
-            client: try row.optionalText("client"), pictures: [Picture](stored: try row.optionalText("pictures")))
+            client: try row.optionalText("client"), pictures: [Picture](stored: try row.optionalText("pictures")),
+            utcOffset: try row.optionalInteger("utc_offset").map(Int.init))
     }
 
     /// Deletes posts, a few hundred in one statement.

@@ -103,7 +103,8 @@ final class BlueskyRun {
     private static func post(_ record: JSON, uri: String, owner: AccountID) throws(ItemFault) -> Post {
         guard let value = record["value"], value.isObject else { throw ItemFault("value is missing") }
         guard let text = value["text"]?.text else { throw ItemFault("text is missing") }
-        guard let createdAt = value["createdAt"]?.name.flatMap({ Date(rfc3339: $0) }) else {
+        let written = value["createdAt"]?.name
+        guard let createdAt = written.flatMap({ Date(rfc3339: $0) }) else {
             throw ItemFault("createdAt is missing or not a time")
         }
         let facets = (value["facets"]?.list ?? []).compactMap(facet)
@@ -120,7 +121,8 @@ final class BlueskyRun {
             isSensitive: !labels.isEmpty,
             mentions: facets.flatMap(\.mentions).filter(RecordAddress.isDID).map {
                 AccountID(network: .bluesky, value: $0)
-            }, warning: labels.isEmpty ? nil : labels.joined(separator: " "))
+            }, warning: labels.isEmpty ? nil : labels.joined(separator: " "),
+            utcOffset: written.flatMap { Date.utcOffset(rfc3339: $0) })
     }
 
     /// A part of the text that is more than text, and the people it names; nil where it does not tell its place.

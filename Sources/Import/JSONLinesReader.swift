@@ -130,7 +130,8 @@ package struct JSONLinesReader: Sendable {
             createdAt: createdAt, isTimeTrusted: line.createdAt != nil,
             replyTo: answered == nil && answeredAuthor == nil
                 ? nil : ReplyTarget(author: answeredAuthor, post: answered),
-            visibility: line.visibility, language: line.language, client: line.source)
+            visibility: line.visibility, language: line.language, client: line.source,
+            utcOffset: line.utcOffset)
     }
 
     private func account(_ name: String) throws(ItemFault) -> AccountID {
@@ -159,6 +160,7 @@ private struct JSONLine {
     /// As it is in the file, control characters included.
     private let original: String
     let createdAt: Date?
+    let utcOffset: Int?
     let favorite: Bool?
     let replyToAuthor: String?
     let replyToPost: String?
@@ -176,6 +178,7 @@ private struct JSONLine {
         }
         let time = try fields.optional("created_at", \.text)
         createdAt = time.flatMap { Date(rfc3339: $0) }
+        utcOffset = time.flatMap { Date.utcOffset(rfc3339: $0) }
         guard time == nil || createdAt != nil else {
             throw ItemFault("created_at is not a time such as 2026-11-20T08:15:30+09:00")
         }

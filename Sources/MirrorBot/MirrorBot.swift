@@ -33,7 +33,8 @@ struct MirrorBot: AsyncParsableCommand {
             ResumeCommand.self, RunCommand.self, StatusCommand.self, NotifyCommand.self, ExplainCommand.self,
             StatsCommand.self, ReportCommand.self, ProfileCommand.self, DoctorCommand.self, ScoreCommand.self,
             SuggestionsCommand.self, PeopleCommand.self, EvaluateCommand.self, ConfigCommand.self, SetCommand.self,
-            UnsetCommand.self, RebindCommand.self, BackupCommand.self, MirrorsCommand.self, MoveCommand.self,
+            UnsetCommand.self, ZonesCommand.self, RebindCommand.self, BackupCommand.self, MirrorsCommand.self,
+            MoveCommand.self,
             MigrateCommand.self,
         ])
 

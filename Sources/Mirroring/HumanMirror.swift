@@ -254,7 +254,7 @@ package struct HumanMirror: Sendable {
         return RedisCountStore(client: client, mirror: name)
     }
 
-    /// The zone in which minutes are recorded, after moving them to the configured one if it changed.
+    /// The zone in which minutes are recorded, after moving them if it changed, or what is known of other zones did.
     ///
     /// - Parameter now: Recorded with the change.
     /// - Returns: The configured zone, else the one stored with the mirror, else nil.
@@ -262,11 +262,13 @@ package struct HumanMirror: Sendable {
     package func settleTimeZone(now: Date) async throws -> TimeZone? {
         let stored = try await table.record().timeZone
         let known = stored.flatMap(TimeZone.init(identifier:))
-        guard let configured = configuration.timeZone else { return known }
-        if known != configured { _ = try await archive.rewriteTimes(in: configured) }
-        let name = configuration.timeZoneName ?? configured.name
+        guard let zone = configuration.timeZone ?? known else { return nil }
+        let isStale = try await archive.hasStaleTimes()
+        if known != zone || isStale { _ = try await archive.rewriteTimes(in: zone) }
+        guard configuration.timeZone != nil else { return zone }
+        let name = configuration.timeZoneName ?? zone.name
         if stored != name { try await table.setTimeZone(name, now: now) }
-        return configured
+        return zone
     }
 
     /// The zone in which minutes are recorded or will be: the configured one, else the one stored with the mirror.

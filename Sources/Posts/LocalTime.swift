@@ -187,7 +187,18 @@ package struct LocalTime: Hashable, Sendable, CustomStringConvertible {
     ///   - zone: The zone whose rules at that instant apply, daylight saving included.
     package init(_ date: Date, in zone: TimeZone) {
         let instant = Date(milliseconds: date.milliseconds)
-        let local = Int(instant.timeIntervalSince1970.rounded(.down)) + zone.secondsFromGMT(for: instant)
+        self.init(instant, seconds: zone.secondsFromGMT(for: instant))
+    }
+
+    /// - Parameters:
+    ///   - date: The instant; one outside the years 1 to 9999 counts as the nearest instant inside.
+    ///   - utcOffset: By how many minutes the clock is ahead of UTC; more than a day counts as a day.
+    package init(_ date: Date, utcOffset: Int) {
+        self.init(Date(milliseconds: date.milliseconds), seconds: min(max(utcOffset, -1_440), 1_440) * 60)
+    }
+
+    private init(_ instant: Date, seconds: Int) {
+        let local = Int(instant.timeIntervalSince1970.rounded(.down)) + seconds
         let ordinal = Int((Double(local) / 86_400).rounded(.down))
         self.day = LocalDay(ordinal: ordinal)
         self.minute = MinuteOfDay(hour: 0, minute: (local - ordinal * 86_400) / 60)

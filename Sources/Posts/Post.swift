@@ -56,12 +56,15 @@ package struct Post: Equatable, Sendable, Identifiable {
     package var address: String?
     /// The program that the author wrote it with, as far as a downloaded archive tells.
     package var client: String?
+    /// By how many minutes the author's clock was ahead of UTC; nil where nobody tells.
+    package var utcOffset: Int?
 
     package init(
         id: PostID, author: AccountID, text: String, createdAt: Date, isTimeTrusted: Bool = true,
         replyTo: ReplyTarget? = nil, isRepost: Bool = false, visibility: Visibility = .public,
         language: String? = nil, hasMedia: Bool = false, isSensitive: Bool = false, mentions: [AccountID] = [],
-        address: String? = nil, warning: String? = nil, client: String? = nil, pictures: [Picture] = []
+        address: String? = nil, warning: String? = nil, client: String? = nil, pictures: [Picture] = [],
+        utcOffset: Int? = nil
     ) {
         self.id = id
         self.author = author
@@ -79,6 +82,7 @@ package struct Post: Equatable, Sendable, Identifiable {
         self.mentions = mentions
         self.address = address
         self.client = client
+        self.utcOffset = utcOffset
     }
 
     /// Whether the post answers somebody, its own author included.

@@ -22,6 +22,16 @@ extension Date {
         self.init(day: day, second: second, millisecond: millisecond, offset: offset)
     }
 
+    /// By how many minutes the clock that a text in the form of RFC 3339 was written by is ahead of UTC.
+    ///
+    /// Nil for an offset of zero: programs write it for everybody, wherever they are.
+    package static func utcOffset(rfc3339 text: some StringProtocol) -> Int? {
+        guard Date(rfc3339: text) != nil else { return nil }
+        var scanner = TimestampScanner(text.suffix(6))
+        guard let offset = scanner.offset(colon: true), scanner.isAtEnd, offset != 0 else { return nil }
+        return offset / 60
+    }
+
     /// The instant that `text` names in the form of X, such as `Sat Feb 18 12:33:11 +0000 2023`.
     ///
     /// The form of the archives before 2014, `2010-11-03 12:33:11 +0000`, is accepted too. The name of the weekday is

@@ -1,5 +1,6 @@
 import Archive
 import Foundation
+import Outbox
 import Posts
 import Testing
 
@@ -44,6 +45,27 @@ import Testing
         #expect(try await fixture.mirror.timeZoneProposal() == "the archive says America/Lima")
         let other = try await fixture.reopened(changing: ["TIME_ZONE": "", "MIRROR": "other"])
         #expect(try await !other.timeZoneProposal().contains("Lima"))
+    }
+
+    @Test(arguments: [true, false]) func goesOnMovingPostsToAnotherClock(isSet: Bool) async throws {
+        let fixture = try await MirrorFixture.start()
+        let now = fixture.clock.now
+        #expect(try await fixture.mirror.settleTimeZone(now: now) == Sample.zone)
+        let inTokyo = try await fixture.mirror.archive.scheduleRows()
+        // Noted, and then nobody was there to move the posts.
+        let always = ZoneSpan(
+            LocalDay.earliest...LocalDay.latest, in: try #require(TimeZone(identifier: "Asia/Kathmandu")))
+        #expect(try await fixture.mirror.archive.add(always, now: now) == .changed)
+        let next = try await fixture.reopened(changing: isSet ? [:] : ["TIME_ZONE": ""])
+        #expect(try await next.settleTimeZone(now: now) == Sample.zone)
+        #expect(try await !next.archive.hasStaleTimes())
+        let inKathmandu = try await next.archive.scheduleRows()
+        #expect(inKathmandu.count == inTokyo.count && inKathmandu != inTokyo)
+        // The bot's own days stay those of the mirror's zone.
+        #expect(try await fixture.worker(on: next).runOnce())
+        let plan = try #require(try await next.outbox(lease: nil).plan(for: Sample.day))
+        #expect(plan.timeZone == "Asia/Tokyo")
+        for slot in try await fixture.slots() { #expect(LocalTime(slot.due, in: Sample.zone).day == Sample.day) }
     }
 
     @Test func keepsTodaysPlanWhenTheZoneChanges() async throws {

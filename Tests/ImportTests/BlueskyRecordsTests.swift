@@ -89,6 +89,14 @@ import Testing
         #expect(reading.summary.owner == post.author)
     }
 
+    @Test(arguments: [("Z", nil), ("+00:00", nil), ("-05:00", -300), ("+09:00", 540)])
+    func believesAnOffsetThatSaysSomething(written: String, minutes: Int?) throws {
+        let record = Self.record("3a", "one").replacing(".250Z", with: ".250\(written)")
+        let post = try #require(try read(Self.page([record])).posts.first)
+        #expect(post.utcOffset == minutes)
+        #expect(post.createdAt == Date(rfc3339: "2023-02-18T12:33:11.250\(written)"))
+    }
+
     @Test func replacesLinksAndSeesMentions() throws {
         let facets =
             #""facets":[{"index":{"byteStart":4,"byteEnd":9},"features":[{"$type":"app.bsky.richtext.facet#link","#

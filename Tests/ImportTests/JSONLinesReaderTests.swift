@@ -34,6 +34,7 @@ import Testing
         #expect(post.author == AccountID(network: .mastodon, value: "me@here.example"))
         #expect(post.text == "A é <b> &amp;")
         #expect(post.createdAt == Date(rfc3339: "2026-11-19T23:15:30Z"))
+        #expect(post.utcOffset == 540)
         #expect(post.replyTo?.author == AccountID(network: .mastodon, value: "friend@there.example"))
         #expect(post.replyTo?.post == PostID(network: .mastodon, value: "https://there.example/2"))
         #expect(post.visibility == .unlisted)

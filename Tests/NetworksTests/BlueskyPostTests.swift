@@ -149,6 +149,7 @@ import Testing
         let post = try await post(record: ["createdAt": written]).post
         #expect(post.createdAt.rfc3339 == expected)
         #expect(post.isTimeTrusted == isTrusted)
+        #expect(post.utcOffset == (written.contains("+09:00") ? 540 : nil))
     }
 
     @Test func aRecordWithoutADateIsDatedByItsKey() async throws {

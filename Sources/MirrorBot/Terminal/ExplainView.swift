@@ -91,7 +91,7 @@ struct ExplainView {
         guard let original = report.original else { return nil }
         guard let written = original.written else { return "no longer in the archive" }
         let text = original.text.flatMap { $0 == report.text ? nil : $0 }
-        return "written \(minute(written))" + (text.map { ": \($0)" } ?? ", word for word")
+        return "written \(original.writtenTime ?? minute(written))" + (text.map { ": \($0)" } ?? ", word for word")
     }
 
     private func minute(_ date: Date) -> String { DateText.minute(date, in: zone) }

@@ -13,7 +13,7 @@ enum StatusView {
         }
         lines.append(terminal.bold("mirror \(report.mirror)") + "  \(Printable.line(report.storage))")
         lines.append(row("accounts", "\(account(.human, report)) → \(account(.bot, report))"))
-        lines.append(row("time zone", report.timeZone ?? "not set"))
+        lines.append(row("time zone", ([report.timeZone ?? "not set"] + otherZones(report)).joined(separator: "; ")))
         lines.append(row("archive", archive(report, zone)))
         if let texts = report.archive.texts { lines += self.texts(texts, terminal) }
         lines.append(row("classifier", classifier(report)))
@@ -41,6 +41,13 @@ enum StatusView {
             lines += report.recent.map { recent($0, zone, terminal) }
         }
         return lines
+    }
+
+    /// Where else the human lived, as far as that fits into a line.
+    private static func otherZones(_ report: StatusReport) -> [String] {
+        guard let zones = report.zones else { return [] }
+        let shown = zones.prefix(2).map { "\(Printable.line($0.timeZone)) \($0.days)" }
+        return shown + (zones.count > 2 ? ["\(zones.count - 2) more: mirror-bot zones"] : [])
     }
 
     private static func verdict(_ verdict: StatusReport.Verdict, _ terminal: Terminal) -> String {

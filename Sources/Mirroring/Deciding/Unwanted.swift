@@ -8,8 +8,8 @@ struct Unwanted: Sendable {
     /// The keys of texts that are never sent.
     let never: Set<String>
     let muted: Muted
-    /// The human's, in which days are counted.
-    let zone: TimeZone
+    /// The human's clocks, on which days are counted.
+    let zones: ZoneHistory
     /// Differs where what is muted does; empty where nothing is.
     let version: String
 
@@ -22,7 +22,7 @@ struct Unwanted: Sendable {
     func reason(against post: Post, key: String) -> String? {
         if never.contains(key) { return Archive.never }
         guard !muted.isEmpty else { return nil }
-        return muted.reason(against: post.words, of: LocalTime(post.createdAt, in: zone).day)?.rawValue
+        return muted.reason(against: post.words, of: zones.time(of: post).day)?.rawValue
     }
 }
 
@@ -32,10 +32,12 @@ extension Archive {
     /// - Throws: The store's error.
     func unwanted(in zone: TimeZone) async throws -> Unwanted {
         let (never, notes) = try await unwanted()
+        let zones = try await zones(home: zone)
         let names = notes.map { "\($0.kind) \($0.value)" }.sorted()
         // Where days begin decides which posts are of a muted one.
-        let version = names.isEmpty ? "" : " " + StableHash.digest(of: names + [zone.identifier]).prefix(8).hexadecimal
-        return Unwanted(never: never, muted: Muted(notes), zone: zone, version: version)
+        let clocks = [zone.identifier] + zones.spans.map { "\($0.days) \($0.zone.identifier)" }
+        let version = names.isEmpty ? "" : " " + StableHash.digest(of: names + clocks).prefix(8).hexadecimal
+        return Unwanted(never: never, muted: Muted(notes), zones: zones, version: version)
     }
 
     /// Stores posts, but for those with a muted word.

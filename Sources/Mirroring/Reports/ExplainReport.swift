@@ -20,6 +20,8 @@ package struct ExplainReport: Codable, Sendable {
         package var link: String?
         /// When it was first published; nil if it is not kept here, or no longer.
         package var written: Date?
+        /// The same as the human's clock showed it, as `2026-11-20 08:15`; nil of others' posts.
+        package var writtenTime: String?
         package var text: String?
     }
 
@@ -200,6 +202,9 @@ package struct ExplainReporter: Sendable {
         let post = try await mirror.archive.post(source)
         var known = KnownPost(source)
         (known.written, known.text) = (post?.createdAt, post?.text)
+        if let post, let home = try await mirror.knownTimeZone() {
+            known.writtenTime = try await mirror.archive.zones(home: home).time(of: post).description
+        }
         return known
     }
 

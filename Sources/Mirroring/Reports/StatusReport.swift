@@ -190,6 +190,8 @@ package struct StatusReport: Codable, Sendable {
     /// Nil unless one of the accounts is on X.
     package var spending: SpendingState?
     package var timeZone: String?
+    /// When the human lived by other clocks; nil where nothing is noted.
+    package var zones: [ZonesReport.Line]?
     package var archive: ArchiveState
     /// Nil when the dictionary or the counts cannot be reached; `idle` says why.
     package var classifier: ClassifierState?
@@ -256,13 +258,14 @@ package struct StatusReporter: Sendable {
             idle: idle.sentences, pause: troubles.pause,
             next: nextSlot.map { Self.words(for: $0, now: now, in: zone ?? .gmt) })
         let setup = try await mirror.setupSteps()
+        let zones = try await mirror.archive.zones(home: zone ?? .gmt).spans.map(ZonesReport.Line.init)
         return StatusReport(
             verdict: verdict, setup: setup.isEmpty ? nil : setup, mirror: configuration.mirror,
             storage: "\(configuration.storage)",
             human: record.humanHandle,
             bot: record.botHandle, accounts: accounts.states(record),
             spending: spending.map(StatusReport.SpendingState.init),
-            timeZone: configuration.timeZoneName ?? record.timeZone,
+            timeZone: configuration.timeZoneName ?? record.timeZone, zones: zones.isEmpty ? nil : zones,
             archive: .init(
                 posts: posts, limit: configuration.archiveLimit, oldest: span?.oldest, newest: span?.newest,
                 texts: StatusReport.TextState(try await mirror.unsentTexts()), pictures: try await pictures()),

@@ -82,6 +82,8 @@ extension RecordReference: Decodable {
 struct BlueskyPostRecord: Decodable, Sendable {
     let text: String
     let createdAt: Date?
+    /// By how many minutes the author's clock was ahead of UTC; nil where the record does not tell.
+    let utcOffset: Int?
     let languages: [String]
     let facets: [Facet]
     let isReply: Bool
@@ -155,6 +157,7 @@ struct BlueskyPostRecord: Decodable, Sendable {
         guard text != nil || !wire.isPresent("text") else { throw ShapeError() }
         self.text = text ?? ""
         createdAt = wire.date("createdAt")
+        utcOffset = wire.text("createdAt").flatMap { Date.utcOffset(rfc3339: $0) }
         languages = wire.list(of: String.self, "langs")
         facets = wire.list(of: Facet.self, "facets")
         isReply = wire.isPresent("reply")

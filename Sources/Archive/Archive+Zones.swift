@@ -1,0 +1,121 @@
+package import Foundation
+package import Posts
+import Storage
+
+/// Where the human's clock was, as a person told.
+extension Archive {
+    /// The most times in other zones: who has more of them wants `utc_offset` in their files.
+    package static let mostZoneSpans = 200
+    private static let counter = "archive.zones"
+
+    /// What came of naming a zone for a time.
+    package enum ZoneChange: Equatable, Sendable {
+        case changed
+        /// That was so already.
+        case unchanged
+        /// Another zone is named for some of the days.
+        case overlaps(ZoneSpan)
+        /// There are ``Archive/mostZoneSpans`` of them.
+        case full
+    }
+
+    /// By which clock the human lived when.
+    ///
+    /// - Parameter home: The zone of all times about which nothing is said.
+    /// - Returns: The zones that a person named.
+    /// - Throws: ``ArchiveError``, or the store's error.
+    package func zones(home: TimeZone) async throws -> ZoneHistory {
+        let mirror = mirror
+        return try await storage.read { try Self.zones(mirror, home: home, $0) }
+    }
+
+    /// Notes that the human lived by another clock for some time.
+    ///
+    /// The posts are still to be moved, see ``rewriteTimes(in:)``.
+    ///
+    /// - Parameters:
+    ///   - span: The days and the zone.
+    ///   - now: Recorded with it.
+    /// - Returns: What came of it; only `.changed` has changed anything.
+    /// - Throws: ``ArchiveError``, or the store's error.
+    package func add(_ span: ZoneSpan, now: Date) async throws -> ZoneChange {
+        let mirror = mirror
+        return try await storage.transaction { connection in
+            let known = try Self.zones(mirror, home: .gmt, connection).spans
+            if known.contains(span) { return .unchanged }
+            if let other = known.first(where: { $0.days.overlaps(span.days) }) { return .overlaps(other) }
+            guard known.count < Self.mostZoneSpans else { return .full }
+            try connection.execute(
+                """
+                INSERT INTO zones (mirror, first_day, last_day, time_zone, noted_ms)
+                VALUES (\(mirror), \(span.days.lowerBound.description), \(span.days.upperBound.description),
+                    \(span.zone.name), \(now.milliseconds))
+                """)
+            try Self.noteStale(mirror, connection)
+            return .changed
+        }
+    }
+
+    /// Takes back what was noted of some time; the posts are still to be moved, see ``rewriteTimes(in:)``.
+    ///
+    /// - Parameter day: Any of its days.
+    /// - Returns: The time and its zone; nil if nothing was noted of that day.
+    /// - Throws: ``ArchiveError``, or the store's error.
+    package func removeZone(on day: LocalDay) async throws -> ZoneSpan? {
+        let mirror = mirror
+        return try await storage.transaction { connection in
+            let known = try Self.zones(mirror, home: .gmt, connection).spans
+            guard let span = known.first(where: { $0.days.contains(day) }) else { return nil }
+            try connection.execute(
+                "DELETE FROM zones WHERE mirror = \(mirror) AND first_day = \(span.days.lowerBound.description)")
+            try Self.noteStale(mirror, connection)
+            return span
+        }
+    }
+
+    /// Whether posts are still to be moved to the clocks by which they were written.
+    package func hasStaleTimes() async throws -> Bool {
+        let mirror = mirror
+        return try await storage.read { try Self.staleness(mirror, $0) != nil }
+    }
+
+    static func zones(
+        _ mirror: String, home: TimeZone, _ connection: any StorageConnection
+    ) throws -> ZoneHistory {
+        let rows = try connection.query(
+            "SELECT first_day, last_day, time_zone FROM zones WHERE mirror = \(mirror) ORDER BY first_day")
+        let spans = try rows.map { row in
+            guard let first = LocalDay(try row.text("first_day")), let last = LocalDay(try row.text("last_day")),
+                first <= last
+            else { throw ArchiveError(column: "first_day") }
+            // Or a machine that knows fewer zones would silently move posts, and the next one back.
+            guard let zone = TimeZone(identifier: try row.text("time_zone")) else {
+                throw ArchiveError(column: "time_zone")
+            }
+            return ZoneSpan(first...last, in: zone)
+        }
+        return ZoneHistory(home: home, spans: spans)
+    }
+
+    /// Notes that posts are to be moved; another number each time, so that who moves them finds out that it changed.
+    private static func noteStale(_ mirror: String, _ connection: any StorageConnection) throws {
+        try connection.execute(
+            """
+            INSERT INTO counters (mirror, name, value) VALUES (\(mirror), \(counter), 1)
+            ON CONFLICT (mirror, name) DO UPDATE SET value = counters.value + 1
+            """)
+    }
+
+    /// The number under which posts are to be moved; nil if none are.
+    static func staleness(_ mirror: String, _ connection: any StorageConnection) throws -> Int64? {
+        try connection.query("SELECT value FROM counters WHERE mirror = \(mirror) AND name = \(counter)")
+            .first?.integer("value")
+    }
+
+    /// Notes that all posts were moved, unless that was asked for anew meanwhile.
+    static func noteMoved(_ number: Int64?, _ mirror: String, _ connection: any StorageConnection) throws {
+        guard let number else { return }
+        try connection.execute(
+            "DELETE FROM counters WHERE mirror = \(mirror) AND name = \(counter) AND value = \(number)")
+    }
+}

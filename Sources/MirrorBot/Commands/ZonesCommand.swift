@@ -1,0 +1,115 @@
+import ArgumentParser
+import Foundation
+import Mirroring
+
+/// `mirror-bot zones`.
+struct ZonesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "zones",
+        abstract: "Say when the human lived in another time zone, so that a morning stays a morning.",
+        discussion: """
+            Posts count for the time of day that the human's clock showed when they wrote them. Where nothing else is \
+            known that is the clock of TIME_ZONE, by which the bot posts now and always. Days are those of the zone that \
+            is named; without --from or --to a time has no beginning or no end.
+
+              mirror-bot zones
+              mirror-bot zones add Asia/Tokyo --to 2019-02-28
+              mirror-bot zones add America/New_York --from 2019-03-01 --to 2021-08-15
+              mirror-bot zones remove 2019-03-01
+            """,
+        subcommands: [ZonesListCommand.self, ZonesAddCommand.self, ZonesRemoveCommand.self],
+        defaultSubcommand: ZonesListCommand.self)
+}
+
+/// `mirror-bot zones list`.
+struct ZonesListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Show by which clock the human lived when; the word list can be left out.")
+
+    @OptionGroup var output: ChangeOutput
+    @OptionGroup var options: MirrorOptions
+
+    func run() async throws {
+        let report = try await options.withPlanning { try await ZoneChanges(mirror: $0, zone: $1).report() }
+        if output.json { return try JSONOutput.print(report) }
+        for line in ZonesView.lines(report) { print(line) }
+    }
+}
+
+/// `mirror-bot zones add`.
+struct ZonesAddCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add", abstract: "Note that the human lived by another clock for some time.")
+
+    @Argument(help: ArgumentHelp("An IANA time zone, as Asia/Tokyo.", valueName: "zone")) var zone: String
+
+    @Option(help: ArgumentHelp("The first day; without it the time has no beginning.", valueName: "YYYY-MM-DD"))
+    var from: String?
+
+    @Option(help: ArgumentHelp("The last day; without it the time has no end.", valueName: "YYYY-MM-DD"))
+    var to: String?
+
+    @OptionGroup var output: ChangeOutput
+    @OptionGroup var options: MirrorOptions
+
+    func run() async throws {
+        try await options.withZones(output) { try await $0.add(zone, from: from, to: to, now: $1) }
+    }
+}
+
+/// `mirror-bot zones remove`.
+struct ZonesRemoveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Take back what was noted of a time; it counts by TIME_ZONE again.")
+
+    @Argument(help: ArgumentHelp("Any of its days, or its zone if that was noted once.", valueName: "day or zone"))
+    var time: String
+
+    @OptionGroup var output: ChangeOutput
+    @OptionGroup var options: MirrorOptions
+
+    func run() async throws {
+        try await options.withZones(output, removes: true) { zones, _ in try await zones.remove(time) }
+    }
+}
+
+/// What `mirror-bot zones` and `status` say about the human's clocks.
+enum ZonesView {
+    static func lines(_ report: ZonesReport) -> [String] {
+        let width = ([report.timeZone] + report.zones.map(\.timeZone)).map(Printable.width).max() ?? 0
+        let rest = report.zones.isEmpty ? "at all times" : "at all other times, and for the bot"
+        return report.zones.map { Printable.padded(Printable.line($0.timeZone), to: width) + "  " + $0.days }
+            + [Printable.padded(Printable.line(report.timeZone), to: width) + "  " + rest]
+    }
+}
+
+/// What came of a change, for programs.
+private struct ZonesChange: Encodable {
+    let schema = "mirror-bot/zones-change/1"
+    /// False if that was so already.
+    let isNew: Bool
+    /// How many posts count for another time now.
+    let moved: Int
+    let zones: [ZonesReport.Line]
+}
+
+extension MirrorOptions {
+    fileprivate func withZones(
+        _ output: ChangeOutput, removes: Bool = false,
+        _ change: (ZoneChanges, Date) async throws -> ZoneChanges.Outcome
+    ) async throws {
+        try await withPlanning { mirror, zone in
+            let zones = ZoneChanges(mirror: mirror, zone: zone)
+            let outcome = try await change(zones, mirror.clock.now)
+            let report = try await zones.report()
+            if output.json {
+                return try JSONOutput.print(
+                    ZonesChange(isNew: outcome.isNew, moved: outcome.moved, zones: report.zones))
+            }
+            let line = ZonesReport.Line(outcome.span)
+            let done = removes ? "taken out" : outcome.isNew ? "noted" : "that was noted already"
+            print("\(done): \(line.timeZone) \(line.days)")
+            if outcome.isNew { print("moved: \(outcome.moved) \(outcome.moved == 1 ? "post" : "posts")") }
+        }
+    }
+}
