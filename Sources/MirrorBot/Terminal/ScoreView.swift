@@ -8,8 +8,12 @@ import Schedule
 enum ScoreView {
     static func lines(_ report: ScoreReport, terminal: Terminal) -> [String] {
         var lines = [terminal.bold("mirror \(report.mirror)") + "  on a part of its own past that it had not seen"]
+        let sentences = [
+            favoritesInWords(report.classifier.scores), textsInWords(report.texts),
+            report.scheduler.scores.map(ScheduleWords.sentence),
+        ]
         lines +=
-            [favoritesInWords(report.classifier.scores), textsInWords(report.texts)].compactMap(\.self)
+            sentences.compactMap(\.self)
             .flatMap { FigureGroup.wrapped(Printable.line($0), columns: max(20, terminal.columns - 2)) }
             .map { "  " + $0 } + [""]
         switch report.scheduler {
@@ -110,6 +114,7 @@ enum ScoreView {
             (ScheduleMeasure.dailyCounts, ScheduleMeasure.humanDailyCounts, "posts a day", "in the number of posts"),
             (.gaps, .humanGaps, "gaps", "in the minutes from a post to the day's next"),
             (.firstPost, .humanFirstPost, "first post", "in the time of the day's first post"),
+            (.weekTotals, .humanWeekTotals, "7-day totals", "in the sums of seven days in a row"),
         ].map { measure, floor, name, what in
             guard let distance = scores[measure] else {
                 return Figure(name, nil, "there is nothing to compare \(what)")

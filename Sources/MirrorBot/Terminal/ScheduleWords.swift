@@ -1,0 +1,48 @@
+import Evaluation
+import Foundation
+
+/// What the measures of a schedule say in one plain sentence.
+enum ScheduleWords {
+    /// With fewer later posts or days every figure is mostly chance.
+    private static let fewestPosts = 50
+    /// ln of the chance that a minute has for somebody who knows nothing.
+    private static let ignorance = -log(1_440.0)
+
+    /// How alike the days and minutes of bot and human are; what cannot be told is not claimed.
+    static func sentence(_ scores: ScheduleScores) -> String {
+        let tested = Int(scores[.testedPosts] ?? 0)
+        guard tested >= fewestPosts else {
+            return "how much its days are like the human's cannot be told from "
+                + (tested == 1 ? "1 later post" : "\(tested) later posts") + " yet"
+        }
+        let days = busyness(scores).map { [$0, spells(scores)].compactMap(\.self).joined(separator: ", ") }
+        return [days, minutes(scores)].compactMap(\.self).joined(separator: "; ")
+    }
+
+    /// The number of posts of a day, beside how much the human's own days differ from one time to the next.
+    private static func busyness(_ scores: ScheduleScores) -> String? {
+        guard let bot = scores[.dailyCounts], let human = scores[.humanDailyCounts] else { return nil }
+        switch bot - human {
+        case ..<0.03: return "its days are as busy as the human's"
+        case ..<0.1: return "its days are nearly as busy as the human's"
+        default: return "its days are busier or quieter than the human's lately were"
+        }
+    }
+
+    /// Whether busy and quiet days follow one another as the human's do, where theirs do at all.
+    private static func spells(_ scores: ScheduleScores) -> String? {
+        guard let bot = scores[.autocorrelation], let human = scores[.humanAutocorrelation], human >= 0.1 else {
+            return nil
+        }
+        return bot >= human / 2
+            ? "with busy and quiet spells like theirs" : "but busy and quiet spells are shorter than theirs"
+    }
+
+    private static func minutes(_ scores: ScheduleScores) -> String? {
+        guard let likelihood = scores[.logLikelihood] else { return nil }
+        guard likelihood.isFinite else { return "some of the human's times of day it would never choose" }
+        let ratio = exp(likelihood - ignorance)
+        guard ratio >= 1.05 else { return "the human's times of day cannot be told from chance" }
+        return "its times of day are the human's \(String(format: "%.1f", ratio)) times as often as by chance"
+    }
+}
