@@ -79,7 +79,8 @@ import Testing
         #expect(error?.code == .unauthorized)
         let lasted = fixture.clock.now.timeIntervalSince(first.due - 60)
         #expect((750..<1_500).contains(lasted))
-        #expect(count(fixture, "Credentials refused") == 6)
+        let refused = fixture.log.values.filter { $0.contains("Credentials refused") }
+        #expect(refused.count { $0.contains("account=bot") } == 6)
         #expect(await fixture.sandbox.ledger.deliveries.isEmpty)
         let waiting = try #require(try await fixture.slots().first)
         #expect(waiting.state == .planned && waiting.attempts <= 1)

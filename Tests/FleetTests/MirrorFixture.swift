@@ -21,7 +21,8 @@ enum Engine: String, CaseIterable, Sendable, CustomTestStringConvertible {
 
 /// A mirror in a sandbox, on a clock that jumps from one thing that happens to the next.
 struct MirrorFixture: Sendable {
-    static let mirror = "example"
+    /// The name that seeds the plans: under this one the first day has slots from morning to night.
+    static let mirror = "moss"
     private static let started = "Worker started"
 
     let sandbox: Sandbox

@@ -107,7 +107,7 @@ import Testing
     @Test(arguments: NetworkName.allCases) func survivesAnHourWithoutItsServer(network: NetworkName) async throws {
         let fixture = try await fixture(on: network)
         try await fixture.live(
-            until: 13.5,
+            until: 13.75,
             events: [
                 (9, { await fixture.sandbox.close() }),
                 (10, { try await fixture.sandbox.reopen() }),
@@ -130,7 +130,7 @@ import Testing
     @Test(arguments: NetworkName.allCases) func survivesAnHourOfErrors(network: NetworkName) async throws {
         let fixture = try await fixture(on: network)
         try await fixture.live(
-            until: 13.5,
+            until: 13.75,
             events: [
                 (9, { fixture.sandbox.faults.failNext(.html(status: 502), count: .max) }),
                 (10, { fixture.sandbox.faults.clearPlanned() }),

@@ -368,7 +368,7 @@ import Testing
 
     @Test func onlyWhatStandsForItselfThenIsPlanned() async throws {
         let desk = try await desk(texts: 600, text: Self.mixed)
-        let slots = try await desk.slots(ofDays: 20)
+        let slots = try await desk.slots(ofDays: 29)
         let texts = slots.compactMap(\.text)
         #expect(texts.count > 20 && texts.contains { $0.hasPrefix("Monday") })
         for slot in slots where slot.text?.hasPrefix("Monday") == true {

@@ -55,7 +55,7 @@ import Testing
         let leases = fixture.leases
         let other = try #require(try await leases.take(owner: "other", after: try await leases.record(), now: 0))
         let worker = fixture.worker()
-        let waiting = Task { try await worker.run(until: Sample.hour(7.5)) }
+        let waiting = Task { try await worker.run(until: Sample.hour(8)) }
         try await fixture.log.wait { $0.contains("Another worker holds this mirror") }
         #expect(try await fixture.actions().isEmpty)
         #expect(try await fixture.mirror.table.record().activated == nil)

@@ -38,7 +38,7 @@ import Testing
 
     /// What else a person may say to a mirror, each of which ends well on any store.
     private static let others = [
-        "status --json", "stats", "stats --json", "plan --json", "plan pin #6", "plan reroll 2026-06-04",
+        "status --json", "stats", "stats --json", "plan --json", "plan pin #4", "plan reroll 2026-06-04",
         "explain --text bread --author ann@social.example", "suggestions", "suggestions --json",
         "set MAX_PER_DAY=3", "unset MAX_PER_DAY", "set REVIEW=all", "mirrors", "mirrors --json", "config", "doctor",
         "score", "people list", "people deny kent@sandbox.example", "people allow kent@sandbox.example",
