@@ -30,8 +30,7 @@ enum ScheduleReportView {
     /// What days in a row are like, in a table of its own: one line has no room for it.
     private static let spells = [
         Group(
-            title: "neighbouring days", columns: [("bot", .autocorrelation), ("human", .humanAutocorrelation)],
-            width: 10),
+            title: "neighbours", columns: [("bot", .autocorrelation), ("human", .humanAutocorrelation)], width: 7),
         Group(title: "7-day totals", columns: [("bot", .weekTotals), ("human", .humanWeekTotals)], width: 6),
         Group(title: "a day ahead", columns: [("model", .dayAhead), ("plain", .plainDayAhead)], width: 7),
         Group(title: "off by", columns: [("model", .dayAheadError), ("plain", .plainDayAheadError)], width: 7),
@@ -134,12 +133,13 @@ enum ScheduleReportView {
         "gaps         the same for the minutes from a post to the day's next, at least 1",
         "             each (Kolmogorov–Smirnov)",
         "first post   the same for the time of the day's first post",
-        "neighbouring days  how alike the numbers of posts of a day and the next are,",
-        "             from 0 for not at all to 1 (autocorrelation)",
+        "neighbours   how alike the numbers of posts of a day and the next are, from 0",
+        "             for not at all to 1 (autocorrelation)",
         "7-day totals how far sums of seven days are from tested ones (Kolmogorov–",
         "             Smirnov)",
-        "a day ahead  ln of the chance that a day's number of posts had on the eve; plain",
-        "             is without quiet and busy spells; off by is the error in posts (CRPS)",
+        "a day ahead  ln of the chance that a day's number of posts had on the eve;",
+        "             plain is without quiet and busy spells",
+        "off by       the error of that in posts (CRPS)",
         "human        how far the human's own days are, as many before the cut: no model",
         "             can be expected to come much nearer",
     ]
