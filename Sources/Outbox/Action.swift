@@ -318,6 +318,8 @@ extension Action {
         package static let onlyAnswers = "only-answers"
         /// The part of the thread before it is not out.
         package static let threadEnded = "thread-ended"
+        /// A part of the thread could not be said, and it is said whole or not at all.
+        package static let threadCut = "thread-cut"
         /// The network looks through a picture that goes along.
         package static let processing = "processing"
         /// A picture that was to go along is not where it was.
@@ -330,7 +332,7 @@ extension Action {
         package static let forgotten = "forgotten"
 
         /// Why the mirror takes something back without a person who said so.
-        static let automaticUndos = [sourceGone, sourceEdited]
+        static let automaticUndos = [sourceGone, sourceEdited, threadCut]
     }
 
     /// Whether a person was asked to decide, and either still is or never did.

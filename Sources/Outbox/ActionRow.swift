@@ -18,7 +18,7 @@ extension Action {
         \(wording?.source.network.rawValue), \(wording?.source.value), \(target?.post),
         \(target?.author.network.rawValue), \(target?.author.value), \(target?.address),
         \(payload.reply?.storedBystanders), \(payload.reply?.thread), \(wording?.visibility.rawValue),
-        \(wording?.language), \(text), \(wording?.warning), \(wording?.pictures.stored), \(storedUploads), \(wording?.storedRest), \(parent?.post),
+        \(wording?.language), \(text), \(wording?.warning), \(wording?.pictures.stored), \(storedUploads), \(payload.storedRest), \(parent?.post),
         \(parent?.address), \(key), \(sending?.milliseconds),
         \(serverSending?.milliseconds), \(remoteID),
         \(remoteAddress), \(attempts), \(sends), \(nextAttempt?.milliseconds), \(reason), \(explanation?.json),
@@ -62,9 +62,20 @@ extension Action {
 
 extension Action.Wording {
     /// What is said after it, as it is stored; nil for nothing.
+    var storedRest: String? { rest.isEmpty ? nil : rest.stored }
+}
+
+extension Action.Payload {
+    /// What is said after it, as it is stored; of a thread's last part an empty list, for how that ends concerns the
+    /// parts before it.
     var storedRest: String? {
-        guard !rest.isEmpty, let json = try? JSONEncoder().encode(rest) else { return nil }
-        return String(decoding: json, as: UTF8.self)
+        if case .post(let slot, let wording?) = self, slot.part > 1 { wording.rest.stored } else { wording?.storedRest }
+    }
+}
+
+extension [Action.Part] {
+    fileprivate var stored: String? {
+        (try? JSONEncoder().encode(self)).map { String(decoding: $0, as: UTF8.self) }
     }
 }
 

@@ -32,7 +32,7 @@ extension OutboxStore {
             text = \(wording?.text), language = \(wording?.language), visibility = \(wording?.visibility.rawValue),
             source_network = \(wording?.source.network.rawValue), source_post_id = \(wording?.source.value),
             warning = \(wording?.warning), pictures = \(wording?.pictures.stored),
-            uploads = \(action.storedUploads), rest = \(wording?.storedRest), explanation = \(kept(action.explanation)), sending_ms = \(now.milliseconds),
+            uploads = \(action.storedUploads), rest = \(action.payload.storedRest), explanation = \(kept(action.explanation)), sending_ms = \(now.milliseconds),
             server_sending_ms = \(serverTime?.milliseconds), next_attempt_ms = \(lookUp.milliseconds),
             attempts = \(action.attempts + 1), sends = \(action.sends + 1)
             """)

@@ -9,6 +9,9 @@ import Storage
 extension OutboxStore {
     /// Makes actions of the next parts of threads whose part before is out, and ends those that cannot go on.
     ///
+    /// A thread is said whole or not at all: of one that ends too soon, and not because a person wants it so, all parts are
+    /// taken back, also one that turns out later to have arrived.
+    ///
     /// - Parameters:
     ///   - now: When the next parts are due.
     ///   - grace: How long they may be late, in seconds.
@@ -22,6 +25,11 @@ extension OutboxStore {
             for action in try actions(where: Self.mayGoOn, order: "id ASC", limit: 100, on: connection) {
                 if let part = action.nextPart(at: now, grace: grace, of: mirror), try insert(part, on: connection) {
                     next.append(part)
+                }
+                if case .post(let slot, _) = action.payload, action.cutsThread {
+                    for part in try parts(of: slot, on: connection) {
+                        _ = try noteUndo(part.id, reason: Action.Reason.threadCut, now: now, on: connection)
+                    }
                 }
                 try connection.execute(
                     "UPDATE actions SET rest = NULL WHERE mirror = \(mirror) AND id = \(action.id)")
@@ -41,19 +49,33 @@ extension OutboxStore {
             guard let action = try action(id, on: connection), case .post(let slot, _) = action.payload else {
                 continue
             }
-            let first = Slot.Name(day: slot.day, number: slot.number)
-            let parts = try actions(
-                where: "kind = 'post' AND subject LIKE \("\(first)/%")", order: "id ASC", limit: 100, on: connection)
-            all += parts.filter { part in
-                if case .post(let name, _) = part.payload { name.part > slot.part } else { false }
-            }.map(\.id)
+            all += try parts(of: slot, on: connection).filter { $0.name.part > slot.part }.map(\.id)
         }
         var seen: Set<String> = []
         return all.filter { seen.insert($0).inserted }
     }
+
+    /// All there is of a thread, by one of its parts.
+    private func parts(
+        of slot: Slot.Name, on connection: any StorageConnection
+    ) throws -> [(name: Slot.Name, id: String)] {
+        let first = Slot.Name(day: slot.day, number: slot.number)
+        let parts = try actions(
+            where: "kind = 'post' AND (subject = \("\(first)") OR subject LIKE \("\(first)/%"))", order: "id ASC",
+            limit: 100, on: connection)
+        return parts.compactMap { part in
+            if case .post(let name, _) = part.payload { (name, part.id) } else { nil }
+        }
+    }
 }
 
 extension Action {
+    /// Whether it leaves its thread incomplete, and no person wants it so.
+    fileprivate var cutsThread: Bool {
+        guard undo == nil, reason != Reason.byPerson, reason != Reason.forgotten else { return false }
+        return state == .failed || (state != .done && parent != nil)
+    }
+
     /// The action of the part after this one: to be sent, or skipped where this one is not out and to stay.
     fileprivate func nextPart(at now: Date, grace: TimeInterval, of mirror: String) -> Action? {
         guard case .post(let slot, let wording?) = payload, let part = wording.rest.first else { return nil }

@@ -82,7 +82,7 @@ extension OutboxStore {
     /// How often a wish is tried that meets another change of the same row.
     private static let attempts = 5
 
-    private func noteUndo(
+    func noteUndo(
         _ id: String, reason: String, now: Date, on connection: any StorageConnection
     ) throws -> UndoAnswer {
         for _ in 0..<Self.attempts {

@@ -83,14 +83,43 @@ import Testing
         #expect(try await goOn(outbox).isEmpty)
     }
 
-    @Test func aPartThatIsLeftOutEndsTheRest() async throws {
+    /// Which part is refused, of three.
+    @Test(arguments: [2, 3]) func whatCannotBeSaidWholeIsTakenBack(refused number: Int) async throws {
         let outbox = try await OutboxFixture()
-        _ = try await end(try await begin(outbox), delivered(1), outbox)
+        var part = try await begin(outbox)
+        for said in 1..<number {
+            _ = try await end(part, delivered(said), outbox)
+            part = try #require(try await goOn(outbox).first)
+        }
+        _ = try await end(part, .refused(reason: "rejected"), outbox)
+        #expect(try await goOn(outbox).count == 3 - number)
+        let due = try await outbox.store.dueUndos(now: Self.now + 120)
+        #expect(due.map(\.subject).sorted() == Array([Self.first, "\(Self.first)/2"].prefix(number - 1)))
+        #expect(due.allSatisfy { $0.undo?.reason == Action.Reason.threadCut })
+        // Said once.
+        for action in due { _ = try await outbox.store.undone(action.id, now: Self.now + 120) }
+        #expect(try await goOn(outbox).isEmpty)
+        #expect(try await outbox.store.dueUndos(now: Self.now + 180).isEmpty)
+    }
+
+    @Test func aPartWhoseTimePassedCutsTheThread() async throws {
+        let outbox = try await OutboxFixture()
+        let head = try await end(try await begin(outbox), delivered(1), outbox)
+        _ = try #require(try await goOn(outbox).first)
+        #expect(try await outbox.store.expire(now: Self.now + 2_000).map(\.state) == [.expired])
+        _ = try await goOn(outbox)
+        #expect(try await outbox.store.dueUndos(now: Self.now + 2_000).map(\.id) == [head.id])
+    }
+
+    @Test func aPartThatAPersonLeavesOutEndsTheRest() async throws {
+        let outbox = try await OutboxFixture()
+        let head = try await end(try await begin(outbox), delivered(1), outbox)
         let second = try #require(try await goOn(outbox).first)
         #expect(try await outbox.store.skip(second.id, now: Self.now + 61))
         let third = try #require(try await goOn(outbox).first)
         #expect(third.state == .skipped && third.reason == Action.Reason.threadEnded)
         #expect(try await goOn(outbox).isEmpty)
+        #expect(try await outbox.store.action(.post, subject: head.subject)?.undo == nil)
     }
 
     @Test func aThreadThatNeverBeganLeavesNothing() async throws {

@@ -49,6 +49,7 @@ package struct ReportedReason: Codable, Equatable, Sendable {
         Action.Reason.onlyAnswers: "the bot is to make no posts of its own",
         Action.Reason.forgotten: "whom it was for, or what it said, was forgotten",
         Action.Reason.threadEnded: "the part of the thread before it is not out",
+        Action.Reason.threadCut: "a part of its thread could not be said, and threads are said whole or not at all",
         Action.Reason.processing: "the network looks through a picture that goes along",
         Action.Reason.pictureGone: "a picture that was to go along is not where it was",
         Action.Reason.pictureTooLarge: "a picture that was to go along is larger than the network takes",

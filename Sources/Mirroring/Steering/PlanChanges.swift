@@ -180,9 +180,9 @@ package struct PlanChanges: Sendable {
         return (post, isNew, changed)
     }
 
-    /// The slot with another text; skipped where there is none.
+    /// The slot with another text; skipped where there is none, or where it goes on from another one.
     private func replaced(_ slot: Action, reason: String, now: Date) async throws -> [Action] {
-        let other = try await planner.replacement(for: slot, now: now)
+        let other = slot.parent == nil ? try await planner.replacement(for: slot, now: now) : nil
         if let other, let wording = other.wording {
             _ = try await store.pin(slot.id, wording, explanation: other.explanation, isPinned: false, now: now)
         } else {
