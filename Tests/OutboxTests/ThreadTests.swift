@@ -102,6 +102,21 @@ import Testing
         #expect(try await outbox.store.dueUndos(now: Self.now + 180).isEmpty)
     }
 
+    @Test func aPartThatTurnsOutToHaveArrivedIsTakenBackToo() async throws {
+        let outbox = try await OutboxFixture()
+        _ = try await end(try await begin(outbox), delivered(1), outbox)
+        let second = try await end(
+            try #require(try await goOn(outbox).first), .unknown(reason: "transport"), outbox)
+        let lost = try await outbox.store.end(
+            second, as: .failed, reason: Action.Reason.unconfirmed, sighting: Self.now + 600, now: Self.now + 90)
+        #expect(try await goOn(outbox).map(\.reason) == [Action.Reason.threadEnded])
+        #expect(try await outbox.store.undoTally() == UndoTally(waiting: 1, remembered: 1))
+        _ = try await outbox.store.confirm(lost, remoteID: "uri-2", remoteAddress: "2", now: Self.now + 600)
+        let due = try await outbox.store.dueUndos(now: Self.now + 700)
+        #expect(Set(due.map(\.subject)) == [Self.first, "\(Self.first)/2"])
+        #expect(try await goOn(outbox).isEmpty)
+    }
+
     @Test func aPartWhoseTimePassedCutsTheThread() async throws {
         let outbox = try await OutboxFixture()
         let head = try await end(try await begin(outbox), delivered(1), outbox)
