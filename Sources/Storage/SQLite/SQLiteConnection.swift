@@ -53,8 +53,10 @@ final class SQLiteConnection: StorageConnection {
 
     /// Begins or ends a transaction.
     func control(_ sql: SQL) throws {
-        let statement = try statements.ready(sql, in: database)
-        try run(statement, []) { _ in }
+        try heedingInterruption {
+            let statement = try statements.ready(sql, in: database)
+            try run(statement, []) { _ in }
+        }
     }
 
     /// Undoes what was not committed, unless SQLite has done that itself.
@@ -115,10 +117,15 @@ final class SQLiteConnection: StorageConnection {
             throw DatabaseError(resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database")
         }
         if !areChecked { for value in values { _ = try value.checked() } }
+        defer { statement.reset() }
+        try statement.bind(values)
+        while try statement.step() { try body(statement) }
+    }
+
+    /// Tells the end of a statement that was asked to end from every other failure; preparing one may be ended too.
+    private func heedingInterruption<Value>(_ body: () throws -> Value) throws -> Value {
         do {
-            defer { statement.reset() }
-            try statement.bind(values)
-            while try statement.step() { try body(statement) }
+            return try body()
         } catch let error as DatabaseError
             where interruption.isRequested && [.SQLITE_BUSY, .SQLITE_INTERRUPT].contains(error.resultCode)
         {
@@ -132,7 +139,7 @@ final class SQLiteConnection: StorageConnection {
         if isOver { throw StorageError(.closed, "use the database", because: "the transaction has ended") }
         if interruption.isRequested { throw CancellationError() }
         do {
-            return try body()
+            return try heedingInterruption(body)
         } catch let error as DatabaseError {
             var explained = StorageError(error, "run a statement")
             explained.statement = sql.text
