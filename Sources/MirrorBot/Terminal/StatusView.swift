@@ -16,7 +16,7 @@ enum StatusView {
         lines.append(row("time zone", ([report.timeZone ?? "not set"] + otherZones(report)).joined(separator: "; ")))
         lines.append(row("archive", archive(report, zone)))
         if let texts = report.archive.texts { lines += self.texts(texts, terminal) }
-        lines.append(row("classifier", classifier(report)))
+        lines += rows("classifier", classifier(report), terminal)
         lines.append(row("worker", report.isRunning ? "running" : "not running"))
         if let spending = report.spending { lines.append(row("X", cost(spending))) }
         if report.suggestions > 0 {
@@ -118,9 +118,13 @@ enum StatusView {
         parts.append(("\(texts.unjudged) are not judged yet", texts.unjudged))
         let shown = parts.filter { $0.1 > 0 }.map(\.0)
         guard !shown.isEmpty else { return [] }
-        let lines = FigureGroup.wrapped(
-            Printable.line(shown.joined(separator: ", ")), columns: max(20, terminal.columns - 12))
-        return lines.enumerated().map { row($0 == 0 ? "texts" : "", $1) }
+        return rows("texts", shown.joined(separator: ", "), terminal)
+    }
+
+    /// What may take more than one line.
+    private static func rows(_ name: String, _ text: String, _ terminal: Terminal) -> [String] {
+        FigureGroup.wrapped(Printable.line(text), columns: max(20, terminal.columns - 12)).enumerated()
+            .map { row($0 == 0 ? name : "", $1) }
     }
 
     private static func classifier(_ report: StatusReport) -> String {
