@@ -58,6 +58,30 @@ import Testing
         await sandbox.stop()
     }
 
+    /// At whatever hour that is asked: the day may be over, and then it is one of another day.
+    @Test(arguments: [false, true]) func whatComesNextIsKnownByThatWord(onServer: Bool) async throws {
+        let stage = try await stage(onServer: onServer)
+        func next() async throws -> ExplainReport {
+            try Stage.decode(ExplainReport.self, from: try await stage.run("explain", "next", "--json"))
+        }
+        let first = try await next()
+        #expect(first.text != nil && ["planned", "preview"].contains(first.state))
+        #expect(try await stage.run("plan", "skip", "next").status == 0)
+        let second = try await next()
+        #expect(second.subject != first.subject)
+        let pinned = try await stage.run("plan", "pin", "next")
+        let text = try #require(second.text)
+        #expect(pinned.status == 0 && pinned.output.contains(text))
+        #expect(try await next().subject == second.subject)
+        #expect(try await stage.run("never", "next").output.contains(text))
+        #expect(try await next().text != text)
+
+        let empty = try Stage(Self.zone)
+        _ = try await empty.run("set", "MAX_PER_DAY=3")
+        let none = try await empty.run("explain", "next")
+        #expect(none.status == 64 && none.error.contains("no post is planned"))
+    }
+
     @Test(arguments: [false, true]) func whatIsSetWinsOverTheEnvironment(onServer: Bool) async throws {
         let stage = try await stage(onServer: onServer)
         #expect(try await stage.run("set").output == "nothing is set for mirror default\n")

@@ -10,7 +10,8 @@ struct ExplainCommand: AsyncParsableCommand {
         abstract: "Show what an action is, whom it is about, and why; or what would become of a post.",
         discussion: """
             An action is named by its id, or as much of its beginning as tells it from others, as status, plan, \
-            suggestions and the log show it; a slot also by its day and number, as 2026-11-20#3.
+            suggestions and the log show it; a slot also by its day and number, as 2026-11-20#3, \
+            and the post that comes next as next.
             """)
 
     @OptionGroup var options: MirrorOptions

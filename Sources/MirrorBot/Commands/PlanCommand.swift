@@ -67,7 +67,7 @@ struct PlanSkipCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "skip", abstract: "Leave a slot out; its text may come another day.")
 
-    @Argument(help: "As #2 of today, 2026-11-24#2, or an id.") var slot: String
+    @Argument(help: "As #2 of today, 2026-11-24#2, an id, or next for the one that comes next.") var slot: String
     @OptionGroup var output: ChangeOutput
     @OptionGroup var options: MirrorOptions
 
@@ -81,7 +81,7 @@ struct PlanMoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "move", abstract: "Give a slot another time of its day.")
 
-    @Argument(help: "As #2 of today, 2026-11-24#2, or an id.") var slot: String
+    @Argument(help: "As #2 of today, 2026-11-24#2, an id, or next for the one that comes next.") var slot: String
     @Argument(help: "As 20:15, on the human's clock.") var time: String
     @OptionGroup var output: ChangeOutput
     @OptionGroup var options: MirrorOptions
@@ -97,7 +97,7 @@ struct PlanPinCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pin", abstract: "Keep a slot as it is whatever is drawn anew, or give it a post of your choice.")
 
-    @Argument(help: "As #2 of today, 2026-11-24#2, or an id.") var slot: String
+    @Argument(help: "As #2 of today, 2026-11-24#2, an id, or next for the one that comes next.") var slot: String
     @Argument(help: "The address or id of an archived post.") var post: String?
     @OptionGroup var output: ChangeOutput
     @OptionGroup var options: MirrorOptions

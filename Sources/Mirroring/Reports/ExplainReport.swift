@@ -390,7 +390,7 @@ extension HumanMirror {
     ///
     /// - Parameters:
     ///   - name: An identifier, as much of its beginning as tells it from others, or a slot as `2026-11-20#3`,
-    ///     or `#3` for today's.
+    ///     or `#3` for today's, or `next` for the one that comes next.
     ///   - now: Decides which days are still to come.
     /// - Returns: The action, and whether it is stored; a slot of a day without a plan is not.
     /// - Throws: ``ActionNameError``; the store's error.
@@ -402,6 +402,7 @@ extension HumanMirror {
             if let action = try await preview(of: slot, now: now) { return (action, false) }
             throw ActionNameError.unknown(name)
         }
+        if name == Self.next { return try await nextPost(now: now) }
         let digits = name.lowercased()
         let found = try await outbox.actions(identifiedBy: digits, limit: Self.named + 1)
         if let exact = found.first(where: { $0.id == digits }) { return (exact, true) }
@@ -416,6 +417,25 @@ extension HumanMirror {
         guard previewed.count < 2 else { throw ActionNameError.ambiguous(name, try await described(previewed)) }
         guard let action = previewed.first else { throw ActionNameError.unknown(name) }
         return (action, false)
+    }
+
+    /// The word for the post that comes next.
+    private static let next = "next"
+    /// Whoever posts less often has no next post to talk about.
+    private static let daysToNext = 31
+
+    /// The post that comes next, be it planned for another day than today.
+    private func nextPost(now: Date) async throws -> (action: Action, isStored: Bool) {
+        guard let zone = try await knownTimeZone() else { throw ActionNameError.nothingNext }
+        let (reporter, today) = (PlanReporter(mirror: self, zone: zone), LocalTime(now, in: zone).day)
+        for ahead in 0..<Self.daysToNext {
+            guard let (plan, actions) = try await reporter.actions(of: today.advanced(by: ahead), now: now) else {
+                continue
+            }
+            let next = actions.first { $0.due > now && $0.text != nil && [.planned, .claimed].contains($0.state) }
+            if let next { return (next, plan != nil) }
+        }
+        throw ActionNameError.nothingNext
     }
 
     /// The slots to come that would have such an identifier: it follows from the day and the number alone.
@@ -468,6 +488,9 @@ package struct ActionNameError: Error, Equatable, Sendable, CustomStringConverti
                 that there are
                 """)
     }
+
+    static let nothingNext = ActionNameError(
+        description: "no post is planned or to be planned in the next weeks; mirror-bot status says why")
 
     static func ambiguous(_ name: String, _ actions: [String]) -> ActionNameError {
         ActionNameError(
