@@ -27,14 +27,14 @@ extension Audit {
         return findings
     }
 
-    /// Slots that a plan announced and that have no row.
+    /// Slots that a plan announced and that have no row: a day that is drawn anew leaves numbers out, so they are counted.
     private var missingSlots: [AuditFinding] {
-        let rows = Set(actions.filter { $0.kind == .post }.map(\.subject))
-        return input.plans.sorted { $0.day < $1.day }.flatMap { plan in
-            let count = input.slots[plan.day] ?? 0
-            return (0..<count).map { Slot.Name(day: plan.day, number: $0 + 1).description }
-                .filter { !rows.contains($0) }
-                .map { AuditFinding(.lost, "post \($0)", "is in the plan of the day and has no row") }
+        let days = actions.compactMap { action in if case .post(let slot, _) = action.payload { slot.day } else { nil } }
+        let rows = Dictionary(days.map { ($0, 1) }, uniquingKeysWith: +)
+        return input.plans.sorted { $0.day < $1.day }.compactMap { plan in
+            let (count, found) = (input.slots[plan.day] ?? 0, rows[plan.day] ?? 0)
+            guard found < count else { return nil }
+            return AuditFinding(.lost, "\(plan.day)", "has \(count) slots in its plan and rows of \(found)")
         }
     }
 
