@@ -16,7 +16,7 @@ import Testing
         run.input.slots[AuditRun.day] = 2
         let report = run.report
         #expect(report.lost == 1)
-        #expect(report.findings.first?.contains("\(AuditRun.day)#2") == true)
+        #expect(report.findings.first?.contains("\(AuditRun.day): has 2 slots in its plan and rows of 1") == true)
     }
 
     @Test func aDayWithoutAPlanIsLost() {

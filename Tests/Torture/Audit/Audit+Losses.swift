@@ -29,7 +29,9 @@ extension Audit {
 
     /// Slots that a plan announced and that have no row: a day that is drawn anew leaves numbers out, so they are counted.
     private var missingSlots: [AuditFinding] {
-        let days = actions.compactMap { action in if case .post(let slot, _) = action.payload { slot.day } else { nil } }
+        let days = actions.compactMap { action in
+            if case .post(let slot, _) = action.payload { slot.day } else { nil }
+        }
         let rows = Dictionary(days.map { ($0, 1) }, uniquingKeysWith: +)
         return input.plans.sorted { $0.day < $1.day }.compactMap { plan in
             let (count, found) = (input.slots[plan.day] ?? 0, rows[plan.day] ?? 0)
