@@ -38,6 +38,13 @@ extension Archive {
         }
     }
 
+    /// What was found of a text before, by rules that may have been others.
+    package struct EarlierVerdict: Sendable {
+        /// Names those rules; empty if there were none.
+        package let rules: String
+        package let fitness: StoredFitness
+    }
+
     /// Which texts may be used.
     package struct TextFilter: Sendable {
         /// The longest text, in the units of the rules.
@@ -93,19 +100,22 @@ extension Archive {
     ///   - version: Names the rules.
     ///   - lastUse: An expression for when a row of `posts` was last used.
     ///   - uses: An expression for how often it was.
-    ///   - prepare: Applies the rules to a post that is no reply, and to what of a thread follows it.
+    ///   - prepare: Applies the rules to a post that is no reply, and to what of a thread follows it; it is told what was
+    ///     found before.
     /// - Returns: Whether there may be more.
     /// - Throws: ``ArchiveError``, or the store's error.
     package func prepareSome(
-        version: String, lastUse: SQL, uses: SQL = "0", _ prepare: (Post, Sequel) -> Preparation
+        version: String, lastUse: SQL, uses: SQL = "0", _ prepare: (Post, Sequel, EarlierVerdict) -> Preparation
     ) async throws -> Bool {
         let posts = try await unprepared(by: version)
         guard !posts.isEmpty else { return false }
         let mirror = mirror
-        let sequels = try await storage.read { try Self.sequels(of: posts, mirror, $0) }
+        let sequels = try await storage.read { try Self.sequels(of: posts.map(\.post), mirror, $0) }
         var rows: SQL = ""
-        for (index, post) in posts.enumerated() {
-            let prepared = prepare(post, sequels[post.id] ?? Sequel())
+        for (index, (post, earlier)) in posts.enumerated() {
+            // Some milliseconds of work; what has to be sent does not wait for all of it.
+            if index % 20 == 19 { await Task.yield() }
+            let prepared = prepare(post, sequels[post.id] ?? Sequel(), earlier)
             let row: [SQLValue] = [
                 post.id.network.rawValue.sqlValue, post.id.value.sqlValue, prepared.textKey.sqlValue,
                 prepared.unfit.sqlValue, prepared.length.sqlValue, prepared.fitness.grade.sqlValue,
@@ -125,18 +135,24 @@ extension Archive {
         return posts.count >= Self.batch
     }
 
-    private func unprepared(by version: String) async throws -> [Post] {
-        let (mirror, selection) = (mirror, PostRow.selection)
+    private func unprepared(by version: String) async throws -> [(post: Post, earlier: EarlierVerdict)] {
+        let (mirror, fields) = (mirror, PostRow.fields)
         return try await storage.read { connection in
-            var posts: [Post] = []
+            var posts: [(Post, EarlierVerdict)] = []
             // Two ranges of an index, since "another one" is none.
             for condition in ["rules < \(version)", "rules > \(version)"] as [SQL] where posts.count < Self.batch {
                 posts += try connection.query(
-                    selection + """
-                         WHERE mirror = \(mirror) AND is_reply = FALSE AND \(condition)
-                        ORDER BY rules LIMIT \(Self.batch - posts.count)
-                        """
-                ).map(PostRow.post)
+                    """
+                    SELECT \(fields), rules, grade, fit_when, fit_reason FROM posts
+                    WHERE mirror = \(mirror) AND is_reply = FALSE AND \(condition)
+                    ORDER BY rules LIMIT \(Self.batch - posts.count)
+                    """
+                ).map { row in
+                    (
+                        try PostRow.post(row),
+                        EarlierVerdict(rules: try row.text("rules"), fitness: try StoredFitness(row))
+                    )
+                }
             }
             return posts
         }
@@ -248,10 +264,7 @@ extension Archive {
             SELECT grade, fit_when, fit_reason FROM posts
             WHERE mirror = \(mirror) AND network = \(id.network.rawValue) AND post_id = \(id.value) AND rules <> ''
             """)
-        return try rows.first.map {
-            StoredFitness(
-                grade: try $0.int("grade"), window: try $0.text("fit_when"), reason: try $0.optionalText("fit_reason"))
-        }
+        return try rows.first.map(StoredFitness.init)
     }
 
     /// How many posts of each minute of the day have a text that may be sent; none whose time of day was lost.
@@ -346,4 +359,11 @@ extension Archive {
 
 extension Archive.StoredText {
     fileprivate var order: (Date, String, String) { (createdAt, id.value, id.network.rawValue) }
+}
+
+extension Archive.StoredFitness {
+    fileprivate init(_ row: SQLRow) throws {
+        self.init(
+            grade: try row.int("grade"), window: try row.text("fit_when"), reason: try row.optionalText("fit_reason"))
+    }
 }

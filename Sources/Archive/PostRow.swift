@@ -14,12 +14,14 @@ enum PostRow {
     ]
 
     /// The columns of which ``post(_:)`` makes a post.
-    static let selection: SQL = """
-        SELECT network, post_id, author, address, text, created_ms, is_reply, reply_to_author, reply_to_post,
-            visibility, language, has_media, mentions, sensitive, time_trusted, warning, client, pictures,
-            utc_offset
-        FROM posts
+    static let fields: SQL = """
+        network, post_id, author, address, text, created_ms, is_reply, reply_to_author, reply_to_post,
+        visibility, language, has_media, mentions, sensitive, time_trusted, warning, client, pictures,
+        utc_offset
         """
+
+    /// The beginning of a query for posts.
+    static let selection: SQL = "SELECT \(fields) FROM posts"
 
     /// The values of ``columns``.
     static func values(_ post: Post, mirror: String, zones: ZoneHistory) -> [SQLValue] {

@@ -55,7 +55,7 @@ import Testing
     private func prepare(_ test: TestArchive, _ version: String, lastUse: SQL = "CAST(NULL AS BIGINT)") async throws {
         while try await test.archive.prepareSome(
             version: version, lastUse: lastUse,
-            { post, _ in
+            { post, _, _ in
                 let isOdd = (Int(post.id.value.dropFirst()) ?? 0) % 2 == 1
                 return Archive.Preparation(
                     textKey: "\(version) \(post.text)", unfit: isOdd ? "odd" : nil, length: post.text.count)
@@ -120,7 +120,7 @@ import Testing
         let windows = ["", "months 12", "weekdays 5", ""]
         while try await test.archive.prepareSome(
             version: "1", lastUse: "CAST(NULL AS BIGINT)",
-            { post, _ in
+            { post, _, _ in
                 let number = Int(post.id.value.dropFirst()) ?? 0
                 return Archive.Preparation(
                     textKey: post.id.value, unfit: nil, length: 5,

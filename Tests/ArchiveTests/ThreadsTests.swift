@@ -66,7 +66,7 @@ import Testing
             var seen: [String: Int] = [:]
             while try await test.archive.prepareSome(
                 version: "1", lastUse: "CAST(NULL AS BIGINT)",
-                { post, sequel in
+                { post, sequel, _ in
                     seen[post.id.value] = sequel.parts.count
                     return Archive.Preparation(textKey: post.text, unfit: nil, length: 1)
                 })

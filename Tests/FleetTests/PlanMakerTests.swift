@@ -397,6 +397,29 @@ import Testing
         #expect(texts.contains { $0.hasPrefix("June") } == (mode == "off"))
     }
 
+    /// A person who mutes one text after the other has none of the others judged again.
+    @Test func whatIsUnwantedIsFoundOutWithoutJudgingAgain() async throws {
+        let desk = try await desk(texts: 30)
+        let archive = desk.mirror.archive
+        try await archive.prepare(by: desk.maker.judge)
+        let (planted, muted) = (
+            PostID(network: .mastodon, value: "https://sandbox.example/3"),
+            PostID(network: .mastodon, value: "https://sandbox.example/4")
+        )
+        try await desk.mirror.storage.execute("UPDATE posts SET grade = 2 WHERE post_id = \(planted.value)")
+        _ = try await archive.neverUse(
+            desk.maker.judge.rules.neverKey(of: try #require(try await archive.post(muted))), of: muted, now: .now)
+        try await archive.prepare(by: desk.maker.judge)
+        let unsent = try await archive.unsent(Archive.TextFilter(longest: 500))
+        #expect(unsent.unfit[Archive.never] == 1)
+        #expect(try await archive.fitness(of: planted)?.grade == 2)
+        // Other rules look at all of them.
+        var judge = desk.maker.judge
+        judge.rules.links = .leftOut
+        try await archive.prepare(by: judge)
+        #expect(try await archive.fitness(of: planted)?.grade == 0)
+    }
+
     /// With 20 that stand for themselves the others help out, and the plan says so; what hurts never does.
     @Test func tooFewTextsAreHelpedOutStepByStep() async throws {
         func texts(_ other: String) async throws -> [Action] {

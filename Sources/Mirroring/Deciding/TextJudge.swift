@@ -80,26 +80,33 @@ package struct TextJudge: Sendable {
         }
     }
 
-    /// Names the rules; without a dictionary they find more.
-    fileprivate func version(_ unwanted: Unwanted) -> String {
-        "\(rules.version)\(unwanted.version) fit\(Fitness.version)\(tokenizer == nil ? "" : " words")"
-    }
+    /// Names the rules.
+    fileprivate func version(_ unwanted: Unwanted) -> String { rules.version + unwanted.version + ofFitness }
+
+    /// Names those of fitness; without a dictionary they find more.
+    private var ofFitness: String { " fit\(Fitness.version)\(tokenizer == nil ? "" : " words")" }
 
     fileprivate func preparation(
-        of post: Post, _ sequel: Archive.Sequel, _ unwanted: Unwanted, _ machines: MachineClients
+        of post: Post, _ sequel: Archive.Sequel, _ unwanted: Unwanted, _ machines: MachineClients,
+        after earlier: Archive.EarlierVerdict
     ) -> Archive.Preparation {
         let prepared = rules.preparation(of: post, thread: sequel.parts, isChain: sequel.isChain)
+        // Nearly always only what is unwanted has changed, and judging takes longer than all else.
+        let isJudged =
+            earlier.rules.hasPrefix(rules.version + " ") && earlier.rules.hasSuffix(ofFitness + machines.version)
         // What is not sent anyway need not be judged as a whole.
         let parts = prepared.unfit == nil ? sequel.parts : []
-        let verdict =
-            machines.contains(post.client) ? Fitness.Verdict(.machineClient) : verdict(on: post, followedBy: parts)
         return Archive.Preparation(
             textKey: prepared.key,
             unfit: unwanted.reason(against: post, key: prepared.key) ?? prepared.unfit?.rawValue,
-            length: prepared.length,
-            fitness: Archive.StoredFitness(
-                grade: verdict.grade.rawValue, window: verdict.window?.description ?? "",
-                reason: verdict.reason?.rawValue))
+            length: prepared.length, fitness: isJudged ? earlier.fitness : fitness(of: post, parts, machines))
+    }
+
+    private func fitness(of post: Post, _ parts: [Post], _ machines: MachineClients) -> Archive.StoredFitness {
+        let verdict =
+            machines.contains(post.client) ? Fitness.Verdict(.machineClient) : verdict(on: post, followedBy: parts)
+        return Archive.StoredFitness(
+            grade: verdict.grade.rawValue, window: verdict.window?.description ?? "", reason: verdict.reason?.rawValue)
     }
 }
 
@@ -114,7 +121,7 @@ extension Archive {
         let machines = try await machineClients()
         while try await prepareSome(
             version: version + machines.version, lastUse: OutboxStore.lastUse, uses: OutboxStore.useCount,
-            { judge.preparation(of: $0, $1, unwanted, machines) })
+            { judge.preparation(of: $0, $1, unwanted, machines, after: $2) })
         {
             try Task.checkCancellation()
         }
