@@ -273,22 +273,21 @@ extension Archive {
     /// - Returns: The numbers, for each grade and window that occurs.
     /// - Throws: ``ArchiveError``, or the store's error.
     package func textCounts(_ filter: TextFilter) async throws -> [TextCount] {
+        // The minutes first: they lead both stores to the index that has all of this in their order.
         let rows = try await storage.query(
             """
-            SELECT grade, fit_when, minute, COUNT(*) AS number FROM posts
+            SELECT minute, grade, fit_when, COUNT(*) AS number FROM posts
             WHERE mirror = \(mirror) AND time_trusted = TRUE AND \(filter.condition)
-            GROUP BY grade, fit_when, minute ORDER BY grade, fit_when
+            GROUP BY minute, grade, fit_when
             """)
-        var counts: [TextCount] = []
+        var counts: [String: TextCount] = [:]
         for row in rows {
             guard let minute = MinuteOfDay(try row.int("minute")) else { throw ArchiveError(column: "minute") }
             let (grade, window) = (try row.int("grade"), try row.text("fit_when"))
-            if counts.last?.grade != grade || counts.last?.window != window {
-                counts.append(TextCount(grade: grade, window: window))
-            }
-            counts[counts.count - 1].minutes[minute.value] = try row.int("number")
+            counts["\(grade) \(window)", default: TextCount(grade: grade, window: window)]
+                .minutes[minute.value] = try row.int("number")
         }
-        return counts
+        return counts.values.sorted { ($0.grade, $0.window) < ($1.grade, $1.window) }
     }
 
     /// The texts of these minutes that may be sent; none whose time of day was lost.
