@@ -9,7 +9,7 @@ PACKAGES = libcurl4-openssl-dev libpq-dev libhiredis-dev libmecab-dev mecab-ipad
 # starve each other if all ran at once.
 TESTING = MIRROR_BOT_STRICT=1 SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
 # Suites that let a worker live and die for minutes: `make check` runs them, `make test` does not.
-LONG = TortureRunTests|SoakTests
+LONG = TortureRunTests|SoakTests|SecretLifeTests|OutageTests
 
 # The crash harness; `make torture` says more.
 KILLS ?= 200
@@ -62,7 +62,7 @@ deb: dist ## Make a Debian package of that
 test: deps swift ## Run the tests, with real Postgres, Redis and MeCab; ARGS="--filter Outbox"
 	$(TESTING) $(SWIFT) test --quiet --explicit-target-dependency-import-check error --skip '$(LONG)' $(ARGS)
 
-check: deps swift ## Run the long tests: short harness runs on every network and store, and a soak
+check: deps swift ## Run the long tests: workers that live and die for minutes on every network and store, and a soak
 	$(TESTING) $(SWIFT) test --quiet --explicit-target-dependency-import-check error --filter '$(LONG)' $(ARGS)
 
 check-deploy: PACKAGES += python3-venv shellcheck systemd mandoc

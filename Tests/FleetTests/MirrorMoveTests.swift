@@ -371,10 +371,10 @@ private struct MirrorContents: Equatable {
         }
     }
 
-    /// Scalars rather than characters: two forms of one letter are two texts.
+    /// Bytes rather than characters: two forms of one letter are two texts.
     static func exact(_ value: SQLValue) -> String {
         guard case .text(let text) = value else { return "\(value)" }
-        return text.unicodeScalars.map { String($0.value, radix: 36) }.joined(separator: ".")
+        return Data(text.utf8).base64EncodedString()
     }
 }
 

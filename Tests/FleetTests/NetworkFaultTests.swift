@@ -58,8 +58,11 @@ import Testing
         #expect(sending.timeIntervalSince(lost.due) < 60)
         let key = try #require(lost.remoteID?.split(separator: "/").last.map(String.init))
         let letters = Array("234567abcdefghijklmnopqrstuvwxyz")
-        let number = key.reduce(UInt64(0)) { $0 << 5 | UInt64(letters.firstIndex(of: $1) ?? 0) }
-        #expect(abs(Double(number >> 10) / 1_000_000 - sending.timeIntervalSince1970) < 0.002)
+        let number = key.reduce(UInt64(0)) { (number: UInt64, letter: Character) -> UInt64 in
+            number << 5 | UInt64(letters.firstIndex(of: letter) ?? 0)
+        }
+        let seconds = Double(number >> 10) / 1_000_000
+        #expect(abs(seconds - sending.timeIntervalSince1970) < 0.002)
         #expect(slots.allSatisfy { $0.state == .done })
     }
 

@@ -102,7 +102,8 @@ struct RepositoryWriter {
         case .int(let number): return number < 0 ? head(1, UInt64(-1 - number)) : head(0, UInt64(number))
         case .double(let number):
             let bits = number.bitPattern
-            return [0xFB] + (0..<8).reversed().map { UInt8(bits >> ($0 * 8) & 0xFF) }
+            let bytes = stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: bits >> $0) }
+            return [0xFB] + bytes
         case .bytes(let bytes): return head(2, UInt64(bytes.count)) + bytes
         case .text(let text): return head(3, UInt64(text.utf8.count)) + Array(text.utf8)
         case .array(let values): return head(4, UInt64(values.count)) + values.flatMap(encoded)

@@ -25,7 +25,8 @@ import Testing
         let report = try await ScheduleReport(on: [try past("clock")], zone: nil)
         let lines = ScheduleReportView.lines(report, terminal: plain)
         let row = try #require(lines.first { $0.hasPrefix("clock") })
-        #expect(row.split(separator: " ").map(String.init)[8...9] == ["–", "–"])
+        let cells = row.split(separator: " ")
+        #expect(cells[8] == "–" && cells[9] == "–")
         #expect(!lines.contains { $0.hasPrefix("median of") })
         #expect(lines.contains { $0.hasPrefix("gain per post: ") })
         for line in lines { #expect(Printable.width(line) <= 80) }

@@ -12,4 +12,11 @@ struct SecretScenario: CustomTestStringConvertible, Sendable {
         testDescription = name
         self.play = play
     }
+
+    /// Plays it on a stage of its own, and fails for every secret that is left where none may be.
+    func playAndSearch() async throws {
+        let stage = try SecretStage()
+        try await play(stage)
+        try stage.expectNoSecret()
+    }
 }

@@ -117,6 +117,8 @@ struct SecretTraces: Sendable {
     private static func bytes(hex text: String) -> [UInt8]? {
         let digits = text.compactMap(\.hexDigitValue)
         guard text.utf8.count >= 32, digits.count == text.utf8.count, digits.count % 2 == 0 else { return nil }
-        return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) }
+        return stride(from: 0, to: digits.count, by: 2).map { (index: Int) -> UInt8 in
+            UInt8(digits[index] * 16 + digits[index + 1])
+        }
     }
 }

@@ -76,7 +76,8 @@ import Testing
             let expected = week(dates)
             #expect(rhythm.week == expected && rhythm.posts == dates.count)
             #expect(rhythm.weekdays == expected.map { $0.reduce(0, +) })
-            #expect(rhythm.hours == (0..<24).map { hour in expected.map { $0[hour] }.reduce(0, +) })
+            let hours = (0..<24).map { hour in expected.reduce(0) { $0 + $1[hour] } }
+            #expect(rhythm.hours == hours)
         }
         let today = LocalTime(now, in: Self.zone).day
         #expect(report.days.map(\.day) == (0..<28).map { today.advanced(by: $0 - 27) })

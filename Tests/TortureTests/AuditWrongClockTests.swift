@@ -75,7 +75,8 @@ import Testing
     }
 
     @Test func whatIsSentADayEarlyIsExplainedByThatDayOnly() {
-        for (hour, count) in [(10 + 24 + 0.1, 0), (10 + 24 + 0.5, 1), (15, 1)] {
+        let cases: [(hour: Double, count: Int)] = [(34.1, 0), (34.5, 1), (15, 1)]
+        for (hour, count) in cases {
             var run = run()
             let slot = run.post(hour: 10.1)
             run[slot].due = AuditRun.start + hour * 3_600
