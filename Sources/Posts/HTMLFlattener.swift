@@ -227,6 +227,8 @@ struct PlainTextWriter {
     }
 
     private mutating func writeDue() {
+        // Before most letters there is nothing.
+        guard breaks > 0 || itemIsDue || !spaces.isEmpty else { return }
         let isLineStart = output.isEmpty || breaks > 0
         if !output.isEmpty { output.append(contentsOf: repeatElement(UInt8(ascii: "\n"), count: min(breaks, limit))) }
         breaks = 0

@@ -365,7 +365,7 @@ private struct MirrorContents: Equatable {
                         let value = isBoolean ? try row.optionalBoolean(name).sqlValue : try row.value(name)
                         return "\(name)=\(Self.exact(value))"
                     }.joined(separator: "|")
-                }.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+                }.sorted()
             }
             return tables
         }
