@@ -270,7 +270,7 @@ extension Archive {
     /// How many posts of each minute of the day have a text that may be sent; none whose time of day was lost.
     ///
     /// - Parameter filter: Which texts count.
-    /// - Returns: The numbers, for each grade and window that occurs.
+    /// - Returns: The numbers, for each grade and window that occurs, in any order.
     /// - Throws: ``ArchiveError``, or the store's error.
     package func textCounts(_ filter: TextFilter) async throws -> [TextCount] {
         // The minutes first: they lead both stores to the index that has all of this in their order.
@@ -287,7 +287,7 @@ extension Archive {
             counts["\(grade) \(window)", default: TextCount(grade: grade, window: window)]
                 .minutes[minute.value] = try row.int("number")
         }
-        return counts.values.sorted { ($0.grade, $0.window) < ($1.grade, $1.window) }
+        return Array(counts.values)
     }
 
     /// The texts of these minutes that may be sent; none whose time of day was lost.
