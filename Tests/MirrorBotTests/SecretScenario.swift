@@ -6,7 +6,7 @@ import Testing
 /// itself that what it stages has happened, and the suite searches afterwards.
 struct SecretScenario: CustomTestStringConvertible, Sendable {
     let testDescription: String
-    let play: @Sendable (SecretStage) async throws -> Void
+    private let play: @Sendable (SecretStage) async throws -> Void
 
     init(_ name: String, _ play: @escaping @Sendable (SecretStage) async throws -> Void) {
         testDescription = name
