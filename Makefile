@@ -5,11 +5,14 @@ ARGS ?=
 # What the tests and the program link and start, as Debian and Ubuntu name it.
 PACKAGES = libcurl4-openssl-dev libpq-dev libhiredis-dev libmecab-dev mecab-ipadic-utf8 libsqlite3-dev \
 	libarchive-dev pkg-config postgresql pgbouncer redis-server openssl zip
-# Our own targets must compile without a warning; users' compilers may be newer. Optimized, they pass their tests in
-# half the time. Tests that wait for servers would starve each other if all ran at once.
+# Our own targets must compile without a warning; users' compilers may be newer. The busiest are optimized, and nothing
+# describes itself to a debugger: both pay for themselves. Tests that wait for servers would starve each other if all
+# ran at once.
 TESTING = MIRROR_BOT_STRICT=1 MIRROR_BOT_OPTIMIZED=1 SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
-# Suites that let a worker live and die for minutes: `make check` runs them, `make test` does not.
-LONG = TortureRunTests|SoakTests|SecretLifeTests|OutageTests
+TEST_BUILD = --quiet -debug-info-format none
+TEST = $(TESTING) $(SWIFT) test $(TEST_BUILD) --explicit-target-dependency-import-check error
+# Suites in which workers live and die for long: `make check` runs them, `make test` does not.
+LONG = TortureRunTests|SoakTests|SecretLifeTests|OutageTests|NetworkDayTests|GracefulEndTests|SetupTests|TourTests
 
 # The crash harness; `make torture` says more.
 KILLS ?= 200
@@ -60,21 +63,21 @@ deb: dist ## Make a Debian package of that
 	@deploy/deb.sh
 
 test: deps swift ## Run the tests, with real Postgres, Redis and MeCab; ARGS="--filter Outbox"
-	$(TESTING) $(SWIFT) test --quiet --explicit-target-dependency-import-check error --skip '$(LONG)' $(ARGS)
+	$(TEST) --skip '$(LONG)' $(ARGS)
 
-check: deps swift ## Run the long tests: workers that live and die for minutes on every network and store, and a soak
-	$(TESTING) $(SWIFT) test --quiet --explicit-target-dependency-import-check error --filter '$(LONG)' $(ARGS)
+check: deps swift ## Run the long tests: workers that live and die on every network and store; LONG=TourTests for one suite
+	$(TEST) --filter '$(LONG)' $(ARGS)
 
 check-deploy: PACKAGES += python3-venv shellcheck systemd mandoc
 check-deploy: deps swift ## Check what platforms deploy with, and run the Procfile; ARGS="heroku" for one check
-	$(TESTING) $(SWIFT) build --quiet --product mirror-bot
-	$(TESTING) $(SWIFT) build --quiet --product Torture
+	$(TESTING) $(SWIFT) build $(TEST_BUILD) --product mirror-bot
+	$(TESTING) $(SWIFT) build $(TEST_BUILD) --product Torture
 	@mkdir -p .build/deploy && deploy/check.sh $(ARGS)
 
 check-pages: PACKAGES += chromium fonts-dejavu-core fonts-ipafont-gothic
 check-pages: deps swift ## Look at the pages in a browser without a window; pictures of them in .build/pages
-	MIRROR_BOT_BROWSER=chromium MIRROR_BOT_SCREENSHOTS=$(CURDIR)/.build/pages $(TESTING) $(SWIFT) test --quiet \
-		--explicit-target-dependency-import-check error --filter PagesInBrowserTests $(ARGS)
+	MIRROR_BOT_BROWSER=chromium MIRROR_BOT_SCREENSHOTS=$(CURDIR)/.build/pages $(TEST) \
+		--filter PagesInBrowserTests $(ARGS)
 
 check-packages: PACKAGES += debootstrap lintian python3-venv
 check-packages: deb ## Try the archive and the Debian package in clean folders; as root, ARGS="dist" for one of them

@@ -27,11 +27,20 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("InternalImportsByDefault"),
     ] + strictness + (symbols.map { [.unsafeFlags($0)] } ?? [])
 
-/// Set by `make test`: what the tests run is compiled with optimization, though the tests and the commands are not.
+/// Where the tests spend most of their time.
 ///
-/// That takes 1.5 minutes longer to build, and four less to run. What is fuzzed is always compiled so.
-let isOptimized = isFuzzing || Context.environment["MIRROR_BOT_OPTIMIZED"] != nil
-let optimized = settings + (isOptimized ? [.unsafeFlags(["-O"])] : [])
+/// Optimized, these take a minute longer to build and four less to run; the others would take longer to optimize than
+/// they run.
+let busiest: Set = [
+    "Blocking", "Conduct", "Favorites", "Networks", "Postgres", "Posts", "Sandbox", "Schedule", "Storage", "Transport",
+]
+
+/// What one of our targets is compiled with: with optimization if it is fuzzed, or one of the busiest and `make test`
+/// asks for it.
+func settings(of name: String) -> [SwiftSetting] {
+    let isTested = Context.environment["MIRROR_BOT_OPTIMIZED"] != nil && busiest.contains(name)
+    return settings + (isFuzzing || isTested ? [.unsafeFlags(["-O"])] : [])
+}
 
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
@@ -45,7 +54,7 @@ func library(_ name: String, pkgConfig: String? = nil, apt: String) -> Target {
 }
 
 func target(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: optimized)
+    .target(name: name, dependencies: dependencies, swiftSettings: settings(of: name))
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
@@ -78,7 +87,7 @@ let fuzzing: Target = {
     return isFuzzing
         ? .executableTarget(
             name: "Fuzz", dependencies: parsers, path: "Tests/Fuzz", exclude: ["Suite", "fuzz.sh"],
-            swiftSettings: optimized)
+            swiftSettings: settings(of: "Fuzz"))
         : .testTarget(
             name: "FuzzTests", dependencies: parsers, path: "Tests/Fuzz", exclude: ["LibFuzzer", "fuzz.sh"],
             swiftSettings: settings)
@@ -139,7 +148,7 @@ let package = Package(
             exclude: besideStorage,
             sources: ["Sources/Storage"],
             resources: [.embedInCode("migrations")],
-            swiftSettings: optimized
+            swiftSettings: settings(of: "Storage")
         ),
 
         // The domain: none of these imports another.
@@ -150,7 +159,8 @@ let package = Package(
         target("Favorites", ["Blocking", "MeCab", "Posts", "Redis", "Storage"]),
         // Its rules are embedded, as the sandbox's sentences are.
         .target(
-            name: "Conduct", dependencies: ["Posts"], resources: [.embedInCode("Resources")], swiftSettings: optimized),
+            name: "Conduct", dependencies: ["Posts"], resources: [.embedInCode("Resources")],
+            swiftSettings: settings(of: "Conduct")),
         target("Outbox", ["Posts", "Storage"]),
         target(
             "Networks", ["Posts", "Transport", lifecycle, logging, .product(name: "Crypto", package: "swift-crypto")]),
@@ -189,7 +199,7 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
             resources: [.embedInCode("Resources")],
-            swiftSettings: optimized
+            swiftSettings: settings(of: "Sandbox")
         ),
         .executableTarget(
             name: "MirrorBot",

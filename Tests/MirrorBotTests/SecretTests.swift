@@ -13,18 +13,18 @@ import Testing
         try await scenario.playAndSearch()
     }
 
-    @Test(arguments: SecretScenario.networks) func networks(_ scenario: SecretScenario) async throws {
-        try await scenario.playAndSearch()
-    }
-
     @Test(arguments: SecretScenario.logins) func logins(_ scenario: SecretScenario) async throws {
         try await scenario.playAndSearch()
     }
 }
 
-/// The same while workers live for hours of their clocks, are killed, and lose what they depend on: `make check` runs
-/// these.
+/// The same on every network, and while workers live for hours of their clocks, are killed, and lose what they depend
+/// on: `make check` runs these.
 @Suite(.timeLimit(.minutes(5))) struct SecretLifeTests {
+    @Test(arguments: SecretScenario.networks) func networks(_ scenario: SecretScenario) async throws {
+        try await scenario.playAndSearch()
+    }
+
     @Test(arguments: SecretScenario.lives) func lives(_ scenario: SecretScenario) async throws {
         try await scenario.playAndSearch()
     }
