@@ -19,7 +19,7 @@ package struct Favorites: Sendable {
     private let turnstile = Turnstile()
 
     /// The number of events that share a transaction and a number.
-    private static let batch = 1_000
+    private static let batch = 2_000
 
     /// - Parameters:
     ///   - storage: Where the examples are.
@@ -61,9 +61,18 @@ package struct Favorites: Sendable {
         _ events: [FavoriteEvent], at now: Date, knowing session: FavoriteSession? = nil
     ) async throws -> LearnSummary {
         var summary = LearnSummary()
+        var known: FoundFeatures = [:]
+        var isMostlyNew = true
         for start in stride(from: 0, to: events.count, by: Self.batch) {
-            let some = Array(events[start..<min(start + Self.batch, events.count)])
-            summary.add(try await turnstile.pass { try await learnBatch(some, at: now, session) })
+            let end = min(start + Self.batch, events.count)
+            let batch = Array(events[start..<end])
+            // While the database has one batch, the features of the next are found; in vain if its posts are known.
+            let next = isMostlyNew ? events[end..<min(end + Self.batch, events.count)] : []
+            async let ahead = features(of: next.compactMap(\.example?.stored), known: [:], session)
+            let learned = try await turnstile.pass { [known] in try await learnBatch(batch, at: now, known, session) }
+            summary.add(learned)
+            isMostlyNew = learned.unchanged < batch.count / 2
+            known = await ahead
         }
         if summary.learned > 0 { summary.add(try await prune(now: now)) }
         return summary
@@ -150,7 +159,7 @@ package struct Favorites: Sendable {
     }
 
     private func learnBatch(
-        _ events: [FavoriteEvent], at now: Date, _ session: FavoriteSession?
+        _ events: [FavoriteEvent], at now: Date, _ known: FoundFeatures, _ session: FavoriteSession?
     ) async throws -> LearnSummary {
         let usable = events.filter { Self.isStorable($0.id) }
         var summary = LearnSummary()
@@ -162,21 +171,34 @@ package struct Favorites: Sendable {
             return summary
         }
         // Features of new posts are found before the transaction, which others may wait for.
-        // Nearly always a post comes once; a second one of the same id with another text finds its own later.
-        var known: [PostID: (example: Example, features: FeatureSet)] = [:]
-        for case let example? in usable.map(\.example?.stored) where states[example.id] == nil {
-            guard known[example.id] == nil else { continue }
-            known[example.id] = (
-                example, session?.features(of: example) ?? examples.extractor.features(of: example)
-            )
-        }
-        let found = known
+        let new = usable.compactMap(\.example?.stored).filter { states[$0.id] == nil }
+        let found = features(of: new, known: known, session)
         summary.add(
             try await change(at: now) { _ in
                 (usable, { example in found[example.id].flatMap { $0.example == example ? $0.features : nil } })
             })
         try await examples.analyseIfGrown(by: summary.learned)
         return summary
+    }
+
+    /// Features with the post that has them.
+    ///
+    /// Nearly always a post comes once; a second one of the same id with another text finds its own later.
+    private typealias FoundFeatures = [PostID: (example: Example, features: FeatureSet)]
+
+    private func features(
+        of examples: [Example], known: FoundFeatures, _ session: FavoriteSession?
+    ) -> FoundFeatures {
+        var found: FoundFeatures = [:]
+        for example in examples where found[example.id] == nil {
+            if let known = known[example.id], known.example == example {
+                found[example.id] = known
+            } else {
+                let features = session?.features(of: example) ?? self.examples.extractor.features(of: example)
+                found[example.id] = (example, features)
+            }
+        }
+        return found
     }
 
     private func pruneBatch(cutoff: Date, at now: Date) async throws -> LearnSummary {

@@ -120,6 +120,26 @@ import Testing
         }
     }
 
+    /// The features of later posts are found while earlier ones are stored, also of a post that comes again in between.
+    @Test(arguments: [CountStoreKind.sqlite, .redis])
+    func howManyAreLearnedAtOnceDoesNotMatter(_ kind: CountStoreKind) async throws {
+        let first = Corpus.generated(2_600)
+        // The same posts with other texts, and some that nobody has seen.
+        let events = first + Corpus.generated(700, seed: 2) + Corpus.generated(2_700, seed: 3).suffix(200)
+        try await Fixture.with(kind) { fixture in
+            let whole = try await fixture.favorites().learn(events, at: Fixture.now)
+            #expect(whole.learned >= 2_600)
+            try await Fixture.with(.sqlite) { reference in
+                let favorites = try reference.favorites()
+                for start in stride(from: 0, to: events.count, by: 150) {
+                    let some = Array(events[start..<min(start + 150, events.count)])
+                    _ = try await favorites.learn(some, at: Fixture.now)
+                }
+                #expect(try await fixture.dump() == reference.dump())
+            }
+        }
+    }
+
     @Test(arguments: CountStoreKind.allCases)
     func unlearningEverythingLeavesNothing(_ kind: CountStoreKind) async throws {
         let events = Corpus.generated(100)
