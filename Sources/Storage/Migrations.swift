@@ -108,17 +108,17 @@ struct Migration: Sendable {
     let id: String
     /// The statements in order, without comments.
     let statements: [String]
+    /// A number over the statements, by which a changed step is noticed.
+    let checksum: String
 
     init(id: String, source: [UInt8]) {
         self.id = id
-        self.statements = Self.split(String(decoding: source, as: UTF8.self))
+        statements = Self.split(String(decoding: source, as: UTF8.self))
+        checksum = Self.checksum(of: statements)
     }
 
-    /// A number over the statements, by which a changed step is noticed.
-    ///
-    /// 64-bit FNV-1a (Fowler, Noll and Vo) in hexadecimal. Comments do not
-    /// count.
-    var checksum: String {
+    /// 64-bit FNV-1a (Fowler, Noll and Vo) in hexadecimal, each statement with a NUL after it.
+    private static func checksum(of statements: [String]) -> String {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for statement in statements {
             for byte in statement.utf8 + [0] { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
