@@ -48,8 +48,8 @@ deps: ## Install the system packages with apt, if any is missing
 swift:
 	@command -v $(SWIFT) >/dev/null || { echo "could not find swift: install Swift 6.3 from https://www.swift.org/install" >&2; exit 69; }
 
-build: deps swift ## Build the release binary
-	$(SWIFT) build -c release --product mirror-bot
+build: deps swift ## Build the release binary, without debug information
+	$(SWIFT) build -c release -debug-info-format none --product mirror-bot
 
 demo: build ## Watch a mirror live three days in seconds; ARGS="--days 7 --json"
 	@.build/release/mirror-bot demo $(ARGS)
