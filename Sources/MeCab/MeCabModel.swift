@@ -17,7 +17,7 @@ import Synchronization
     /// The number of words in the dictionary, which tells one version of it from another.
     package let wordCount: Int
 
-    /// The longest text that ``forEachMorpheme(in:_:)`` takes.
+    /// The longest text that ``forEachMorpheme(in:_:)-(String,_)`` takes.
     package static let maximumBytes = 1 << 20
 
     /// Opens a dictionary.

@@ -20,7 +20,7 @@ package enum StableHash {
     /// The 32 bytes of SHA-256 over the parts with a NUL between them.
     package static func digest(of parts: String...) -> [UInt8] { digest(of: parts) }
 
-    /// A number from the first eight bytes of ``digest(of:)``, big endian, to draw others from.
+    /// A number from the first eight bytes of ``digest(of:)-([String])``, big endian, to draw others from.
     package static func seed(of parts: [String]) -> UInt64 {
         digest(of: parts).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }

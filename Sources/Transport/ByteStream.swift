@@ -5,7 +5,7 @@ import Foundation
 /// A connection that carries bytes both ways, with or without TLS.
 ///
 /// libcurl makes the connection and, with `CURLOPT_CONNECT_ONLY`, hands it over; nothing of HTTP is spoken. Calls
-/// block, and all belong to one thread (an executor's); what ends a wait from elsewhere is the ``Interruption``.
+/// block, and all belong to one thread (an executor's); what ends a wait from elsewhere is the `Interruption`.
 /// Proxies are not used.
 package final class ByteStream {
     private let multi: MultiHandle

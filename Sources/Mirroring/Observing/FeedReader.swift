@@ -411,7 +411,7 @@ package actor FeedReader {
     /// - Parameters:
     ///   - list: Given a place and a time; returns the posts that were published in between, a few of them, in order.
     ///   - look: Looks below the post with an address; false where what is there cannot be decided now.
-    /// - Throws: The store's error, or what `list` and `look` throw that is no ``NetworkError``.
+    /// - Throws: The store's error, or what `list` and `look` throw that is no `NetworkError`.
     package func lookBelowOwnPosts(
         _ list: (OutboxStore.PublishedPlace, Date) async throws -> [(
             place: OutboxStore.PublishedPlace, address: String

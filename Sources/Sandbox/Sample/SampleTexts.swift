@@ -2,7 +2,7 @@ import Posts
 
 /// What the human and the people of the sandbox say.
 ///
-/// The sentences are the files of `Resources`; ``PhraseBook`` says how they are written. Every function draws from the
+/// The sentences are the files of `Resources`; `PhraseBook` says how they are written. Every function draws from the
 /// generator it is given, so that one seed makes one history.
 package enum SampleTexts {
     // MARK: The people
