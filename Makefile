@@ -12,7 +12,8 @@ TESTING = MIRROR_BOT_STRICT=1 MIRROR_BOT_OPTIMIZED=1 SWT_EXPERIMENTAL_MAXIMUM_PA
 TEST_BUILD = --quiet -debug-info-format none
 TEST = $(TESTING) $(SWIFT) test $(TEST_BUILD) --explicit-target-dependency-import-check error
 # Suites in which workers live and die for long: `make check` runs them, `make test` does not.
-LONG = TortureRunTests|SoakTests|SecretLifeTests|OutageTests|NetworkDayTests|GracefulEndTests|SetupTests|TourTests
+LONG = TortureRunTests|SoakTests|SecretLifeTests|OutageTests|DatabaseOutageTests|RedisOutageTests|NetworkDayTests|$\
+	GracefulEndTests|TourTests
 
 # The crash harness; `make torture` says more.
 KILLS ?= 200
@@ -63,10 +64,10 @@ deb: dist ## Make a Debian package of that
 	@deploy/deb.sh
 
 test: deps swift ## Run the tests, with real Postgres, Redis and MeCab; ARGS="--filter Outbox"
-	$(TEST) --skip '$(LONG)' $(ARGS)
+	$(TEST) --skip '\.($(LONG))/' $(ARGS)
 
 check: deps swift ## Run the long tests: workers that live and die on every network and store; LONG=TourTests for one suite
-	$(TEST) --filter '$(LONG)' $(ARGS)
+	$(TEST) --filter '\.($(LONG))/' $(ARGS)
 
 check-deploy: PACKAGES += python3-venv shellcheck systemd mandoc
 check-deploy: deps swift ## Check what platforms deploy with, and run the Procfile; ARGS="heroku" for one check

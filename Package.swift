@@ -29,8 +29,8 @@ let settings: [SwiftSetting] =
 
 /// Where the tests spend most of their time.
 ///
-/// Optimized, these take a minute longer to build and four less to run; the others would take longer to optimize than
-/// they run.
+/// Optimized, these save more of the tests' time than their build takes longer; the others would take longer to
+/// optimize than they run.
 let busiest: Set = [
     "Blocking", "Conduct", "Favorites", "Networks", "Postgres", "Posts", "Sandbox", "Schedule", "Storage", "Transport",
 ]
