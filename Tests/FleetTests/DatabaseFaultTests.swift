@@ -112,11 +112,11 @@ import Testing
     @Test func survivesTransactionsThatOthersMakeImpossible() async throws {
         let server = try await PostgresServer.shared()
         let (fixture, _, database) = try await start(on: server)
-        try await server.chaos(in: database, every: 25, "RAISE EXCEPTION 'no' USING ERRCODE = '40001'")
+        try await server.chaos(in: database, every: 75, "RAISE EXCEPTION 'no' USING ERRCODE = '40001'")
         try await fixture.live(
             until: 12,
             events: [
-                (9, { try await server.chaos(in: database, every: 30, "RAISE EXCEPTION 'no' USING ERRCODE = '40P01'") })
+                (9, { try await server.chaos(in: database, every: 80, "RAISE EXCEPTION 'no' USING ERRCODE = '40P01'") })
             ])
         try await server.calm(database)
         try await fixture.expectNothingTwiceOrLost(outages: [], isDisturbed: false)

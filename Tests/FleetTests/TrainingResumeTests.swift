@@ -2,6 +2,7 @@ import Archive
 import Favorites
 import Foundation
 import Networks
+import Outbox
 import Posts
 import Testing
 
@@ -106,6 +107,7 @@ import Testing
         let paper = try await paper()
         let human = try #require(paper.human)
         for pass in Passes(parts: try await paper.parts()).inOrder { _ = try await pass.run() }
+        try await LeaseTable(storage: paper.mirror.storage, mirror: "test").free()
         #expect(try await paper.mirror.archive.count() == 20)
         let posts = try await scheduler(paper).train(from: human)
         #expect(posts.learned == Self.count - 20 && posts.known == 0)
