@@ -51,41 +51,47 @@ import Testing
     ]
 
     @Test(arguments: Terrain.all) func nothingThatArrivesIsMissed(terrain: Terrain) async throws {
-        for (role, feed) in Self.feeds {
-            let ground = try await Ground(terrain)
-            let account = ground.account(role)
-            guard account.capabilities.feeds.contains(feed) else { continue }
-            let (arrived, all) = try await arrivals(in: feed, of: account, on: ground)
-            #expect(!arrived.isEmpty && arrived.isSubset(of: all), "\(role.rawValue) \(feed.rawValue)")
-            if !terrain.hidesPosts { #expect(arrived == all, "\(role.rawValue) \(feed.rawValue)") }
-        }
-    }
-
-    /// What reading bit by bit gives, and what one look at the end gives.
-    private func arrivals(
-        in feed: Feed, of account: any SocialNetwork, on ground: Ground
-    ) async throws -> (arrived: Set<String>, all: Set<String>) {
-        var cursor: String?
-        var arrived: Set<String> = []
+        let ground = try await Ground(terrain)
+        var readers = Self.feeds.map { Reader(account: ground.account($0), feed: $1) }
+        readers.removeAll { !$0.account.capabilities.feeds.contains($0.feed) }
         // Long steps, in which more arrives than a page holds, and short ones, in which nothing does.
         for minutes in [0.0, 1, 700, 2, 1_300, 30, 5, 60] {
             ground.clock.advance(minutes: minutes)
-            var walk = FeedWalk(
-                of: account, feed, from: cursor.map(FeedPosition.newer(than:)) ?? .newest,
-                maximumPages: cursor == nil ? 1 : 50)
-            while let page = try await walk.next() {
-                arrived.formUnion(names(of: page.items))
-                cursor = walk.newer ?? cursor
-            }
+            for index in readers.indices { try await readers[index].look() }
         }
-        let all = try await ground.everything(feed, of: account).items
-        return (arrived, Set(names(of: all)))
+        for reader in readers {
+            let all = Set(try await ground.everything(reader.feed, of: reader.account).items.compactMap(Reader.name))
+            #expect(!reader.arrived.isEmpty && reader.arrived.isSubset(of: all), "\(reader.feed.rawValue)")
+            if !terrain.hidesPosts { #expect(reader.arrived == all, "\(reader.feed.rawValue)") }
+        }
+    }
+}
+
+/// Reads a feed bit by bit.
+private struct Reader {
+    let account: any SocialNetwork
+    let feed: Feed
+    private var cursor: String?
+    private(set) var arrived: Set<String> = []
+
+    init(account: any SocialNetwork, feed: Feed) {
+        self.account = account
+        self.feed = feed
     }
 
-    /// The items since the run began.
-    private func names(of items: [ObservedPost]) -> [String] {
-        items.filter { $0.post.createdAt > Ground.origin }.map {
-            ($0.post.isRepost ? "repost " : "") + $0.post.id.value
+    mutating func look() async throws {
+        var walk = FeedWalk(
+            of: account, feed, from: cursor.map(FeedPosition.newer(than:)) ?? .newest,
+            maximumPages: cursor == nil ? 1 : 50)
+        while let page = try await walk.next() {
+            arrived.formUnion(page.items.compactMap(Self.name))
+            cursor = walk.newer ?? cursor
         }
+    }
+
+    /// What an item is known by; nil before the run began.
+    static func name(_ item: ObservedPost) -> String? {
+        guard item.post.createdAt > Ground.origin else { return nil }
+        return (item.post.isRepost ? "repost " : "") + item.post.id.value
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 /// `mirror-bot demo`.
 ///
-/// Each run takes seconds, so the tests share three of them.
+/// Each run takes seconds, so the tests share two of them.
 @Suite(.timeLimit(.minutes(5))) struct DemoCommandTests {
     /// The summary as documented; decoding fails for a missing key, and the keys are compared besides.
     private struct Summary: Decodable, Equatable {
@@ -33,7 +33,6 @@ import Testing
     }
 
     private static let sample = Task { try await demo("--days", "1", "--json") }
-    private static let repeated = Task { try await demo("--days", "1", "--json", "--seed", "2026") }
     private static let other = Task { try await demo("--days", "1", "--json", "--seed", "7") }
 
     /// A demo with everything set that belongs to a real mirror and must not matter to it.
@@ -91,10 +90,6 @@ import Testing
         #expect(ending.error.contains("living through 1 day …"))
     }
 
-    @Test func theSameSeedGivesTheSameSummary() async throws {
-        #expect(try await Self.sample.value.output == Self.repeated.value.output)
-    }
-
     @Test func anotherSeedGivesOtherDays() async throws {
         let other = try await Self.other.value
         expectGoodConduct(try summary(other))
@@ -134,11 +129,11 @@ import Testing
         #expect(ending.output.hasSuffix("\n  mirror-bot train scheduler --from \(path)\n"))
     }
 
-    /// The line is taken back before the answer, which is the same as without a terminal.
+    /// The line is taken back before the answer, which the same seed makes the same, with a terminal or without.
     @Test func aTerminalSeesTheTimeAndTheCountsWhileItLives() async throws {
         let terminal = try PseudoTerminal()
         let stage = try Stage(["TERM": "xterm", "COLUMNS": "60"])
-        let demo = try stage.start(["demo", "--days", "1", "--json"], replacing: [2: terminal.inner])
+        let demo = try stage.start(["demo", "--days", "1", "--json", "--seed", "2026"], replacing: [2: terminal.inner])
         var shown = ""
         while !demo.hasEnded {
             shown += terminal.shown()
