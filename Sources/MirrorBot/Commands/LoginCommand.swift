@@ -158,3 +158,10 @@ enum NetworkArgument {
         return network
     }
 }
+
+/// What a person at the terminal gave, ready to be tried.
+struct LoginOutcome {
+    let account: AccountConfiguration
+    /// What the person should know before going on, a sentence each.
+    let warnings: [String]
+}

@@ -81,8 +81,8 @@ private struct NoticeReport: Encodable {
     func lines(in zone: TimeZone) -> [String] {
         guard !notices.isEmpty else { return ["there was nothing to tell"] }
         return notices.map { entry in
-            var parts = [entry.since.map { "since \(DateText.minute($0, in: zone))" } ?? "over"]
-            parts.append(entry.lastTold.map { "told \(DateText.minute($0, in: zone))" } ?? "not told yet")
+            var parts = [entry.since.map { "since \(LocalTime($0, in: zone))" } ?? "over"]
+            parts.append(entry.lastTold.map { "told \(LocalTime($0, in: zone))" } ?? "not told yet")
             if entry.attempts > 0 { parts.append("\(entry.attempts) tries in vain") }
             return Printable.padded(entry.cause.rawValue, to: 16) + parts.joined(separator: ", ")
         }

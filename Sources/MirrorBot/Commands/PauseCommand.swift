@@ -48,7 +48,7 @@ struct PauseCommand: AsyncParsableCommand {
             guard !json else {
                 return try JSONOutput.print(PauseReport(mirror.name, try await mirror.table.record().pause))
             }
-            let words = end.map { "until \(DateText.minute($0, in: zone)); mirror-bot resume ends it sooner" }
+            let words = end.map { "until \(LocalTime($0, in: zone)); mirror-bot resume ends it sooner" }
             print("mirror \(mirror.name) pauses \(words ?? "until mirror-bot resume")")
         }
     }

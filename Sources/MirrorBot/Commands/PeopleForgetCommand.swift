@@ -142,5 +142,5 @@ private struct PersonView {
         return Printable.lines(text).split(separator: "\n").map { "    \($0)" }
     }
 
-    private func time(_ date: Date) -> String { DateText.minute(date, in: zone) }
+    private func time(_ date: Date) -> String { LocalTime(date, in: zone).description }
 }

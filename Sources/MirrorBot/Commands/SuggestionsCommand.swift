@@ -172,7 +172,7 @@ private struct Suggestion: Encodable {
 
     func lines(now: Date, zone: TimeZone) -> [String] {
         let rate = rate.map { ", rate \(String(format: "%.1f", $0))" } ?? ""
-        let time = due > now ? ", for \(DateText.minute(due, in: zone))" : ""
+        let time = due > now ? ", for \(LocalTime(due, in: zone))" : ""
         let age = Int(now.timeIntervalSince(created) / 60)
         let since = age < 60 ? "\(age) min" : age < 2_880 ? "\(age / 60) h" : "\(age / 1_440) d"
         var lines = ["\(id)  \(kind)\(rate)\(time), waits for \(since)  \(Printable.line(address ?? ""))"]

@@ -61,7 +61,7 @@ struct TrainSchedulerCommand: AsyncParsableCommand {
             try await mirror.table.add(now: clock.now)
             // What was learned after it moved is not there.
             try await mirror.table.requireHere()
-            TrainingView.print(summary, things: "posts")
+            summary.tell()
             let count = try await mirror.archive.count()
             print("the archive holds \(count) posts")
             if mirror.configuration.timeZone == nil {
@@ -132,7 +132,7 @@ struct TrainClassifierCommand: AsyncParsableCommand {
             try await mirror.table.add(now: clock.now)
             // What was learned after it moved is not there.
             try await mirror.table.requireHere()
-            TrainingView.print(summary, things: "posts")
+            summary.tell()
             let status = try await favorites.status()
             print("learned so far: \(status.favorites) favorites, \(status.normals) other posts")
             if let waiting = status.waiting {
@@ -231,5 +231,22 @@ enum TrainingAccount {
         try await mirror.bind(human: account, bot: nil, now: mirror.clock.now)
         let bot = try await mirror.table.record().bot
         return try await body(human, Set([account.id, bot].compactMap(\.self)))
+    }
+}
+
+extension TrainingSummary {
+    /// Prints what came of a training.
+    fileprivate func tell() {
+        print("read \(read) posts: \(learned) new, \(known) known")
+        if pictures > 0 { print("kept \(pictures) files of their pictures") }
+        for (reason, count) in leftOut.sorted(by: { $0.key < $1.key }) where count > 0 {
+            print("left out \(count): \(reason)")
+        }
+        for sentence in missing { print(Printable.lines(sentence)) }
+        guard problemCount > 0 else { return }
+        print("left out because they cannot be read: \(problemCount)")
+        let shown = problems.prefix(10)
+        for problem in shown { print("  \(Printable.line(problem))") }
+        if problemCount > 10 { print("  and \(problemCount - shown.count) more") }
     }
 }

@@ -228,7 +228,7 @@ private final class UndoProgress {
 
     func wait(until time: Date) {
         guard !isQuiet, terminal.isInteractive else { return }
-        StandardError.write("\r\(done) of \(total), goes on at \(DateText.minute(time, in: .current)) ")
+        StandardError.write("\r\(done) of \(total), goes on at \(LocalTime(time, in: .current)) ")
     }
 
     func finish() {
@@ -250,7 +250,7 @@ private enum UndoView {
         }
         let lines = actions.prefix(shown).map { action in
             let about = action.text.map { "“\($0)”" } ?? action.target.map { $0.post } ?? ""
-            return "  \(ActionID.short(action.id)) \(DateText.minute(action.sending ?? action.due, in: zone)) "
+            return "  \(ActionID.short(action.id)) \(LocalTime(action.sending ?? action.due, in: zone)) "
                 + Printable.line("\(action.kind.rawValue), \(action.state.rawValue): \(about)", columns: 76)
         }
         let rest = actions.count > shown ? ["  and \(actions.count - shown) more"] : []

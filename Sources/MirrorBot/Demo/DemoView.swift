@@ -23,7 +23,7 @@ struct DemoView {
 
     private var learned: [String] {
         let past = result.past
-        let span = "\(DateText.day(past.oldest, in: zone)) to \(DateText.day(past.newest, in: zone))"
+        let span = "\(LocalTime(past.oldest, in: zone).day) to \(LocalTime(past.newest, in: zone).day)"
         var facts = [
             "\(past.posts) posts, \(span), clock of \(zone.identifier)",
             result.favoritesLearned > 0
@@ -113,7 +113,7 @@ struct DemoView {
         let author = (action.target?.author).map(name) ?? ""
         let subject = action.target.flatMap { result.texts[$0.post] }.map(Self.withoutAddress)
         let about = subject.map { "\(author): \($0)" } ?? author
-        let date = action.wording.flatMap { result.written[$0.source] }.map { DateText.day($0, in: zone) }
+        let date = action.wording.flatMap { result.written[$0.source] }.map { LocalTime($0, in: zone).day.description }
         switch action.kind {
         case .post:
             return [clipped(action.text ?? "", date, room)]

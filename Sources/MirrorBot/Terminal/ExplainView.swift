@@ -94,7 +94,7 @@ struct ExplainView {
         return "written \(original.writtenTime ?? minute(written))" + (text.map { ": \($0)" } ?? ", word for word")
     }
 
-    private func minute(_ date: Date) -> String { DateText.minute(date, in: zone) }
+    private func minute(_ date: Date) -> String { LocalTime(date, in: zone).description }
 
     private func row(_ name: String, _ value: String?) -> [String] {
         guard let value, !value.isEmpty else { return [] }

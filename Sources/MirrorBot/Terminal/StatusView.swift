@@ -23,7 +23,7 @@ enum StatusView {
             lines.append(row("suggestions", "\(report.suggestions) wait for you: mirror-bot suggestions"))
         }
         if let undo = report.undo { lines.append(row("undo", words(for: undo))) }
-        lines.append(row("next post", report.nextSlot.map { DateText.minute($0, in: zone) } ?? "none planned"))
+        lines.append(row("next post", report.nextSlot.map { LocalTime($0, in: zone).description } ?? "none planned"))
         if !report.feeds.isEmpty {
             lines += ["", terminal.bold("what it hears")]
             lines += report.feeds.map { feed($0, zone, terminal) }
@@ -61,7 +61,7 @@ enum StatusView {
     }
 
     private static func feed(_ feed: FeedHealth, _ zone: TimeZone, _ terminal: Terminal) -> String {
-        var parts = [feed.lastSuccess.map { "read \(DateText.minute($0, in: zone))" } ?? "not read yet"]
+        var parts = [feed.lastSuccess.map { "read \(LocalTime($0, in: zone))" } ?? "not read yet"]
         if feed.unreadable > 0 { parts.append("\(feed.unreadable) unreadable") }
         if feed.waiting > 0 { parts.append("\(feed.waiting) to be tried again") }
         if feed.givenUp > 0 { parts.append("\(feed.givenUp) given up") }
@@ -75,7 +75,7 @@ enum StatusView {
     ) -> String {
         let what = action.reason.map { "\(action.state.rawValue), \($0)" } ?? action.state.rawValue
         let head =
-            "  \(ActionID.short(action.id)) \(DateText.minute(action.at, in: zone)) "
+            "  \(ActionID.short(action.id)) \(LocalTime(action.at, in: zone)) "
             + Printable.padded(action.kind.rawValue, to: 9) + Printable.line(what, columns: 24) + "  "
         let about = [
             action.person?.name,
@@ -103,7 +103,7 @@ enum StatusView {
     private static func archive(_ report: StatusReport, _ zone: TimeZone) -> String {
         var text = "\(report.archive.posts) of at most \(report.archive.limit) posts"
         if let oldest = report.archive.oldest, let newest = report.archive.newest {
-            text += ", \(DateText.day(oldest, in: zone)) to \(DateText.day(newest, in: zone))"
+            text += ", \(LocalTime(oldest, in: zone).day) to \(LocalTime(newest, in: zone).day)"
         }
         if let pictures = report.archive.pictures {
             text += ", \(pictures.posts) with pictures that may be sent"
