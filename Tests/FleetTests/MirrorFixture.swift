@@ -88,7 +88,9 @@ struct MirrorFixture: Sendable {
         if networks.human == .x {
             all.merge(sandbox.settings(of: .bot, on: .x).filter { $0.key.hasPrefix("X_") }) { $1 }
         }
-        if engine == .postgres { all["DATABASE_URL"] = try await PostgresServer.shared().makeDatabase() }
+        if engine == .postgres {
+            all["DATABASE_URL"] = try await PostgresServer.shared().makeDatabase() + PostgresServer.patience
+        }
         all.merge(variables) { $1 }
         self.variables = all
         if engine == .postgres {

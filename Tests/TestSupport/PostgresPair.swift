@@ -35,7 +35,7 @@ package actor PostgresPair {
     package nonisolated func url(_ database: String) -> String {
         let name = PostgresServer.name(database)
         let hosts = servers.map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
-        return "postgres://postgres@\(hosts)/\(name)?target_session_attrs=read-write"
+        return "postgres://postgres@\(hosts)/\(name)\(PostgresServer.patience)&target_session_attrs=read-write"
     }
 
     /// Makes an empty database with a fresh name and returns its URL.

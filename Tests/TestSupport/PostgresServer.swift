@@ -88,6 +88,10 @@ package final class PostgresServer: Sendable {
         return "postgres://\(userInfo)@/\(database)?host=\(host)&port=\(port)"
     }
 
+    /// What a URL ends with where nothing is to be learned from slowness: a busy machine may need ten seconds, after which
+    /// a worker gives a connection up, for what takes milliseconds.
+    package static let patience = "?connect_timeout=120"
+
     /// Makes an empty database with a fresh name and returns its TCP URL.
     package func makeDatabase() async throws -> String {
         let name = "t" + UUID().uuidString.lowercased().replacingOccurrences(of: "-", with: "")
