@@ -116,7 +116,7 @@ import Testing
         #expect(try await !status(fixture.mirror).idle.contains { $0.contains("read-only") })
         let url = try #require(fixture.databaseURL)
         let mirror = try await fixture.reopened(
-            changing: ["DATABASE_URL": url + "?options=-cdefault_transaction_read_only%3Don"])
+            changing: ["DATABASE_URL": url + "&options=-cdefault_transaction_read_only%3Don"])
         let idle = try await status(mirror).idle
         #expect(idle.contains { $0.hasPrefix("nothing is sent: could not") && $0.contains("read-only") }, "\(idle)")
     }
