@@ -168,11 +168,15 @@ package final class RedisCluster: Sendable {
         throw TestSupportError("no replica of the master on port \(master.port)")
     }
 
-    /// Waits until every server knows that all is well, and every replica has what its master has.
+    /// Waits until every server knows that all is well and who has which slots, and every replica has what its master has.
     package func settle() async throws {
         for server in servers {
             try await Self.wait("to be well") {
-                let isWell = try await server.run("CLUSTER", "INFO").contains("cluster_state:ok")
+                let state = try await server.run("CLUSTER", "INFO")
+                // A cluster whose slots are not yet known calls itself well too: it does not have to be whole.
+                let isWell = ["cluster_state:ok", "cluster_slots_assigned:16384", "cluster_size:3"].allSatisfy {
+                    state.contains($0)
+                }
                 let replication = try await server.run("INFO", "replication")
                 let isLinked = !replication.contains("role:slave") || replication.contains("master_link_status:up")
                 return isWell && isLinked
