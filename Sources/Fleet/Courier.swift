@@ -16,8 +16,6 @@ import ServiceLifecycle
 package actor Courier {
     /// How many other texts are tried in place of one that is gone.
     private static let replacementsAtMost = 3
-    /// How long an answer waits for the mentions to be read to their end, in seconds; then they cannot be read at all.
-    private static let hearing: TimeInterval = 3_600
 
     private let delivery: Delivery
     /// Nil for a run that only pretends.
@@ -60,8 +58,10 @@ package actor Courier {
     /// - Throws: As ``deliverDue(_:heard:)``.
     func deliverDecided(_ kind: ActionKind, heard: Date? = .distantFuture) async throws {
         let now = clock.now
-        let due = decided.filter { $0.kind == kind && $0.due <= now && mayLeave($0, heard: heard, at: now) }
+        let waiting = decided.filter { $0.kind == kind && !$0.mayLeave(heard: heard, at: now) }
+        let due = decided.filter { $0.kind == kind && $0.due <= now && $0.mayLeave(heard: heard, at: now) }
         decided.removeAll { $0.kind == kind }
+        decided += waiting
         guard !due.isEmpty else { return }
         try await passing {
             guard try await bot.isOpen() else { return }
@@ -91,7 +91,7 @@ package actor Courier {
     @discardableResult
     func deliverDue(_ kinds: [ActionKind], heard: Date? = .distantFuture) async throws -> Date? {
         try await passing {
-            let attention = try await nextAttention(kinds)
+            let attention = try await delivery.nextAttention(kinds, heard: heard, now: clock.now)
             guard let attention, attention <= clock.now else {
                 // Credentials are verified again when that is due, also while nothing else is.
                 _ = try await bot.isOpen()
@@ -99,7 +99,7 @@ package actor Courier {
                 return attention
             }
             try await deliver(kinds, heard: heard)
-            return try await nextAttention(kinds)
+            return try await delivery.nextAttention(kinds, heard: heard, now: clock.now)
         }
     }
 
@@ -124,10 +124,10 @@ package actor Courier {
         }
         _ = try await takingBack?.carryOut()
         try bot.check()
-        let due = try await store.spreadLate(try await store.due(kinds, now: clock.now), now: clock.now)
+        let ready = try await store.due(kinds, heard: heard, now: clock.now)
+        let due = try await store.spreadLate(ready, now: clock.now)
         for action in due.expired { await log(action) }
-        let now = clock.now
-        try await send(due.ready.filter { mayLeave($0, heard: heard, at: now) })
+        try await send(due.ready)
         try await originals.askAgain()
     }
 
@@ -157,13 +157,6 @@ package actor Courier {
         }
     }
 
-    /// Whether all that was said before an answer was decided has been read, or cannot be.
-    private func mayLeave(_ action: Action, heard: Date?, at now: Date) -> Bool {
-        // A row knows milliseconds.
-        action.kind != .reply || action.created.milliseconds <= (heard ?? .distantPast).milliseconds
-            || !(0..<Self.hearing).contains(now.timeIntervalSince(action.created))
-    }
-
     /// A post that does not leave now, because the human is posting, as it is then; nil if it leaves.
     private func heldBack(_ action: Action) async throws -> Action? {
         guard action.kind == .post else { return nil }
@@ -175,11 +168,6 @@ package actor Courier {
         case .falls: break
         }
         return try await store.holdBack(action, until: due, reason: Action.Reason.humanActive, now: now)
-    }
-
-    /// When the next action wants attention.
-    private func nextAttention(_ kinds: [ActionKind]) async throws -> Date? {
-        try await delivery.nextAttention(kinds, now: clock.now)
     }
 
     /// Whether what was sent once, and left no trace, may be sent again.

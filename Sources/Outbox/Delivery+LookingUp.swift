@@ -41,10 +41,12 @@ extension Delivery {
     ///
     /// - Returns: A time that may have passed; nil if nothing is left to do.
     /// - Throws: The store's error.
-    package func nextAttention(_ kinds: [ActionKind], now: Date) async throws -> Date? {
+    package func nextAttention(
+        _ kinds: [ActionKind], heard: Date? = .distantFuture, now: Date
+    ) async throws -> Date? {
         _ = memory.steady(now)
         if memory.debt != nil { return now }
-        return try await store.nextAttention(kinds, lookUpAfter: lookUpWait, now: now)
+        return try await store.nextAttention(kinds, heard: heard, lookUpAfter: lookUpWait, now: now)
     }
 
     private func lookUpTime(of action: Action) -> Date {

@@ -7,15 +7,33 @@ extension OutboxStore {
     /// The planned actions whose time has come and is not over, oldest first.
     ///
     /// What an earlier worker took and did not send is among them.
-    package func due(_ kinds: [ActionKind], now: Date, limit: Int = 20) async throws -> [Action] {
+    ///
+    /// - Parameters:
+    ///   - kinds: Of which kinds.
+    ///   - heard: As for ``Action/mayLeave(heard:at:)``.
+    ///   - now: The present.
+    ///   - limit: How many at most.
+    /// - Returns: The actions.
+    /// - Throws: The store's error.
+    package func due(
+        _ kinds: [ActionKind], heard: Date? = .distantFuture, now: Date, limit: Int = 20
+    ) async throws -> [Action] {
         // What has to wait leaves its place to what can be sent.
         try await actions(
             where: """
                 state IN ('planned', 'claimed') AND kind IN \(list: kinds.map(\.rawValue))
                 AND due_ms <= \(now.milliseconds) AND COALESCE(next_attempt_ms, 0) <= \(now.milliseconds)
-                AND expires_ms >= \(now.milliseconds)
+                AND expires_ms >= \(now.milliseconds) AND \(Self.mayLeave(heard: heard, at: now))
                 """,
             order: "due_ms ASC, id ASC", limit: limit)
+    }
+
+    /// As ``Action/mayLeave(heard:at:)``.
+    private static func mayLeave(heard: Date?, at now: Date) -> SQL {
+        """
+        (kind <> 'reply' OR created_ms <= \((heard ?? .distantPast).milliseconds)
+            OR created_ms NOT BETWEEN \((now - Action.hearing).milliseconds + 1) AND \(now.milliseconds))
+        """
     }
 
     /// When the next action wants attention, in one look at the table.
@@ -25,12 +43,13 @@ extension OutboxStore {
     ///
     /// - Parameters:
     ///   - kinds: What is to be sent.
+    ///   - heard: As for ``Action/mayLeave(heard:at:)``: what waits for that wants no attention until it may leave.
     ///   - wait: How long after its request an action is looked up that says nothing else, in seconds.
     ///   - now: A request that is said to have left later than this wants attention at once: a clock was set.
     /// - Returns: A time that may have passed; nil if nothing is left to do.
     /// - Throws: The store's error.
     package func nextAttention(
-        _ kinds: [ActionKind], lookUpAfter wait: TimeInterval, now: Date
+        _ kinds: [ActionKind], heard: Date? = .distantFuture, lookUpAfter wait: TimeInterval, now: Date
     ) async throws -> Date? {
         let names = kinds.map(\.rawValue)
         let milliseconds = Int64(wait * 1_000)
@@ -40,7 +59,7 @@ extension OutboxStore {
                 (SELECT MIN(CASE WHEN state = 'suggested' OR next_attempt_ms > expires_ms THEN expires_ms + 1
                     WHEN next_attempt_ms > due_ms THEN next_attempt_ms ELSE due_ms END)
                 FROM actions WHERE mirror = \(mirror) AND state IN ('planned', 'claimed', 'suggested')
-                    AND kind IN \(list: names)) AS due_ms,
+                    AND kind IN \(list: names) AND \(Self.mayLeave(heard: heard, at: now))) AS due_ms,
                 (SELECT MIN(CASE WHEN updated_ms > \(now.milliseconds) THEN CAST(\(now.milliseconds) AS BIGINT)
                     ELSE COALESCE(next_attempt_ms, COALESCE(sending_ms, updated_ms) + \(milliseconds)) END)
                 FROM actions WHERE mirror = \(mirror) AND state = 'sending') AS look_ms,
@@ -84,6 +103,22 @@ extension OutboxStore {
 }
 
 extension Action {
+    /// How long an answer waits for the mentions to be read to their end, in seconds; then they cannot be read at all.
+    fileprivate static let hearing: TimeInterval = 3_600
+
+    /// Whether all that was said before an answer was decided has been read, or cannot be: its author may have asked to
+    /// stop on a later page.
+    ///
+    /// - Parameters:
+    ///   - heard: When the mentions were last read to their end; nil if they were not yet.
+    ///   - now: The present.
+    /// - Returns: True for what is no answer.
+    package func mayLeave(heard: Date?, at now: Date) -> Bool {
+        // A row knows milliseconds.
+        kind != .reply || created.milliseconds <= (heard ?? .distantPast).milliseconds
+            || !(0..<Self.hearing).contains(now.timeIntervalSince(created))
+    }
+
     /// The same action, marked as the table marks it.
     fileprivate func expired(at now: Date) -> Action {
         var expired = self

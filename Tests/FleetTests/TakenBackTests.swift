@@ -155,6 +155,30 @@ import Testing
         #expect(try await state(second) == .done)
     }
 
+    /// Answers that wait to be heard keep no post from leaving, and call nobody every second.
+    @Test func answersThatWaitHoldUpNothingElse() async throws {
+        let (paper, parts) = try await paper(posts: 2, shown: [0, 1])
+        let now = paper.clock.now
+        for number in 0..<30 {
+            let author = AccountID(network: .mastodon, value: "friend-\(number)")
+            let reply = Action.Reply(
+                to: Action.Target(post: "m\(number)", author: author, address: "address-m\(number)"),
+                thread: "m\(number)",
+                wording: Action.Wording(source: Self.id(1), text: "thank you", visibility: .unlisted))
+            _ = try await parts.store.propose(Intent(.reply(reply), due: now - 60, expires: now + 86_400), now: now)
+        }
+        let slot = Action.Wording(source: Self.id(0), text: "thought number 0 of many", visibility: .unlisted)
+        let day = LocalTime(now, in: PaperMirror.zone).day
+        _ = try await parts.store.propose(
+            Intent(.post(Slot.Name(day: day, number: 1), slot), due: now, expires: now + 900), now: now)
+        let attention = try await parts.courier.deliverDue(ActionKind.allCases, heard: now - 60)
+        #expect(paper.bot.with { $0.published.map(\.text) } == ["thought number 0 of many"])
+        #expect(attention.map { $0 > now } ?? true)
+        // Once everything is heard they leave.
+        try await parts.courier.deliverDue(ActionKind.allCases, heard: now)
+        #expect(paper.bot.with { $0.published.count } > 1)
+    }
+
     // MARK: What was published before
 
     /// Publishes so many posts of a human who shows them all.
