@@ -54,7 +54,10 @@ extension TextRules {
     private var sendsThreads: Bool { threads == .whole && network != .x }
 
     /// A part as if it answered nobody: whom it answers is its own author.
-    private static func standing(_ part: Post) -> Post {
+    ///
+    /// - Parameter part: A post that goes on from another one of its author.
+    /// - Returns: The post without whom it answers.
+    package static func standing(_ part: Post) -> Post {
         var post = part
         post.replyTo = nil
         return post

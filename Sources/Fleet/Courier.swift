@@ -232,19 +232,20 @@ package actor Courier {
         }
         // A thread is begun only while all of it may be said; once it is, each part is looked at in its turn.
         let rest = action.parent == nil ? wording.rest : []
-        for (source, hasPictures) in [(wording.source, !wording.pictures.isEmpty)]
-            + rest.map({ ($0.source, !$0.pictures.isEmpty) })
-        {
-            if let reason = try await reasonAgainstText(from: source, hasPictures: hasPictures) { return reason }
+        if let reason = try await reasonAgainstText(of: action, part: nil, wording) { return reason }
+        for part in rest {
+            if let reason = try await reasonAgainstText(of: action, part: part, part.wording) { return reason }
         }
         return nil
     }
 
-    private func reasonAgainstText(from source: PostID, hasPictures: Bool) async throws -> String? {
-        guard let post = try await archive.post(source) else { return Action.Reason.sourceGone }
+    private func reasonAgainstText(
+        of action: Action, part: Action.Part?, _ wording: Action.Wording
+    ) async throws -> String? {
+        guard let post = try await archive.post(wording.source) else { return Action.Reason.sourceGone }
         if let reason = try await planner.objection(to: post) { return reason }
-        if hasPictures, let reason = planner.refusalOfMedia(post)?.code { return reason }
-        return switch try await originals.find(post) {
+        if !wording.pictures.isEmpty, let reason = planner.refusalOfMedia(post)?.code { return reason }
+        return switch try await originals.find(post, for: action, part: part) {
         case .kept: nil
         case .edited: Action.Reason.sourceEdited
         case .withheld: Action.Reason.sourceGone

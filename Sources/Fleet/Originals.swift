@@ -71,8 +71,13 @@ actor Originals {
     /// One that is gone is not used. It is forgotten, and its copies are taken back, once the network has said so twice
     /// within a while and knows the human's account: a server that is out of order may deny everything.
     ///
+    /// - Parameters:
+    ///   - post: As it is archived.
+    ///   - action: What is about to say it; nil if nothing is.
+    ///   - part: The further part of that thread which says it; nil for the action's own text.
+    /// - Returns: Whether the archived text may be used, and what is about to be said is still it.
     /// - Throws: The store's error.
-    func find(_ post: Post) async throws -> Finding {
+    func find(_ post: Post, for action: Action? = nil, part: Action.Part? = nil) async throws -> Finding {
         guard let human, human.name == post.id.network, let address = post.address else { return .kept }
         if gone[post.id] != nil { gone[post.id] = clock.now }
         let found: ObservedPost
@@ -84,6 +89,7 @@ actor Originals {
             found = shown.knowingPictures(of: post)
         } catch is NetworkError {
             // The human's server does not answer, or not this account; the archive is the best knowledge there is.
+            putOffDoubts()
             return .kept
         } catch is CancellationError where !Task.isCancelled {
             return .kept
@@ -91,7 +97,13 @@ actor Originals {
         gone[post.id] = nil
         if try await archive.denial(of: post.id) != nil { try await archive.noteDenial(of: post.id, at: nil) }
         guard let edited = found.editedAt else { return mayBeUsed(found.post, from: post) ? .kept : .withheld }
-        return try await follow(found, from: post, at: edited)
+        let finding = try await follow(found, from: post, at: edited)
+        // The archive may have learned of the change before, for another action, or just before a worker ended.
+        guard finding == .kept, let action, bot != nil else { return finding }
+        let isPart = part != nil || action.parent != nil
+        let now = try await words(of: found.post, for: action, isPart: isPart)
+        let (text, warning) = part.map { ($0.text, $0.warning) } ?? (action.text, action.wording?.warning)
+        return now?.text == text && now?.warning == warning ? .kept : .edited
     }
 
     /// Whether what the network shows of a post now may be repeated as far as its nature goes.
@@ -116,9 +128,21 @@ actor Originals {
             return false
         }
         guard now.timeIntervalSince(first) >= Self.secondAnswer else { return false }
-        _ = try await human.verifyAccount()
+        do {
+            _ = try await human.verifyAccount()
+        } catch is NetworkError {
+            putOffDoubts()
+            return false
+        }
         gone[id] = nil
         return true
+    }
+
+    /// Asks about none of the posts that may be gone for a while: a server that keeps one call waiting may do so with
+    /// each, and what is due waits behind them.
+    private func putOffDoubts() {
+        let now = clock.now
+        gone = gone.mapValues { _ in now }
     }
 
     /// Forgets a post that is not for everybody any more, after its copies.
@@ -129,8 +153,13 @@ actor Originals {
 
     /// Asks once more about the posts that seemed to be gone a while ago, so that what was deleted does not stay here.
     func askAgain() async throws {
-        for (id, asked) in gone where clock.now.timeIntervalSince(asked) >= Self.secondAnswer {
-            if let post = try await archive.post(id) { _ = try await find(post) }
+        for id in gone.keys {
+            guard let asked = gone[id], clock.now.timeIntervalSince(asked) >= Self.secondAnswer else { continue }
+            guard let post = try await archive.post(id) else {
+                gone[id] = nil
+                continue
+            }
+            _ = try await find(post)
         }
     }
 
@@ -169,18 +198,18 @@ actor Originals {
 
     private func follow(_ post: Post, with copy: Action, at edited: Date) async throws {
         guard configuration.editRule != .off else { return try await store.noteEdited(copy.id, at: edited) }
-        let text = try await text(of: post, for: copy)
+        let words = try await words(of: post, for: copy, isPart: copy.parent != nil)
         let hasSamePictures = copy.wording?.pictures.map(\.alt) == post.pictures.map(\.alt)
-        if text == copy.text, post.warning == copy.wording?.warning, hasSamePictures {
+        if let words, words.text == copy.text, words.warning == copy.wording?.warning, hasSamePictures {
             return try await store.noteEdited(copy.id, at: edited)
         }
-        guard configuration.editRule == .edit, let text, let bot, bot.capabilities.canEdit,
+        guard configuration.editRule == .edit, let words, let bot, bot.capabilities.canEdit,
             let address = copy.remoteAddress, let wording = copy.wording,
             // What is attached would be lost, or left as it was.
             hasSamePictures, wording.pictures.isEmpty
         else { return try await takeBack([copy], for: Action.Reason.sourceEdited) }
         let draft = Draft(
-            text: text, visibility: wording.visibility, language: post.language, warning: post.warning,
+            text: words.text, visibility: wording.visibility, language: post.language, warning: words.warning,
             key: copy.key, createdAt: copy.sending ?? copy.due)
         do {
             try await bot.edit(address, draft)
@@ -195,21 +224,28 @@ actor Originals {
                 return logger.notice("Change not followed yet", metadata: metadata)
             }
         }
-        try await store.noteEdited(copy.id, text: text, warning: post.warning, at: edited)
+        try await store.noteEdited(copy.id, text: words.text, warning: words.warning, at: edited)
         let metadata = await people.metadata(of: copy)
         logger.info("Change of the human's post followed", metadata: metadata)
     }
 
-    /// What a copy would say now; nil if it would not be published any more.
-    private func text(of post: Post, for copy: Action) async throws -> String? {
+    /// What an action, or a further part of a thread, would say now; nil if that would not be published any more.
+    private func words(
+        of post: Post, for action: Action, isPart: Bool
+    ) async throws -> (text: String, warning: String?)? {
         guard let bot else { return nil }
         let rules = TextRules(
             configuration, limits: try await bot.limits(),
             repliesNameThePerson: bot.capabilities.replyNeedsMention)
-        guard copy.kind == .reply else { return try? rules.text(for: post).get() }
-        // Where a reply names the person answered, that comes first.
-        let name = copy.text.flatMap { $0.hasPrefix("@") ? $0.dropFirst().prefix { !$0.isWhitespace } : nil } ?? ""
-        return try? rules.replyText(for: post, to: String(name)).get()
+        let text: String?
+        if action.kind == .reply {
+            // Where a reply names the person answered, that comes first.
+            let named = action.text.flatMap { $0.hasPrefix("@") ? $0.dropFirst().prefix { !$0.isWhitespace } : nil }
+            text = try? rules.replyText(for: post, to: String(named ?? "")).get()
+        } else {
+            text = try? rules.text(for: isPart ? TextRules.standing(post) : post).get()
+        }
+        return text.map { ($0, rules.warning(of: post)) }
     }
 
     // MARK: Taking back

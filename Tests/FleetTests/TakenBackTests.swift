@@ -78,6 +78,42 @@ import Testing
         #expect(asked <= 7, "a doubt is no reason to ask all the time")
     }
 
+    /// Whether the account is verified decides about forgetting; what is not there is not said in either case.
+    @Test func whatIsDeniedIsNotSaidWhileTheAccountCannotBeVerified() async throws {
+        let (paper, parts) = try await paper(posts: 6, shown: Set(1..<6))
+        _ = try await deliver(0, slot: 1, of: paper, parts)
+        let human = try #require(paper.human)
+        human.with { state in
+            state.failure = { operation, _ in operation == .verifyAccount ? human.error(.unavailable, operation) : nil }
+        }
+        try await paper.wait(660)
+        let ended = try await deliver(0, slot: 2, of: paper, parts)
+        #expect(ended.wording?.source != Self.id(0))
+        #expect(paper.bot.with { $0.published.allSatisfy { $0.text != "thought number 0 of many" } })
+        #expect(try await isArchived(0, in: paper))
+    }
+
+    /// A server that lets each call wait does not let what is due wait behind forty of them.
+    @Test func doubtsAreNotAskedAboutOneAfterTheOtherWhereNobodyAnswers() async throws {
+        let (paper, parts) = try await published(13)
+        let human = try #require(paper.human)
+        human.with { $0.feeds[.ownPosts] = [] }
+        _ = try await parts.originals.look()
+        for silent in [NetworkError.Operation.readPost, .verifyAccount] {
+            human.with { state in
+                state.failure = { operation, _ in operation == silent ? human.error(.transport, operation) : nil }
+                state.lookedUp = []
+            }
+            try await paper.wait(660)
+            for _ in 0..<3 { try await parts.originals.askAgain() }
+            #expect(human.with { $0.lookedUp.count } == 1)
+        }
+        human.with { $0.failure = { _, _ in nil } }
+        try await paper.wait(660)
+        try await parts.originals.askAgain()
+        #expect(try await paper.mirror.archive.count() == 1)
+    }
+
     @Test func aPostThatComesBackIsNotForgotten() async throws {
         let (paper, parts) = try await paper(posts: 6, shown: Set(1..<6))
         _ = try await deliver(0, slot: 1, of: paper, parts)
@@ -353,6 +389,22 @@ import Testing
         let ended = try await deliver(0, slot: 1, of: paper, parts)
         #expect(ended.state == .done && ended.text != "thought number 0 of many")
         #expect(try await paper.mirror.archive.post(Self.id(0))?.text == "thought number zero, said better")
+    }
+
+    /// Whoever learned of the change first: it may be another action, or a worker that ended then.
+    @Test func aChangeThatTheArchiveKnowsCountsForWhatWasPlannedBefore() async throws {
+        let (paper, parts) = try await paper(posts: 3, shown: [0, 1, 2])
+        change(0, of: paper) { post in
+            post.post.text = "thought number zero, said better"
+            post.editedAt = paper.clock.now - 1
+        }
+        let before = try #require(try await paper.mirror.archive.post(Self.id(0)))
+        #expect(try await parts.originals.find(before) == .edited)
+        let after = try #require(try await paper.mirror.archive.post(Self.id(0)))
+        #expect(try await parts.originals.find(after) == .kept)
+        let ended = try await deliver(0, slot: 1, of: paper, parts)
+        #expect(ended.state == .done)
+        #expect(paper.bot.with { $0.published.map(\.text) } != ["thought number 0 of many"])
     }
 
     @Test(arguments: [true, false]) func theHumansFavoriteDeletesWhereThatIsWanted(isWanted: Bool) async throws {

@@ -154,6 +154,67 @@ import Testing
             slots.map(\.reason) == [Action.Reason.threadCut, Action.Reason.sourceGone, Action.Reason.threadEnded])
     }
 
+    /// A part that the human changes is changed where it stands, and what follows it stays.
+    @Test func aPartIsChangedWithItsOriginal() async throws {
+        let paper = try await PaperMirror(
+            bot: .mastodon, human: .mastodon, variables: ["THREADS": "whole", "MAX_PER_DAY": "0"])
+        paper.bot.with { $0.capabilities.canEdit = true }
+        let author = AccountID(network: .mastodon, value: "human")
+        let posts = Self.texts.enumerated().map { number, text in
+            Post(
+                id: PostID(network: .mastodon, value: "\(number)"), author: author, text: text,
+                createdAt: PaperMirror.now - 86_400 + Double(number) * 60,
+                replyTo: number == 0
+                    ? nil : ReplyTarget(author: author, post: PostID(network: .mastodon, value: "\(number - 1)")),
+                address: "address-\(number)")
+        }
+        try await paper.archive(posts)
+        paper.human?.add(
+            posts.map { post in
+                var seen = paperPost(post.id.value, by: "human", on: .mastodon, post.text, at: post.createdAt)
+                seen.post.replyTo = post.replyTo
+                return seen
+            }, to: .ownPosts)
+        let parts = try await paper.parts()
+        _ = try await PlanChanges(mirror: paper.mirror, zone: PaperMirror.zone).publish("0", now: paper.clock.now)
+        for _ in 0..<8 {
+            try await parts.courier.deliverDue([.post])
+            try await paper.wait(60)
+        }
+        try #require(paper.bot.with { $0.published.map(\.text) } == Self.texts)
+        paper.human?.with { state in
+            state.feeds[.ownPosts]?[1].post.text = "It goes up into the green hills."
+            state.feeds[.ownPosts]?[1].editedAt = paper.clock.now - 1
+        }
+        _ = try await parts.originals.look()
+        #expect(paper.bot.with { $0.edited.map(\.draft.text) } == ["It goes up into the green hills."])
+        #expect(try await paper.actions(.post).allSatisfy { $0.undo == nil && $0.state == .done })
+    }
+
+    /// Of a thread that is not begun, each part is compared with what its original says now.
+    @Test func aThreadOfWhichAPartWasChangedIsNotBegunAsItWas() async throws {
+        let (fixture, head) = try await start(on: .mastodon)
+        let action = try await publish(head, fixture)
+        var part = try #require(
+            try await fixture.mirror.archive.post(
+                PostID(network: .mastodon, value: "https://elsewhere.example/thread/1")))
+        part.address = "address-1"
+        let rest = try #require(action.wording?.rest.first)
+        let human = PaperNetwork(.mastodon, account: "human")
+        var seen = paperPost("1", by: "human", on: .mastodon, "It goes up into the green hills.", at: part.createdAt)
+        (seen.post.replyTo, seen.editedAt) = (part.replyTo, fixture.clock.now - 1)
+        human.add([seen], to: .ownPosts)
+        let parts = try await fixture.worker().parts(
+            bot: PaperNetwork(.mastodon), human: human, lease: nil, deliverer: nil)
+        #expect(try await parts.originals.find(part, for: action, part: rest) == .edited)
+        part.text = "It goes up into the green hills."
+        // The archive knows, and what was planned before does not.
+        #expect(try await parts.originals.find(part, for: action, part: rest) == .edited)
+        var now = rest
+        now.text = part.text
+        #expect(try await parts.originals.find(part, for: action, part: now) == .kept)
+    }
+
     @Test func takingAThreadBackTakesTheNewestFirst() async throws {
         let (fixture, head) = try await start(on: .bluesky)
         let action = try await publish(head, fixture)

@@ -68,6 +68,24 @@ import Testing
         #expect(unsent.unfit == ["sensitive": 1])
     }
 
+    /// The copy's warning is that of the original without its mentions, also when the original is edited.
+    @Test func anEditThatChangesNothingIsNotFollowedForItsWarning() async throws {
+        let (paper, parts, _) = try await paper(.mastodon, "Dark thoughts, @pal")
+        paper.bot.with { $0.capabilities.canEdit = true }
+        _ = try await deliver(paper, parts)
+        try await paper.wait(3_700)
+        paper.human?.with { $0.feeds[.ownPosts]?[0].editedAt = paper.clock.now - 1 }
+        _ = try await parts.originals.look()
+        #expect(paper.bot.with { $0.edited.isEmpty })
+        try await paper.wait(3_700)
+        paper.human?.with { state in
+            state.feeds[.ownPosts]?[0].editedAt = paper.clock.now - 1
+            state.feeds[.ownPosts]?[0].post.text = "the night was very long"
+        }
+        _ = try await parts.originals.look()
+        #expect(paper.bot.with { $0.edited.map(\.draft.warning) } == ["Dark thoughts, pal"])
+    }
+
     @Test func anotherWarningThanTheArchivedOneIsNotSent() async throws {
         let (paper, parts, _) = try await paper(.mastodon, "dark", shown: "darker")
         let ended = try await deliver(paper, parts)
