@@ -299,13 +299,17 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
             }
             return value
         } catch let error as NetworkError where error.stopsActor && error.code != tolerated {
-            if operation.isAboutOnePost, try await areCredentialsTaken() { throw error.aboutOnePost }
+            if operation.isAboutOnePost, try await areCredentialsTaken(despite: error) { throw error.aboutOnePost }
             throw await refuse(error, operation)
         }
     }
 
     /// Whether the network takes the credentials, by a verification of now or of a moment ago.
-    private func areCredentialsTaken() async throws -> Bool {
+    ///
+    /// - Parameter refusal: What it said when it was asked for a post.
+    /// - Returns: False where it refuses them.
+    /// - Throws: ``NetworkError`` that may pass, where the verification tells neither: then nobody knows what was refused.
+    private func areCredentialsTaken(despite refusal: NetworkError) async throws -> Bool {
         let now = now()
         if let verified = known.verified, (0..<Self.verificationLasts).contains(now.timeIntervalSince(verified)) {
             return true
@@ -313,9 +317,11 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         do {
             _ = try await verifyAccount()
             return true
-        } catch let error as NetworkError {
-            // Where the account cannot be asked, the next call about it tells; what was asked for is only a post.
-            return !error.stopsActor
+        } catch var error as NetworkError {
+            if error.stopsActor { return false }
+            if error.isPermanent { error.code = .unavailable }
+            error.outcome = refusal.outcome
+            throw error
         }
     }
 

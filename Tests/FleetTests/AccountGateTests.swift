@@ -136,6 +136,23 @@ import Testing
         #expect(refusals.values.isEmpty)
     }
 
+    /// Where the account cannot be verified nobody knows what was refused.
+    @Test(arguments: [NetworkError.Code.unavailable, .forbidden])
+    func aRefusalOfOnePostTellsNothingWhileNobodyCanVerify(code: NetworkError.Code) async throws {
+        let network = PaperNetwork(.mastodon)
+        network.with { state in
+            state.failure = { operation, _ in
+                operation == .readPost
+                    ? network.error(.unauthorized, operation, outcome: .refused)
+                    : operation == .verifyAccount ? network.error(code, operation, outcome: .unknown) : nil
+            }
+        }
+        let gate = gate(before: network)
+        let refused = await error { _ = try await gate.lookUp("a") }
+        #expect(refused?.code == .unavailable && refused?.isPermanent == false && refused?.outcome == .refused)
+        #expect(gate.refusal == nil)
+    }
+
     @Test func aRefusalOfOnePostCountsIfTheAccountIsRefusedToo() async throws {
         let network = network(refusing: [.readPost, .verifyAccount])
         let gate = gate(before: network)

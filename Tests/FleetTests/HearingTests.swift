@@ -74,6 +74,39 @@ import Testing
         #expect(try await health(paper).error == nil)
     }
 
+    /// A refusal of the credentials may pass, and says nothing about the mention that was asked for then.
+    @Test(arguments: [NetworkError.Code.unauthorized, .unavailable])
+    func aMentionIsNotGivenUpForARefusalThatPasses(verification: NetworkError.Code) async throws {
+        let paper = try await paper()
+        let parts = try await paper.parts()
+        let bot = paper.bot
+        bot.add([mention("deep", replyTo: "elsewhere")], to: .mentions)
+        bot.with { $0.threads["address-deep"] = .unavailable }
+        try await paper.wait(10)
+        try await hear(parts)
+        #expect(try await health(paper).waiting == 1)
+        bot.with { state in
+            state.threads = [:]
+            state.failure = { operation, _ in
+                switch operation {
+                case .readPost: bot.error(.unauthorized, operation, outcome: .refused)
+                case .verifyAccount: bot.error(verification, operation, outcome: .refused)
+                default: nil
+                }
+            }
+        }
+        try await paper.wait(3_600)
+        try? await hear(parts)
+        #expect(try await health(paper).givenUp == 0)
+        bot.with { $0.failure = { _, _ in nil } }
+        for _ in 0..<12 {
+            try await paper.wait(3_600)
+            try await hear(parts)
+        }
+        #expect(try await paper.actions(.reply).map(\.subject) == ["deep"])
+        #expect(try await health(paper).waiting == 0)
+    }
+
     @Test func aThreadThatCannotBeHadNowIsAskedForAgain() async throws {
         let paper = try await paper()
         let parts = try await paper.parts()

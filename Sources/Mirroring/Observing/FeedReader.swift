@@ -661,7 +661,8 @@ package actor FeedReader {
             return try await handle([post], item.attempts).first.map { again(item, $0) }
         } catch let error as NetworkError {
             tried.reason = "\(error)"
-            guard !error.isPermanent else {
+            // Credentials that are refused tell nothing of the item.
+            guard !error.isPermanent || error.stopsActor else {
                 tried.state = item.state == .unreadable ? .unreadable : .givenUp
                 return tried
             }
