@@ -117,6 +117,10 @@ import Testing
         clock.value += 86_401
         _ = try await loopback.network.page(.home, .newest)
         #expect(loopback.count("app.bsky.actor.getProfiles") == 2)
+        // What was kept by a clock that ran ahead is not kept for so long.
+        clock.value -= 3 * 86_400
+        _ = try await loopback.network.page(.home, .newest)
+        #expect(loopback.count("app.bsky.actor.getProfiles") == 3)
     }
 
     /// Without knowing who opted out, nothing of theirs may be learned; a server that cannot tell at all is another matter.

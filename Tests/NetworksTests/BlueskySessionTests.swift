@@ -219,6 +219,22 @@ import Transport
         #expect(loopback.count(Self.createSession) == 1)
     }
 
+    /// One that no server could be asked with in all its time is renewed like any other.
+    @Test func aSessionThatEndsBeforeItsFirstUseIsRenewed() async throws {
+        let (clock, isAway) = (Box(BlueskyLoopback.start), Box(true))
+        let loopback = try BlueskyLoopback(now: { clock.value }) { request in
+            guard request.method(Self.timeline) else { return nil }
+            if isAway.value { return Answer(status: 503) }
+            return Self.timeline(taking: BlueskyLoopback.renewedAccess, else: .xrpc("ExpiredToken"))(request)
+        }
+        #expect(try await failure(of: loopback.network).code == .unavailable)
+        isAway.value = false
+        clock.value += 3 * 3_600
+        _ = try await loopback.network.page(.home, .newest)
+        #expect(loopback.count(Self.createSession) == 1)
+        #expect(loopback.count(Self.refreshSession) == 1)
+    }
+
     @Test func aSessionThatEndsSoonAfterLoggingInWaits() async throws {
         let clock = Box(BlueskyLoopback.start)
         let isRefusing = Box(false)

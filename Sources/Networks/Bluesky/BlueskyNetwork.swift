@@ -76,7 +76,7 @@ package struct BlueskyNetwork: SocialNetwork {
             did = try await confirmedHome()
         } else {
             let identity = try await resolver.resolve()
-            memory.keep(identity, until: client.now().addingTimeInterval(Self.identityLifetime))
+            memory.keep(identity, for: Self.identityLifetime, from: client.now())
             did = identity.did
         }
         return BlueskyTranslator(now: client.now()).account(try await readOwnProfile(did))
@@ -224,7 +224,7 @@ extension BlueskyNetwork {
             guard let known = memory.lastIdentity else { throw error }
             identity = known
         }
-        memory.keep(identity, until: time.addingTimeInterval(Self.identityLifetime))
+        memory.keep(identity, for: Self.identityLifetime, from: time)
         return identity
     }
 
@@ -290,7 +290,7 @@ extension BlueskyNetwork {
             // Accounts that are gone have no bio.
             let none = Dictionary(uniqueKeysWithValues: batch.map { ($0, "") })
             let fresh = none.merging(named.filter { batch.contains($0.0) }) { _, new in new }
-            memory.keep(bios: fresh, until: client.now().addingTimeInterval(Self.bioLifetime))
+            memory.keep(bios: fresh, for: Self.bioLifetime, from: client.now())
             bios.merge(fresh) { _, new in new }
         }
         return bios
@@ -308,7 +308,7 @@ extension BlueskyNetwork {
         let answer = try await answer(to: call)
         let profile = try answer.value(BlueskyProfile.self)
         guard profile.did == did else { throw answer.malformed("the answer is about another account") }
-        memory.keep(ownProfile: profile, until: client.now().addingTimeInterval(Self.profileLifetime))
+        memory.keep(ownProfile: profile, for: Self.profileLifetime, from: client.now())
         return profile
     }
 
@@ -319,26 +319,26 @@ extension BlueskyNetwork {
     }
 }
 
-/// What a network remembers between calls.
+/// What a network remembers between calls; nothing that was kept before the clock was set back.
 final class BlueskyMemory: @unchecked Sendable {
     // Sendable: every access to a variable holds the lock.
     private let lock = NSLock()
-    private var identity: (value: BlueskyIdentity, until: Date)?
-    private var own: (value: BlueskyProfile, until: Date)?
-    private var bios: [String: (text: String, until: Date)] = [:]
+    private var identity: (value: BlueskyIdentity, rest: Pause)?
+    private var own: (value: BlueskyProfile, rest: Pause)?
+    private var bios: [String: (text: String, rest: Pause)] = [:]
 
     /// The most bios that are kept.
     private static let maximumBios = 5_000
 
     func identity(at time: Date) -> BlueskyIdentity? {
-        lock.withLock { identity.flatMap { time < $0.until ? $0.value : nil } }
+        lock.withLock { identity.flatMap { $0.rest.end(at: time) == nil ? nil : $0.value } }
     }
 
     /// What was known last, however long ago.
     var lastIdentity: BlueskyIdentity? { lock.withLock { identity?.value } }
 
-    func keep(_ identity: BlueskyIdentity, until time: Date) {
-        lock.withLock { self.identity = (identity, time) }
+    func keep(_ identity: BlueskyIdentity, for lifetime: TimeInterval, from now: Date) {
+        lock.withLock { self.identity = (identity, Pause(begun: now, until: now + lifetime)) }
     }
 
     /// The account may have moved to another server.
@@ -347,11 +347,11 @@ final class BlueskyMemory: @unchecked Sendable {
     }
 
     func ownProfile(at time: Date) -> BlueskyProfile? {
-        lock.withLock { own.flatMap { time < $0.until ? $0.value : nil } }
+        lock.withLock { own.flatMap { $0.rest.end(at: time) == nil ? nil : $0.value } }
     }
 
-    func keep(ownProfile: BlueskyProfile, until time: Date) {
-        lock.withLock { own = (ownProfile, time) }
+    func keep(ownProfile: BlueskyProfile, for lifetime: TimeInterval, from now: Date) {
+        lock.withLock { own = (ownProfile, Pause(begun: now, until: now + lifetime)) }
     }
 
     /// The bios that are known, by DID.
@@ -359,16 +359,16 @@ final class BlueskyMemory: @unchecked Sendable {
         lock.withLock {
             var found: [String: String] = [:]
             for did in dids {
-                if let bio = bios[did], time < bio.until { found[did] = bio.text }
+                if let bio = bios[did], bio.rest.end(at: time) != nil { found[did] = bio.text }
             }
             return found
         }
     }
 
-    func keep(bios new: [String: String], until time: Date) {
+    func keep(bios new: [String: String], for lifetime: TimeInterval, from now: Date) {
         lock.withLock {
             if bios.count + new.count > Self.maximumBios { bios = [:] }
-            for (did, text) in new { bios[did] = (text, time) }
+            for (did, text) in new { bios[did] = (text, Pause(begun: now, until: now + lifetime)) }
         }
     }
 }

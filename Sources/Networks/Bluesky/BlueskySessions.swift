@@ -273,7 +273,8 @@ struct LoginBrake {
 
     /// - Throws: ``NetworkError`` where a session must not be replaced by a new one, or not yet.
     func check(_ refused: BlueskySession, _ refusal: BlueskyRefusal, at time: Date) throws(NetworkError) {
-        if unconfirmed?.isSame(as: refused) == true {
+        // One that nobody could use until its time was over is only old.
+        if unconfirmed?.isSame(as: refused) == true, !refusal.saysExpired || lastLogin?.end(at: time) != nil {
             var error = refusal.error
             error.detail = "the server refuses the session that it has just given"
             throw error
