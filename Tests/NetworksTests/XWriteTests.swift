@@ -234,6 +234,28 @@ import Testing
         #expect(loopback.requests.allSatisfy { $0.query["since_id"] == nil && $0.query["until_id"] == nil })
     }
 
+    /// What one of the bot's own replies answers may be gone; that one itself is there.
+    @Test(arguments: [("referenced_posts.id", true), ("referenced_tweets.id", true), ("ids", false)])
+    func aPostThatIsOnlyReferredToMayBeMissing(parameter: String, isWhole: Bool) async throws {
+        let loopback = try XLoopback { request in
+            guard request.path == "/2/users/42/tweets" else { return nil }
+            let list = XWire.list([
+                Self.own(
+                    "8", "2026-11-20T20:01:00Z",
+                    ["text": #""@ann answer""#, "referenced_tweets": #"[{"type":"replied_to","id":"3"}]"#])
+            ])
+            let problem =
+                #"{"type":"https://api.twitter.com/2/problems/resource-not-found","title":"Not Found Error","resource_type":"post","resource_id":"3","parameter":"\#(parameter)","value":"3"}"#
+            return .json(list.dropLast() + #","errors":[\#(problem)]}"#)
+        }
+        let own = { try await loopback.network.ownPosts(since: Date(timeIntervalSince1970: 1_795_204_800)) }
+        if isWhole {
+            #expect(try await own().map(\.address) == ["8"])
+        } else {
+            await #expect(throws: NetworkError.self) { _ = try await own() }
+        }
+    }
+
     /// Pages without anything that never end are not the end: the post may stand behind them.
     @Test func emptyPagesWithoutEndAreNoList() async throws {
         let loopback = try XLoopback { request in

@@ -345,7 +345,7 @@ struct XList {
     private var missing: [UnreadableItem] = []
     /// The answers as they came, for what cannot be read.
     private var bodies: [[UInt8]] = []
-    /// X says that something is missing, be it a post or what belongs to one.
+    /// X says that something is missing, save a post that one of these refers to.
     private(set) var hasProblems = false
     /// How many items X sent, those included that were taken out.
     private(set) var received = 0
@@ -360,7 +360,7 @@ struct XList {
             return UnreadableItem(
                 address: problem.resourceID, digest: JSONBody.digest(said.utf8), cause: "X withholds it")
         }
-        hasProblems = !answer.problems.isEmpty
+        hasProblems = answer.problems.contains { !$0.isAboutPost || $0.isAboutItem }
         received = answer.items.count
         self.rateLimit = rateLimit
     }
