@@ -97,10 +97,20 @@ final class Transfer: @unchecked Sendable {
         try easy.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         // A set but empty proxy overrides the environment.
         if url.isLoopback { try easy.set(CURLOPT_PROXY, "") }
-        if request.isPublicOnly, !Self.hasProxy { try easy.openPublicAddressesOnly() }
+        if request.isPublicOnly { try reachPublicAddressesOnly(easy) }
         try applySecurity(to: easy)
         try applyLimits(to: easy)
         try applyMethod(to: easy)
+    }
+
+    /// Where a proxy of the environment carries requests, it carries these too, whatever `no_proxy` leaves out: what it
+    /// reaches is its own affair, and what is reached without it is guarded here.
+    private func reachPublicAddressesOnly(_ easy: EasyHandle) throws(TransportError) {
+        if Self.hasProxy, !url.isLoopback {
+            try easy.set(CURLOPT_NOPROXY, "")
+        } else {
+            try easy.openPublicAddressesOnly()
+        }
     }
 
     /// Whether the environment names a proxy, whose own address is then the one that is connected to.

@@ -38,6 +38,25 @@ import Transport
         }
     }
 
+    /// What `no_proxy` leaves out may be on this machine's own network, which others must not name.
+    @Test func carriesWhatMustBePublicWhateverNoProxySays() async {
+        await #expect(processExitsWith: .success) {
+            let proxy = try LoopbackServer { _, connection in try connection.respond(status: 407) }
+            let inside = try LoopbackServer { _, connection in try connection.respond(status: 200) }
+            setenv("https_proxy", "http://127.0.0.1:\(proxy.port)", 1)
+            setenv("no_proxy", "*", 1)
+            let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests/1"))
+            defer { client.shutdown() }
+            for host in ["[::ffff:127.0.0.1]", "127.0.0.1"] {
+                var request = HTTPRequest(url: "https://\(host):\(inside.port)/")
+                request.isPublicOnly = true
+                _ = try await #require(throws: TransportError.self) { try await client.send(request) }
+            }
+            #expect(inside.requests.isEmpty && inside.connectionCount == 0)
+            #expect(proxy.requests.map(\.method) == ["CONNECT"])
+        }
+    }
+
     @Test func neverRepeatsTheSecretOfAProxy() async {
         await #expect(processExitsWith: .success) {
             let proxies = ["odd://user:s3cr3t@127.0.0.1:1", "http://user:s3cr3t@[", "http://user:s3cr3t@proxy.invalid"]
