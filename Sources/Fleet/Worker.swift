@@ -83,11 +83,38 @@ package struct Worker: Sendable {
                 logger.debug("A pause began while something was about to be sent")
             } catch is MirrorChanged {
                 logger.notice("Logins, accounts, settings or a pause changed, starting anew")
-                worker = Worker(
-                    mirror: try await mirror.withCurrentSettings(), cadence: givenCadence, manager: manager,
-                    pulse: pulse)
+                guard let mirror = try await mirrorWhenReachable() else { return }
+                worker = Worker(mirror: mirror, cadence: givenCadence, manager: manager, pulse: pulse)
             }
         }
+    }
+
+    /// The mirror with what is set for it now, once the database tells; nil if the worker is to end before that.
+    ///
+    /// A lease that runs out meanwhile is noticed by what is done next.
+    private func mirrorWhenReachable() async throws -> HumanMirror? {
+        var failures = 0
+        while !Task.isCancelled, !Task.isShuttingDownGracefully {
+            do {
+                return try await mirror.withCurrentSettings()
+            } catch  where !Retry.isInVain(error) {
+                failures += 1
+                await waitToStart(after: failures, error)
+            }
+        }
+        return nil
+    }
+
+    /// Waits before a start is tried again, and says so.
+    private func waitToStart(after failures: Int, _ error: any Error) async {
+        pulse?.cannotBegin(at: clock.now)
+        let next = Retry.next(after: failures, of: "start", error, now: clock.now)
+        logger.warning(
+            "Start failed, trying again",
+            metadata: [
+                LogKeys.error: "\(error)", LogKeys.attempt: "\(failures)", LogKeys.until: "\(next)",
+            ])
+        try? await cancelWhenGracefulShutdown { try await clock.sleep(until: next) }
     }
 
     /// One pass over everything, for cron.
@@ -169,12 +196,8 @@ package struct Worker: Sendable {
                 try await keeper.beat(lease)
                 return .heartbeat
             }
-            let before = try await mirror.stamp()
-            guard let parts = try await partsWhenReachable(lease: lease, until: end) else { return group.cancelAll() }
-            // A first start binds the accounts itself.
-            let stamp = try await mirror.stamp()
-            guard stamp.credentials == before.credentials, stamp.settings == before.settings, !stamp.isPaused else {
-                throw MirrorChanged()
+            guard let (parts, stamp) = try await partsWhenReachable(lease: lease, until: end) else {
+                return group.cancelAll()
             }
             var loops = loops(Passes(parts: parts), since: stamp)
             // A virtual clock waits for everybody who joined, so all join before the first one sleeps.
@@ -207,27 +230,33 @@ package struct Worker: Sendable {
         logger.info("Worker stopped", metadata: [LogKeys.mirror: "\(mirror.name)"])
     }
 
-    /// The parts of the worker, once the networks and the database answer; nil if the worker is to end before that.
-    private func partsWhenReachable(lease: Lease, until end: Date?) async throws -> WorkerParts? {
+    /// The parts of the worker and what they go by, once the networks and the database answer; nil if the worker is to
+    /// end before that.
+    ///
+    /// - Throws: ``MirrorChanged`` if that is another thing now than when this was called; what no retry mends.
+    private func partsWhenReachable(
+        lease: Lease, until end: Date?
+    ) async throws -> (WorkerParts, MirrorStamp)? {
         let gates = Gates()
         var failures = 0
+        var known: MirrorStamp?
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
             do {
+                let before = if let known { known } else { try await mirror.stamp() }
+                known = before
                 guard try await isToGoOn(until: end, lease: lease, gates: gates) else { return nil }
-                return try await parts(lease: lease, deliverer: nil, gates: gates)
+                let parts = try await parts(lease: lease, deliverer: nil, gates: gates)
+                // A first start binds the accounts itself.
+                let stamp = try await mirror.stamp()
+                guard stamp.credentials == before.credentials, stamp.settings == before.settings, !stamp.isPaused
+                else { throw MirrorChanged() }
+                return (parts, stamp)
             } catch is CancellationError {
                 return nil
             } catch  where !Retry.isInVain(error) {
                 try gates.check()
                 failures += 1
-                pulse?.cannotBegin(at: clock.now)
-                let next = Retry.next(after: failures, of: "start", error, now: clock.now)
-                logger.warning(
-                    "Start failed, trying again",
-                    metadata: [
-                        LogKeys.error: "\(error)", LogKeys.attempt: "\(failures)", LogKeys.until: "\(next)",
-                    ])
-                try? await cancelWhenGracefulShutdown { try await clock.sleep(until: next) }
+                await waitToStart(after: failures, error)
             }
         }
         return nil

@@ -1,6 +1,7 @@
 import Foundation
 import Networks
 import Posts
+import Storage
 import Testing
 
 @testable import Fleet
@@ -33,6 +34,24 @@ import Testing
         _ = try await mirror.parts()
         #expect(labels(mirror) == 1)
         #expect(mirror.log.values.count { $0.hasPrefix("warning The bot's account does not say that it is") } == 1)
+    }
+
+    /// A database that fails when a start reads what is set, as after a failover, is asked again.
+    @Test func aDatabaseThatFailsAtTheStartEndsNothing() async throws {
+        let fixture = try await MirrorFixture.start(from: 9)
+        let storage = fixture.mirror.storage
+        try await storage.execute("ALTER TABLE settings RENAME TO settings_away")
+        fixture.clock.join()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                defer { fixture.clock.leave() }
+                try await fixture.log.wait { $0.contains("Start failed, trying again") }
+                try await storage.execute("ALTER TABLE settings_away RENAME TO settings")
+            }
+            group.addTask { try await fixture.worker().run(until: Sample.hour(10)) }
+            try await group.waitForAll()
+        }
+        #expect(fixture.log.values.contains { $0.contains("Worker started") })
     }
 
     @Test func endsIfTheCredentialsAreRefusedMeanwhile() async throws {
