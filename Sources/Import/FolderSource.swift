@@ -37,7 +37,12 @@ struct FolderSource: MemberSource {
 
     func read(files names: Set<String>, _ open: (String) throws -> (any MemberSink)?) throws {
         // What an archive calls its files is not believed: a name may lead to where there is no file, or elsewhere.
-        try read(names.sorted().filter { Self.resolved(root + "/" + $0) != nil }, open)
+        let files = names.sorted().filter { name in
+            guard let resolved = Self.resolved(root + "/" + name), case .file? = try? FileReader.kind(of: resolved)
+            else { return false }
+            return true
+        }
+        try read(files, open)
     }
 
     private func read(_ names: [String], _ open: (String) throws -> (any MemberSink)?) throws {

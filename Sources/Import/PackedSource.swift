@@ -37,8 +37,9 @@ struct PackedSource: MemberSource {
     func names(where isWanted: (String) -> Bool) throws -> [String] {
         var names: [String] = []
         var declared = 0
-        try forEachFile { name, _, reader in
+        try forEachFile { name, isRegular, reader in
             guard isWanted(name) else { return }
+            guard isRegular else { throw unsafe(name) }
             let (sum, overflow) = declared.addingReportingOverflow(reader.declaredSize)
             declared = sum
             if overflow || declared > allowedBytes { throw bomb(allowedBytes) }

@@ -101,6 +101,14 @@ import Testing
         #expect(error.code == .unsafePath)
     }
 
+    /// An archive may call anything a file.
+    @Test func aNameThatLeadsToAFolderIsPassedOver() throws {
+        let path = try MastodonFixture.folder(
+            [outbox([Self.attachment("", "a hill"), Self.attachment("b.png", nil)])], in: directory)
+        try write(Self.png, to: "media_attachments/files/1/original/b.png")
+        #expect(try files(path) == ["\(MastodonFixture.me)/statuses/1#1": Self.png])
+    }
+
     private static func attachment(_ name: String, _ alt: String?, type: String = "image/png") -> String {
         let alt = alt.map { "\"\($0)\"" } ?? "null"
         return """

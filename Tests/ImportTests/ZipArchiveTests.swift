@@ -135,6 +135,19 @@ import Testing
         #expect(try error(zip).code == .unsafePath)
     }
 
+    /// Nothing is handed over before all that is to be read was looked at.
+    @Test func refusesALinkBehindAGoodFile() throws {
+        var zip = ZipWriter()
+        zip.add("data/tweets.js", tweets)
+        zip.add("data/tweets-part1.js", "/etc/passwd", mode: 0o120777)
+        let path = try write(zip)
+        var items = 0
+        let error = try importError {
+            _ = try ArchiveReader(path: path, purpose: .scheduler).read { _ in items += 1 }
+        }
+        #expect(error.code == .unsafePath && items == 0)
+    }
+
     @Test func refusesABombBeforeReadingIt() throws {
         let path = try directory.write(Data(tweets.utf8), to: "tweets.js")
         try FileManager.default.createDirectory(atPath: directory.path("data"), withIntermediateDirectories: false)
