@@ -15,7 +15,7 @@ package struct FavoriteConfiguration: Equatable, Sendable {
     /// The number of examples that are kept, newest first (`EXAMPLE_LIMIT`).
     package let exampleLimit: Int
     /// The number of days for which an example is kept.
-    package let maximumAgeDays: Int
+    package var maximumAgeDays: Int
     /// The number of posts of each category below which nothing is a favorite.
     package let minimumPerCategory: Int
     /// Whether the weights of the evidence are learned (`WEIGHTS`).

@@ -213,6 +213,13 @@ import Testing
         #expect(configuration.favorites.maximumAgeDays == days)
     }
 
+    @Test(arguments: [AccountRole.human, .bot]) func aLoginOnXCountsForThatToo(role: AccountRole) throws {
+        var configuration = try MirrorConfiguration(
+            try Self.values([:]), environment: ["HOME": "/nowhere"], readsAccounts: false)
+        configuration.adopt([role: .x])
+        #expect(configuration.favorites.maximumAgeDays == 30)
+    }
+
     @Test(arguments: defaults)
     func choosesDefaultsByTheBotsNetwork(_ variables: [String: String], _ mode: String, _ links: String) throws {
         let values = try Self.values(variables)

@@ -109,7 +109,7 @@ package struct MirrorConfiguration: Sendable {
     private let readsAccounts: Bool
 
     /// How long labelled posts are kept, in days; X wants what is deleted there to be gone soon.
-    private static let (exampleDays, exampleDaysOnX) = (180, 30)
+    private static func exampleDays(on networks: [NetworkName]) -> Int { networks.contains(.x) ? 30 : 180 }
 
     /// What was changed before this is not kept: neither the operator nor any cap or repeat of a text asks for it.
     package func historyStart(at now: Date) -> Date {
@@ -153,7 +153,7 @@ package struct MirrorConfiguration: Sendable {
         favorites = try FavoriteConfiguration(
             threshold: values.text("FAVORITE_RATE_THRESHOLD").flatMap { Double($0) } ?? 2,
             exampleLimit: values.integer("EXAMPLE_LIMIT"),
-            maximumAgeDays: [humanNetwork, botNetwork].contains(.x) ? Self.exampleDaysOnX : Self.exampleDays,
+            maximumAgeDays: Self.exampleDays(on: [humanNetwork, botNetwork]),
             weighting: Weighting(rawValue: values.text("WEIGHTS") ?? "") ?? .learned)
         featureWords = values.text("FEATURES") == "nouns" ? .nouns : .content
         favoriteMode = Self.favoriteMode(values)
@@ -286,6 +286,7 @@ package struct MirrorConfiguration: Sendable {
         values = values.adopting(networks.filter { account($0.key) == nil })
         (humanNetwork, botNetwork) = (values.network(of: .human), values.network(of: .bot))
         (links, favoriteMode) = (Self.links(values), Self.favoriteMode(values))
+        favorites.maximumAgeDays = Self.exampleDays(on: [humanNetwork, botNetwork])
     }
 
     /// The error for a role that has no account, which says how to get one.
