@@ -32,11 +32,14 @@ package struct ImportedExample: Equatable, Sendable {
     package var text: String
     /// When the post was made, where the archive tells.
     package var createdAt: Date?
+    /// Whether it was one of the posts that the human chose from; the likes of an X archive may come from anywhere.
+    package var isSeen: Bool
 
-    package init(id: PostID, author: String?, text: String, createdAt: Date?) {
+    package init(id: PostID, author: String?, text: String, createdAt: Date?, isSeen: Bool = true) {
         self.id = id
         self.author = author
         self.text = text
         self.createdAt = createdAt
+        self.isSeen = isSeen
     }
 }

@@ -170,7 +170,8 @@ private final class XArchiveRun {
         try body(
             .favorite(
                 ImportedExample(
-                    id: PostID(network: .x, value: String(id)), author: nil, text: text, createdAt: time?.date)))
+                    id: PostID(network: .x, value: String(id)), author: nil, text: text, createdAt: time?.date,
+                    isSeen: false)))
     }
 
     /// Whether the text is X's own notice in place of a post that the human may no longer read.

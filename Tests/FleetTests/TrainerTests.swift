@@ -55,9 +55,7 @@ import Testing
         #expect(!actions.isEmpty)
         let network = try await human(fixture)
         let trainer = scheduler(fixture)
-        try await trainer.startOver()
-        #expect(try await fixture.mirror.archive.count() == 0)
-        let summary = try await trainer.train(from: network)
+        let summary = try await trainer.train(from: network, again: true)
         #expect(summary.read > Sample.served.count)
         #expect(try await fixture.mirror.archive.count() == summary.learned)
         #expect(try await fixture.actions() == actions)
@@ -130,11 +128,23 @@ import Testing
         #expect(third.learned > 0)
         #expect(third.known == 0)
         // From the beginning.
-        try await trainer.startOver()
-        #expect(try await favorites.status().seen == 0)
-        let fourth = try await trainer.train(from: network, own: own, limit: 40)
+        let fourth = try await trainer.train(from: network, own: own, limit: 40, again: true)
         #expect(fourth.read == 80)
+        #expect(try await favorites.status().seen <= 40)
         #expect(try await favorites.status().favorites > 20)
+    }
+
+    /// A line may not name its author; that it was seen and favorited is known all the same.
+    @Test func aLabelledLineCountsAsSeenWhoeverWroteIt() async throws {
+        let fixture = try await MirrorFixture.start(isTrained: false)
+        let lines = (0..<50).map { #"{"id":"\#($0)","text":"tea number \#($0)","favorite":\#($0 < 10)}"# }
+        let folder = try TemporaryDirectory()
+        let path = try folder.write(Data(lines.joined(separator: "\n").utf8), to: "likes.jsonl")
+        let favorites = try fixture.mirror.favorites()
+        let trainer = ClassifierTrainer(mirror: fixture.mirror, favorites: favorites) { _ in }
+        _ = try await trainer.train(fromArchive: path, localHost: nil, limit: nil)
+        let status = try await favorites.status()
+        #expect((status.seen, status.seenFavorites, status.favorites) == (50, 10, 10))
     }
 
     @Test func learnsNobodyWhoWantsToBeLeftAlone() async throws {

@@ -130,10 +130,23 @@ import Testing
         }
         await #expect(throws: NetworkError.self) { try await scheduler(paper).train(from: human) }
         #expect(try await paper.mirror.feeds.progress(of: "human-posts").past != nil)
-        try await scheduler(paper).startOver()
-        #expect(try await paper.mirror.feeds.progress(of: "human-posts").past == nil)
         human.with { $0.failure = { _, _ in nil } }
+        #expect(try await scheduler(paper).train(from: human, again: true).learned == Self.count)
+        #expect(try await paper.mirror.feeds.progress(of: "human-posts").past == nil)
+    }
+
+    @Test func startingOverKeepsWhatThereIsNoMoneyToReadAnew() async throws {
+        let paper = try await paper(.x)
+        let human = try #require(paper.human)
         #expect(try await scheduler(paper).train(from: human).learned == Self.count)
+        human.with { $0.price = Money(microdollars: 1) }
+        let ten = Money(microdollars: 10_000_000)
+        let broke = TrainingBudget { now in
+            Spending(month: "2026-06", budget: ten, total: ten, byPurpose: [:], renews: now + 86_400)
+        }
+        let summary = try await scheduler(paper, budget: broke).train(from: human, again: true)
+        #expect(summary.read == 0 && summary.missing.count == 1)
+        #expect(try await paper.mirror.archive.count() == Self.count)
     }
 
     @Test func aPositionThatIsNoLongerKnownIsGivenUpWhereReadingIsFree() async throws {

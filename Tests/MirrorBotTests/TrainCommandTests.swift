@@ -41,6 +41,30 @@ import Testing
         #expect(over.output == "read 1 posts: 1 new, 0 known\nthe archive holds 1 posts\n")
     }
 
+    /// What is to be learned anew is there until something can be read in its place.
+    @Test func startingOverFromNothingForgetsNothing() async throws {
+        try await stage.train(Fixture.lines(days: 4))
+        let wrong = try await stage.run("train", "scheduler", "--again", "--from", "missing.jsonl")
+        #expect(wrong.status == 65)
+        let empty = try await stage.run("train", "scheduler", "--again", "--from", "-", input: "")
+        #expect(empty.status == 65)
+        let locked = try await stage.run("train", "scheduler", "--again", "--if-possible")
+        #expect(locked.status == 0 && locked.error.hasPrefix("not trained yet: "))
+        #expect(try await stage.status().archive.posts == 4)
+    }
+
+    /// Who looks by another clock is told so, and moves nothing.
+    @Test func onlyTrainingMovesTheMinutes() async throws {
+        try await stage.train(Fixture.lines(days: 4))
+        let stats = try await stage.run("stats", "--time-zone", "Europe/Berlin", "--json")
+        #expect(stats.status == 0 && stats.output.contains(#""time_zone" : "Asia/Tokyo""#))
+        #expect(stats.error.hasPrefix("note: minutes are those of Asia/Tokyo; TIME_ZONE, Europe/Berlin, counts from"))
+        #expect(try await stage.status().timeZone == "Asia/Tokyo")
+        _ = try await stage.run(
+            "train", "scheduler", "--time-zone", "Europe/Berlin", "--from", "-", input: Fixture.lines(days: 1))
+        #expect(try await stage.status().timeZone == "Europe/Berlin")
+    }
+
     @Test func keepsTheGoodLinesAndNamesTheBadOnes() async throws {
         let lines = [
             Fixture.line("a", "A good line"), "not json at all\n", Fixture.line("b", "Another good line"),

@@ -33,7 +33,7 @@ struct TrainSchedulerCommand: AsyncParsableCommand {
     )
     var from: String?
 
-    @Flag(help: "Forget the archived posts and start over.")
+    @Flag(help: "Forget the archived posts and start over, once new ones can be read.")
     var again = false
 
     @OptionGroup var patience: Patience
@@ -48,13 +48,13 @@ struct TrainSchedulerCommand: AsyncParsableCommand {
             let progress = ProgressView()
             let zone = try await mirror.settleTimeZone(now: clock.now) ?? .gmt
             let trainer = SchedulerTrainer(mirror: mirror, zone: zone, report: progress.show)
-            if again { try await trainer.startOver() }
             let summary: TrainingSummary
             if let from {
-                summary = try await trainer.train(fromArchive: from, localHost: try await mirror.account(.human)?.host)
+                let host = try await mirror.account(.human)?.host
+                summary = try await trainer.train(fromArchive: from, localHost: host, again: again)
             } else {
                 summary = try await TrainingAccount.withHuman(of: mirror) { human, _ in
-                    try await trainer.train(from: human)
+                    try await trainer.train(from: human, again: again)
                 }
             }
             progress.finish()
@@ -96,7 +96,7 @@ struct TrainClassifierCommand: AsyncParsableCommand {
             valueName: "number"))
     var limit: Int?
 
-    @Flag(help: "Forget what was learned and start over.")
+    @Flag(help: "Forget what was learned and start over, once posts can be read.")
     var again = false
 
     @OptionGroup var patience: Patience
@@ -118,14 +118,14 @@ struct TrainClassifierCommand: AsyncParsableCommand {
             let favorites = try mirror.favorites()
             let trainer = ClassifierTrainer(
                 mirror: mirror, favorites: favorites, report: progress.show)
-            if again { try await trainer.startOver() }
             let summary: TrainingSummary
             if let from {
                 summary = try await trainer.train(
-                    fromArchive: from, localHost: try await mirror.account(.human)?.host, limit: limit)
+                    fromArchive: from, localHost: try await mirror.account(.human)?.host, limit: limit, again: again)
             } else {
                 summary = try await TrainingAccount.withHuman(of: mirror) { human, own in
-                    try await trainer.train(from: human, own: own, limit: limit ?? ClassifierTrainer.seedSize)
+                    try await trainer.train(
+                        from: human, own: own, limit: limit ?? ClassifierTrainer.seedSize, again: again)
                 }
             }
             progress.finish()

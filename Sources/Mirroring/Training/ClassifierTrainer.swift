@@ -33,7 +33,7 @@ package struct ClassifierTrainer: Sendable {
     }
 
     /// Forgets everything learned and where the feeds were read up to.
-    package func startOver() async throws {
+    private func startOver() async throws {
         try await favorites.clear()
         try await mirror.feeds.reset([FeedName.humanFavorites, FeedName.seen])
     }
@@ -47,14 +47,16 @@ package struct ClassifierTrainer: Sendable {
     ///   - human: The human's network, with the human's credentials.
     ///   - own: The accounts of human and bot, whose posts are not learned.
     ///   - limit: How many favorites and how many posts of the home timeline.
+    ///   - again: Whether what was learned is forgotten first; it is kept where nothing can be read instead.
     /// - Returns: What was read and learned.
     /// - Throws: `NetworkError`; the store's or the counts' error.
     package func train(
-        from human: any SocialNetwork, own: Set<AccountID>, limit: Int
+        from human: any SocialNetwork, own: Set<AccountID>, limit: Int, again: Bool = false
     ) async throws -> TrainingSummary {
         let learnable = Learnable(people: mirror.people, own: own)
         let tally = Tally()
         var missing: [String] = []
+        var isToStartOver = again
         for (feed, name, step) in [
             (Feed.favorites, FeedName.humanFavorites, TrainingProgress.Step.favorites),
             (Feed.home, FeedName.seen, TrainingProgress.Step.home),
@@ -66,6 +68,10 @@ package struct ClassifierTrainer: Sendable {
             let reader = FeedReader(
                 gate: .hasty(human, clock: mirror.clock), feed: feed, name: name, table: mirror.feeds,
                 clock: mirror.clock, pages: Cadence.pages(of: feed, on: human.name))
+            if isToStartOver, try await reader.mayRead(within: budget) {
+                try await startOver()
+                isToStartOver = false
+            }
             let before = tally.summary.read
             let sentence = try await reader.train(step, limit: limit, budget: budget, report: report) { items, total in
                 let usable = try await learnable.among(items)
@@ -117,9 +123,12 @@ package struct ClassifierTrainer: Sendable {
     ///   - path: A zip, an extracted folder, JSON Lines, or `-` for standard input.
     ///   - localHost: Completes local names in JSON Lines.
     ///   - limit: How many favorites and how many other posts at most; nil for all.
+    ///   - again: Whether what was learned is forgotten once the first posts were read.
     /// - Returns: What was read and learned.
     /// - Throws: `ImportError` for what is no usable archive; the store's or the counts' error.
-    package func train(fromArchive path: String, localHost: String?, limit: Int?) async throws -> TrainingSummary {
+    package func train(
+        fromArchive path: String, localHost: String?, limit: Int?, again: Bool = false
+    ) async throws -> TrainingSummary {
         let host = try await mirror.humanHost() ?? localHost
         let batches = ArchiveBatches(
             path: path, purpose: .classifier, network: mirror.configuration.humanNetwork, localHost: host,
@@ -127,6 +136,7 @@ package struct ClassifierTrainer: Sendable {
         let tally = Tally()
         let quota = Quota(limit: limit)
         let imported = try await batches.forEach { batch in
+            if again, tally.summary.read == 0 { try await startOver() }
             let usable = try await learnable(of: batch, localHost: host)
             let learned = try await favorites.learn(quota.events(for: usable), at: mirror.clock.now)
             let done = tally.add(read: batch.count, leftOut: batch.count - usable.count, learned)
@@ -167,8 +177,7 @@ package struct ClassifierTrainer: Sendable {
                 case .favorite(let example) where favoritesLeft > 0:
                     favoritesLeft -= 1
                     let favorited = FavoriteEvent.favorited(Example(example))
-                    // A labelled line was seen on a timeline; a like of an X archive may come from anywhere.
-                    return example.author == nil ? [favorited] : [.seen(Example(example)), favorited]
+                    return example.isSeen ? [.seen(Example(example)), favorited] : [favorited]
                 case .normal(let example) where normalsLeft > 0:
                     normalsLeft -= 1
                     return [.seen(Example(example))]

@@ -37,8 +37,8 @@ extension FeedReader {
         do {
             try await announcePrice(order)
             if total == nil {
-                let isPaid = try await mayPay(order)
-                guard isPaid, try await readNew(page, mayGoOn: { _ in try await self.mayPay(order) }) else {
+                let isPaid = try await mayRead(within: budget)
+                guard isPaid, try await readNew(page, mayGoOn: { _ in try await self.mayRead(within: budget) }) else {
                     return try await unpaid(order, left: try await left(order))
                 }
             }
@@ -65,10 +65,10 @@ extension FeedReader {
                     """))
     }
 
-    /// Whether another page may be asked for.
-    private func mayPay(_ order: Order) async throws -> Bool {
+    /// Whether there is money for another page, where it costs any.
+    func mayRead(within budget: TrainingBudget) async throws -> Bool {
         guard let price = gate.price(ofReading: 1, from: feed), price > .zero else { return true }
-        return try await order.budget.state(at: clock.now).left > .zero
+        return try await budget.state(at: clock.now).left > .zero
     }
 
     /// Reads into the past and says what is missing of it.
@@ -93,7 +93,7 @@ extension FeedReader {
     }
 
     private func readOn(_ order: Order, _ handle: @escaping Handler) async throws -> String? {
-        let left = try await readBack(limit: order.limit, handle) { try await self.mayPay(order) }
+        let left = try await readBack(limit: order.limit, handle) { try await self.mayRead(within: order.budget) }
         return left > 0 ? try await unpaid(order, left: left) : nil
     }
 

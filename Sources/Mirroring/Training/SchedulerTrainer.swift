@@ -33,7 +33,7 @@ package struct SchedulerTrainer: Sendable {
     }
 
     /// Forgets the archived posts and where the human's feed was read up to.
-    package func startOver() async throws {
+    private func startOver() async throws {
         try await mirror.archive.clear()
         try await mirror.feeds.reset([FeedName.humanPosts])
     }
@@ -43,13 +43,16 @@ package struct SchedulerTrainer: Sendable {
     ///
     /// Where reading costs money, half of the month's budget is spent at most; the summary then says what is missing.
     ///
-    /// - Parameter human: The human's network, with the human's credentials.
+    /// - Parameters:
+    ///   - human: The human's network, with the human's credentials, which have been verified.
+    ///   - again: Whether what is archived is forgotten first; it is kept if there is no money to read it anew.
     /// - Returns: What was read and kept.
     /// - Throws: `NetworkError`; the store's error.
-    package func train(from human: any SocialNetwork) async throws -> TrainingSummary {
+    package func train(from human: any SocialNetwork, again: Bool = false) async throws -> TrainingSummary {
         let reader = FeedReader(
             gate: .hasty(human, clock: mirror.clock), feed: .ownPosts, name: FeedName.humanPosts, table: mirror.feeds,
             clock: mirror.clock)
+        if again, try await reader.mayRead(within: budget) { try await startOver() }
         let tally = Tally()
         let missing = try await reader.train(
             .posts, limit: Self.backfillLimit, budget: budget, report: report
@@ -69,24 +72,28 @@ package struct SchedulerTrainer: Sendable {
     /// - Parameters:
     ///   - path: A zip, an extracted folder, JSON Lines, or `-` for standard input.
     ///   - localHost: Completes local names in JSON Lines.
+    ///   - again: Whether what is archived is forgotten once the first posts were read.
     ///   - adopt: Changes each post before it is archived; the demo moves a downloaded archive to its own network.
     /// - Returns: What was read and kept.
     /// - Throws: `ImportError` for what is no usable archive; the store's error.
     package func train(
-        fromArchive path: String, localHost: String?, adopt: @escaping @Sendable (Post) -> Post = { $0 }
+        fromArchive path: String, localHost: String?, again: Bool = false,
+        adopt: @escaping @Sendable (Post) -> Post = { $0 }
     ) async throws -> TrainingSummary {
         let batches = ArchiveBatches(
             path: path, purpose: .scheduler, network: mirror.configuration.humanNetwork,
             localHost: try await mirror.humanHost() ?? localHost,
             batchSize: Self.batchSize, wantsPictures: picturesWanted)
         let tally = Tally()
-        let shelf = Shelf(limit: mirror.configuration.archiveLimit, held: try await mirror.archive.count())
+        let shelf = Shelf(
+            limit: mirror.configuration.archiveLimit, held: again ? 0 : try await mirror.archive.count())
         let imported = try await batches.forEach { batch in
             let posts = batch.compactMap { item -> Post? in
                 guard case .post(let post) = item else { return nil }
                 return adopt(post)
             }
             if !posts.isEmpty {
+                if again, tally.summary.read == 0 { try await startOver() }
                 let isFull = shelf.isFull(with: posts.count)
                 let stored = try await store(posts, prunes: isFull)
                 shelf.add(stored)
