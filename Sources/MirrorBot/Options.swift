@@ -120,4 +120,23 @@ struct MirrorOptions: ParsableArguments {
             return try await body(mirror)
         }
     }
+
+    /// Opens a mirror whose zone is known, for a command that looks or steers and leaves the minutes as they are.
+    ///
+    /// - Parameters:
+    ///   - making: What may be made where it is not there yet.
+    ///   - body: Given the open mirror and the zone in which its minutes are recorded.
+    /// - Returns: What `body` returns.
+    /// - Throws: ``ConfigurationError`` for a zone that is not known; as ``withMirror``.
+    func withZone<Value>(
+        making: HumanMirror.Making = .nothing, _ body: (HumanMirror, TimeZone) async throws -> Value
+    ) async throws -> Value {
+        try await withMirror(making: making) { mirror in
+            guard let zone = try await mirror.recordedTimeZone(now: mirror.clock.now) else {
+                throw try await mirror.missingTimeZone()
+            }
+            if let sentence = try await mirror.zoneToCome() { StandardError.write("note: \(sentence)\n") }
+            return try await body(mirror, zone)
+        }
+    }
 }

@@ -260,23 +260,48 @@ package struct HumanMirror: Sendable {
     /// - Returns: The configured zone, else the one stored with the mirror, else nil.
     /// - Throws: The store's error.
     package func settleTimeZone(now: Date) async throws -> TimeZone? {
-        let stored = try await table.record().timeZone
-        let known = stored.flatMap(TimeZone.init(identifier:))
-        guard let zone = configuration.timeZone ?? known else { return nil }
+        let record = try await table.record()
+        guard let zone = configuration.timeZone ?? record.zone else { return nil }
         let isStale = try await archive.hasStaleTimes()
-        if known != zone || isStale { _ = try await archive.rewriteTimes(in: zone) }
+        if record.zone != zone || isStale { try await archive.rewriteTimes(in: zone) }
         guard configuration.timeZone != nil else { return zone }
-        let name = configuration.timeZoneName ?? zone.name
-        if stored != name { try await table.setTimeZone(name, now: now) }
+        let name = configuration.name(of: zone)
+        if record.timeZone != name { try await table.setTimeZone(name, now: now) }
         return zone
     }
 
-    /// The zone in which minutes are recorded or will be: the configured one, else the one stored with the mirror.
+    /// The zone in which minutes are recorded, for who only looks or steers: a worker may be going by it.
+    ///
+    /// The configured one counts where none is recorded yet; to move the minutes from one to the other is left to what
+    /// learns and to the worker. A move that was interrupted is finished.
+    ///
+    /// - Parameter now: Recorded with the change.
+    /// - Returns: As ``knownTimeZone()``.
+    /// - Throws: The store's error.
+    package func recordedTimeZone(now: Date) async throws -> TimeZone? {
+        guard let zone = try await table.record().zone else { return try await settleTimeZone(now: now) }
+        if try await archive.hasStaleTimes() { try await archive.rewriteTimes(in: zone) }
+        return zone
+    }
+
+    /// Says that the configured zone is not yet the one in which minutes are recorded; nil if it is.
+    ///
+    /// - Throws: The store's error.
+    package func zoneToCome() async throws -> String? {
+        guard let zone = configuration.timeZone, let recorded = try await table.record().zone, recorded != zone else {
+            return nil
+        }
+        return """
+            minutes are those of \(recorded.name); TIME_ZONE, \(configuration.name(of: zone)), counts from the next start \
+            of mirror-bot run, or the next mirror-bot train scheduler
+            """
+    }
+
+    /// The zone in which minutes are recorded, else the one in which they will be: the configured one.
     ///
     /// - Throws: The store's error.
     package func knownTimeZone() async throws -> TimeZone? {
-        if let configured = configuration.timeZone { return configured }
-        return try await table.record().timeZone.flatMap(TimeZone.init(identifier:))
+        try await table.record().zone ?? configuration.timeZone
     }
 
     /// The host in the human's verified name, which may be another one than the server's: it completes local names.

@@ -10,6 +10,8 @@ package struct MirrorRecord: Equatable, Sendable {
     package var humanHandle: String?
     package var botHandle: String?
     package var timeZone: String?
+    /// The zone in which minutes are recorded; nil too for one that this machine does not know.
+    package var zone: TimeZone? { timeZone.flatMap(TimeZone.init(identifier:)) }
     /// The zone that the last archive named, which is only a proposal.
     package var archiveTimeZone: String?
     /// When the bot first ran; nothing older is ever answered or favorited.

@@ -27,6 +27,32 @@ import Testing
         #expect(try await moved.archive.scheduleRows() == inBerlin)
     }
 
+    /// Who only looks by another clock leaves the minutes as a worker goes by them, and a worker is told of a move.
+    @Test func onlyWhatLearnsOrWorksMovesTheMinutes() async throws {
+        let fixture = try await MirrorFixture.start()
+        let now = fixture.clock.now
+        _ = try await fixture.mirror.settleTimeZone(now: now)
+        let (rows, stamp) = (try await fixture.mirror.archive.scheduleRows(), try await fixture.mirror.stamp())
+        #expect(try await fixture.mirror.zoneToCome() == nil)
+        let other = try await fixture.reopened(changing: ["TIME_ZONE": "Europe/Berlin"])
+        #expect(try await other.recordedTimeZone(now: now) == Sample.zone)
+        #expect(try await other.knownTimeZone() == Sample.zone)
+        let sentence = try #require(try await other.zoneToCome())
+        #expect(sentence.contains("Asia/Tokyo") && sentence.contains("Europe/Berlin"))
+        #expect(try await other.archive.scheduleRows() == rows)
+        #expect(try await other.stamp() == stamp)
+        _ = try await other.settleTimeZone(now: now)
+        #expect(try await other.archive.scheduleRows() != rows)
+        #expect(try await fixture.mirror.stamp() != stamp)
+        #expect(try await other.zoneToCome() == nil)
+    }
+
+    @Test func whatIsFirstLookedAtIsSettled() async throws {
+        let fixture = try await MirrorFixture.start(isTrained: false)
+        #expect(try await fixture.mirror.recordedTimeZone(now: fixture.clock.now) == Sample.zone)
+        #expect(try await fixture.mirror.table.record().timeZone == "Asia/Tokyo")
+    }
+
     @Test func remembersTheZoneOfTheMirror() async throws {
         let fixture = try await MirrorFixture.start()
         #expect(try await fixture.mirror.settleTimeZone(now: fixture.clock.now) == Sample.zone)

@@ -41,11 +41,8 @@ struct PlanShowCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.withMirror { mirror in
+        try await options.withZone { mirror, zone in
             let now = mirror.clock.now
-            guard let zone = try await mirror.settleTimeZone(now: now) else {
-                throw try await mirror.missingTimeZone()
-            }
             let day = date.flatMap { LocalDay($0) } ?? LocalTime(now, in: zone).day
             guard let report = try await PlanReporter(mirror: mirror, zone: zone).report(on: day, now: now) else {
                 let cause =
@@ -239,13 +236,10 @@ private struct NeverReport: Encodable {
     let slots: [ChangedSlot]
 }
 
-/// Slots that were changed, on their way to a person or a program.
-private struct ChangedSlots {
-    let slots: [ChangedSlot]
-
-    func show(_ output: ChangeOutput) throws {
-        if output.json { return try JSONOutput.print(ChangeReport(slots: slots)) }
-        for slot in slots { print(slot.line) }
+extension [ChangedSlot] {
+    fileprivate func show(_ output: ChangeOutput) throws {
+        if output.json { return try JSONOutput.print(ChangeReport(slots: self)) }
+        for slot in self { print(slot.line) }
     }
 }
 
@@ -254,10 +248,7 @@ extension MirrorOptions {
     func withPlanning<Value>(
         _ body: (HumanMirror, TimeZone) async throws -> Value
     ) async throws -> Value {
-        try await withMirror(making: .database) { mirror in
-            guard let zone = try await mirror.settleTimeZone(now: mirror.clock.now) else {
-                throw try await mirror.missingTimeZone()
-            }
+        try await withZone(making: .database) { mirror, zone in
             do {
                 return try await body(mirror, zone)
             } catch let error as PlanChanges.Obstacle {
@@ -268,10 +259,10 @@ extension MirrorOptions {
 
     fileprivate func withPlanChanges(
         _ body: (PlanChanges, Date) async throws -> [Action]
-    ) async throws -> ChangedSlots {
+    ) async throws -> [ChangedSlot] {
         try await withPlanning { mirror, zone in
             let actions = try await body(PlanChanges(mirror: mirror, zone: zone), mirror.clock.now)
-            return ChangedSlots(slots: actions.map { ChangedSlot($0, in: zone) })
+            return actions.map { ChangedSlot($0, in: zone) }
         }
     }
 }

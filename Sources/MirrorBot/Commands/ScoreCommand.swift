@@ -21,7 +21,7 @@ struct ScoreCommand: AsyncParsableCommand {
     func run() async throws {
         try await options.withMirror { mirror in
             let now = mirror.clock.now
-            let zone = try await mirror.settleTimeZone(now: now)
+            let zone = try await mirror.recordedTimeZone(now: now)
             let report = try await ScoreReporter(mirror: mirror, zone: zone).report(now: now)
             if json { return try JSONOutput.print(report) }
             for line in ScoreView.lines(report, terminal: .output) { print(line) }

@@ -29,9 +29,8 @@ struct StatsCommand: AsyncParsableCommand {
     func run() async throws {
         let file = svg.map { OutputFile($0, isForced: force) }
         try file?.check()
-        try await options.withMirror { mirror in
+        try await options.withZone { mirror, zone in
             let now = mirror.clock.now
-            guard let zone = try await mirror.settleTimeZone(now: now) else { throw try await mirror.missingTimeZone() }
             let report = try await StatsReporter(mirror: mirror, zone: zone).report(now: now)
             if let file { return try file.write(Chart.document(report)) }
             if json { return try JSONOutput.print(report) }
@@ -65,9 +64,8 @@ struct ReportCommand: AsyncParsableCommand {
     func run() async throws {
         let file = OutputFile(html, isForced: force)
         try file.check()
-        try await options.withMirror { mirror in
+        try await options.withZone { mirror, zone in
             let now = mirror.clock.now
-            guard let zone = try await mirror.settleTimeZone(now: now) else { throw try await mirror.missingTimeZone() }
             try file.write(ReportPage(try await MirrorReport(of: mirror, zone: zone, now: now)).html)
         }
     }

@@ -88,6 +88,8 @@ extension HumanMirror {
             SELECT 'accounts' AS name, COALESCE(human_account, '') || ' ' || COALESCE(bot_account, '') AS value
             FROM mirrors WHERE mirror = \(mirror)
             UNION ALL
+            SELECT 'zone' AS name, COALESCE(time_zone, '') AS value FROM mirrors WHERE mirror = \(mirror)
+            UNION ALL
             SELECT 'paused' AS name, CAST(COALESCE(paused_until_ms, 0) AS TEXT) AS value
             FROM mirrors WHERE mirror = \(mirror) AND paused_ms IS NOT NULL
             UNION ALL
@@ -106,7 +108,7 @@ extension HumanMirror {
         }
         let end = values["paused"].flatMap { Int64($0) }
         return MirrorStamp(
-            credentials: credentials, accounts: values["accounts"] ?? "",
+            credentials: credentials, accounts: values["accounts"] ?? "", zone: values["zone"] ?? "",
             isPaused: end.map { $0 == 0 || Date(milliseconds: $0) > clock.now } ?? false,
             settings: values.filter { $0.key.hasPrefix("set ") })
     }
@@ -146,6 +148,8 @@ package struct MirrorStamp: Equatable, Sendable {
     package let credentials: [AccountRole: String]
     /// The identities that the mirror is bound to.
     package let accounts: String
+    /// The name of the zone in which minutes are recorded; empty where none is.
+    package let zone: String
     package let isPaused: Bool
     /// What is set for the mirror, by names of its own.
     package let settings: [String: String]

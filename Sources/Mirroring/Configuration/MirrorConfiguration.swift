@@ -98,6 +98,9 @@ package struct MirrorConfiguration: Sendable {
     package var pollInterval: Duration
     /// The zone's name as it was written; Foundation calls some zones by another one, as `UTC` by `GMT`.
     package var timeZoneName: String? { timeZone == nil ? nil : values.text("TIME_ZONE") }
+
+    /// What a zone is called: as the operator wrote it, where it is theirs.
+    func name(of zone: TimeZone) -> String { timeZoneName.flatMap { timeZone == zone ? $0 : nil } ?? zone.name }
     /// Running on Heroku, whose disk is forgotten daily.
     package var isDyno: Bool
     /// The variables of a rehearsal; empty in earnest.

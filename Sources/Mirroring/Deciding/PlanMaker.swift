@@ -70,7 +70,7 @@ package struct PlanMaker: Sendable {
         var slots: [Intent] = []
         for slot in drawn.slots { slots.append(intent(for: slot, try await texts.next(at: slot.minute, of: day))) }
         let plan = StoredPlan(
-            day: day, timeZone: configuration.timeZoneName ?? zone.name, seed: String(drawn.seed), made: now,
+            day: day, timeZone: configuration.name(of: zone), seed: String(drawn.seed), made: now,
             model: DayPlanner.modelVersion)
         return (plan, slots)
     }

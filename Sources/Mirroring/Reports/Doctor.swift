@@ -126,6 +126,7 @@ package struct Doctor: Sendable {
 
     private func zone() async throws -> [Finding] {
         guard let zone = try await mirror.knownTimeZone() else { throw try await mirror.missingTimeZone() }
+        if let sentence = try await mirror.zoneToCome() { return [.warn("time zone", sentence)] }
         return [.ok("time zone", zone.identifier)]
     }
 

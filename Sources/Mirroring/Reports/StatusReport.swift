@@ -233,7 +233,7 @@ package struct StatusReporter: Sendable {
     package func report(now: Date) async throws -> StatusReport {
         let configuration = mirror.configuration
         let record = try await mirror.table.record()
-        let zone = configuration.timeZone ?? record.timeZone.flatMap(TimeZone.init(identifier:))
+        let zone = record.zone ?? configuration.timeZone
         let outbox = mirror.outbox(lease: nil)
         let posts = try await mirror.archive.count()
         let span = try await mirror.archive.span()
@@ -265,7 +265,7 @@ package struct StatusReporter: Sendable {
             human: record.humanHandle,
             bot: record.botHandle, accounts: accounts.states(record),
             spending: spending.map(StatusReport.SpendingState.init),
-            timeZone: configuration.timeZoneName ?? record.timeZone, zones: zones.isEmpty ? nil : zones,
+            timeZone: record.timeZone ?? configuration.timeZoneName, zones: zones.isEmpty ? nil : zones,
             archive: .init(
                 posts: posts, limit: configuration.archiveLimit, oldest: span?.oldest, newest: span?.newest,
                 texts: StatusReport.TextState(try await mirror.unsentTexts()), pictures: try await pictures()),

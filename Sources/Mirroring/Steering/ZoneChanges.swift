@@ -30,7 +30,7 @@ package struct ZoneChanges: Sendable {
     /// - Throws: The store's error.
     package func report() async throws -> ZonesReport {
         ZonesReport(
-            timeZone: mirror.configuration.timeZoneName ?? zone.name,
+            timeZone: mirror.configuration.name(of: zone),
             zones: try await mirror.archive.zones(home: zone).spans.map(ZonesReport.Line.init))
     }
 
