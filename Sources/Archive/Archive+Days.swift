@@ -99,19 +99,20 @@ extension Archive {
     private static func packedDays(_ mirror: String, _ connection: any StorageConnection) throws -> [PostingTime] {
         let rows = try connection.query(
             "SELECT local_day, minutes FROM posting_days WHERE mirror = \(mirror) ORDER BY local_day")
+        func unknown(_ column: String) -> ArchiveError { ArchiveError(column: column, of: "posting_days") }
         var times: [PostingTime] = []
         for row in rows {
-            guard let day = LocalDay(try row.text("local_day")) else { throw ArchiveError(column: "local_day") }
+            guard let day = LocalDay(try row.text("local_day")) else { throw unknown("local_day") }
             var number = 0
             for byte in Array(try row.text("minutes").utf8) + [0x20] {
                 guard byte == 0x20 else {
                     guard (0x30...0x39).contains(byte), number < MinuteOfDay.count else {
-                        throw ArchiveError(column: "minutes")
+                        throw unknown("minutes")
                     }
                     number = number * 10 + Int(byte - 0x30)
                     continue
                 }
-                guard let minute = MinuteOfDay(number) else { throw ArchiveError(column: "minutes") }
+                guard let minute = MinuteOfDay(number) else { throw unknown("minutes") }
                 times.append(PostingTime(day: day, minute: minute))
                 number = 0
             }

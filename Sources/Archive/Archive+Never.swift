@@ -40,8 +40,10 @@ extension Archive {
     package func posts(named word: String) async throws -> [Post] {
         let exact = try await posts(where: "post_id = \(word)", "ORDER BY network LIMIT 2")
         guard exact.isEmpty else { return exact }
-        let parts = word.split(separator: "?", maxSplits: 1)[0].split(separator: "/")
-        guard let end = parts.last.map(String.init), !end.isEmpty else { return [] }
+        // What follows the question mark of an address is no part of the name.
+        guard let path = word.split(separator: "?", maxSplits: 1).first, let last = path.split(separator: "/").last
+        else { return [] }
+        let end = String(last)
         return try await posts(
             where: """
                 (post_id = \(end) OR address = \(end)

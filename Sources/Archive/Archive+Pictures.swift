@@ -65,7 +65,9 @@ extension Archive {
         guard !rows.isEmpty else { return nil }
         var bytes: [UInt8] = []
         for row in rows {
-            guard let piece = Data(base64Encoded: try row.text("data")) else { throw ArchiveError(column: "data") }
+            guard let piece = Data(base64Encoded: try row.text("data")) else {
+                throw ArchiveError(column: "data", of: "pictures")
+            }
             bytes += piece
         }
         return bytes

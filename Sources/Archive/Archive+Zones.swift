@@ -87,10 +87,10 @@ extension Archive {
         let spans = try rows.map { row in
             guard let first = LocalDay(try row.text("first_day")), let last = LocalDay(try row.text("last_day")),
                 first <= last
-            else { throw ArchiveError(column: "first_day") }
+            else { throw ArchiveError(column: "first_day", of: "zones") }
             // Or a machine that knows fewer zones would silently move posts, and the next one back.
             guard let zone = TimeZone(identifier: try row.text("time_zone")) else {
-                throw ArchiveError(column: "time_zone")
+                throw ArchiveError(column: "time_zone", of: "zones")
             }
             return ZoneSpan(first...last, in: zone)
         }

@@ -255,10 +255,10 @@ package struct People: Sendable {
 
     private static func person(_ row: SQLRow) throws -> Person {
         guard let network = NetworkName(rawValue: try row.text("network")) else {
-            throw ArchiveError(column: "network")
+            throw ArchiveError(column: "network", of: "people")
         }
         guard let stance = Stance(rawValue: try row.optionalText("stance") ?? Stance.none.rawValue) else {
-            throw ArchiveError(column: "stance")
+            throw ArchiveError(column: "stance", of: "people")
         }
         return Person(
             id: AccountID(network: network, value: try row.text("account_id")),

@@ -129,8 +129,15 @@ extension String {
 package struct ArchiveError: Error, CustomStringConvertible, Sendable {
     /// The column that holds an unknown value.
     package let column: String
+    /// The table that it is in.
+    package let table: String
+
+    package init(column: String, of table: String = "posts") { (self.column, self.table) = (column, table) }
 
     package var description: String {
-        "could not read the archive: column \(column) holds an unknown value; run `mirror-bot train scheduler --again`"
+        // What a person decided is learned from nobody.
+        let isLearned = ["posts", "posting_days", "pictures"].contains(table)
+        let step = isLearned ? "run `mirror-bot train scheduler --again`" : "mend or delete its row"
+        return "could not read the archive: column \(column) of table \(table) holds an unknown value; \(step)"
     }
 }

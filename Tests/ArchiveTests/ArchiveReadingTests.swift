@@ -82,4 +82,23 @@ import Testing
         let error = try await #require(throws: ArchiveError.self) { try await test.archive.standalonePosts() }
         #expect("\(error)".contains("visibility") && "\(error)".contains("--again"))
     }
+
+    /// Learning anew mends what was learned, and would only delete it for the sake of what a person noted.
+    @Test func aRowThatAPersonMadeIsNotMendedByLearningAnew() async throws {
+        let test = try await TestArchive()
+        try await test.storage.execute(
+            """
+            INSERT INTO zones (mirror, first_day, last_day, time_zone, noted_ms)
+            VALUES ('default', '2020-01-01', '2020-02-01', 'Mars/Olympus', 0)
+            """)
+        let error = try await #require(throws: ArchiveError.self) { try await test.archive.zones(home: .gmt) }
+        #expect("\(error)".contains("time_zone of table zones") && !"\(error)".contains("--again"))
+    }
+
+    @Test(arguments: ["", "?", "??", "/", "?a=b", "https://"])
+    func aWordWithoutANameNamesNoPost(word: String) async throws {
+        let test = try await TestArchive()
+        try await test.store([post("a")])
+        #expect(try await test.archive.posts(named: word).isEmpty)
+    }
 }
