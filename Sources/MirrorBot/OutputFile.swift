@@ -1,4 +1,5 @@
 import Foundation
+import Storage
 
 /// A file that a command makes: whole or not at all, and for its owner alone, since it holds what people wrote.
 struct OutputFile {
@@ -45,8 +46,7 @@ struct OutputFile {
         } catch {
             throw CommandError(.unavailable, "could not write \(Printable.line(path)): \(error.localizedDescription)")
         }
-        // A link, other than a rename, does not replace what came meanwhile.
-        guard (isForced ? rename(draft, path) : link(draft, path)) == 0 else {
+        guard isForced ? rename(draft, path) == 0 : renameToNew(draft, path) else {
             if errno == EEXIST { return try check() }
             throw failure()
         }

@@ -78,7 +78,7 @@ struct SQLiteFile: Sendable {
         guard descriptor >= 0 else { throw failure(operation, errno) }
         defer { close(descriptor) }
         guard fsync(descriptor) == 0 else { throw failure(operation, errno) }
-        guard link(partial, path) == 0 else { throw errno == EEXIST ? exists(operation) : failure(operation, errno) }
+        guard renameToNew(partial, path) else { throw errno == EEXIST ? exists(operation) : failure(operation, errno) }
     }
 
     /// Removes a file and what SQLite may have put beside it.
@@ -120,4 +120,22 @@ struct SQLiteFile: Sendable {
         default: StorageError(.unavailable, operation, because: cause)
         }
     }
+}
+
+/// Gives a file another name unless something has that; `errno` is then `EEXIST`.
+///
+/// A link, other than a rename, does not replace what came meanwhile. Where the file system has no links, as on many
+/// memory sticks, an empty file takes the name first.
+///
+/// - Parameters:
+///   - path: The file; where links are made it keeps this name too.
+///   - newPath: Its new name, on the same file system.
+/// - Returns: Whether it has it.
+package func renameToNew(_ path: String, _ newPath: String) -> Bool {
+    if link(path, newPath) == 0 { return true }
+    guard [EPERM, ENOTSUP, ENOSYS].contains(errno) else { return false }
+    let place = open(newPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard place >= 0 else { return false }
+    close(place)
+    return rename(path, newPath) == 0
 }
