@@ -175,6 +175,15 @@ import Testing
         #expect(ending.error.contains("holds no public posts"))
     }
 
+    /// A second try with another archive finds the way free.
+    @Test func aDemoThatFailsKeepsNoFolder() async throws {
+        let stage = try Stage()
+        try stage.folder.write(Data("{}".utf8), to: "wrong.jsonl")
+        let ending = try await stage.run("demo", "--keep", "tour", "--from", "wrong.jsonl")
+        #expect(ending.status == 65)
+        #expect(!FileManager.default.fileExists(atPath: stage.workingFolder + "/tour"))
+    }
+
     /// What is kept is a mirror like any other, on a network that goes on by the clock.
     @Test func aKeptDemoIsAMirrorToTry() async throws {
         // Noon in Tokyo.

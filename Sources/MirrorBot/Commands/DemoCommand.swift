@@ -45,6 +45,16 @@ struct DemoCommand: AsyncParsableCommand {
         if let timeZone, TimeZone(identifier: timeZone) == nil {
             throw ValidationError("--time-zone is \"\(timeZone)\"; expected an IANA name such as Asia/Tokyo")
         }
+        if let from, !Self.isReadTwice(from) {
+            throw ValidationError("--from is read more than once; expected a file or a folder, not a stream")
+        }
+    }
+
+    /// False for standard input, a pipe or a device; what is not there is told of by who reads it.
+    private static func isReadTwice(_ path: String) -> Bool {
+        var status = stat()
+        guard path != "-" else { return false }
+        return stat(path, &status) != 0 || [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
     }
 
     func run() async throws {

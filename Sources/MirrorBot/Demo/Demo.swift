@@ -55,6 +55,9 @@ struct Demo {
             folder.remove()
         }
         let home = try keep.map(Self.made) ?? folder.path + (network == .mastodon ? "" : "/\(network.rawValue)")
+        // A folder without settings is of no use, and would be in the way of the next try.
+        var isKept = keep == nil
+        defer { if !isKept { try? FileManager.default.removeItem(atPath: home) } }
         say("learning posting times and texts from \(from ?? "the sample archive") …")
         let sample = try from == nil ? sample(in: folder.path) : nil
         let past = try await learnPosts(sample, home: network == .mastodon ? home : folder.path, on: .mastodon)
@@ -73,6 +76,7 @@ struct Demo {
             time.withLock { $0 = self.clock }
             if keep != nil {
                 try writeSettings(variables(home: home, zone: past.zone.zone, sandbox: sandbox), in: home)
+                isKept = true
             }
             try await show(result)
         }
