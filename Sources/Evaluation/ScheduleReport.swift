@@ -134,7 +134,7 @@ package struct PastReader: Sendable {
         }
     }
 
-    /// Reads the human's own posts from a downloaded archive, as training the schedule does.
+    /// Reads the human's own posts from a downloaded archive, all by the clock of one zone.
     ///
     /// Reposts, replies, posts for few and those whose time of day the archive lost are left out.
     ///

@@ -94,6 +94,8 @@ import Testing
     @Test(arguments: [
         ["demo", "--days", "0"], ["demo", "--days", "61"], ["demo", "--days", "many"], ["demo", "--seed", "x"],
         ["demo", "--seed", "18446744073709551616"], ["demo", "--time-zone", "Mars/Olympus"], ["demo", "--from"],
+        ["demo", "--from", "-"], ["demo", "--from", "/dev/null"],
+        ["evaluate", "classifier", "--predictions", "-", "--train", "a", "--test", "b"],
         ["plan", "--date", "2026-02-30"], ["plan", "--date", "tomorrow"], ["plan", "--time-zone", "Mars/Olympus"],
         ["plan", "--mirror", "Two Words"], ["plan", "--mirror", String(repeating: "a", count: 41)],
         ["status", "--log-level", "loud"], ["status", "--log-format", "xml"], ["status", "--home", ""],

@@ -75,6 +75,7 @@ struct EvaluateClassifierCommand: AsyncParsableCommand {
         if baseRateTail != nil, train == nil, baseRateFrom == nil {
             throw ValidationError("--base-rate-tail needs --train or --base-rate-from")
         }
+        if predictions == "-" { throw ValidationError("--predictions needs a file; the report is on standard output") }
         if let predictions, inputs.contains(where: { Self.isSameFile($0, predictions) }) {
             throw ValidationError("--predictions would overwrite a file that is read")
         }

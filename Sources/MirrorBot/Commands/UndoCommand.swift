@@ -86,7 +86,11 @@ struct UndoCommand: AsyncParsableCommand {
         try await options.withMirror { mirror in
             try await mirror.tellContact()
             let undoing = Undoing(mirror: mirror)
-            guard !keep else { return print("\(try await undoing.keepProposed()) stay, and are asked about no more") }
+            if keep {
+                let kept = try await undoing.keepProposed()
+                if json { return try JSONOutput.print(KeptReport(kept: kept)) }
+                return print("\(kept) stay, and are asked about no more")
+            }
             let scope = try await scope(of: mirror)
             let actions = try await undoing.actions(scope, kinds: kinds, now: mirror.clock.now)
             var answers: [String: UndoAnswer] = [:]
@@ -275,4 +279,9 @@ private enum UndoView {
         if scope == .everything { lines.append("what the bot did before this database is not among them") }
         return lines
     }
+}
+
+private struct KeptReport: Encodable {
+    let schema = "mirror-bot/undo-kept/1"
+    let kept: Int
 }
