@@ -10,7 +10,7 @@ extension Archive {
 
     /// When the human posted on their own, in order of time: no replies, and no
     /// times that an archive lost.
-    package func scheduleRows() async throws -> [PostingTime] {
+    package func scheduleRows() async throws -> [LocalTime] {
         let mirror = mirror
         let packed = try await storage.read { connection in
             try Self.isPacked(mirror, connection) ? try Self.packedDays(mirror, connection) : nil
@@ -96,11 +96,11 @@ extension Archive {
                 rows: days))
     }
 
-    private static func packedDays(_ mirror: String, _ connection: any StorageConnection) throws -> [PostingTime] {
+    private static func packedDays(_ mirror: String, _ connection: any StorageConnection) throws -> [LocalTime] {
         let rows = try connection.query(
             "SELECT local_day, minutes FROM posting_days WHERE mirror = \(mirror) ORDER BY local_day")
         func unknown(_ column: String) -> ArchiveError { ArchiveError(column: column, of: "posting_days") }
-        var times: [PostingTime] = []
+        var times: [LocalTime] = []
         for row in rows {
             guard let day = LocalDay(try row.text("local_day")) else { throw unknown("local_day") }
             var number = 0
@@ -113,7 +113,7 @@ extension Archive {
                     continue
                 }
                 guard let minute = MinuteOfDay(number) else { throw unknown("minutes") }
-                times.append(PostingTime(day: day, minute: minute))
+                times.append(LocalTime(day: day, minute: minute))
                 number = 0
             }
         }

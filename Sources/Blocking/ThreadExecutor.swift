@@ -341,11 +341,12 @@ private final class Worker: @unchecked Sendable {
             return queue
         }
     }
+}
 
-    private func blockBrokenPipeSignal() {
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        sigaddset(&signals, SIGPIPE)
-        pthread_sigmask(SIG_BLOCK, &signals, nil)
-    }
+/// Lets a thread write to closed connections: that is an error then, where SIGPIPE would end the process.
+package func blockBrokenPipeSignal() {
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGPIPE)
+    pthread_sigmask(SIG_BLOCK, &signals, nil)
 }

@@ -33,7 +33,7 @@ struct DayAhead {
     /// - Parameters:
     ///   - times: Somebody's posts.
     ///   - configuration: How days are planned.
-    init?(_ times: [PostingTime], _ configuration: ScheduleConfiguration) {
+    init?(_ times: [LocalTime], _ configuration: ScheduleConfiguration) {
         let history = PostingHistory(times: times)
         let past = history.dailyCounts
         let first = max(DailyCounts.fewestForSpells, past.counts.count * 4 / 5)

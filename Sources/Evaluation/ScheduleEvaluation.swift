@@ -38,7 +38,7 @@ package struct ScheduleEvaluation: Sendable {
     ///   - name: Whose they are; the simulated days are drawn from it.
     /// - Returns: The measures.
     /// - Throws: ``TooFewPosts`` with what is missing.
-    package func scores(of times: [PostingTime], name: String) throws(TooFewPosts) -> ScheduleScores {
+    package func scores(of times: [LocalTime], name: String) throws(TooFewPosts) -> ScheduleScores {
         let split = try HeldOutSplit(times)
         let precedingDays = split.precedingDays
         let preceding = split.training.filter { $0.day >= precedingDays[0] }
@@ -67,14 +67,14 @@ package struct ScheduleEvaluation: Sendable {
         ])
     }
 
-    private func models(of split: HeldOutSplit, learnedFrom times: [PostingTime]) -> FrozenModels {
+    private func models(of split: HeldOutSplit, learnedFrom times: [LocalTime]) -> FrozenModels {
         let history = PostingHistory(times: times, asOf: split.asOf)
         return FrozenModels(
             planner: DayPlanner(history: history, configuration: configuration), zone: zone,
             firstDay: split.firstDay, count: split.dayCount)
     }
 
-    private static func logLikelihood(of posts: [PostingTime], _ profile: [Double]) -> Double {
+    private static func logLikelihood(of posts: [LocalTime], _ profile: [Double]) -> Double {
         posts.reduce(0) { $0 + log(profile[$1.minute.value]) } / Double(posts.count)
     }
 
@@ -113,9 +113,9 @@ package struct HeldOutSplit: Equatable, Sendable {
     package static let maximumDays = 36_524
 
     /// The posts of the days before ``firstDay``, in the given order.
-    package let training: [PostingTime]
+    package let training: [LocalTime]
     /// All other posts.
-    package let testing: [PostingTime]
+    package let testing: [LocalTime]
     /// The first day that is held out.
     package let firstDay: LocalDay
     /// The day of the last post.
@@ -123,7 +123,7 @@ package struct HeldOutSplit: Equatable, Sendable {
 
     /// - Parameter times: The posts in the order in which they were made.
     /// - Throws: ``TooFewPosts`` if one of the two parts would tell nothing.
-    package init(_ times: [PostingTime]) throws(TooFewPosts) {
+    package init(_ times: [LocalTime]) throws(TooFewPosts) {
         guard times.count >= Self.minimumPosts, let first = times.map(\.day).min(), let last = times.map(\.day).max()
         else {
             let posts = times.count == 1 ? "there is 1 post" : "there are \(times.count) posts"
@@ -179,7 +179,7 @@ struct FrozenModels {
     var days: [LocalDay] { models.indices.filter { models[$0] != nil }.map(firstDay.advanced(by:)) }
 
     /// The mean over the posts of ln p(minute), where each post's day chooses the profile; -infinity if one has no mass.
-    func logLikelihood(of posts: [PostingTime]) -> Double {
+    func logLikelihood(of posts: [LocalTime]) -> Double {
         let sum = posts.reduce(0) { sum, post in
             let index = post.day.days(since: firstDay)
             let model = models.indices.contains(index) ? models[index] : nil
@@ -231,13 +231,13 @@ package enum PlainProfile {
     package static let floor = 0.02
 
     /// The bare histogram of the 1,440 minutes with one post more in each: (c + 1) / (n + 1440).
-    package static func histogram(of times: [PostingTime]) -> [Double] {
+    package static func histogram(of times: [LocalTime]) -> [Double] {
         let total = Double(times.count + MinuteOfDay.count)
         return PostingHistory(times: times).minuteCounts().map { ($0 + 1) / total }
     }
 
     /// The histogram smoothed by a bell curve of 20 minutes, with 2 % spread evenly: the reference's baseline.
-    package static func kernel(of times: [PostingTime]) -> [Double] {
+    package static func kernel(of times: [LocalTime]) -> [Double] {
         let smooth = CircularKernel.gaussian(sigma: sigma).smooth(PostingHistory(times: times).minuteCounts())
         let even = 1 / Double(MinuteOfDay.count)
         return smooth.map { times.isEmpty ? even : (1 - floor) * $0 / Double(times.count) + floor * even }

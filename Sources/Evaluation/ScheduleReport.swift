@@ -92,9 +92,9 @@ package struct ScheduleReport: Encodable, Sendable {
 package struct Past: Equatable, Sendable {
     /// Whose posts these are, as the source names them.
     package var author: String
-    package var times: [PostingTime]
+    package var times: [LocalTime]
 
-    package init(author: String, times: [PostingTime]) {
+    package init(author: String, times: [LocalTime]) {
         self.author = author
         self.times = times
     }
@@ -126,7 +126,6 @@ package struct PastReader: Sendable {
             for path in try paths.flatMap(EventTableReader.tables) {
                 try EventTableReader(path: path).read { event in
                     let time = zone.map { LocalTime(event.date, in: $0) }
-                        .map { PostingTime(day: $0.day, minute: $0.minute) }
                     try gathered.add(event.author, event.date, time ?? event.time, path)
                 }
             }
@@ -153,7 +152,6 @@ package struct PastReader: Sendable {
             }
             let zone = zone ?? summary.timeZone.flatMap(TimeZone.init(identifier:)) ?? .gmt
             let times = dates.values.sorted().map { LocalTime($0, in: zone) }
-                .map { PostingTime(day: $0.day, minute: $0.minute) }
             return (Past(author: summary.ownerName ?? summary.owner?.value ?? path, times: times), zone)
         }
     }
@@ -169,14 +167,14 @@ package struct PastReader: Sendable {
 private struct GatheredPosts {
     private struct Entry {
         let milliseconds: Int64
-        let time: PostingTime
+        let time: LocalTime
     }
 
     private var indexes: [String: Int] = [:]
     private var authors: [(name: String, entries: [Entry])] = []
     private var count = 0
 
-    mutating func add(_ author: String, _ date: Date, _ time: PostingTime, _ path: String) throws {
+    mutating func add(_ author: String, _ date: Date, _ time: LocalTime, _ path: String) throws {
         guard count < PastReader.maximumPosts else { throw Self.tooMany(path) }
         count += 1
         let index: Int

@@ -148,7 +148,7 @@ package struct Rhythm: Equatable, Sendable {
     /// - Parameters:
     ///   - times: Posting times in any order; those of other days are left out.
     ///   - days: The days to look at, each once.
-    package init(of times: [PostingTime], on days: some Sequence<LocalDay>) {
+    package init(of times: [LocalTime], on days: some Sequence<LocalDay>) {
         let minutes = Dictionary(grouping: times, by: \.day)
         self.init(days: days.map { day in minutes[day, default: []].map(\.minute).sorted() })
     }

@@ -128,7 +128,7 @@ struct Passes: Sendable {
                 items, with: session, now: parts.clock.now)
             for action in decided { await tell(action) }
             if !decided.isEmpty { parts.faultPoints.pass(.favoriteDecided) }
-            if parts.feeds.seen == .bot {
+            if parts.feeds.humanHome == nil {
                 let events = try await parts.learnable.among(items, stances).map { FavoriteEvent.seen($0.example) }
                 try await learn(events, with: classifier, knowing: session)
             }

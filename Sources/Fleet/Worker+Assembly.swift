@@ -107,21 +107,14 @@ extension Worker {
 
     // MARK: Accounts
 
-    /// Whose accounts the worker acts for.
-    private struct VerifiedAccounts {
-        var bot: AccountID
-        /// What the network says of the bot; nil if it could not be asked.
-        var botAccount: Account?
-        var own: Set<AccountID>
-    }
-
-    /// Asks both networks whose the credentials are, and stores it.
+    /// Asks both networks whose the credentials are, and stores it; what the network says of the bot is nil if it could not
+    /// be asked.
     ///
     /// An account whose calls cannot be paid for now is the one that was stored before, if its credentials are those of
     /// then: it waits, and the other goes on. So does the bot while the human's network does not answer, or refuses.
     private func verifiedAccounts(
         bot: AccountGate, human: AccountGate?
-    ) async throws -> VerifiedAccounts {
+    ) async throws -> (bot: AccountID, botAccount: Account?, own: Set<AccountID>) {
         let known = try await mirror.table.record()
         let botAccount = try await account(bot, .bot, isKnown: known.bot != nil)
         let humanAccount: Account? =
@@ -133,7 +126,7 @@ extension Worker {
             throw ConfigurationError("MIRROR", "has no account for its bot; its database was changed meanwhile")
         }
         let own = [id, stored.bot, humanAccount?.id, stored.human].compactMap(\.self)
-        return VerifiedAccounts(bot: id, botAccount: botAccount, own: Set(own))
+        return (id, botAccount, Set(own))
     }
 
     private func account(_ network: AccountGate, _ role: AccountRole, isKnown: Bool) async throws -> Account? {

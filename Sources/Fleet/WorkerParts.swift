@@ -37,16 +37,9 @@ struct WorkerParts: Sendable {
 struct WatchedFeeds: Sendable {
     var mentions: FeedReader?
     var botHome: FeedReader?
+    /// Where it can be read, it counts as what the human saw, else the bot's: never both, for then the same post could be
+    /// seen twice, by two people.
     var humanHome: FeedReader?
     var humanFavorites: FeedReader?
     var humanPosts: FeedReader?
-
-    /// Whose home timeline counts as what the human saw: the human's own if it can be read, else the bot's.
-    ///
-    /// Never both, for then the same post could be seen twice, by two people. Nil: there is nothing to compare
-    /// favorites with, and so the classifier waits.
-    var seen: AccountRole? {
-        if humanHome != nil { return .human }
-        return botHome == nil ? nil : .bot
-    }
 }

@@ -8,7 +8,7 @@ package struct PostingEvent: Equatable, Sendable {
     /// The instant.
     package var date: Date
     /// What a clock showed at the offset that is written with the instant.
-    package var time: PostingTime
+    package var time: LocalTime
 }
 
 /// Reads tables of events: comma-separated values with the columns `author` and `timestamp`.
@@ -147,13 +147,13 @@ private struct EventColumns {
     }
 
     /// Date and time as they are written in a timestamp that is known to be one: its offset needs not be added.
-    private static func time(asWrittenIn text: String) -> PostingTime? {
+    private static func time(asWrittenIn text: String) -> LocalTime? {
         let digits = Array(text.utf8.prefix(16))
         guard digits.count == 16, let day = LocalDay(text.prefix(10)),
             let hour = Int(String(decoding: digits[11..<13], as: UTF8.self)),
             let minute = Int(String(decoding: digits[14..<16], as: UTF8.self))
         else { return nil }
-        return PostingTime(day: day, minute: MinuteOfDay(hour: hour, minute: minute))
+        return LocalTime(day: day, minute: MinuteOfDay(hour: hour, minute: minute))
     }
 }
 

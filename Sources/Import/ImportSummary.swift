@@ -29,8 +29,6 @@ package struct ImportSummary: Equatable, Sendable {
     package var unrelated = 0
     /// Likes of which only the address is there: their text must be asked of the network.
     package var likesWithoutPost = 0
-    /// Posts whose full text was found among the long texts.
-    package var completed = 0
 
     /// Items that could not be read.
     package var problemCount = 0

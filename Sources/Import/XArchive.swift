@@ -143,13 +143,12 @@ private final class XArchiveRun {
     }
 
     private func takePost(_ wire: JSON) throws {
-        let (post, isCompleted) = try converter.post(wire)
+        let post = try converter.post(wire)
         seen += 1
         if let id = UInt64(post.id.value), deleted.contains(id) {
             summary.deleted += 1
             return
         }
-        if isCompleted { summary.completed += 1 }
         summary.posts += 1
         if !post.pictures.isEmpty { pictures.want(try XPostConverter.pictureFiles(wire), of: post) }
         try body(.post(post))

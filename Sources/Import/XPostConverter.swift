@@ -9,12 +9,12 @@ struct XPostConverter {
     var owner: AccountID
     var notes: XNoteTexts
 
-    /// Makes a post, and tells whether its text was completed from the long texts.
+    /// Makes a post, its text completed from the long texts.
     ///
     /// - Parameter wire: `{"tweet":{…}}`, or the bare object.
     /// - Returns: The post.
     /// - Throws: ``ItemFault`` for what is no post.
-    func post(_ wire: JSON) throws(ItemFault) -> (post: Post, isCompleted: Bool) {
+    func post(_ wire: JSON) throws(ItemFault) -> Post {
         let fields = try Self.fields(wire)
         let id = try Self.id(fields)
         guard let text = fields["full_text"]?.text ?? fields["text"]?.text else {
@@ -26,7 +26,7 @@ struct XPostConverter {
         let entities = fields["entities"]
         let mentions = entities?["user_mentions"]?.list ?? []
         let media = Self.media(fields)
-        let post = Post(
+        return Post(
             id: PostID(network: .x, value: String(id)), author: owner,
             text: note ?? PlainText.fromX(text, links: Self.links(entities?["urls"], media: media)),
             createdAt: time.date, isTimeTrusted: time.isTrusted,
@@ -37,7 +37,6 @@ struct XPostConverter {
             // X calls a post by its identity, so one from an archive can be asked for too.
             address: String(id), client: Self.client(fields["source"]?.text),
             pictures: XArchivePictures.pictures(media))
-        return (post, note != nil)
     }
 
     /// The names under which the files of a post's pictures may be.

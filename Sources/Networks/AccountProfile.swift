@@ -176,7 +176,7 @@ extension BlueskyNetwork: ProfiledNetwork {
         _ = try answer.response()
     }
 
-    private func profileAddress() async throws -> RecordAddress {
+    func profileAddress() async throws -> RecordAddress {
         RecordAddress(repository: try await home(), collection: RecordAddress.profileCollection, key: "self")
     }
 
@@ -184,7 +184,8 @@ extension BlueskyNetwork: ProfiledNetwork {
         failure(.changeProfile, .conflict, "somebody changed the profile meanwhile; try again", outcome: .notSent)
     }
 
-    private func unknown(_ operation: NetworkError.Operation) -> NetworkError {
+    /// The error for a profile of another form than the one that is known.
+    func unknown(_ operation: NetworkError.Operation) -> NetworkError {
         failure(
             operation, .rejected, "the profile has a form that is not known, and must not be lost", outcome: .notSent)
     }

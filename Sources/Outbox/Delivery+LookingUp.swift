@@ -93,7 +93,7 @@ extension Delivery {
                 return try await finish(action, giveUp(action, "the network could not be asked for a day", at: time))
             }
             let again = min(
-                retry.nextLookUp(after: cause, age: age, asked: asked, id: action.id, now: time),
+                RetryPolicy.nextLookUp(after: cause, age: age, asked: asked, id: action.id, now: time),
                 max(departure + Self.lookUpLimit, time + 1))
             // A duplicate stays one, however long it takes to ask.
             let kept = action.reason == Action.Reason.duplicate ? Action.Reason.duplicate : reason

@@ -75,7 +75,7 @@ extension Delivery {
             var counted = action
             counted.attempts += 1
             let tried = counted
-            let until = retry.nextAttempt(
+            let until = RetryPolicy.nextAttempt(
                 after: cause, attempts: tried.attempts, asked: asked, id: tried.id, now: time)
             return { try await store.postpone(tried, until: until, reason: reason, now: time) }
         case .refused(let reason, let detail):

@@ -46,7 +46,6 @@ package struct Delivery: Sendable {
 
     let store: OutboxStore
     let deliverer: any Deliverer
-    let retry: RetryPolicy
     let memory: DeliveryMemory
     let onStep: @Sendable (DeliveryStep) -> Void
     let onUpload: @Sendable (UploadStep) -> Void
@@ -54,19 +53,17 @@ package struct Delivery: Sendable {
     /// - Parameters:
     ///   - store: The table, with the worker's lease.
     ///   - deliverer: The network.
-    ///   - retry: How long to wait.
     ///   - onStep: Told how far a delivery got.
     ///   - onUpload: The same of its pictures.
     ///   - uptime: Reads a clock that nobody sets.
     package init(
-        store: OutboxStore, deliverer: any Deliverer, retry: RetryPolicy = RetryPolicy(),
+        store: OutboxStore, deliverer: any Deliverer,
         onStep: @escaping @Sendable (DeliveryStep) -> Void = { _ in },
         onUpload: @escaping @Sendable (UploadStep) -> Void = { _ in },
         uptime: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
         self.store = store
         self.deliverer = deliverer
-        self.retry = retry
         self.onStep = onStep
         self.onUpload = onUpload
         memory = DeliveryMemory(uptime: uptime)
@@ -189,7 +186,7 @@ package struct Delivery: Sendable {
         case .delivered(let remoteID, let remoteAddress):
             return confirmation(of: action, remoteID, remoteAddress, at: time)
         case .notSent(let reason, let cause, let asked):
-            let until = retry.nextAttempt(
+            let until = RetryPolicy.nextAttempt(
                 after: cause, attempts: action.attempts, asked: asked, id: action.id, now: time)
             guard action.sends > 1 else {
                 return { try await store.postpone(action, until: until, reason: reason, now: time) }

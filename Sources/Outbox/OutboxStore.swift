@@ -151,7 +151,7 @@ extension OutboxStore {
     }
 
     /// How many suggestions nobody has decided about; no more than `limit` are counted.
-    package func suggestionCount(limit: Int) async throws -> Int {
+    package func suggestionCount(limit: Int = 1_000) async throws -> Int {
         let rows = try await storage.query(
             """
             SELECT COUNT(*) AS number FROM (

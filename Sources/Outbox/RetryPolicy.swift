@@ -16,7 +16,7 @@ package import Posts
 /// A wish is never followed to less than our own wait, nor to the second: a margin is added, and each of our own waits
 /// is longer by up to a quarter. Both depend on the action's id, so that many actions do not return at the same instant
 /// and a restart changes nothing. Whatever the wait, an action ends when it expires.
-package struct RetryPolicy: Sendable {
+package enum RetryPolicy {
     /// Why a request did nothing.
     package enum Cause: String, CaseIterable, Sendable {
         case tooBusy = "too-busy"
@@ -35,10 +35,8 @@ package struct RetryPolicy: Sendable {
         package var longestAsked: TimeInterval
     }
 
-    package init() {}
-
     /// The table.
-    package func rule(for cause: Cause) -> Rule {
+    package static func rule(for cause: Cause) -> Rule {
         switch cause {
         case .tooBusy: Rule(backoff: Backoff(first: 60, longest: 900), longestAsked: 3_600)
         case .unreachable: Rule(backoff: Backoff(first: 15, longest: 300), longestAsked: 3_600)
@@ -57,7 +55,7 @@ package struct RetryPolicy: Sendable {
     ///   - id: The action's, which decides the spread.
     ///   - now: The present.
     /// - Returns: The time of the next attempt.
-    package func nextAttempt(
+    package static func nextAttempt(
         after cause: Cause, attempts: Int, asked: Date? = nil, id: String, now: Date
     ) -> Date {
         let rule = rule(for: cause)
@@ -75,7 +73,7 @@ package struct RetryPolicy: Sendable {
     ///   - id: The action's, which decides the spread.
     ///   - now: The present.
     /// - Returns: The time of the next look-up.
-    package func nextLookUp(
+    package static func nextLookUp(
         after cause: Cause, age: TimeInterval, asked: Date? = nil, id: String, now: Date
     ) -> Date {
         let rule = rule(for: cause)

@@ -380,7 +380,7 @@ extension PostgresConnection {
         if sqlState == "57014" && cancelRequest != nil { return CancellationError() }
         var error = PostgresError(
             sqlState: sqlState,
-            message: Self.withoutPassword(field("M") ?? "the server gave no reason", of: handle), constraint: field("n")
+            message: Self.withoutPassword(field("M") ?? "the server gave no reason", of: handle)
         )
         // The server ends this session, whatever for. Class 57P: it goes down; a proxy may say so less gravely.
         let isTheEnd = ["FATAL", "PANIC"].contains(field("V"))

@@ -30,8 +30,6 @@ package struct PostgresError: Error, Sendable {
     /// The five-character SQLSTATE, where the server gave one.
     package var sqlState: String?
     package var message: String
-    /// The violated constraint.
-    package var constraint: String?
 
     init(_ code: Code, _ message: String) {
         self.code = code
@@ -39,10 +37,9 @@ package struct PostgresError: Error, Sendable {
     }
 
     /// A report of the server.
-    init(sqlState: String, message: String, constraint: String?) {
+    init(sqlState: String, message: String) {
         self.code = .server
         self.sqlState = sqlState
-        self.constraint = constraint
         // Class 22, data exceptions, quotes the data.
         self.message = sqlState.hasPrefix("22") ? "the server refused a value" : message
     }

@@ -1,7 +1,7 @@
 package import Foundation
 
 /// A minute of a day: 0 is 00:00, 60 is 01:00, 1439 is 23:59.
-package struct MinuteOfDay: Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
+package struct MinuteOfDay: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The number of minutes in a day of the clock face, 1,440.
     package static let count = 1_440
 
@@ -47,21 +47,6 @@ package struct MinuteOfDay: Hashable, Comparable, Codable, Sendable, CustomStrin
 
     /// The time of day as `HH:MM`.
     package var description: String { Self.padded(value / 60) + ":" + Self.padded(value % 60) }
-
-    /// Decodes an integer, 0 through 1439.
-    package init(from decoder: any Decoder) throws {
-        let number = try decoder.singleValueContainer().decode(Int.self)
-        guard let minute = MinuteOfDay(number) else {
-            throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "expected a minute from 0 to 1439"))
-        }
-        self = minute
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(value)
-    }
 
     private static func padded(_ number: Int) -> String { number < 10 ? "0\(number)" : String(number) }
 }
@@ -175,12 +160,14 @@ package struct LocalDay: Hashable, Comparable, Codable, Sendable, CustomStringCo
 }
 
 /// What a clock on the wall of a time zone shows at an instant.
-package struct LocalTime: Hashable, Sendable, CustomStringConvertible {
-    package let day: LocalDay
-    package let minute: MinuteOfDay
+package struct LocalTime: Hashable, Comparable, Sendable, CustomStringConvertible {
+    package var day: LocalDay
+    package var minute: MinuteOfDay
 
     /// As people write it: `2026-11-20 14:05`.
     package var description: String { "\(day) \(minute)" }
+
+    package init(day: LocalDay, minute: MinuteOfDay) { (self.day, self.minute) = (day, minute) }
 
     /// - Parameters:
     ///   - date: The instant; one outside the years 1 to 9999 counts as the nearest instant inside.
@@ -203,6 +190,11 @@ package struct LocalTime: Hashable, Sendable, CustomStringConvertible {
         self.day = LocalDay(ordinal: ordinal)
         self.minute = MinuteOfDay(hour: 0, minute: (local - ordinal * 86_400) / 60)
     }
+
+    /// By day and minute; where a clock was set back, two instants may show the same.
+    package static func < (left: Self, right: Self) -> Bool {
+        (left.day, left.minute) < (right.day, right.minute)
+    }
 }
 
 extension TimeZone {
@@ -224,20 +216,5 @@ extension Date {
 
     package init(milliseconds: Int64) {
         self.init(timeIntervalSince1970: Double(milliseconds) / 1_000)
-    }
-}
-
-/// When the human posted, as the clock on their wall showed it.
-package struct PostingTime: Hashable, Comparable, Codable, Sendable {
-    package var day: LocalDay
-    package var minute: MinuteOfDay
-
-    package init(day: LocalDay, minute: MinuteOfDay) {
-        self.day = day
-        self.minute = minute
-    }
-
-    package static func < (left: Self, right: Self) -> Bool {
-        (left.day, left.minute) < (right.day, right.minute)
     }
 }

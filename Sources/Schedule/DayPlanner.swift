@@ -47,7 +47,7 @@ package struct DayPlanner: Sendable {
             .map { offset, time in
                 Slot(name: Slot.Name(day: day, number: firstNumber + offset), minute: time.0, due: time.1)
             }
-        return DayPlan(day: day, timeZoneIdentifier: zone.identifier, seed: seedValue, slots: slots)
+        return DayPlan(day: day, seed: seedValue, slots: slots)
     }
 
     /// The days just before `day`, as the human or the bot lived them or will.
@@ -96,8 +96,6 @@ package struct DayPlanner: Sendable {
 /// When the bot posts on one local day.
 package struct DayPlan: Equatable, Sendable {
     package let day: LocalDay
-    /// The IANA name of the zone whose clocks the minutes are read on.
-    package let timeZoneIdentifier: String
     /// The seed from which the plan was drawn.
     package let seed: UInt64
     /// The slots in the order of time, each due when its minute begins; none on a day without posts.

@@ -9,15 +9,15 @@ package struct PostingHistory: Sendable {
     /// The last day known to be complete.
     package let asOf: LocalDay
     /// All posting times up to `asOf`, ascending.
-    package let times: [PostingTime]
+    package let times: [LocalTime]
     /// The number of posts of each day that is known as a whole.
     package let dailyCounts: DailyCounts
-    private let days: [ArraySlice<PostingTime>]
+    private let days: [ArraySlice<LocalTime>]
 
     /// - Parameters:
     ///   - times: The posting times in any order; those after `asOf` are left out.
     ///   - asOf: The last day known to be complete; by default the day of the last post.
-    package init(times: [PostingTime], asOf: LocalDay? = nil) {
+    package init(times: [LocalTime], asOf: LocalDay? = nil) {
         let last = asOf ?? times.map(\.day).max() ?? LocalDay(ordinal: 0)
         // Sorting numbers is several times faster than sorting pairs.
         let sorted = times.lazy.filter { $0.day <= last }
@@ -111,7 +111,7 @@ package struct PostingHistory: Sendable {
         return .kernel(weights: weights, squares: squares, closed: closed)
     }
 
-    private static func counted(_ days: [ArraySlice<PostingTime>], asOf: LocalDay) -> DailyCounts {
+    private static func counted(_ days: [ArraySlice<LocalTime>], asOf: LocalDay) -> DailyCounts {
         guard let first = days.first?.first?.day else { return DailyCounts([], from: asOf) }
         guard first < asOf else { return DailyCounts([days[0].count], from: first) }
         let earliest = max(first.advanced(by: 1), asOf.advanced(by: -36_524))
@@ -123,16 +123,16 @@ package struct PostingHistory: Sendable {
         return DailyCounts(counts, from: earliest)
     }
 
-    private static func time(at minutes: Int) -> PostingTime? {
+    private static func time(at minutes: Int) -> LocalTime? {
         let remainder = minutes % MinuteOfDay.count
         let minute = remainder < 0 ? remainder + MinuteOfDay.count : remainder
         return MinuteOfDay(minute).map {
-            PostingTime(day: LocalDay(ordinal: (minutes - minute) / MinuteOfDay.count), minute: $0)
+            LocalTime(day: LocalDay(ordinal: (minutes - minute) / MinuteOfDay.count), minute: $0)
         }
     }
 
-    private static func split(_ times: [PostingTime]) -> [ArraySlice<PostingTime>] {
-        var days: [ArraySlice<PostingTime>] = []
+    private static func split(_ times: [LocalTime]) -> [ArraySlice<LocalTime>] {
+        var days: [ArraySlice<LocalTime>] = []
         var start = 0
         for index in times.indices where index + 1 == times.count || times[index + 1].day != times[index].day {
             days.append(times[start...index])

@@ -81,7 +81,7 @@ package struct BurstModel: Equatable, Sendable {
     /// - Parameters:
     ///   - days: The minutes of each past day, ascending within a day.
     ///   - profile: The share of each minute of the day, without regard to weekdays.
-    package init(days: [ArraySlice<PostingTime>], profile: [Double]) {
+    package init(days: [ArraySlice<LocalTime>], profile: [Double]) {
         // How many gaps there are of each length: sorted without comparing.
         var following = Array(repeating: 0, count: Self.windowMinutes + 1)
         var gapCount = 0

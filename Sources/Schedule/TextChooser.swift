@@ -212,7 +212,7 @@ extension Array {
 }
 
 /// Why a text was chosen for a slot, for people and for the `explanation` of an action.
-package struct TextExplanation: Equatable, Codable, Sendable, CustomStringConvertible {
+package struct TextExplanation: Equatable, Sendable, CustomStringConvertible {
     /// The slot's minute.
     package let minute: MinuteOfDay
     /// How far from the slot's minute texts were looked for; nil if the least recently used one had to do.

@@ -55,20 +55,17 @@ package struct StorageError: Error, Sendable {
     /// The five-character SQLSTATE of Postgres, or SQLite's extended result
     /// code in decimal digits.
     package var nativeCode: String?
-    /// The violated constraint, where the engine names it.
-    package var constraint: String?
     /// The statement with `$n` for its values.
     package var statement: String?
 
     init(
         _ code: Code, _ operation: String, because cause: String, nativeCode: String? = nil,
-        constraint: String? = nil, statement: String? = nil
+        statement: String? = nil
     ) {
         self.code = code
         self.operation = operation
         self.cause = cause
         self.nativeCode = nativeCode
-        self.constraint = constraint
         self.statement = statement
     }
 

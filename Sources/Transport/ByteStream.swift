@@ -104,8 +104,7 @@ package final class ByteStream {
 
     private func lost(_ result: CURLcode) -> TransportError {
         TransportError(
-            .interrupted, requestDidNotLeave: false, host: host, message: "the connection was lost",
-            curlCode: Int(result.rawValue))
+            .interrupted, requestDidNotLeave: false, host: host, message: "the connection was lost")
     }
 
     private static func connect(

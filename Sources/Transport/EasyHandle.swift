@@ -103,8 +103,7 @@ final class EasyHandle {
         guard result == CURLE_OK else {
             throw TransportError(
                 .other, requestDidNotLeave: true,
-                message: "libcurl refused option \(option.rawValue): \(result.text)",
-                curlCode: Int(result.rawValue))
+                message: "libcurl refused option \(option.rawValue): \(result.text)")
         }
     }
 }

@@ -1,3 +1,4 @@
+import Blocking
 import CCurl
 import Dispatch
 import Foundation
@@ -96,6 +97,7 @@ final class TransferLoop: @unchecked Sendable {
     }
 
     private func run() {
+        // libcurl with NOSIGNAL leaves that to its user.
         blockBrokenPipeSignal()
         do {
             let multi = try MultiHandle()
@@ -205,13 +207,5 @@ final class TransferLoop: @unchecked Sendable {
         TransportError(
             .shutdown, requestDidNotLeave: didNotLeave, host: transfer.host, message: "the client was shut down"
         )
-    }
-
-    /// libcurl with NOSIGNAL leaves SIGPIPE to its user: a TLS write to a closed connection would end the process.
-    private func blockBrokenPipeSignal() {
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        sigaddset(&signals, SIGPIPE)
-        pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 }

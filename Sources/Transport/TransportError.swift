@@ -44,20 +44,17 @@ package struct TransportError: Error, Sendable, CustomStringConvertible {
     package let host: String?
     /// The cause, in words.
     package let message: String
-    /// libcurl's own result code (libcurl-errors(3)), where it gave one.
-    package let curlCode: Int?
     /// For a body that is larger than the request allows: the status, the headers and the first 64 KiB.
     package let beginning: HTTPResponse?
 
     package init(
-        _ code: Code, requestDidNotLeave: Bool, host: String? = nil, message: String, curlCode: Int? = nil,
+        _ code: Code, requestDidNotLeave: Bool, host: String? = nil, message: String,
         beginning: HTTPResponse? = nil
     ) {
         self.code = code
         self.requestDidNotLeave = requestDidNotLeave
         self.host = host
         self.message = message
-        self.curlCode = curlCode
         self.beginning = beginning
     }
 
@@ -100,7 +97,7 @@ extension TransportError {
             message: refusal
                 ?? (isTunnelRefused
                     ? "the proxy answered with status \(tunnelStatus)" : Self.message(for: result, easy.errorText)),
-            curlCode: Int(result.rawValue), beginning: beginning)
+            beginning: beginning)
     }
 
     private static func code(for result: CURLcode) -> Code {

@@ -8,10 +8,10 @@ import Testing
 /// What is kept ready for plans, compared with what the posts themselves say.
 @Suite struct PreparingTests {
     /// The schedule's rows as the posts give them.
-    private func times(_ test: TestArchive, in zone: TimeZone) async throws -> [PostingTime] {
+    private func times(_ test: TestArchive, in zone: TimeZone) async throws -> [LocalTime] {
         try await test.archive.standalonePosts().filter(\.isTimeTrusted).map { post in
             let time = LocalTime(post.createdAt, in: zone)
-            return PostingTime(day: time.day, minute: time.minute)
+            return LocalTime(day: time.day, minute: time.minute)
         }.sorted()
     }
 

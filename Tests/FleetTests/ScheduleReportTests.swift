@@ -10,11 +10,11 @@ import Testing
     /// A post every day around a time of the day, with a second one now and then.
     private static func past(_ author: String, days: Int, hour: Int) throws -> Past {
         let start = try #require(LocalDay("2026-01-01"))
-        var times: [PostingTime] = []
+        var times: [LocalTime] = []
         for number in 0..<days {
             for minute in number % 3 == 0 ? [hour * 60 + number % 17, hour * 60 + 30 + number % 7] : [hour * 60] {
                 times.append(
-                    PostingTime(day: start.advanced(by: number), minute: try #require(MinuteOfDay(minute))))
+                    LocalTime(day: start.advanced(by: number), minute: try #require(MinuteOfDay(minute))))
             }
         }
         return Past(author: author, times: times)

@@ -105,13 +105,13 @@ import Testing
     }
 
     /// In the months that the sample covers, Berlin's clocks go forward once: on 2026-03-29 at 10:00 in Tokyo.
-    private static func isSummer(_ time: PostingTime) -> Bool {
+    private static func isSummer(_ time: LocalTime) -> Bool {
         (time.day.description, time.minute.description) >= ("2026-03-29", "10:00")
     }
 
-    private static func move(_ time: PostingTime, hours: Int) -> PostingTime {
+    private static func move(_ time: LocalTime, hours: Int) -> LocalTime {
         let minutes = time.minute.value + hours * 60
         let day = minutes < 0 ? time.day.advanced(by: -1) : time.day
-        return PostingTime(day: day, minute: MinuteOfDay(hour: 0, minute: (minutes + 1_440) % 1_440))
+        return LocalTime(day: day, minute: MinuteOfDay(hour: 0, minute: (minutes + 1_440) % 1_440))
     }
 }

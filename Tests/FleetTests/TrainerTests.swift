@@ -183,7 +183,7 @@ import Testing
         let other = try await fixture.reopened(changing: ["MIRROR": "other"])
         try await TrainedDatabase.train(other)
         let before = try await TableContents(of: fixture.mirror.storage)
-        try await TrainingReset(mirror: fixture.mirror).clear()
+        try await fixture.mirror.forgetTraining()
         #expect(try await fixture.mirror.archive.count() == 0)
         #expect(try await fixture.mirror.favorites().status().seen == 0)
         for name in [FeedName.humanPosts, FeedName.humanFavorites, FeedName.seen] {

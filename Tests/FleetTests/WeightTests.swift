@@ -34,7 +34,7 @@ import Testing
         #expect(learned.weights != .plain && learned.weightedLoss < learned.plainLoss)
         #expect(try await mirror.workerProblem(now: mirror.clock.now)?.hasPrefix("none is running") == true)
         // Nothing of them is left when all of it is cleared.
-        try await TrainingReset(mirror: mirror).clear()
+        try await mirror.forgetTraining()
         #expect(try await rows(mirror).isEmpty)
     }
 

@@ -196,7 +196,6 @@ import Testing
             "A very long thought about branch lines & bread that goes on and on until its end https://example.org"
         #expect(
             reading.texts == [whole, "Another thought of the same second", "A very long thought about", whole])
-        #expect(reading.summary.completed == 2)
     }
 
     @Test func proposesTheTimeZoneOfTheSettings() throws {

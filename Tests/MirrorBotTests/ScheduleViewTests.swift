@@ -16,7 +16,7 @@ import Testing
         let start = try #require(LocalDay("2026-01-01"))
         let (usual, odd) = (try #require(MinuteOfDay(540)), try #require(MinuteOfDay(last)))
         let times = (0..<days).map {
-            PostingTime(day: start.advanced(by: $0), minute: $0 == days - 1 ? odd : usual)
+            LocalTime(day: start.advanced(by: $0), minute: $0 == days - 1 ? odd : usual)
         }
         return Past(author: author, times: times)
     }

@@ -39,13 +39,11 @@ import Transport
         let (server, login) = try login { Self.usual($0) }
         let request = try await login.begin(forReadingOnly: isForReadingOnly)
         #expect(request.authorizeURL == "\(server.url)/oauth/authorize?oauth_token=\(Self.token)%2B")
-        let grant = try await login.finish(request, pin: " 012 3456\n")
-        #expect(grant.userID == "42")
-        #expect(grant.screenName == "mirror")
-        #expect(grant.credentials.consumerKey == "key")
-        #expect(grant.credentials.consumerSecret.reveal() == Self.consumerSecret)
-        #expect(grant.credentials.accessToken.reveal() == "42-t=")
-        #expect(grant.credentials.accessTokenSecret.reveal() == "ts")
+        let credentials = try await login.finish(request, pin: " 012 3456\n")
+        #expect(credentials.consumerKey == "key")
+        #expect(credentials.consumerSecret.reveal() == Self.consumerSecret)
+        #expect(credentials.accessToken.reveal() == "42-t=")
+        #expect(credentials.accessTokenSecret.reveal() == "ts")
 
         let requests = server.requests
         #expect(requests.map(\.method) == ["POST", "POST"])
@@ -116,18 +114,18 @@ import Transport
         let error = try await #require(throws: NetworkError.self) { _ = try await login.finish(request, pin: "1") }
         #expect(error.code == .unauthorized)
         #expect(error.detail == "the PIN is wrong or too old; begin again")
-        #expect(try await login.finish(request, pin: "2").userID == "42")
+        #expect(try await login.finish(request, pin: "2").accessToken.reveal() == "42-t=")
         #expect(server.requests.count == 4)
     }
 
     @Test func nothingShowsASecret() async throws {
         let (server, login) = try login { Self.usual($0) }
         let request = try await login.begin(forReadingOnly: true)
-        let grant = try await login.finish(request, pin: "1")
-        var shown = "\(login) \(request) \(grant)"
+        let credentials = try await login.finish(request, pin: "1")
+        var shown = "\(login) \(request) \(credentials)"
         dump(login, to: &shown)
         dump(request.tokenSecret, to: &shown)
-        dump(grant, to: &shown)
+        dump(credentials, to: &shown)
         #expect(!shown.contains(Self.tokenSecret))
         #expect(!shown.contains(Self.consumerSecret))
         #expect(!shown.contains("42-t="))

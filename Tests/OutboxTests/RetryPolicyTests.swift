@@ -5,12 +5,10 @@ import Testing
 
 @Suite struct RetryPolicyTests {
     private static let now = OutboxFixture.start
-    private let policy = RetryPolicy()
-
     private func wait(
         _ cause: RetryPolicy.Cause, _ attempts: Int, asked: TimeInterval? = nil, id: String = "id"
     ) -> TimeInterval {
-        policy.nextAttempt(
+        RetryPolicy.nextAttempt(
             after: cause, attempts: attempts, asked: asked.map { Self.now + $0 }, id: id, now: Self.now
         ).timeIntervalSince(Self.now)
     }
@@ -32,7 +30,7 @@ import Testing
 
     @Test(arguments: RetryPolicy.Cause.allCases)
     func hearsWhatAServerAsksForWithinReason(cause: RetryPolicy.Cause) {
-        let rule = policy.rule(for: cause)
+        let rule = RetryPolicy.rule(for: cause)
         let ours = wait(cause, 1)
         let most = rule.longestAsked
         #expect((most + 1...most * 1.1 + 5).contains(wait(cause, 1, asked: most - 1)))
@@ -62,7 +60,7 @@ import Testing
 
     @Test func asksLessAndLessOftenWhatBecameOfAnAction() {
         func look(_ age: TimeInterval, asked: TimeInterval? = nil) -> TimeInterval {
-            policy.nextLookUp(
+            RetryPolicy.nextLookUp(
                 after: .serverTrouble, age: age, asked: asked.map { Self.now + $0 }, id: "id", now: Self.now
             ).timeIntervalSince(Self.now)
         }

@@ -1,4 +1,3 @@
-import Foundation
 import Posts
 import Testing
 
@@ -27,14 +26,5 @@ import Testing
         #expect(try #require(MinuteOfDay(0)).description == "00:00")
         #expect(try #require(MinuteOfDay(605)).description == "10:05")
         #expect(try #require(MinuteOfDay(1_439)).description == "23:59")
-    }
-
-    @Test func codesAsANumberAndRefusesOthers() throws {
-        let minute = try #require(MinuteOfDay(605))
-        #expect(String(decoding: try JSONEncoder().encode([minute]), as: UTF8.self) == "[605]")
-        #expect(try JSONDecoder().decode([MinuteOfDay].self, from: Data("[605]".utf8)) == [minute])
-        #expect(throws: DecodingError.self) {
-            try JSONDecoder().decode([MinuteOfDay].self, from: Data("[1440]".utf8))
-        }
     }
 }

@@ -20,20 +20,20 @@ import Testing
 
     @Test func independentPostsShowNoBursts() throws {
         var generator = SplitMix64(seed: 3)
-        var times: [PostingTime] = []
+        var times: [LocalTime] = []
         for index in 0..<800 {
             let minute = try minute(Int(generator.nextUniform() * 1_440))
-            times.append(PostingTime(day: LocalDay(ordinal: 20_000 + index / 4), minute: minute))
+            times.append(LocalTime(day: LocalDay(ordinal: 20_000 + index / 4), minute: minute))
         }
         #expect(PostingHistory(times: times).bursts().share < 0.05)
     }
 
     @Test func postsThatFollowEachOtherShowBursts() throws {
-        var times: [PostingTime] = []
+        var times: [LocalTime] = []
         for index in 0..<60 {
             for offset in [0, 5, 5, 40] {
                 let minute = try minute((index * 97) % 1_300 + offset)
-                times.append(PostingTime(day: LocalDay(ordinal: 20_000 + index), minute: minute))
+                times.append(LocalTime(day: LocalDay(ordinal: 20_000 + index), minute: minute))
             }
         }
         let bursts = PostingHistory(times: times).bursts()
@@ -46,7 +46,7 @@ import Testing
         // Every post but the first of a day follows within a minute.
         let times = try (0..<120).flatMap { index in
             try (0..<5).map { offset in
-                PostingTime(
+                LocalTime(
                     day: LocalDay(ordinal: 20_000 + index), minute: try minute((index * 97) % 1_400 + offset))
             }
         }
@@ -59,7 +59,7 @@ import Testing
     func aGapOfHalfAnHourFollowsAndALongerOneDoesNot(gap: Int, follows: Bool) throws {
         let times = try (0..<60).flatMap { index in
             try [0, gap].map { offset in
-                PostingTime(
+                LocalTime(
                     day: LocalDay(ordinal: 20_000 + index), minute: try minute((index * 97) % 1_000 + offset))
             }
         }
@@ -67,12 +67,12 @@ import Testing
     }
 
     @Test func theShareIsWhatChanceDoesNotExplain() throws {
-        var times: [PostingTime] = []
+        var times: [LocalTime] = []
         for index in 0..<300 {
             let first = (index * 331) % 1_380
             for minute in index % 3 == 0 ? [first, first + 8] : [first, (first + 700) % 1_440] {
                 times.append(
-                    PostingTime(day: LocalDay(ordinal: 20_000 + index), minute: try ScheduleTests.minute(minute)))
+                    LocalTime(day: LocalDay(ordinal: 20_000 + index), minute: try ScheduleTests.minute(minute)))
             }
         }
         let history = PostingHistory(times: times)
@@ -100,15 +100,15 @@ import Testing
 
     @Test func tooFewGapsShowNothing() throws {
         let times = try (0..<49).flatMap { index in
-            try [100, 101].map { PostingTime(day: LocalDay(ordinal: 20_000 + index), minute: try minute($0)) }
+            try [100, 101].map { LocalTime(day: LocalDay(ordinal: 20_000 + index), minute: try minute($0)) }
         }
         #expect(PostingHistory(times: times).bursts() == .none)
-        let oneMore = try [100, 101].map { PostingTime(day: LocalDay(ordinal: 20_100), minute: try minute($0)) }
+        let oneMore = try [100, 101].map { LocalTime(day: LocalDay(ordinal: 20_100), minute: try minute($0)) }
         #expect(PostingHistory(times: times + oneMore).bursts().share > 0)
     }
 
     @Test func crowdedDayIsNoTrouble() throws {
-        let times = try (0..<12_000).map { PostingTime(day: LocalDay(ordinal: 20_000), minute: try minute($0 % 1_440)) }
+        let times = try (0..<12_000).map { LocalTime(day: LocalDay(ordinal: 20_000), minute: try minute($0 % 1_440)) }
         #expect(PostingHistory(times: times).bursts().share <= 0.85)
     }
 }

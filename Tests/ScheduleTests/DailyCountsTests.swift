@@ -60,10 +60,10 @@ import Testing
     /// So many days with 0, 1, 2, 3 … posts and again, after one that does not count.
     private static func history(days: Int) throws -> PostingHistory {
         let first = try day("2026-01-01")
-        var times = [PostingTime(day: first, minute: try minute(600))]
+        var times = [LocalTime(day: first, minute: try minute(600))]
         for offset in 1...days {
             for number in 0..<offset % 5 {
-                times.append(PostingTime(day: first.advanced(by: offset), minute: try minute(600 + number * 20)))
+                times.append(LocalTime(day: first.advanced(by: offset), minute: try minute(600 + number * 20)))
             }
         }
         return PostingHistory(times: times, asOf: first.advanced(by: days))

@@ -5,9 +5,9 @@ import Testing
 
 @Suite struct HeldOutSplitTests {
     /// One post at noon on each of `count` days from `first` on.
-    private static func daily(_ count: Int, from first: String = "2026-01-01") throws -> [PostingTime] {
+    private static func daily(_ count: Int, from first: String = "2026-01-01") throws -> [LocalTime] {
         let (first, noon) = (try day(first), try minute(720))
-        return (0..<count).map { PostingTime(day: first.advanced(by: $0), minute: noon) }
+        return (0..<count).map { LocalTime(day: first.advanced(by: $0), minute: noon) }
     }
 
     @Test(arguments: [(20, 16), (24, 19), (25, 20), (100, 80), (101, 80), (1_037, 829)])
@@ -59,7 +59,7 @@ import Testing
 
     @Test func datesACenturyApartAreNotBelieved() throws {
         var times = try Self.daily(30)
-        times.append(PostingTime(day: .latest, minute: try minute(1)))
+        times.append(LocalTime(day: .latest, minute: try minute(1)))
         let error = #expect(throws: TooFewPosts.self) { _ = try HeldOutSplit(times) }
         #expect(error?.description.contains("2026-01-01 and 9999-12-31") == true)
         times[30].day = times[0].day.advanced(by: 36_524)

@@ -103,7 +103,7 @@ struct Weighting {
     }
 
     /// The weight of a post: by age, and by likeness of its day.
-    private func weight(of post: PostingTime, _ halfLife: Double, _ factors: [Double]) -> Double {
+    private func weight(of post: LocalTime, _ halfLife: Double, _ factors: [Double]) -> Double {
         let recency = 0.02 + 0.98 * pow(2, -Double(history.asOf.days(since: post.day)) / halfLife)
         if post.day.weekday == day.weekday { return recency * factors[0] }
         return recency * ((post.day.weekday > 5) == (day.weekday > 5) ? factors[1] : factors[2])

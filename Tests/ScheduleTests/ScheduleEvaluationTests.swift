@@ -8,7 +8,7 @@ import Testing
     private static let usual = ScheduleEvaluation(repetitions: 3)
 
     /// Two thousand posts over three years, with bursts, quiet days and two peaks, in the order of time.
-    private static func person(seed: UInt64 = 4) throws -> [PostingTime] {
+    private static func person(seed: UInt64 = 4) throws -> [LocalTime] {
         try madeUpTimes(postCount: 2_000, dayCount: 1_000, lastDay: try day("2026-06-30"), seed: seed).sorted()
     }
 
@@ -17,7 +17,7 @@ import Testing
     }
 
     /// The shares of the minutes for each weekday, from Monday on, of days after `asOf`.
-    private static func week(of times: [PostingTime], asOf: LocalDay) -> [[Double]] {
+    private static func week(of times: [LocalTime], asOf: LocalDay) -> [[Double]] {
         let history = PostingHistory(times: times, asOf: asOf)
         let days = (1...7).map { asOf.advanced(by: $0) }.sorted { $0.weekday < $1.weekday }
         return days.map { history.distribution(for: $0, configuration: ScheduleConfiguration()).probabilities }
@@ -125,7 +125,7 @@ import Testing
     @Test func clockworkIsFoundAgain() throws {
         // One post a day at 09:00, always: the raw model knows all there is to know.
         let times = try (0..<200).map {
-            PostingTime(day: try day("2026-01-01").advanced(by: $0), minute: try minute(540))
+            LocalTime(day: try day("2026-01-01").advanced(by: $0), minute: try minute(540))
         }
         let raw = ScheduleEvaluation(configuration: ScheduleConfiguration(model: .raw), repetitions: 2)
         let scores = try raw.scores(of: times, name: "clock")
@@ -141,7 +141,7 @@ import Testing
 
     @Test func theRawHistogramRulesOutWhatItNeverSaw() throws {
         var times = try (0..<200).map {
-            PostingTime(day: try day("2026-01-01").advanced(by: $0), minute: try minute(540))
+            LocalTime(day: try day("2026-01-01").advanced(by: $0), minute: try minute(540))
         }
         times[199].minute = try minute(541)
         let raw = ScheduleEvaluation(configuration: ScheduleConfiguration(model: .raw), repetitions: 1)
@@ -155,7 +155,7 @@ import Testing
     @Test func theNextDaysNumberIsToldFromTheDaysBefore() throws {
         // One post a day: all but the twentieth that is left to other numbers falls on 1, half of it on 0.
         let times = try (0..<400).map {
-            PostingTime(day: try day("2025-01-01").advanced(by: $0), minute: try minute(540))
+            LocalTime(day: try day("2025-01-01").advanced(by: $0), minute: try minute(540))
         }
         let scores = try ScheduleEvaluation(repetitions: 1).scores(of: times, name: "clock")
         for measure in [ScheduleMeasure.dayAhead, .plainDayAhead] {
@@ -173,7 +173,7 @@ import Testing
         // Ten busy days, ten silent ones, and so on.
         let start = try day("2024-01-01")
         let times = try (0..<600).filter { $0 / 10 % 2 == 0 }.flatMap { offset in
-            try (0..<4).map { PostingTime(day: start.advanced(by: offset), minute: try minute(500 + $0 * 60)) }
+            try (0..<4).map { LocalTime(day: start.advanced(by: offset), minute: try minute(500 + $0 * 60)) }
         }
         let scores = try Self.usual.scores(of: times, name: "me")
         #expect(try Self.value(.humanAutocorrelation, scores) > 0.7)
@@ -220,7 +220,7 @@ import Testing
         // A post a night at 03:05; the first held-out day is the one on which clocks go forward from 02:00.
         let first = try day("2026-03-08").advanced(by: -16)
         let times = try (0..<20).map {
-            PostingTime(day: first.advanced(by: $0), minute: try minute(185))
+            LocalTime(day: first.advanced(by: $0), minute: try minute(185))
         }
         let newYork = try zone("America/New_York")
         let local = try ScheduleEvaluation(zone: newYork, repetitions: 1).scores(of: times, name: "me")
@@ -240,7 +240,7 @@ import Testing
         // One post a day in Samoa, which had no 2011-12-30; the cut is on 12-29.
         let start = try day("2011-12-29").advanced(by: -80)
         let days = (0...100).map { start.advanced(by: $0) }.filter { $0.description != "2011-12-30" }
-        let times = try days.map { PostingTime(day: $0, minute: try minute(600)) }
+        let times = try days.map { LocalTime(day: $0, minute: try minute(600)) }
         let evaluation = ScheduleEvaluation(zone: try zone("Pacific/Apia"), repetitions: 1)
         #expect(try HeldOutSplit(times).firstDay == day("2011-12-29"))
         let scores = try evaluation.scores(of: times, name: "me")

@@ -151,8 +151,6 @@ import Testing
         let explanation = TextExplanation(
             minute: try minute(502), windowMinutes: window, poolSize: size, isAgeRelaxed: isRelaxed)
         #expect(explanation.description == line)
-        let data = try JSONEncoder().encode(explanation)
-        #expect(try JSONDecoder().decode(TextExplanation.self, from: data) == explanation)
     }
 
     private func candidate(

@@ -182,13 +182,13 @@ import Testing
             ("55P03", .busy), ("57P03", .unavailable), ("58030", .unavailable), ("XX001", .corrupt),
         ]
         for (sqlState, code) in expected {
-            let native = PostgresError(sqlState: sqlState, message: "why", constraint: nil)
+            let native = PostgresError(sqlState: sqlState, message: "why")
             let error = StorageError(native, "work")
             #expect(error.code == code, "\(sqlState)")
             #expect("\(error)".hasPrefix("could not work: "))
             #expect("\(error)".contains("(\(sqlState))"))
         }
-        let data = PostgresError(sqlState: "22P02", message: "invalid input: \"private words\"", constraint: nil)
+        let data = PostgresError(sqlState: "22P02", message: "invalid input: \"private words\"")
         #expect(!"\(StorageError(data, "work"))".contains("private words"))
     }
 }

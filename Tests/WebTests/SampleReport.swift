@@ -21,10 +21,10 @@ enum SampleReport {
         let days = (0..<28).map { first.advanced(by: $0) }
         let human = days.flatMap { day in
             [7, 12, 12].prefix(day.weekday == 1 ? 3 : 2).map {
-                PostingTime(day: day, minute: MinuteOfDay(hour: $0, minute: 5))
+                LocalTime(day: day, minute: MinuteOfDay(hour: $0, minute: 5))
             }
         }
-        let bot = days.suffix(10).map { PostingTime(day: $0, minute: MinuteOfDay(hour: 12, minute: 40)) }
+        let bot = days.suffix(10).map { LocalTime(day: $0, minute: MinuteOfDay(hour: 12, minute: 40)) }
         return StatsReport(
             mirror: "default", human: name, bot: "mirror@home.example", timeZone: "UTC", made: now,
             humanPosts: StatsReport.Rhythm(human), botPosts: StatsReport.Rhythm(bot),

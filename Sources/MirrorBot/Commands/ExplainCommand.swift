@@ -47,7 +47,7 @@ struct ExplainCommand: AsyncParsableCommand {
                 report = try await reporter.report(on: id ?? "", now: now)
             }
             if json { return try JSONOutput.print(report) }
-            for line in ExplainView.lines(report, terminal: .output) { print(line) }
+            for line in ExplainView(report: report, terminal: .output).lines { print(line) }
         }
     }
 }

@@ -23,7 +23,7 @@ struct SetCommand: AsyncParsableCommand {
     func run() async throws {
         let values = try values()
         try await options.withMirror(
-            making: values.isEmpty ? .database : .mirror, opening: SetMirror.open
+            making: values.isEmpty ? .database : .mirror, opening: openWithoutSettings
         ) { mirror in
             if !values.isEmpty { try await mirror.set(values, now: mirror.clock.now) }
             let all = try await SettingTable(storage: mirror.storage, mirror: mirror.name).all()
@@ -66,7 +66,7 @@ struct UnsetCommand: AsyncParsableCommand {
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        try await options.withMirror(making: .database, opening: SetMirror.open) { mirror in
+        try await options.withMirror(making: .database, opening: openWithoutSettings) { mirror in
             let table = SettingTable(storage: mirror.storage, mirror: mirror.name)
             let removed = try await table.remove(names)
             guard !json else {
@@ -80,13 +80,13 @@ struct UnsetCommand: AsyncParsableCommand {
     }
 }
 
-private enum SetMirror {
-    /// Opens the mirror without what is set for it, which may be what is to be mended.
-    static func open(_ configuration: MirrorConfiguration, _ making: HumanMirror.Making) async throws -> HumanMirror {
-        var configuration = configuration
-        configuration.ignoresSettings = true
-        return try await HumanMirror.open(configuration, making: making)
-    }
+/// Opens the mirror without what is set for it, which may be what is to be mended.
+private func openWithoutSettings(
+    _ configuration: MirrorConfiguration, _ making: HumanMirror.Making
+) async throws -> HumanMirror {
+    var configuration = configuration
+    configuration.ignoresSettings = true
+    return try await HumanMirror.open(configuration, making: making)
 }
 
 /// What is set for a mirror, for programs.

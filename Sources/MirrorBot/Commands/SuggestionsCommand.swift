@@ -66,7 +66,7 @@ struct SuggestionsApproveCommand: AsyncParsableCommand {
     func run() async throws {
         try await options.withMirror { mirror in
             let (review, now) = (SuggestionReview(mirror: mirror), mirror.clock.now)
-            try await SuggestionIDs(ids: ids, json: json).forEach("approved") { try await review.approve($0, now: now) }
+            try await decide(ids, "approved", json: json) { try await review.approve($0, now: now) }
         }
     }
 }
@@ -84,37 +84,31 @@ struct SuggestionsDismissCommand: AsyncParsableCommand {
     func run() async throws {
         try await options.withMirror { mirror in
             let (review, now) = (SuggestionReview(mirror: mirror), mirror.clock.now)
-            try await SuggestionIDs(ids: ids, json: json).forEach("dismissed") {
-                try await review.dismiss($0, now: now)
-            }
+            try await decide(ids, "dismissed", json: json) { try await review.dismiss($0, now: now) }
         }
     }
 }
 
-/// The suggestions that a person named.
-private struct SuggestionIDs {
-    let ids: [String]
-    let json: Bool
-
-    /// Decides about each; fails at the end if one of them was no suggestion.
-    func forEach(_ word: String, _ decide: (String) async throws -> SuggestionReview.Outcome?) async throws {
-        var decided: [SuggestionDecisions.Decision] = []
-        var unknown: [String] = []
-        for id in ids {
-            guard let outcome = try await decide(id) else {
-                unknown.append(id)
-                continue
-            }
-            decided.append(.init(id: outcome.action.id, decision: word, notLearned: outcome.unlearned))
-            guard !json else { continue }
-            let unlearned = outcome.unlearned.map { "; nothing was learned from that: \(Printable.line($0))" } ?? ""
-            print("\(word) \(outcome.action.id)\(unlearned)")
+/// Decides about each suggestion that a person named; fails at the end if one of them was none.
+private func decide(
+    _ ids: [String], _ word: String, json: Bool, _ decide: (String) async throws -> SuggestionReview.Outcome?
+) async throws {
+    var decided: [SuggestionDecisions.Decision] = []
+    var unknown: [String] = []
+    for id in ids {
+        guard let outcome = try await decide(id) else {
+            unknown.append(id)
+            continue
         }
-        if json { try JSONOutput.print(SuggestionDecisions(decided: decided, unknown: unknown)) }
-        guard let first = unknown.first else { return }
-        throw CommandError(
-            .usage, "\(Printable.line(first, columns: 60)) is no suggestion that waits; see mirror-bot suggestions")
+        decided.append(.init(id: outcome.action.id, decision: word, notLearned: outcome.unlearned))
+        guard !json else { continue }
+        let unlearned = outcome.unlearned.map { "; nothing was learned from that: \(Printable.line($0))" } ?? ""
+        print("\(word) \(outcome.action.id)\(unlearned)")
     }
+    if json { try JSONOutput.print(SuggestionDecisions(decided: decided, unknown: unknown)) }
+    guard let first = unknown.first else { return }
+    throw CommandError(
+        .usage, "\(Printable.line(first, columns: 60)) is no suggestion that waits; see mirror-bot suggestions")
 }
 
 /// What was decided, for programs.

@@ -169,7 +169,7 @@ struct TrainClearCommand: AsyncParsableCommand {
             let posts = try await mirror.archive.count()
             let question = "Remove \(posts) archived posts and everything learned by mirror \(name)? [y/N] "
             try Confirmation.require(question, unless: yes, or: "nothing was removed")
-            try await TrainingReset(mirror: mirror).clear()
+            try await mirror.forgetTraining()
             print("removed what mirror \(name) had learned")
         }
     }

@@ -87,7 +87,7 @@ struct UndoCommand: AsyncParsableCommand {
             try await mirror.tellContact()
             let undoing = Undoing(mirror: mirror)
             if keep {
-                let kept = try await undoing.keepProposed()
+                let kept = try await undoing.store.keepProposed()
                 if json { return try JSONOutput.print(KeptReport(kept: kept)) }
                 return print("\(kept) stay, and are asked about no more")
             }
@@ -96,13 +96,13 @@ struct UndoCommand: AsyncParsableCommand {
             var answers: [String: UndoAnswer] = [:]
             if scope != .wanted, !actions.isEmpty {
                 try await confirm(actions, scope, mirror)
-                answers = try await undoing.ask(actions, now: mirror.clock.now)
+                answers = try await undoing.store.askUndos(actions.map(\.id), now: mirror.clock.now)
             }
             let isLeft = answers.values.contains(.asked) || scope == .wanted && !actions.isEmpty
             let obstacle = isLeft ? try await carryOut(undoing, actions.map(\.id), mirror) : nil
             let receipt = try await undoing.receipt(for: actions, answers: answers)
             if json { try JSONOutput.print(receipt) } else { UndoView.lines(receipt, scope).forEach { print($0) } }
-            try await fail(receipt, obstacle, undoing)
+            try await fail(receipt, obstacle, mirror)
         }
     }
 
@@ -179,18 +179,18 @@ struct UndoCommand: AsyncParsableCommand {
             progress.add(round.tried.count { $0.undo?.next == nil })
             failures = round.obstacle == nil || round.takenBack > 0 ? 0 : failures + 1
             if let obstacle = round.obstacle, obstacle.stopsActor || failures >= Self.failuresAtMost { return obstacle }
-            guard let next = try await undoing.next() else { return nil }
+            guard let next = try await undoing.store.nextUndo(now: mirror.clock.now) else { return nil }
             guard next > mirror.clock.now else { continue }
             let wait = next.timeIntervalSince(mirror.clock.now)
             if wait > Self.longestWait { return round.obstacle ?? StillWaiting() }
-            if wait > 5, try await undoing.isWorkerRunning() { return StillWaiting() }
+            if wait > 5, try await mirror.workerProblem(now: mirror.clock.now) == nil { return StillWaiting() }
             progress.wait(until: next)
             try await mirror.clock.sleep(until: next)
         }
     }
 
     /// Ends with an error where something is still there that nobody works on.
-    private func fail(_ receipt: UndoReceipt, _ obstacle: (any Error)?, _ undoing: Undoing) async throws {
+    private func fail(_ receipt: UndoReceipt, _ obstacle: (any Error)?, _ mirror: HumanMirror) async throws {
         if let error = obstacle as? NetworkError, error.stopsActor { throw error }
         if receipt.refused > 0 {
             throw CommandError(
@@ -198,7 +198,7 @@ struct UndoCommand: AsyncParsableCommand {
                 "could not take back \(receipt.refused) of \(receipt.actions.count): the network refused; see "
                     + "mirror-bot explain ID")
         }
-        guard !receipt.isComplete, try await !undoing.isWorkerRunning() else { return }
+        guard !receipt.isComplete, try await mirror.workerProblem(now: mirror.clock.now) != nil else { return }
         let cause = (obstacle as? NetworkError).map { "\($0)" } ?? "no worker is running"
         throw CommandError(
             .tryLater, "could not take back all of it yet: \(cause); mirror-bot undo --resume or a worker goes on")

@@ -20,10 +20,10 @@ struct XConversation {
               \(Printable.line(request.authorizeURL))
 
             """)
-        let grant = try await login.finish(request, pin: try Question.line("PIN: "))
+        let credentials = try await login.finish(request, pin: try Question.line("PIN: "))
         return LoginOutcome(
             account: AccountConfiguration(
-                role: role, credentials: .x(grant.credentials), apiBaseURL: apiBaseURL, origin: .login),
+                role: role, credentials: .x(credentials), apiBaseURL: apiBaseURL, origin: .login),
             warnings: role == .bot
                 ? [
                     "X wants automated accounts labelled: Settings → Your account → Automation",

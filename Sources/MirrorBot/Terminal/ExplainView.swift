@@ -10,14 +10,10 @@ struct ExplainView {
     let report: ExplainReport
     let terminal: Terminal
 
-    /// The whole answer.
-    static func lines(_ report: ExplainReport, terminal: Terminal) -> [String] {
-        ExplainView(report: report, terminal: terminal).lines
-    }
-
     private var zone: TimeZone { report.timeZone.flatMap(TimeZone.init(identifier:)) ?? .gmt }
 
-    private var lines: [String] {
+    /// The whole answer.
+    var lines: [String] {
         [head] + facts.flatMap { row($0, $1) } + rules
             + judgement(report.judgement, "how it was judged when it was decided")
             + judgement(report.judgementNow, "how it is judged by what is known now") + problem

@@ -171,7 +171,7 @@ package struct MentionDecider: Sendable {
     }
 
     private func visibility(of mention: ObservedPost) -> Visibility {
-        VisibilityRules.replyVisibility(for: mention.post.visibility)
+        mention.post.visibility.ofRepetition
     }
 
     private var rules: ReplyRules {

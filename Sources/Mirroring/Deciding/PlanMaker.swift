@@ -409,7 +409,7 @@ extension TextRules {
     private func wording(of post: Post, saying text: String) -> Action.Wording {
         Action.Wording(
             source: post.id, text: text, language: post.language,
-            visibility: VisibilityRules.postVisibility(original: post.visibility), warning: warning(of: post),
+            visibility: post.visibility.ofRepetition, warning: warning(of: post),
             pictures: pictures(of: post))
     }
 

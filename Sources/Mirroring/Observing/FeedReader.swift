@@ -627,7 +627,7 @@ package actor FeedReader {
             if let tried = try await attempt(item) {
                 try await table.note(tried, of: feed)
             } else {
-                try await table.forget([item.name], of: feed)
+                try await table.forget(item.name, of: feed)
             }
             pending[feed] = nil
         }

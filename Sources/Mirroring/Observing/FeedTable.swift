@@ -193,8 +193,7 @@ package struct FeedTable: Sendable {
     /// - Returns: False if somebody else moved it meanwhile, such as a training or its reset; then nothing changed.
     /// - Throws: The store's error.
     func advance(
-        _ feed: String, from old: FeedProgress, to new: FeedProgress, items: [FeedItem] = [], forgetting: [String] = [],
-        now: Date
+        _ feed: String, from old: FeedProgress, to new: FeedProgress, items: [FeedItem] = [], now: Date
     ) async throws -> Bool {
         let mirror = mirror
         return try await storage.transaction { connection in
@@ -209,7 +208,6 @@ package struct FeedTable: Sendable {
             }
             try connection.execute(Self.writing(new, of: feed, mirror))
             for item in items { try Self.note(item, of: feed, mirror, connection) }
-            try Self.forget(forgetting, of: feed, mirror, connection)
             return true
         }
     }
@@ -318,10 +316,10 @@ package struct FeedTable: Sendable {
         try await storage.transaction { connection in try Self.note(item, of: feed, mirror, connection) }
     }
 
-    /// Forgets items that have an action now.
-    func forget(_ names: [String], of feed: String) async throws {
-        let mirror = mirror
-        try await storage.transaction { connection in try Self.forget(names, of: feed, mirror, connection) }
+    /// Forgets an item that has an action now.
+    func forget(_ name: String, of feed: String) async throws {
+        try await storage.execute(
+            "DELETE FROM feed_items WHERE mirror = \(mirror) AND feed = \(feed) AND item = \(name)")
     }
 
     private static func note(
@@ -336,15 +334,6 @@ package struct FeedTable: Sendable {
             ON CONFLICT (mirror, feed, item) DO UPDATE SET state = excluded.state, reason = excluded.reason,
                 version = excluded.version, attempts = excluded.attempts, next_ms = excluded.next_ms
             """)
-    }
-
-    private static func forget(
-        _ names: [String], of feed: String, _ mirror: String, _ connection: any StorageConnection
-    ) throws {
-        for name in names {
-            try connection.execute(
-                "DELETE FROM feed_items WHERE mirror = \(mirror) AND feed = \(feed) AND item = \(name)")
-        }
     }
 
     // MARK: What cannot be read any more

@@ -318,7 +318,7 @@ extension HumanMirror {
     ///   - silence: From which age on its last beat is too old, in seconds.
     /// - Returns: What there is to say of it.
     /// - Throws: The store's error.
-    func workerProblem(now: Date, silence: TimeInterval = usualSilence) async throws -> String? {
+    package func workerProblem(now: Date, silence: TimeInterval = usualSilence) async throws -> String? {
         guard let silent = try await LeaseTable(storage: storage, mirror: name).record()?.silence(at: now) else {
             return "none is running; start one with mirror-bot run"
         }

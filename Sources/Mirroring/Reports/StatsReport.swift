@@ -20,7 +20,7 @@ package struct StatsReport: Codable, Sendable {
         /// The posts of each hour of each weekday.
         package var week: [[Int]]
 
-        package init(_ times: some Sequence<PostingTime>) {
+        package init(_ times: some Sequence<LocalTime>) {
             var week = Array(repeating: Array(repeating: 0, count: 24), count: 7)
             for time in times { week[time.day.weekday - 1][time.minute.value / 60] += 1 }
             self.week = week
@@ -137,7 +137,7 @@ package struct StatsReporter: Sendable {
         let record = try await mirror.table.record()
         let human = try await mirror.archive.scheduleRows()
         let done = try await mirror.outbox(lease: nil).timesDone()
-            .mapValues { $0.map { LocalTime($0, in: zone) }.map { PostingTime(day: $0.day, minute: $0.minute) } }
+            .mapValues { $0.map { LocalTime($0, in: zone) } }
         let (words, problem) = try await learned()
         return StatsReport(
             mirror: mirror.name, human: record.humanHandle, bot: record.botHandle,
@@ -150,10 +150,10 @@ package struct StatsReporter: Sendable {
     }
 
     private func days(
-        _ human: [PostingTime], _ done: [ActionKind: [PostingTime]], until last: LocalDay
+        _ human: [LocalTime], _ done: [ActionKind: [LocalTime]], until last: LocalDay
     ) -> [StatsReport.Day] {
         var days = (0..<Self.daysShown).map { StatsReport.Day(day: last.advanced(by: $0 - Self.daysShown + 1)) }
-        func add(_ times: [PostingTime]?, to number: WritableKeyPath<StatsReport.Day, Int>) {
+        func add(_ times: [LocalTime]?, to number: WritableKeyPath<StatsReport.Day, Int>) {
             for time in times ?? [] {
                 let index = time.day.days(since: last) + Self.daysShown - 1
                 if days.indices.contains(index) { days[index][keyPath: number] += 1 }

@@ -213,8 +213,6 @@ package struct StatusReport: Codable, Sendable {
 
 /// Gathers the state of a mirror.
 package struct StatusReporter: Sendable {
-    /// Longer lists of what waits are not counted to their end.
-    private static let suggestionsCounted = 1_000
     /// How many of the last day's actions are searched for those without an answer.
     private static let unconfirmedSearched = 1_000
 
@@ -240,7 +238,7 @@ package struct StatusReporter: Sendable {
         let today = zone.map { LocalTime(now, in: $0).day }
         let plan = try await plan(today, zone, now: now)
         let (classifier, problem) = await classifier()
-        let suggestions = try await outbox.suggestionCount(limit: Self.suggestionsCounted)
+        let suggestions = try await outbox.suggestionCount()
         var recent: [StatusReport.Recent] = []
         for action in try await outbox.recent(recentShown) { recent.append(await self.recent(of: action)) }
         let accounts = try await FoundAccounts(in: mirror)

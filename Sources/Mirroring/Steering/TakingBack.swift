@@ -44,7 +44,6 @@ package struct TakingBack: Sendable {
     private let clock: any WallClock
     private let logger: Logger
     private let onStep: @Sendable (UndoStep) -> Void
-    private let retry = RetryPolicy()
 
     /// - Parameters:
     ///   - mirror: The mirror.
@@ -136,7 +135,7 @@ package struct TakingBack: Sendable {
             return try await store.undoFailed(action.id, error.description, next: nil, now: now)
         }
         let cause = error.retryCause
-        let next = retry.nextAttempt(
+        let next = RetryPolicy.nextAttempt(
             after: cause, attempts: action.undo?.attempts ?? 1, asked: error.retryAfter, id: action.id, now: now)
         let stored = try await store.undoFailed(action.id, error.description, next: next, now: now)
         // What a server cannot do for one post it may do for another; these causes are about all of them.

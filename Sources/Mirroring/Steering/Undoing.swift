@@ -23,7 +23,8 @@ package struct Undoing: Sendable {
     private static let most = 100_000
 
     private let mirror: HumanMirror
-    private let store: OutboxStore
+    /// Where wishes are noted.
+    package let store: OutboxStore
 
     package init(mirror: HumanMirror) {
         self.mirror = mirror
@@ -57,31 +58,6 @@ package struct Undoing: Sendable {
             if !found.contains(where: { $0.id == action.id }) { found.append(action) }
         }
         return found
-    }
-
-    /// Notes durably that actions are to be taken back, before anything is asked of the network.
-    ///
-    /// - Parameters:
-    ///   - actions: Which.
-    ///   - now: Recorded with the wish.
-    /// - Returns: What becomes of each, by its identifier.
-    /// - Throws: The store's error.
-    package func ask(_ actions: [Action], now: Date) async throws -> [String: UndoAnswer] {
-        try await store.askUndos(actions.map(\.id), now: now)
-    }
-
-    /// Lets everything stay that the mirror asks about, and asks about it no more.
-    ///
-    /// - Returns: How many actions that are.
-    /// - Throws: The store's error.
-    package func keepProposed() async throws -> Int { try await store.keepProposed() }
-
-    /// When the next of all wishes may be carried out; nil if none waits.
-    package func next() async throws -> Date? { try await store.nextUndo(now: mirror.clock.now) }
-
-    /// Whether a worker holds the mirror now, and goes on with what waits.
-    package func isWorkerRunning() async throws -> Bool {
-        try await mirror.workerProblem(now: mirror.clock.now) == nil
     }
 
     /// What became of wishes, as it is stored now.

@@ -181,8 +181,6 @@ package actor Notifier {
 extension HumanMirror {
     /// A clock that is wrong by more is worth a word, in seconds.
     private static let clockTolerance: TimeInterval = 60
-    /// Longer lists of what waits are not counted to their end.
-    private static let suggestionsCounted = 1_000
 
     /// What there is to be told of the mirror now, cause by cause; what cannot be known is missing.
     ///
@@ -210,7 +208,7 @@ extension HumanMirror {
 
     private func reviewFinding(now: Date) async throws -> NoticeFinding {
         let outbox = outbox(lease: nil)
-        let suggested = try await outbox.suggestionCount(limit: Self.suggestionsCounted)
+        let suggested = try await outbox.suggestionCount()
         let proposed = try await outbox.undoTally().proposed
         var parts: [String] = []
         if suggested > 0 {

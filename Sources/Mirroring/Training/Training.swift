@@ -111,22 +111,18 @@ package struct TrainingBudget: Sendable {
     }
 }
 
-/// Removes what a mirror has learned: posts, examples and counts, and where they were read up to.
-///
-/// What the bot did and whom it leaves alone stays, so that nothing happens
-/// twice afterwards.
-package struct TrainingReset: Sendable {
-    let mirror: HumanMirror
-
-    /// - Parameter mirror: The mirror's data.
-    package init(mirror: HumanMirror) { self.mirror = mirror }
-
-    /// Removes everything learned by this mirror, and nothing of another.
-    package func clear() async throws {
-        try await mirror.table.add(now: mirror.clock.now)
-        try await mirror.archive.clear()
-        try await mirror.favorites().clear()
-        try await mirror.feeds.reset([FeedName.humanPosts, FeedName.humanFavorites, FeedName.seen])
+extension HumanMirror {
+    /// Removes what this mirror has learned: posts, examples and counts, and where they were read up to.
+    ///
+    /// What the bot did and whom it leaves alone stays, so that nothing happens twice afterwards.
+    ///
+    /// - Throws: As ``favorites()``, before anything is removed; the store's error.
+    package func forgetTraining() async throws {
+        let favorites = try favorites()
+        try await table.add(now: clock.now)
+        try await archive.clear()
+        try await favorites.clear()
+        try await feeds.reset([FeedName.humanPosts, FeedName.humanFavorites, FeedName.seen])
     }
 }
 

@@ -217,14 +217,12 @@ extension BlueskyNetwork {
 
     package func labelAsBot() async throws {
         try requireSession(.labelAccount)
-        let home = try await home()
-        let address = RecordAddress(
-            repository: home, collection: RecordAddress.profileCollection, key: "self")
+        let address = try await profileAddress()
         var refusal: BlueskyRefusal?
         for _ in 0..<Self.maximumAttempts {
             let existing = try await record(JSONValue.self, address, .labelAccount)
             // A profile that cannot be read must not be taken for none.
-            if let existing, existing.value == nil { throw unknownProfile() }
+            if let existing, existing.value == nil { throw unknown(.labelAccount) }
             guard let profile = try labelled(existing?.value) else { return }
             let call = try NetworkCall(
                 .labelAccount, putting: profile, at: address, insteadOf: existing?.reference.cid)
@@ -243,16 +241,16 @@ extension BlueskyNetwork {
     private func labelled(_ profile: JSONValue?) throws(NetworkError) -> JSONValue? {
         var fields: [String: JSONValue] = ["$type": .text(RecordAddress.profileCollection)]
         if let profile {
-            guard case .object(let existing) = profile else { throw unknownProfile() }
+            guard case .object(let existing) = profile else { throw unknown(.labelAccount) }
             fields = existing
         }
         var values: [JSONValue] = []
         switch fields["labels"] {
         case nil, .null: break
         case .object(let labels) where labels["$type"] == .text(Self.selfLabels):
-            guard case .list(let existing) = labels["values"] ?? .list([]) else { throw unknownProfile() }
+            guard case .list(let existing) = labels["values"] ?? .list([]) else { throw unknown(.labelAccount) }
             values = existing
-        default: throw unknownProfile()
+        default: throw unknown(.labelAccount)
         }
         let isLabelled = values.contains { value in
             if case .object(let label) = value { return label["val"] == .text("bot") }
@@ -262,11 +260,5 @@ extension BlueskyNetwork {
         values.append(.object(["val": .text("bot")]))
         fields["labels"] = .object(["$type": .text(Self.selfLabels), "values": .list(values)])
         return .object(fields)
-    }
-
-    private func unknownProfile() -> NetworkError {
-        failure(
-            .labelAccount, .rejected, "the profile has a form that is not known, and must not be lost",
-            outcome: .notSent)
     }
 }

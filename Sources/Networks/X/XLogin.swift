@@ -26,13 +26,6 @@ package struct XLoginRequest: Sendable {
     let tokenSecret: Secret
 }
 
-/// What X gives once a person has allowed it.
-package struct XLoginGrant: Sendable {
-    package var credentials: XCredentials
-    package var userID: String
-    package var screenName: String
-}
-
 /// Logging in with a PIN: for programs that have no address where a browser could come back to.
 package struct XLogin: Sendable {
     private let client: XClient
@@ -85,10 +78,10 @@ package struct XLogin: Sendable {
     /// - Parameters:
     ///   - request: From ``begin(forReadingOnly:)``; good for a few minutes and one attempt.
     ///   - pin: As the person typed it.
-    /// - Returns: The credentials, and whose they are.
+    /// - Returns: The credentials.
     /// - Throws: ``NetworkError`` with code `.rejected` for what is no PIN, `.unauthorized` for a wrong or old one; or
     ///   `CancellationError`.
-    package func finish(_ request: XLoginRequest, pin: String) async throws -> XLoginGrant {
+    package func finish(_ request: XLoginRequest, pin: String) async throws -> XCredentials {
         let call = NetworkCall(
             operation: .logIn, method: .post, path: ["oauth", "access_token"],
             oauth: [("oauth_verifier", pin.filter { !$0.isWhitespace })], body: [])
@@ -106,11 +99,9 @@ package struct XLogin: Sendable {
         else {
             throw client.malformed(call, response, detail: "the answer has no access token")
         }
-        return XLoginGrant(
-            credentials: XCredentials(
-                consumerKey: consumerKey, consumerSecret: consumerSecret, accessToken: Secret(token),
-                accessTokenSecret: Secret(secret)),
-            userID: id, screenName: form["screen_name"] ?? "")
+        return XCredentials(
+            consumerKey: consumerKey, consumerSecret: consumerSecret, accessToken: Secret(token),
+            accessTokenSecret: Secret(secret))
     }
 
     /// The answer to a call, for whose refused signature there is one likely cause.

@@ -246,7 +246,7 @@ extension StorageError {
         let advice = error.sqlState.flatMap { Self.adviceBySQLState[$0] } ?? Self.advice[code]
         self.init(
             code, operation, because: advice.map { "\(error.message); \($0)" } ?? error.message,
-            nativeCode: error.sqlState, constraint: error.constraint)
+            nativeCode: error.sqlState)
     }
 
     private static let advice: [Code: String] = [

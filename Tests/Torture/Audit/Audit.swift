@@ -137,22 +137,21 @@ extension Audit {
     /// The row alone cannot excuse itself: there is a wait only if the network knows of the failure, or if something
     /// was switched off. It is as long as the policy makes it after as many attempts as the action had at most.
     private func waits(of action: Action, from start: Date, to end: Date) -> [DateInterval] {
-        let policy = RetryPolicy()
         let afterRequests = writes(of: action).map { write in
             guard !write.mayHaveActed else {
                 return DateInterval(start: write.arrived, duration: rules.lookUpWait)
             }
-            let next = policy.nextAttempt(
+            let next = RetryPolicy.nextAttempt(
                 after: write.cause, attempts: action.attempts, asked: write.retryAfter, id: action.id,
                 now: write.arrived)
             return DateInterval(start: write.arrived, end: next)
         }
-        let longest = policy.rule(for: .serverTrouble).backoff.longest * 2
+        let longest = RetryPolicy.rule(for: .serverTrouble).backoff.longest * 2
         let near = failures.filter { failure in
             failure.hinders(action.kind) && failure.interval.end + longest > start && failure.interval.start < end
         }
         let afterFailures = near.map { failure in
-            let next = policy.nextAttempt(
+            let next = RetryPolicy.nextAttempt(
                 after: .serverTrouble, attempts: action.attempts, id: action.id, now: failure.interval.end)
             return DateInterval(start: failure.interval.start, end: next)
         }

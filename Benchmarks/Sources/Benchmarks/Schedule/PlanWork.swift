@@ -122,19 +122,19 @@ private struct PlanStage {
 /// When somebody posted in eight years: some five posts a day, more in the evening, some close to one another, and days
 /// without any.
 enum PastTimes {
-    static func make(count: Int, seed: UInt64 = 11) -> [PostingTime] {
+    static func make(count: Int, seed: UInt64 = 11) -> [LocalTime] {
         var generator = SampleGenerator(seed: seed)
-        var times: [PostingTime] = []
+        var times: [LocalTime] = []
         var day = LocalDay(ordinal: 17_000)
         while times.count < count {
             day = day.advanced(by: generator.chance(0.2) ? 3 : 1)
             for _ in 0..<(1 + generator.number(below: 9)) {
                 // The sum of two even draws is most often in the middle.
                 let minute = 360 + generator.number(below: 540) + generator.number(below: 540)
-                times += [PostingTime(day: day, minute: MinuteOfDay(hour: 0, minute: minute))]
+                times += [LocalTime(day: day, minute: MinuteOfDay(hour: 0, minute: minute))]
                 if generator.chance(0.3) {
                     let next = min(minute + generator.number(below: 25), MinuteOfDay.count - 1)
-                    times.append(PostingTime(day: day, minute: MinuteOfDay(hour: 0, minute: next)))
+                    times.append(LocalTime(day: day, minute: MinuteOfDay(hour: 0, minute: next)))
                 }
             }
         }
