@@ -27,16 +27,28 @@ package enum OptOut {
         var plain = String.UnicodeScalarView()
         for token in PlainTokens(folded).tokens {
             switch token {
-            case .scalar(let scalar) where scalar.isWord && scalar != "_": plain.append(scalar)
+            // What chooses the form of an emoji is a mark by its category, and would stick to the blank before it.
             case .scalar(let scalar) where scalar == "'" || scalar == "’" || scalar.isInvisible: continue
+            case .scalar(let scalar) where scalar.isWord && scalar != "_": plain.append(scalar)
+            case .scalar(let scalar) where clauseEnds.contains(scalar): plain.append("\n")
             case .scalar: plain.append(" ")
             case .link: return false
             case .mention: plain.append(" ")
             }
         }
-        var words = String(plain).split(separator: " ").map(String.init)
-        words.removeAll(where: courtesies.contains)
-        words = words.map(withoutJapaneseCourtesy)
+        let clauses = plain.split(separator: "\n").map { words(of: String($0)) }.filter { !$0.isEmpty }
+        return isRequest(clauses.flatMap(\.self)) || !clauses.isEmpty && clauses.allSatisfy(isRequest)
+    }
+
+    /// What one request ends with and another may follow.
+    private static let clauseEnds: Set<Unicode.Scalar> = [".", "!", "?", ",", ";", "\n", "。", "、", "，", "…"]
+
+    /// The words of a clause without courtesies.
+    private static func words(of clause: String) -> [String] {
+        clause.split(separator: " ").map(String.init).filter { !courtesies.contains($0) }.map(withoutJapaneseCourtesy)
+    }
+
+    private static func isRequest(_ words: [String]) -> Bool {
         guard let first = words.first else { return false }
         let isRepeated = words.allSatisfy { $0 == first }
         if isRepeated && requests.contains(first) || requests.contains(words.joined(separator: " ")) { return true }
@@ -64,11 +76,16 @@ package enum OptOut {
 
     private static func withoutJapaneseCourtesy(_ word: String) -> String {
         var word = word
-        if word.hasPrefix("もう") { word.removeFirst(2) }
-        for ending in ["お願いします", "ください", "下さい", "よ", "ね", "くれ"] where word.hasSuffix(ending) {
+        for beginning in ["bot", "もう"] where word.hasPrefix(beginning) {
+            // Words such as "bothering" begin so, too.
+            guard let next = word.dropFirst(beginning.count).first, !next.isASCII else { continue }
+            word.removeFirst(beginning.count)
+        }
+        let endings = ["お願いします", "ください", "下さい", "です", "して", "よ", "ね", "くれ", "を"]
+        while let ending = endings.first(where: { word.hasSuffix($0) && word != $0 }), !requests.contains(word) {
             word.removeLast(ending.count)
         }
-        return word.hasSuffix("を") ? String(word.dropLast()) : word
+        return word
     }
 
     private static func hasTag(_ text: String) -> Bool {

@@ -20,14 +20,17 @@ import Testing
         "@bot unsubscribe", "@bot #stop", "@bot opt-out", "@bot やめて", "@bot やめてください。", "もうやめて！！",
         "@bot 停止", "配信停止をお願いします", "@bot 🛑 stop 🛑", "ＳＴＯＰ", "@bot やめて @other", "arrêtez svp", "그만",
         "@bot st\u{200B}op", "leave me alone", "Please stop replying to me.", "stop messaging me",
-        "@bot stop tagging me",
+        "@bot stop tagging me", "stop bothering me", "@bot STOP❗️", "@bot stop ❤️", "@bot ⛔️ stop", "@bot stop‼️",
+        "@bot 停止してください", "解除してください", "やめてほしいです", "bot止めて", "停止してくださいね", "Stop. Leave me alone.",
+        "stop, unsubscribe", "Please, stop!",
     ])
     func mentionAsksToStop(text: String) { #expect(OptOut.asksToStop(text: text)) }
 
     @Test(arguments: [
         "", "@bot", "@bot don't stop", "don’t stop", "never stop", "stop by tomorrow", "the bus stop", "停止線", "nonstop",
         "やめてよかった", "仕事をやめて旅に出た", "can't stop laughing", "stop https://example.org", "please", "stopped",
-        "stop me if you heard this", "stop replying to emails",
+        "stop me if you heard this", "Stop! In the name of love", "stop, I want to get off", "設定してください", "botです",
+        "stop replying to emails",
         String(repeating: "stop ", count: 1_000),
     ])
     func otherMentionsDoNot(text: String) { #expect(!OptOut.asksToStop(text: text)) }
