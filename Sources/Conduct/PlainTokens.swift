@@ -5,7 +5,7 @@ import Posts
 /// Recognises more than any one network does: `＠` and `﹫` count as `@`, and
 /// every such sign that is directly followed by a letter, digit or underscore
 /// begins a mention, unless it stands after an ASCII letter or digit, as in an
-/// e-mail address, which no network takes for a mention.
+/// e-mail address, which no network takes for a mention; `RT` alone is none.
 struct PlainTokens {
     enum Token {
         case scalar(Unicode.Scalar)
@@ -43,12 +43,18 @@ struct PlainTokens {
             let link = scalars[position..<end]
             return (.link(link, isCertain: isApart && hasOrdinaryHost(link)), end)
         }
-        if scalars[position].isAtSign, !(previous?.isASCIIAlphanumeric ?? false),
-            let mention = mention(at: position, in: scalars)
-        {
-            return mention
-        }
+        let isApart = !(previous?.isASCIIAlphanumeric ?? false) || followsRepostMark(position, in: scalars)
+        if scalars[position].isAtSign, isApart, let mention = mention(at: position, in: scalars) { return mention }
         return (.scalar(scalars[position]), position + 1)
+    }
+
+    /// Whether `RT` alone stands before the sign at `position`, behind which X sees a mention too.
+    private static func followsRepostMark(_ position: Int, in scalars: [Unicode.Scalar]) -> Bool {
+        guard position >= 2, scalars[position - 2].lowercaseASCII == "r", scalars[position - 1].lowercaseASCII == "t"
+        else { return false }
+        guard position > 2 else { return true }
+        let before = scalars[position - 3]
+        return !before.isASCIIAlphanumeric && !"_+~.-".unicodeScalars.contains(before)
     }
 
     /// The end of the link that starts at `position`, without punctuation that closes a sentence.
@@ -151,6 +157,13 @@ extension Unicode.Scalar {
             true
         default: false
         }
+    }
+
+    /// Whether X sees no hashtag right behind it: letters, marks and digits, but not what chooses an emoji's form.
+    var keepsTagFromBeginning: Bool {
+        if self == "\u{FE0E}" || self == "\u{FE0F}" { return false }
+        if self == "_" { return true }
+        return isWord && ![.letterNumber, .otherNumber, .connectorPunctuation].contains(properties.generalCategory)
     }
 
     /// Stands on the letter before it.

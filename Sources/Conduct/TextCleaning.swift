@@ -31,20 +31,39 @@ struct TextCleaning {
         return String(String.UnicodeScalarView(rest))
     }
 
-    /// The text with the mentions at its start removed, with `.@` and `RT`-like remains left alone.
+    /// The text with the mentions at its start removed, with `.@` and `RT`-like remains left alone, and with a name that the
+    /// sentence goes on from.
     static func withoutLeadingMentions(_ text: String) -> String {
         let tokens = PlainTokens(text).tokens
         var index = 0
         var end = 0
         scan: while index < tokens.count {
             switch tokens[index] {
-            case .mention(let name) where !name.isEmpty: end = index + 1
-            case .scalar(let scalar) where scalar.properties.isWhitespace || scalar.isInvisible || scalar == ",": break
+            case .mention(let name) where !name.isEmpty && isAddress(before: tokens[(index + 1)...]): end = index + 1
+            case .scalar(let scalar) where scalar.isInvisible || addressEnds(scalar): end = end == 0 ? 0 : index + 1
             default: break scan
             }
             index += 1
         }
         return trimmed(joined(tokens[end...]))
+    }
+
+    /// Whether a mention before these tokens stands for itself, as in `@name, …`, and is no part of a sentence, as in
+    /// `@name's …`.
+    private static func isAddress(before rest: ArraySlice<PlainTokens.Token>) -> Bool {
+        for token in rest {
+            switch token {
+            case .scalar(let scalar) where scalar.isInvisible: continue
+            case .scalar(let scalar): return addressEnds(scalar)
+            case .mention: return true
+            case .link: return false
+            }
+        }
+        return true
+    }
+
+    private static func addressEnds(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.properties.isWhitespace || [",", ":", "、", "，", "："].contains(scalar)
     }
 
     /// The text without any mention: each keeps only its name.
@@ -156,7 +175,9 @@ extension TextCleaning {
                 result.append(contentsOf: name)
             case .scalar(let scalar):
                 let last = result.last
-                if scalar.isHashSign, !(last?.isWord ?? false), beginsTag(tokens[(index + 1)...]) { continue }
+                if scalar.isHashSign, !(last?.keepsTagFromBeginning ?? false), beginsTag(tokens[(index + 1)...]) {
+                    continue
+                }
                 if scalar == "$", !(last?.isASCIIAlphanumeric ?? false), beginsWithLetter(tokens[(index + 1)...]) {
                     if hasCashtag { continue }
                     hasCashtag = true

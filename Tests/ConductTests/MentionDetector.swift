@@ -16,6 +16,7 @@ enum MentionDetector {
     private static let patterns = [
         #"(?<![=/\w])@[a-z0-9_]+([a-z0-9_.-]+[a-z0-9_]+)?"#,
         #"(^|[^a-zA-Z0-9_!#$%&*@＠/=])[@＠][a-zA-Z0-9_]{1,20}"#,
+        #"(^|[^a-zA-Z0-9_+~.-])rt:?[@＠][a-zA-Z0-9_]{1,20}"#,
         #"(^|\s|\()[@][a-zA-Z0-9]"#,
     ]
 
@@ -49,10 +50,10 @@ enum MentionDetector {
 @Suite struct MentionDetectorTests {
     @Test(arguments: [
         "@a", "hi @a", "hi (@a)", "hi ＠a", "hi @\u{200B}a", "-@a", "é@a", "日@a", "x.org/@a", "日https://x.org/@a", "@@a",
-        "_@a",
+        "_@a", "RT@a", "(rt@a)", "日RT@a",
     ])
     func findsMentions(text: String) { #expect(MentionDetector.findsMention(in: text)) }
 
-    @Test(arguments: ["a@b", "a@b.c", "@", "@ a", "https://x.org/@a", "(https://x.org/@a)", "a @! b"])
+    @Test(arguments: ["a@b", "a@b.c", "@", "@ a", "https://x.org/@a", "(https://x.org/@a)", "a @! b", "art@a", "-rt@a"])
     func findsNothingElse(text: String) { #expect(!MentionDetector.findsMention(in: text)) }
 }

@@ -8,6 +8,12 @@ import Testing
         ("@aoi @ren, @someone@else.example thank you", "@ren@remote.example thank you"),
         ("@aoi thank you and @someone too", "@ren@remote.example thank you and someone too"),
         ("＠aoi ありがとう", "@ren@remote.example ありがとう"),
+        // A name that the sentence goes on from is a part of it.
+        ("@aoi @kaiさんに聞いてみて", "@ren@remote.example kaiさんに聞いてみて"),
+        ("@aoiさん、ありがとう", "@ren@remote.example aoiさん、ありがとう"),
+        ("@aoi @bob's idea was better", "@ren@remote.example bob's idea was better"),
+        ("@aoi: thanks a lot", "@ren@remote.example thanks a lot"),
+        ("@aoi、ありがとう", "@ren@remote.example ありがとう"),
         ("thank you", "@ren@remote.example thank you"),
         ("@ren@remote.example thank you @ren@remote.example", "@ren@remote.example thank you ren"),
     ])

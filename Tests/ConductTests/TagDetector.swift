@@ -4,7 +4,7 @@ import Testing
 /// Finds what X makes more of than words, by the expressions of twitter-text, written apart from the code under test.
 enum TagDetector {
     private static let hashtag =
-        #"(?:^|[^&\p{L}\p{M}\p{Nd}_\x{200c}\x{200d}])[#＃](?!\x{FE0F}|\x{20E3})[\p{L}\p{M}\p{Nd}_\x{200c}\x{200d}]*"#
+        #"(?:^|[\x{FE0E}\x{FE0F}]|[^&\p{L}\p{M}\p{Nd}_\x{200c}\x{200d}])[#＃](?!\x{FE0F}|\x{20E3})[\p{L}\p{M}\p{Nd}_\x{200c}\x{200d}]*"#
         + #"[\p{L}\p{M}][\p{L}\p{M}\p{Nd}_\x{200c}\x{200d}]*"#
     private static let cashtag = #"(?:^|\s)\$[a-z]{1,6}(?:[._][a-z]{1,2})?(?=$|\s|[[:punct:]])"#
     private static let link =
@@ -26,7 +26,7 @@ enum TagDetector {
 }
 
 @Suite struct TagDetectorTests {
-    @Test(arguments: ["#a", "a #b", "＃日本", "(#x1)", "#1a", "@#a", "https#a #b"])
+    @Test(arguments: ["#a", "a #b", "＃日本", "(#x1)", "#1a", "@#a", "https#a #b", "❤️#a", "①#a"])
     func findsHashtags(text: String) { #expect(TagDetector.findsHashtag(in: text)) }
 
     @Test(arguments: ["#", "#1", "C#a", "# a", "#️⃣", "日本#a", "a"])

@@ -39,6 +39,7 @@ import Testing
     @Test(arguments: [
         ("@alice good morning", "mentions-others"), (".@alice good morning", "mentions-others"),
         ("＠alice おはよう", "mentions-others"), ("@花子 おはよう", "mentions-others"),
+        ("RT@alice: good morning", "is-repost"),
         ("RT @alice: good morning", "is-repost"), ("lol rt @alice good morning", "is-repost"),
         ("yes! MT @alice good morning", "is-repost"), ("“@alice: good morning” indeed", "is-repost"),
         ("\"@alice: good morning\"", "is-repost"), ("QT：@alice good morning", "is-repost"),
