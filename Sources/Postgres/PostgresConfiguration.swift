@@ -51,6 +51,12 @@ package struct PostgresConfiguration: Sendable {
             if let value = option.pointee.val { settings[String(cString: keyword)] = String(cString: value) }
             option += 1
         }
+        // A password with an unescaped sign goes on in what libpq takes for the host, which errors name.
+        guard ![settings["host"], settings["hostaddr"]].contains(where: { $0?.contains("@") == true }) else {
+            throw PostgresError(
+                .configuration,
+                "the host in the URL has an @ in it; special characters in the password are to be written as %XX")
+        }
         // libpq would notice only at every attempt to connect.
         for port in (settings["port"] ?? "").split(separator: ",") where UInt16(port) ?? 0 == 0 {
             throw PostgresError(.configuration, "the port in the URL is not a number from 1 to 65535")

@@ -36,6 +36,8 @@ import Testing
 
     @Test func aServerThatIsNotThereIsUnavailable() async throws {
         let server = try await PostgresServer.shared()
+        let slip = try await failure(opening: "postgres://bot:s3cret@part2@127.0.0.1:1/name")
+        #expect(slip.code == .configuration && !"\(slip)".contains("part2") && "\(slip)".contains("%XX"))
         let nobody = try await failure(opening: "postgres://postgres:s3cret@127.0.0.1:1/name")
         #expect(nobody.code == .unavailable)
         #expect(!"\(nobody)".contains("s3cret"))
