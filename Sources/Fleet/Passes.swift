@@ -70,7 +70,11 @@ struct Passes: Sendable {
 
     /// Throws away what is too old to matter.
     func clean() async throws {
-        try await parts.store.clean(before: parts.configuration.historyStart(at: parts.clock.now))
+        let now = parts.clock.now
+        try await parts.store.clean(before: parts.configuration.historyStart(at: now))
+        guard let classifier = try await parts.classifiers.classifier() else { return }
+        // Also while nothing new is learned; counts that cannot be changed now are told of where they are needed.
+        do { _ = try await classifier.prune(now: now) } catch is FavoritesError {}
     }
 
     // MARK: The bot's feeds

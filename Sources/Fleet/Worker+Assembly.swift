@@ -229,11 +229,14 @@ final class Gates: @unchecked Sendable {
 /// Unlearns people who do not want to be learned from, each once in the life of a worker.
 private final class Unlearning: Sendable {
     // Sendable because `known` is only touched under `lock`.
+    /// How long nobody asks again for what is learned from a person, in seconds: they may be allowed meanwhile.
+    private static let memory: TimeInterval = 3_600
+
     private let mirror: HumanMirror
     private let clock: any WallClock
     private let logger: Logger
     private let lock = NSLock()
-    private nonisolated(unsafe) var known: Set<AccountID> = []
+    private nonisolated(unsafe) var known: [AccountID: Date] = [:]
 
     init(mirror: HumanMirror, clock: any WallClock, logger: Logger) {
         (self.mirror, self.clock, self.logger) = (mirror, clock, logger)
@@ -241,11 +244,13 @@ private final class Unlearning: Sendable {
 
     /// Forgets what was learned from a person; without a dictionary that has to wait for another time.
     @Sendable func forget(_ person: AccountID, _ handle: String) async throws {
-        guard lock.withLock({ !known.contains(person) }) else { return }
+        let now = clock.now
+        let last = lock.withLock { known[person] }
+        if let last, (0..<Self.memory).contains(now.timeIntervalSince(last)) { return }
         do {
-            let number = try await mirror.forgetLearning(of: person, handle: handle, now: clock.now)
+            let number = try await mirror.forgetLearning(of: person, handle: handle, now: now)
             if number > 0 { logger.info("Posts unlearned", metadata: [LogKeys.count: "\(number)"]) }
-            lock.withLock { _ = known.insert(person) }
+            lock.withLock { known[person] = now }
         } catch let error as MeCabError {
             logger.warning("Posts not unlearned yet", metadata: [LogKeys.error: "\(error)"])
         }

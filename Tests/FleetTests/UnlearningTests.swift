@@ -46,6 +46,31 @@ import Testing
         #expect(try await mirror.favorites().status().seen == 33)
     }
 
+    /// Who was allowed again and then says stop once more is unlearned once more.
+    @Test func aSecondRequestCountsToo() async throws {
+        let paper = try await PaperMirror(bot: .mastodon)
+        let parts = try await paper.parts()
+        let pal = AccountID.mastodon("pal@home.example", localHost: "")
+        for round in 0..<2 {
+            try await learn((0..<5).map { example(round * 10 + $0, by: "pal@home.example") }, paper.mirror)
+            try await parts.mentionDecider.onOptOut(pal, "pal@home.example")
+            #expect(try await paper.mirror.favorites().status().seen == 0)
+            try await paper.wait(3_601)
+        }
+    }
+
+    /// What is kept for so many days goes then, also while nothing new is learned.
+    @Test func whatIsTooOldGoesByItself() async throws {
+        let paper = try await PaperMirror(bot: .mastodon)
+        let parts = try await paper.parts()
+        try await learn((0..<5).map { example($0, by: "pal@home.example") }, paper.mirror)
+        try await Passes(parts: parts).clean()
+        #expect(try await paper.mirror.favorites().status().seen == 5)
+        try await paper.wait(400 * 86_400)
+        try await Passes(parts: parts).clean()
+        #expect(try await paper.mirror.favorites().status().seen == 0)
+    }
+
     /// On networks whose names change, posts hold the name and not the number.
     @Test func findsPeopleByTheNameTheyWereSeenUnder() async throws {
         let mirror = try await open(.sqlite)
