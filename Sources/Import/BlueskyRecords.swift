@@ -37,8 +37,8 @@ final class BlueskyRun {
     private static let posts = "app.bsky.feed.post"
     private static let likes = "app.bsky.feed.like"
     private static let reposts = "app.bsky.feed.repost"
-    /// What is attached without being a picture or film: a card for a link, a quoted post.
-    private static let plainEmbeds: Set<String> = ["app.bsky.embed.external", "app.bsky.embed.record"]
+    /// What is attached and may be left out: a card for a link, but no quoted post, for the text is about that.
+    private static let plainEmbeds: Set<String> = ["app.bsky.embed.external"]
     /// A label that says who wrote, not that there is something to warn of.
     private static let harmlessLabels: Set<String> = ["bot", "!no-unauthenticated"]
 

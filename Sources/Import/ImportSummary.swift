@@ -23,6 +23,8 @@ package struct ImportSummary: Equatable, Sendable {
     package var unlabelled = 0
     /// Posts that not everybody may read.
     package var notOpen = 0
+    /// Only who follows the account may read its posts, as far as an X archive tells: of its last six months.
+    package var isProtected = false
     /// Posts of others that the human repeated.
     package var reposts = 0
     /// Entries that are neither a post nor a favorite.
@@ -42,6 +44,7 @@ package struct ImportSummary: Equatable, Sendable {
 
     /// What helps a person to get more, a sentence each without a full stop.
     package var hints: [String] {
+        if isProtected { return ["the account hides its posts from the public, so that none of them is mirrored"] }
         guard likesWithoutPost > 0 else { return [] }
         let likes = likesWithoutPost == 1 ? "1 like holds" : "\(likesWithoutPost) likes hold"
         return ["\(likes) only an address; train the classifier from the account instead"]

@@ -49,6 +49,8 @@ private final class XArchiveRun {
     private let body: (ArchiveItem) throws -> Void
     private var deleted: Set<UInt64> = []
     private var listed: [String] = []
+    /// When the account was last hidden from the public or shown to it, as the archive writes it.
+    private var lastProtection = ""
     // Only the reposts and the human's own posts carry an author in an archive, so that this stands for "the owner".
     private var converter: XPostConverter
 
@@ -102,6 +104,14 @@ private final class XArchiveRun {
                 let id = try XPostConverter.id(ofPost: wire)
                 if deleted.count < limits.deletedPosts { deleted.insert(id) }
             }
+        case (.protectedHistory, .scheduler):
+            return list(name, wrapper: "protectedHistory") { [self] wire in
+                let change = try wire.object("protectedHistory")
+                let time = change["protectedAt"]?.text ?? ""
+                guard let action = change["action"]?.text, time >= lastProtection else { return }
+                lastProtection = time
+                summary.isProtected = action == "Protect"
+            }
         case (.longTexts, .scheduler):
             return list(name, wrapper: "noteTweet") { [self] wire in try converter.notes.insert(wire) }
         default: return nil
@@ -143,7 +153,9 @@ private final class XArchiveRun {
     }
 
     private func takePost(_ wire: JSON) throws {
-        let post = try converter.post(wire)
+        var post = try converter.post(wire)
+        // All posts of an account are for everybody, or none.
+        if summary.isProtected { post.visibility = .private }
         seen += 1
         if let id = UInt64(post.id.value), deleted.contains(id) {
             summary.deleted += 1
@@ -189,7 +201,7 @@ private final class XArchiveRun {
 
 /// The files of an X archive that are read; there is no case for any other file.
 enum XMember: Equatable {
-    case account, manifest, timeZone, deletedPosts, longTexts, posts, likes
+    case account, manifest, timeZone, deletedPosts, protectedHistory, longTexts, posts, likes
     /// The archives before 2014: one file a month, and who the account is.
     case monthlyPosts, monthlyAccount
 
@@ -211,6 +223,7 @@ enum XMember: Equatable {
         case "manifest": self = .manifest
         case "account-timezone": self = .timeZone
         case "deleted-tweets", "deleted-tweet": self = .deletedPosts
+        case "protected-history": self = .protectedHistory
         case "note-tweet", "note-tweets": self = .longTexts
         case "tweets", "tweet": self = .posts
         case "like", "likes": self = .likes

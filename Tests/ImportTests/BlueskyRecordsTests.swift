@@ -128,7 +128,7 @@ import Testing
 
     @Test(arguments: [
         ("app.bsky.embed.images", true), ("app.bsky.embed.video", true), ("app.bsky.embed.recordWithMedia", true),
-        ("app.bsky.embed.external", false), ("app.bsky.embed.record", false), ("org.example.hologram", true),
+        ("app.bsky.embed.external", false), ("app.bsky.embed.record", true), ("org.example.hologram", true),
     ])
     func seesMedia(embed: String, expected: Bool) throws {
         #expect(try post(#""embed":{"$type":"\#(embed)"}"#).hasMedia == expected)

@@ -198,6 +198,24 @@ import Testing
             reading.texts == [whole, "Another thought of the same second", "A very long thought about", whole])
     }
 
+    /// What only followers may read is not made public by way of a download.
+    @Test(arguments: [(["Protect"], true), (["Protect", "Unprotect"], false), (["Unprotect", "Protect"], true)])
+    func postsOfAHiddenAccountAreForNobody(actions: [String], isHidden: Bool) throws {
+        let changes = actions.enumerated().map { number, action in
+            #"{"protectedHistory":{"protectedAt":"2026-1\#(number)-01T00:00:00.000Z","action":"\#(action)"}}"#
+        }
+        // In whatever order they stand.
+        let history = "window.YTD.protected_history.part0 = [\(changes.reversed().joined(separator: ","))]"
+        let folder = try Fixture.folder(
+            [
+                "data/tweets.js": Fixture.tweets([Fixture.tweet("1", "for friends")]),
+                "data/protected-history.js": history,
+            ], in: directory)
+        let reading = try Reading(folder)
+        #expect(reading.posts.map(\.visibility.isOpen) == [!isHidden])
+        #expect(reading.summary.hints.isEmpty == !isHidden)
+    }
+
     @Test func proposesTheTimeZoneOfTheSettings() throws {
         let zone =
             #"window.YTD.account_timezone.part0 = [{"accountTimezone": {"accountId": "1", "timeZone": "Tokyo"}}]"#
