@@ -57,7 +57,7 @@ import Testing
 
     @Test(arguments: [
         (#""app.bsky.embed.images""#, true), (#""app.bsky.embed.video""#, true),
-        (#""app.bsky.embed.external""#, false), (#""app.bsky.embed.record""#, false),
+        (#""app.bsky.embed.external""#, false), (#""app.bsky.embed.record""#, true),
         (#""app.bsky.embed.recordWithMedia""#, true), (#""app.bsky.embed.poll9""#, true), ("7", true),
     ])
     func knowsMedia(type: String, hasMedia: Bool) async throws {

@@ -97,8 +97,8 @@ struct BlueskyPostRecord: Decodable, Sendable {
     /// The labels by which they do, with spaces between; nil without any.
     let warning: String?
 
-    /// What is attached without being a picture or film: a card for a link, a quoted post.
-    private static let plainEmbeds: Set<String> = ["app.bsky.embed.external", "app.bsky.embed.record"]
+    /// What is attached and may be left out: a card for a link, but no quoted post, for the text is about that.
+    private static let plainEmbeds: Set<String> = ["app.bsky.embed.external"]
     /// Labels that say who wrote, not that there is something to warn of.
     private static let harmlessLabels: Set<String> = ["", "bot", "!no-unauthenticated"]
 

@@ -114,9 +114,11 @@ struct MastodonStatus: Decodable {
         inReplyToAccountName = wire.object("pleroma")?.identifier("in_reply_to_account_acct")
         mentions = wire.list(of: MastodonMention.self, "mentions")
         let attached = wire.count(of: "media_attachments") ?? 0
-        hasMedia = attached > 0 || wire.isPresent("poll")
+        // A text is about what it quotes, as about a picture.
+        let hasOther = wire.isPresent("poll") || wire.isPresent("quote")
+        hasMedia = attached > 0 || hasOther
         let found = attached > 0 ? wire.list(of: MastodonAttachment.self, "media_attachments").map(\.picture) : []
-        pictures = Picture.all(found, besides: wire.isPresent("poll") || found.count < attached)
+        pictures = Picture.all(found, besides: hasOther || found.count < attached)
         isSensitive = wire.flag("sensitive") ?? false
         isReblog = wire.isPresent("reblog")
         isFavourited = wire.flag("favourited") ?? false

@@ -46,7 +46,8 @@ struct XTranslator {
             replyTo: wire.isRepost ? nil : replyTarget(of: wire), isRepost: wire.isRepost,
             // Who hides posts from the public does not want them learned: what is not known to be open is not.
             visibility: author.isProtected == false ? .public : .private, language: Self.language(wire.language),
-            hasMedia: wire.hasMedia || links(of: wire).contains(where: \.isMedia), isSensitive: wire.isSensitive,
+            hasMedia: wire.hasMedia || !wire.quotedIDs.isEmpty || links(of: wire).contains(where: \.isMedia),
+            isSensitive: wire.isSensitive,
             mentions: mentions(of: wire), address: wire.id)
         return ObservedPost(
             post: post, author: author.account, address: wire.id, replyToAddress: wire.replyToID,
