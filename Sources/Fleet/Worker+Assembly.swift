@@ -83,7 +83,8 @@ extension Worker {
             originals: originals,
             mentionDecider: MentionDecider(
                 archive: mirror.archive, people: mirror.people, store: store, network: bot,
-                configuration: configuration, zone: zone, bot: accounts.bot, activated: activated,
+                configuration: configuration, zone: zone, bot: accounts.bot, own: accounts.own,
+                activated: activated,
                 onOptOut: unlearning.forget),
             favoriteDecider: FavoriteDecider(
                 store: store, capabilities: bot.capabilities,

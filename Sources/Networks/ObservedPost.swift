@@ -15,6 +15,8 @@ package struct ObservedPost: Sendable, Equatable {
     package var isFavorited = false
     /// What all posts of the conversation share, where the network tells it with each post.
     package var conversation: String?
+    /// Who wrote what stands above it in the conversation, as far as the network tells with each post.
+    package var threadAuthors: Set<AccountID> = []
     /// A reply by this account waits for the author's approval or is refused.
     package var replyNeedsApproval = false
     /// A favorite by this account waits for the author's approval or is refused.

@@ -263,6 +263,8 @@ package struct Capabilities: Sendable, Equatable {
     package var replies: ReplyPermission
     /// Whether the person answered is notified only if the text names them.
     package var replyNeedsMention: Bool
+    /// Whether not only the person answered is told of a reply, but who wrote the posts above it too, a few up the thread.
+    package var repliesTellAncestors = false
     package var automaticFavorites: FavoritePermission
     /// Whether favorites can be given at all, be it after a person's decision.
     package var canFavorite = true

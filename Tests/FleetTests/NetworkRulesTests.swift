@@ -97,6 +97,42 @@ import Testing
         #expect(paper.bot.with { $0.published.isEmpty })
     }
 
+    /// Bluesky tells who wrote the posts above of an answer, too.
+    @Test(
+        arguments: [
+            (["carol"], nil), (["friend"], "done"), (["bot", "human"], "done"), (["friend", "carol"], nil),
+        ] as [([String], String?)])
+    func nobodyAboveAMentionIsTold(above: [String], state: String?) async throws {
+        let paper = try await PaperMirror(bot: .bluesky, human: .bluesky)
+        paper.bot.with { $0.capabilities.repliesTellAncestors = true }
+        let person = AccountID(network: .bluesky, value: "friend")
+        try await paper.archive([pastReply("r", to: person, "thanks a lot, dear")])
+        let parts = try await paper.parts()
+        var mention = paperPost("1", by: "friend", on: .bluesky, replyTo: "0")
+        mention.threadAuthors = Set(above.map { AccountID(network: .bluesky, value: $0) })
+        paper.bot.add([mention], to: .mentions)
+        try await run(parts)
+        let reply = try #require(try await replies(paper)["1"])
+        #expect(reply.state.rawValue == state ?? "skipped")
+        #expect(reply.reason == (state == nil ? "others-thread" : nil))
+    }
+
+    /// Caps hold for what two feeds bring at once.
+    @Test func twoPagesAreDecidedOneAfterTheOther() async throws {
+        let paper = try await PaperMirror(bot: .mastodon, variables: ["REPLIES_PER_PERSON": "1"])
+        let person = AccountID(network: .mastodon, value: "friend")
+        try await paper.archive([pastReply("r", to: person, "thanks a lot, dear")])
+        let decider = try await paper.parts().mentionDecider
+        let now = paper.clock.now
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<8 {
+                let page = [paperPost("\(number)", on: .mastodon)]
+                group.addTask { _ = try? await decider.decide(page, now: now, tries: 0) }
+            }
+        }
+        #expect(try await replies(paper).values.count { $0.state == .planned } == 1)
+    }
+
     @Test func peopleOfAnotherNetworkAreAnsweredOnlyIfTheyAreLinked() async throws {
         let paper = try await PaperMirror(bot: .bluesky, human: .x)
         let (aoi, ren) = (AccountID(network: .x, value: "101"), AccountID(network: .x, value: "102"))

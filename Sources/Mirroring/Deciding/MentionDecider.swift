@@ -1,4 +1,5 @@
 package import Archive
+import Blocking
 import Conduct
 package import Foundation
 package import Networks
@@ -33,18 +34,22 @@ package struct MentionDecider: Sendable {
     /// In which a day begins.
     let zone: TimeZone
     let bot: AccountID
+    /// The accounts of human and bot, who may be told of an answer to somebody else.
+    let own: Set<AccountID>
     /// When the bot began to listen; nothing older is decided.
     let activated: Date
     /// Told of a person from whom nothing may be learned any more.
     let onOptOut: @Sendable (AccountID, String) async throws -> Void
+    /// Caps and choices go by what is stored, so that one page is decided after the other.
+    private let turnstile = Turnstile()
 
     package init(
         archive: Archive, people: People, store: OutboxStore, network: any SocialNetwork,
-        configuration: MirrorConfiguration, zone: TimeZone, bot: AccountID, activated: Date,
+        configuration: MirrorConfiguration, zone: TimeZone, bot: AccountID, own: Set<AccountID>, activated: Date,
         onOptOut: @escaping @Sendable (AccountID, String) async throws -> Void
     ) {
         (self.archive, self.people, self.store, self.network) = (archive, people, store, network)
-        (self.configuration, self.zone, self.bot) = (configuration, zone, bot)
+        (self.configuration, self.zone, self.bot, self.own) = (configuration, zone, bot, own)
         (self.activated, self.onOptOut) = (activated, onOptOut)
     }
 
@@ -64,6 +69,12 @@ package struct MentionDecider: Sendable {
     /// - Throws: The store's error; `CancellationError` between two mentions if the worker is to end. What is wrong with
     ///   one mention stays with it.
     package func decide(
+        _ mentions: [ObservedPost], now: Date, tries: Int
+    ) async throws -> (decided: [Action], postponed: [Postponed]) {
+        try await turnstile.pass { try await decideInTurn(mentions, now: now, tries: tries) }
+    }
+
+    private func decideInTurn(
         _ mentions: [ObservedPost], now: Date, tries: Int
     ) async throws -> (decided: [Action], postponed: [Postponed]) {
         let heard = mentions.filter { $0.post.createdAt >= activated }
@@ -183,7 +194,14 @@ package struct MentionDecider: Sendable {
         guard network.capabilities.visibilities.contains(visibility(of: mention)) else {
             return Refusal(.notOpen, "the mention is not public, and an answer would be")
         }
+        if network.capabilities.repliesTellAncestors, !isAmongThemselves(mention) { return Refusal(.othersThread) }
         return mention.replyNeedsApproval ? Refusal(.closedToReplies) : nil
+    }
+
+    /// Whether, as far as is known, only the author and the mirror's own accounts wrote what stands above a mention.
+    private func isAmongThemselves(_ mention: ObservedPost) -> Bool {
+        mention.threadAuthors.union([mention.post.replyTo?.author].compactMap(\.self))
+            .allSatisfy { $0 == mention.author.id || own.contains($0) }
     }
 
     /// Whether the network lets the bot answer this post.

@@ -65,6 +65,8 @@ package struct BlueskyNetwork: SocialNetwork {
             resendWindow: .seconds(24 * 3_600),
             // A write is preceded by a look at the post it is about, and perhaps by a new session.
             requestDeadline: NetworkCall.usualDeadline * 6)
+        // The author of each of the four posts above it, by the open source of what most apps read from.
+        capabilities.repliesTellAncestors = true
         // As the documents of the record have it.
         capabilities.largestPicture = 1_000_000
         return capabilities

@@ -206,7 +206,11 @@ struct BlueskyTranslator {
             warning: record.warning, utcOffset: time.isTrusted ? record.utcOffset : nil)
         return ObservedPost(
             post: post, author: author, address: reference.text, replyToAddress: record.reply?.parent.text,
-            conversation: record.isReply ? record.reply?.root.address.uri : address.uri)
+            conversation: record.isReply ? record.reply?.root.address.uri : address.uri,
+            threadAuthors: Set(
+                [record.reply?.root, record.reply?.parent].compactMap { $0?.address.repository }.map {
+                    AccountID(network: .bluesky, value: $0)
+                }))
     }
 
     /// A reply whose person cannot be told is a reply still.

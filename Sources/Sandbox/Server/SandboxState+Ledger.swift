@@ -27,13 +27,28 @@ extension SandboxState {
             mentioned: mentioned.map { people[$0].handle }, pictures: draft.pictures, isSensitive: post.isSensitive)
         ledger.record(delivery)
         if let parent, parent.visibility.reach < post.visibility.reach { ledger.widenedReplies.append(delivery.id) }
-        for person in mentioned {
+        for person in mentioned + ancestors(of: post, on: draft.network).filter({ !mentioned.contains($0) }) {
             let objection = objection(toTelling: person, by: post, answering: parent)
             ledger.notifications.append(
                 .init(
                     recipient: people[person].handle, kind: .mention, postID: String(post.id), date: post.createdAt,
                     objection: objection))
         }
+    }
+
+    /// Who is told of a post besides whom it answers: on Bluesky the authors of up to four posts above it.
+    private func ancestors(of post: SandboxPost, on network: NetworkName) -> [Int] {
+        guard network == .bluesky else { return [] }
+        var authors: [Int] = []
+        var above = post.replyTo.flatMap { posts[$0] }
+        for _ in 0..<4 {
+            guard let next = above else { break }
+            if ![SandboxPopulation.bot, SandboxPopulation.human].contains(next.author), !authors.contains(next.author) {
+                authors.append(next.author)
+            }
+            above = next.replyTo.flatMap { posts[$0] }
+        }
+        return authors
     }
 
     /// Why the bot must not notify the person with this post; nil when it may.

@@ -172,6 +172,18 @@ extension SandboxScript {
         }
     }
 
+    /// Whether an answer to a mention would be told to others too: on Bluesky to who wrote one of the four posts above.
+    private func tellsOthers(_ post: ScriptedPost) -> Bool {
+        guard configuration.botNetwork == .bluesky else { return false }
+        var above = post
+        for _ in 0..<4 {
+            guard case .answer(let number) = above.target else { return false }
+            above = written[number].post
+            if ![post.author, SandboxPopulation.human, SandboxPopulation.bot].contains(above.author) { return true }
+        }
+        return false
+    }
+
     /// Walks the friends' mentions in the order of time and gives each what the caps leave.
     private mutating func markDeserved() {
         var byPersonAndDay: [PersonDay: Int] = [:]
@@ -179,7 +191,7 @@ extension SandboxScript {
         let mentions = written.filter { $0.post.mention?.kind == .friend }
             .sorted { ($0.date, $0.post.number) < ($1.date, $1.post.number) }
         for entry in mentions {
-            guard let mention = entry.post.mention else { continue }
+            guard let mention = entry.post.mention, !tellsOthers(entry.post) else { continue }
             let day = LocalTime(entry.date, in: configuration.timeZone).day
             let key = PersonDay(person: entry.post.author, day: day)
             guard byPersonAndDay[key, default: 0] < configuration.repliesPerPersonAndDay,
