@@ -353,10 +353,10 @@ package struct MirrorTable: Sendable {
         try await update(now: now) { record, _ in record.archiveTimeZone = identifier }
     }
 
-    /// Records the first start, once.
+    /// Records the first start, once; one that is still to come was told by a clock that ran ahead.
     package func activate(now: Date) async throws -> Date {
-        if let activated = try await record().activated { return activated }
-        try await update(now: now) { record, _ in record.activated = record.activated ?? now }
+        if let activated = try await record().activated, activated <= now { return activated }
+        try await update(now: now) { record, _ in record.activated = min(record.activated ?? now, now) }
         return try await record().activated ?? now
     }
 

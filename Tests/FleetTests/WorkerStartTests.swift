@@ -54,6 +54,16 @@ import Testing
         #expect(fixture.log.values.contains { $0.contains("Worker started") })
     }
 
+    /// What a clock that ran ahead noted as the first start keeps nobody from being heard.
+    @Test func aFirstStartThatIsStillToComeIsNow() async throws {
+        let mirror = try await PaperMirror(bot: .mastodon).mirror
+        let now = PaperMirror.now
+        try await mirror.table.add(now: now)
+        #expect(try await mirror.table.activate(now: now + 365 * 86_400) == now + 365 * 86_400)
+        #expect(try await mirror.table.activate(now: now) == now)
+        #expect(try await mirror.table.activate(now: now + 3_600) == now)
+    }
+
     @Test func endsIfTheCredentialsAreRefusedMeanwhile() async throws {
         let mirror = try await PaperMirror(bot: .bluesky)
         let bot = mirror.bot

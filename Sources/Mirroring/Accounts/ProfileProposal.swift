@@ -98,7 +98,7 @@ extension HumanMirror {
     private func proposal() async throws -> (
         report: ProfileProposal, network: (any ProfiledNetwork)?, present: AccountProfile?
     ) {
-        let bot = try await requiredNetwork(of: .bot)
+        let bot = try await confirmedBotNetwork()
         let record = try await table.record()
         guard let human = try await humanHandle(record) else {
             throw ConfigurationError(
