@@ -173,7 +173,9 @@ package actor Courier {
     /// Whether what was sent once, and left no trace, may be sent again.
     private func isAllowed(_ action: Action) async throws -> Bool {
         if let author = action.target?.author, try await people.stance(of: author) == .deny { return false }
-        return action.kind == .favorite ? bot.capabilities.canFavorite : bot.capabilities.canPublish
+        if action.kind == .favorite { return bot.capabilities.canFavorite }
+        guard bot.capabilities.canPublish else { return false }
+        return try await reasonAgainstText(of: action) == nil
     }
 
     /// Checks right before sending that the action may still happen.
@@ -246,7 +248,7 @@ package actor Courier {
         if let reason = try await planner.objection(to: post) { return reason }
         if !wording.pictures.isEmpty, let reason = planner.refusalOfMedia(post)?.code { return reason }
         return switch try await originals.find(post, for: action, part: part) {
-        case .kept: nil
+        case .kept, .unasked: nil
         case .edited: Action.Reason.sourceEdited
         case .withheld: Action.Reason.sourceGone
         }

@@ -15,8 +15,10 @@ import ServiceLifecycle
 actor Originals {
     /// What is known of an archived post, asked right before its text is used.
     enum Finding: Equatable {
-        /// It is as it was, or nobody can be asked.
+        /// It is as it was, or there is nobody to ask.
         case kept
+        /// The human's network does not answer, or not this account; the archive is the best knowledge there is.
+        case unasked
         /// It reads otherwise now; the archive knows.
         case edited
         /// Not everybody can see it any more, or it is not there.
@@ -88,11 +90,10 @@ actor Originals {
             }
             found = shown.knowingPictures(of: post)
         } catch is NetworkError {
-            // The human's server does not answer, or not this account; the archive is the best knowledge there is.
             putOffDoubts()
-            return .kept
+            return .unasked
         } catch is CancellationError where !Task.isCancelled {
-            return .kept
+            return .unasked
         }
         gone[post.id] = nil
         if try await archive.denial(of: post.id) != nil { try await archive.noteDenial(of: post.id, at: nil) }
@@ -177,7 +178,8 @@ actor Originals {
         for id in originals {
             guard human.pause(at: clock.now) == nil, !Task.isShuttingDownGracefully else { break }
             // What the archive let go for its age has no address any more to ask for.
-            if let post = try await archive.post(id) { _ = try await find(post) }
+            // A server that keeps one look waiting may do so with each.
+            if let post = try await archive.post(id), try await find(post) == .unasked { break }
             try await store.noteFollowed(id, now: clock.now)
         }
         return clock.now + (isPriced ? Self.pricedInterval : Self.interval)

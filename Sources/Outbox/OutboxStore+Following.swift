@@ -45,21 +45,25 @@ extension OutboxStore {
         }
     }
 
-    /// The copies of an original that stand, or may, and that nobody has asked to take back, the newest first.
+    /// The copies of an original that stand, or may, and that nobody has asked to take back, the newest first; those too
+    /// that may still be seen.
     package func copies(of original: PostID) async throws -> [Action] {
         try await actions(
             where: """
-                \(Self.copies(of: original)) AND state IN ('sending', 'done') AND undo_asked_ms IS NULL
-                AND undo_proposed IS NULL
+                \(Self.copies(of: original))
+                AND (state IN ('sending', 'done') OR \(Self.unsettled) AND next_attempt_ms IS NOT NULL)
+                AND undo_asked_ms IS NULL AND undo_proposed IS NULL
                 """,
             order: "sending_ms DESC, id ASC", limit: 1_000)
     }
 
-    /// The copies of an original that were sent before it was changed, and have not followed that change.
+    /// The copies of an original that have not followed a change of it.
+    ///
+    /// One that was sent later may still say what was known before.
     package func copies(of original: PostID, before edited: Date) async throws -> [Action] {
         try await actions(
             where: """
-                \(Self.copies(of: original)) AND \(Self.standing) AND sending_ms < \(edited.milliseconds)
+                \(Self.copies(of: original)) AND \(Self.standing)
                 AND (original_edited_ms IS NULL OR original_edited_ms < \(edited.milliseconds))
                 """,
             order: "sending_ms DESC, id ASC", limit: 1_000)

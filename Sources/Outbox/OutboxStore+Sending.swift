@@ -8,9 +8,11 @@ import Storage
 /// be made again. Each returns the action as it is stored then, and throws ``OutboxError`` if the lease is lost or the
 /// action changed meanwhile, or the store's error.
 extension OutboxStore {
-    /// Takes a planned action, or one this mirror's earlier worker had taken without sending.
+    /// Takes a planned action, or one this mirror's earlier worker had taken without sending; one that a person moved
+    /// meanwhile waits for its new time.
     package func claim(_ action: Action, now: Date) async throws -> Action {
-        try await change(action, from: [.planned, .claimed], to: .claimed, now: now)
+        try await change(
+            action, from: [.planned, .claimed], to: .claimed, unlessMoved: true, now: now)
     }
 
     /// Commits the final text before the request leaves: after this the action counts as sent until the contrary is known.
@@ -156,13 +158,15 @@ extension OutboxStore {
 
     private func change(
         _ action: Action, from states: [ActionState], orUnsettled: Bool = false, to state: ActionState,
-        unlessPaused: Bool = false, unlessPinned: Bool = false, unlessUnwanted: Bool = false, now: Date,
+        unlessPaused: Bool = false, unlessPinned: Bool = false, unlessUnwanted: Bool = false, unlessMoved: Bool = false,
+        now: Date,
         _ assignments: SQL? = nil
     ) async throws -> Action {
         var allowed: SQL = "state IN \(list: states.map(\.rawValue))"
         if orUnsettled { allowed = "(\(allowed) OR \(Self.unsettled))" }
         if unlessPinned { allowed = "\(allowed) AND NOT pinned" }
         if unlessUnwanted { allowed += " AND undo_asked_ms IS NULL" }
+        if unlessMoved { allowed += " AND due_ms = \(action.due.milliseconds)" }
         let end: SQL =
             state == .planned
             ? "CASE WHEN undo_asked_ms IS NULL THEN 'planned' ELSE 'skipped' END" : "\(state.rawValue)"

@@ -391,6 +391,68 @@ import Testing
         #expect(try await paper.mirror.archive.post(Self.id(0))?.text == "thought number zero, said better")
     }
 
+    /// A second request leaves only while what it says may still be said.
+    @Test(arguments: ["deleted", "never"]) func whatIsNoLongerWantedIsNotSentAgain(why: String) async throws {
+        let (paper, parts) = try await paper(posts: 2, shown: [0, 1])
+        let bot = paper.bot
+        bot.with { $0.failure = { call, _ in call == .publish ? bot.error(.transport, call, outcome: .unknown) : nil } }
+        let sent = try await deliver(0, slot: 1, of: paper, parts)
+        #expect(sent.state == .sending)
+        bot.with { $0.failure = { _, _ in nil } }
+        if why == "deleted" {
+            paper.human?.with { $0.feeds[.ownPosts]?.removeAll { $0.address == "address-0" } }
+        } else {
+            let post = try #require(try await paper.mirror.archive.post(Self.id(0)))
+            _ = try await paper.mirror.archive.neverUse(
+                parts.planner.judge.rules.neverKey(of: post), of: Self.id(0), now: paper.clock.now)
+        }
+        for _ in 0..<20 {
+            try await paper.wait(60)
+            try await parts.courier.deliverDue([.post])
+        }
+        #expect(bot.with { $0.published.count } == 1)
+        #expect(try await parts.store.action(.post, subject: sent.subject)?.state == .failed)
+        // It may still be seen, and is taken back then.
+        if why == "never" { #expect(try await parts.store.copies(of: Self.id(0)).map(\.id) == [sent.id]) }
+    }
+
+    /// What was changed just before a copy left, and could not be known, is followed all the same.
+    @Test func aCopyThatLeftBetweenAChangeAndItsNewsFollows() async throws {
+        let (paper, parts) = try await paper(posts: 2, shown: [0, 1])
+        let human = try #require(paper.human)
+        change(0, of: paper) { post in
+            post.post.text = "thought number zero, said better"
+            post.editedAt = paper.clock.now - 300
+        }
+        human.with { state in
+            state.failure = { operation, _ in operation == .readPost ? human.error(.unavailable, operation) : nil }
+        }
+        let ended = try await deliver(0, slot: 1, of: paper, parts)
+        #expect(ended.state == .done && ended.text == "thought number 0 of many")
+        human.with { $0.failure = { _, _ in nil } }
+        for _ in 0..<2 {
+            try await paper.wait(3_601)
+            _ = try await parts.originals.look()
+        }
+        #expect(paper.bot.with { $0.edited.map(\.draft.text) } == ["thought number zero, said better"])
+    }
+
+    /// A server that lets each look wait is not asked about forty posts in a row.
+    @Test func aLookThatGetsNoAnswerIsTheLastForNow() async throws {
+        let (paper, parts) = try await published(5)
+        let human = try #require(paper.human)
+        human.with { state in
+            state.failure = { operation, _ in operation == .readPost ? human.error(.transport, operation) : nil }
+            state.lookedUp = []
+        }
+        try await paper.wait(3_601)
+        _ = try await parts.originals.look()
+        #expect(human.with { $0.lookedUp.count } == 1)
+        human.with { $0.failure = { _, _ in nil } }
+        _ = try await parts.originals.look()
+        #expect(Set(human.with { $0.lookedUp }).count == 5)
+    }
+
     /// Whoever learned of the change first: it may be another action, or a worker that ended then.
     @Test func aChangeThatTheArchiveKnowsCountsForWhatWasPlannedBefore() async throws {
         let (paper, parts) = try await paper(posts: 3, shown: [0, 1, 2])

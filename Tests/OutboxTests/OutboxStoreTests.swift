@@ -38,6 +38,18 @@ import Testing
         #expect(claimed.payload == stored.payload)
     }
 
+    /// A pass that read its list before a person moved something finds it waiting for another time.
+    @Test func whatWasMovedMeanwhileIsNotTaken() async throws {
+        let outbox = try await OutboxFixture()
+        let (store, start) = (outbox.store, OutboxFixture.start)
+        let listed = try await store.propose(OutboxFixture.reply("a"), now: start).action
+        #expect(try await store.move(listed.id, to: start + 3_600, expires: start + 7_200, now: start))
+        let error = await #expect(throws: OutboxError.self) { _ = try await store.claim(listed, now: start) }
+        #expect(error?.code == .stateChanged)
+        let moved = try #require(try await store.action(.reply, subject: "a"))
+        #expect(moved.state == .planned && moved.due == start + 3_600)
+    }
+
     @Test func decidesAboutASubjectOnce() async throws {
         let outbox = try await OutboxFixture()
         let first = try await outbox.store.propose(OutboxFixture.reply("a", text: "first"), now: OutboxFixture.start)
