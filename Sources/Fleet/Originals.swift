@@ -27,6 +27,8 @@ actor Originals {
 
     /// How far apart the two answers are that make a post count as gone for good, in seconds.
     private static let secondAnswer: TimeInterval = 600
+    /// How long nobody asks about such posts after a call that got no answer, in seconds.
+    private static let doubtsRest: TimeInterval = 120
     /// How many posts are remembered that may be gone; what is beyond begins anew.
     private static let doubtsAtMost = 1_000
     /// How many copies are taken back in an hour before a person is asked: a human who deletes thousands of posts at
@@ -139,11 +141,13 @@ actor Originals {
         return true
     }
 
-    /// Asks about none of the posts that may be gone for a while: a server that keeps one call waiting may do so with
+    /// Asks about none of the posts that may be gone for a moment: a server that keeps one call waiting may do so with
     /// each, and what is due waits behind them.
+    ///
+    /// The one that was asked for last has its turn after the others.
     private func putOffDoubts() {
-        let now = clock.now
-        gone = gone.mapValues { _ in now }
+        let soon = clock.now - Self.secondAnswer + Self.doubtsRest
+        gone = gone.mapValues { max($0, soon) }
     }
 
     /// Forgets a post that is not for everybody any more, after its copies.
@@ -178,9 +182,11 @@ actor Originals {
         for id in originals {
             guard human.pause(at: clock.now) == nil, !Task.isShuttingDownGracefully else { break }
             // What the archive let go for its age has no address any more to ask for.
-            // A server that keeps one look waiting may do so with each.
-            if let post = try await archive.post(id), try await find(post) == .unasked { break }
+            let post = try await archive.post(id)
+            let finding = if let post { try await find(post) } else { Finding.kept }
             try await store.noteFollowed(id, now: clock.now)
+            // A server that keeps one look waiting may do so with each.
+            if finding == .unasked { break }
         }
         return clock.now + (isPriced ? Self.pricedInterval : Self.interval)
     }

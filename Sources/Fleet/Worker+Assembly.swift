@@ -227,17 +227,16 @@ final class Gates: @unchecked Sendable {
     func check() throws { try lock.withLock { known[.bot] }?.check() }
 }
 
-/// Unlearns people who do not want to be learned from, each once in the life of a worker.
+/// Unlearns people who do not want to be learned from, each once an hour at most.
 private final class Unlearning: Sendable {
     // Sendable because `known` is only touched under `lock`.
-    /// How long nobody asks again for what is learned from a person, in seconds: they may be allowed meanwhile.
-    private static let memory: TimeInterval = 3_600
-
     private let mirror: HumanMirror
     private let clock: any WallClock
     private let logger: Logger
     private let lock = NSLock()
     private nonisolated(unsafe) var known: [AccountID: Date] = [:]
+    /// How long nobody asks again for what is learned from a person, in seconds: they may be allowed meanwhile.
+    private static let memory: TimeInterval = 3_600
 
     init(mirror: HumanMirror, clock: any WallClock, logger: Logger) {
         (self.mirror, self.clock, self.logger) = (mirror, clock, logger)

@@ -437,6 +437,21 @@ import Testing
         #expect(paper.bot.with { $0.edited.map(\.draft.text) } == ["thought number zero, said better"])
     }
 
+    /// One post that the server cannot show keeps nobody from asking about the others.
+    @Test func onePostThatCannotBeShownHoldsUpNoOther() async throws {
+        let (paper, parts) = try await published(4)
+        let human = try #require(paper.human)
+        human.with { $0.unreadable = ["address-0"] }
+        human.with { $0.feeds[.ownPosts]?.removeAll { ["address-1", "address-2", "address-3"].contains($0.address) } }
+        for _ in 0..<6 {
+            try await paper.wait(660)
+            _ = try await parts.originals.look()
+            try await parts.originals.askAgain()
+        }
+        for number in 1...3 { #expect(try await !isArchived(number, in: paper)) }
+        #expect(try await isArchived(0, in: paper))
+    }
+
     /// A server that lets each look wait is not asked about forty posts in a row.
     @Test func aLookThatGetsNoAnswerIsTheLastForNow() async throws {
         let (paper, parts) = try await published(5)
