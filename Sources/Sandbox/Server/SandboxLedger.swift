@@ -103,6 +103,8 @@ package struct SandboxLedger: Sendable {
         package var notification: String?
         /// The id of the post that it answers.
         package var parent: String?
+        /// Whether somebody else than its author, the human and the bot wrote one of the posts above it.
+        package var isBelowOthers = false
     }
 
     /// An object that was refused alone; see ``SandboxRefusals``.

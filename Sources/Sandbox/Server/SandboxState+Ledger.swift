@@ -38,15 +38,19 @@ extension SandboxState {
 
     /// Who is told of a post besides whom it answers: on Bluesky the authors of up to four posts above it.
     private func ancestors(of post: SandboxPost, on network: NetworkName) -> [Int] {
-        guard network == .bluesky else { return [] }
+        network == .bluesky ? authors(above: post, within: 4) : []
+    }
+
+    /// Who else than human and bot wrote the posts above one, the nearest first.
+    func authors(above post: SandboxPost, within height: Int = .max) -> [Int] {
         var authors: [Int] = []
-        var above = post.replyTo.flatMap { posts[$0] }
-        for _ in 0..<4 {
-            guard let next = above else { break }
+        var (above, left) = (post.replyTo.flatMap { posts[$0] }, height)
+        while left > 0, let next = above {
             if ![SandboxPopulation.bot, SandboxPopulation.human].contains(next.author), !authors.contains(next.author) {
                 authors.append(next.author)
             }
             above = next.replyTo.flatMap { posts[$0] }
+            left -= 1
         }
         return authors
     }
@@ -142,7 +146,8 @@ extension SandboxState {
         (post.burden, post.notice, post.number) = (utterance.burden, utterance.notice, -spoken)
         post.replyTo = answeredPost(of: utterance, by: author)
         var mention = SandboxMention(kind: kind(of: utterance, by: author), thread: -spoken)
-        mention.deservesReply = mention.kind == .friend && utterance.burden == nil
+        let tellsOthers = authors(above: post).contains { $0 != author } && world.configuration.botNetwork == .bluesky
+        mention.deservesReply = mention.kind == .friend && utterance.burden == nil && !tellsOthers
         post.mention = mention
         insert(&post)
         note(mention, of: post)

@@ -122,7 +122,8 @@ extension SandboxState {
                 handle: people[post.author].handle, kind: mention.kind, date: post.createdAt,
                 deservesReply: mention.deservesReply, burden: post.burden, notice: post.notice,
                 notification: notifications[SandboxPopulation.bot]?.last { $0.post == post.id }.map { String($0.id) },
-                parent: post.replyTo.map { String($0) }))
+                parent: post.replyTo.map { String($0) },
+                isBelowOthers: authors(above: post).contains { $0 != post.author }))
     }
 
     /// Counts what the bot could favorite: open posts by others on its home since the run began.

@@ -42,6 +42,7 @@ extension Audit {
             isFromAhead(action.created) || mention.notice != .atOnce
                 || !hadTime(
                     for: .reply, from: mention.date + input.skew, to: mention.date + rules.mentionAge - input.skew)
+        case .othersThread: action.target?.author.network == .bluesky && mention.isBelowOthers
         case .denied: askedToStop(mention.handle, by: latest(action.updated))
         // Each text is for once; who was answered often has had all of them.
         case .noPastReply: answersToPerson(before: action, onDay: false) > 0
