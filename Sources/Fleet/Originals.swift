@@ -224,7 +224,7 @@ actor Originals {
         } catch let error as NetworkError {
             // Somebody deleted the copy, which is as well; what may pass is tried again with the next look.
             if error.code != .notFound {
-                if error.isPermanent, !error.stopsActor {
+                if error.dropsItem {
                     return try await takeBack([copy], for: Action.Reason.sourceEdited)
                 }
                 var metadata = await people.metadata(of: copy)

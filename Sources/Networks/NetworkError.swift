@@ -134,7 +134,12 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
         self.isAnonymous = isAnonymous
     }
 
-    /// Whether the same call can never succeed, so that its item is to be dropped.
+    /// Whether the item is to be dropped that the call was about: it can never succeed, whoever makes it.
+    ///
+    /// Credentials that are refused tell nothing of the item.
+    package var dropsItem: Bool { isPermanent && !stopsActor }
+
+    /// Whether the same call can never succeed; with other credentials it may, see ``stopsActor``.
     package var isPermanent: Bool {
         let passing: Set<Code> = [
             .rateLimited, .conflict, .unavailable, .transport, .malformedResponse, .redirected, .creditsDepleted,

@@ -153,9 +153,7 @@ package struct MentionDecider: Sendable {
         }
         do {
             reply.thread = try await thread(of: mention) ?? reply.thread
-        } catch let error as NetworkError
-            where (!error.isPermanent || error.stopsActor) && tries < Self.threadTries
-        {
+        } catch let error as NetworkError where !error.dropsItem && tries < Self.threadTries {
             return .postponed(
                 Postponed(address: mention.address, reason: "\(error)", until: error.retryAfter))
         } catch is NetworkError {

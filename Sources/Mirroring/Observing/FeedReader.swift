@@ -661,8 +661,7 @@ package actor FeedReader {
             return try await handle([post], item.attempts).first.map { again(item, $0) }
         } catch let error as NetworkError {
             tried.reason = "\(error)"
-            // Credentials that are refused tell nothing of the item.
-            guard !error.isPermanent || error.stopsActor else {
+            guard !error.dropsItem else {
                 tried.state = item.state == .unreadable ? .unreadable : .givenUp
                 return tried
             }

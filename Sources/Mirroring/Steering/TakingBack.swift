@@ -104,7 +104,7 @@ package struct TakingBack: Sendable {
         } catch let error as NetworkError {
             onStep(.answered)
             stored = try await store(error, of: action)
-            if error.stopsActor || !error.isPermanent { round.obstacle = error }
+            if !error.dropsItem { round.obstacle = error }
         } catch let error as UndoObstacle {
             stored = try await store.undoFailed(action.id, error.description, next: nil, now: clock.now)
         }
@@ -129,9 +129,8 @@ package struct TakingBack: Sendable {
     /// Stores why an action is still there: for now, or for good.
     private func store(_ error: NetworkError, of action: Action) async throws -> Action? {
         let now = clock.now
-        let isPassing = error.stopsActor || !error.isPermanent
         let asked = action.undo?.asked ?? now
-        guard isPassing, now.timeIntervalSince(asked) < Self.patience else {
+        guard !error.dropsItem, now.timeIntervalSince(asked) < Self.patience else {
             return try await store.undoFailed(action.id, error.description, next: nil, now: now)
         }
         let cause = error.retryCause

@@ -120,7 +120,7 @@ package struct MastodonLogin: Sendable {
     /// Whether an error means that the server does not tell, and not that the token is bad or the server out of order.
     private static func saysNothing(_ error: NetworkError) -> Bool {
         if error.code == .malformedResponse || error.code == .missingScope { return true }
-        return error.isPermanent && !error.stopsActor
+        return error.dropsItem
     }
 
     private func tokens(_ form: [(name: String, value: String)]) async throws -> MastodonTokens {
