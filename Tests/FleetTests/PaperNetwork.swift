@@ -70,6 +70,18 @@ final class PaperNetwork: SocialNetwork, @unchecked Sendable {
 
     var looks: [Look] { with { $0.looks } }
 
+    /// Answers every call of one kind with an error, and no other; nil for none.
+    func fail(
+        _ failing: NetworkError.Operation?, _ code: NetworkError.Code = .unavailable,
+        outcome: NetworkError.Outcome = .notSent
+    ) {
+        with { state in
+            state.failure = { [unowned self] operation, _ in
+                operation == failing ? error(code, operation, outcome: outcome) : nil
+            }
+        }
+    }
+
     /// Adds posts at the newest end of a feed.
     func add(_ posts: [ObservedPost], to feed: Feed) { with { $0.feeds[feed, default: []] += posts } }
 

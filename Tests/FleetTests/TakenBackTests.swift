@@ -66,9 +66,7 @@ import Testing
         let (paper, parts) = try await paper(posts: 6, shown: Set(1..<6))
         _ = try await deliver(0, slot: 1, of: paper, parts)
         let human = try #require(paper.human)
-        human.with { state in
-            state.failure = { operation, _ in operation == .verifyAccount ? human.error(.unavailable, operation) : nil }
-        }
+        human.fail(.verifyAccount, .unavailable)
         for _ in 0..<6 {
             try await paper.wait(660)
             try await parts.courier.deliverDue([.post])
@@ -83,9 +81,7 @@ import Testing
         let (paper, parts) = try await paper(posts: 6, shown: Set(1..<6))
         _ = try await deliver(0, slot: 1, of: paper, parts)
         let human = try #require(paper.human)
-        human.with { state in
-            state.failure = { operation, _ in operation == .verifyAccount ? human.error(.unavailable, operation) : nil }
-        }
+        human.fail(.verifyAccount, .unavailable)
         try await paper.wait(660)
         let ended = try await deliver(0, slot: 2, of: paper, parts)
         #expect(ended.wording?.source != Self.id(0))
@@ -100,15 +96,13 @@ import Testing
         human.with { $0.feeds[.ownPosts] = [] }
         _ = try await parts.originals.look()
         for silent in [NetworkError.Operation.readPost, .verifyAccount] {
-            human.with { state in
-                state.failure = { operation, _ in operation == silent ? human.error(.transport, operation) : nil }
-                state.lookedUp = []
-            }
+            human.fail(silent, .transport)
+            human.with { $0.lookedUp = [] }
             try await paper.wait(660)
             for _ in 0..<3 { try await parts.originals.askAgain() }
             #expect(human.with { $0.lookedUp.count } == 1)
         }
-        human.with { $0.failure = { _, _ in nil } }
+        human.fail(nil)
         try await paper.wait(660)
         try await parts.originals.askAgain()
         #expect(try await paper.mirror.archive.count() == 1)
@@ -355,14 +349,14 @@ import Testing
     func aRefusedChangeIsTakenBackOrTriedAgain(code: NetworkError.Code, reason: String?) async throws {
         let (paper, parts) = try await published(1)
         let bot = paper.bot
-        bot.with { $0.failure = { call, _ in call == .edit ? bot.error(code, call, outcome: .refused) : nil } }
+        bot.fail(.edit, code, outcome: .refused)
         change(0, of: paper) { post in
             post.post.text = "thought number zero, said better"
             post.editedAt = paper.clock.now - 1
         }
         _ = try await parts.originals.look()
         #expect(try await slots(of: paper).map { $0.undo?.reason } == [reason])
-        bot.with { $0.failure = { _, _ in nil } }
+        bot.fail(nil)
         try await paper.wait(3_601)
         _ = try await parts.originals.look()
         #expect(bot.with { $0.edited.count } == (reason == nil ? 1 : 0))
@@ -395,10 +389,10 @@ import Testing
     @Test(arguments: ["deleted", "never"]) func whatIsNoLongerWantedIsNotSentAgain(why: String) async throws {
         let (paper, parts) = try await paper(posts: 2, shown: [0, 1])
         let bot = paper.bot
-        bot.with { $0.failure = { call, _ in call == .publish ? bot.error(.transport, call, outcome: .unknown) : nil } }
+        bot.fail(.publish, .transport, outcome: .unknown)
         let sent = try await deliver(0, slot: 1, of: paper, parts)
         #expect(sent.state == .sending)
-        bot.with { $0.failure = { _, _ in nil } }
+        bot.fail(nil)
         if why == "deleted" {
             paper.human?.with { $0.feeds[.ownPosts]?.removeAll { $0.address == "address-0" } }
         } else {
@@ -424,12 +418,10 @@ import Testing
             post.post.text = "thought number zero, said better"
             post.editedAt = paper.clock.now - 300
         }
-        human.with { state in
-            state.failure = { operation, _ in operation == .readPost ? human.error(.unavailable, operation) : nil }
-        }
+        human.fail(.readPost, .unavailable)
         let ended = try await deliver(0, slot: 1, of: paper, parts)
         #expect(ended.state == .done && ended.text == "thought number 0 of many")
-        human.with { $0.failure = { _, _ in nil } }
+        human.fail(nil)
         for _ in 0..<2 {
             try await paper.wait(3_601)
             _ = try await parts.originals.look()
@@ -456,14 +448,12 @@ import Testing
     @Test func aLookThatGetsNoAnswerIsTheLastForNow() async throws {
         let (paper, parts) = try await published(5)
         let human = try #require(paper.human)
-        human.with { state in
-            state.failure = { operation, _ in operation == .readPost ? human.error(.transport, operation) : nil }
-            state.lookedUp = []
-        }
+        human.fail(.readPost, .transport)
+        human.with { $0.lookedUp = [] }
         try await paper.wait(3_601)
         _ = try await parts.originals.look()
         #expect(human.with { $0.lookedUp.count } == 1)
-        human.with { $0.failure = { _, _ in nil } }
+        human.fail(nil)
         _ = try await parts.originals.look()
         #expect(Set(human.with { $0.lookedUp }).count == 5)
     }
