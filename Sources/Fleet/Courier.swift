@@ -58,10 +58,9 @@ package actor Courier {
     /// - Throws: As ``deliverDue(_:heard:)``.
     func deliverDecided(_ kind: ActionKind, heard: Date? = .distantFuture) async throws {
         let now = clock.now
-        let waiting = decided.filter { $0.kind == kind && !$0.mayLeave(heard: heard, at: now) }
-        let due = decided.filter { $0.kind == kind && $0.due <= now && $0.mayLeave(heard: heard, at: now) }
-        decided.removeAll { $0.kind == kind }
-        decided += waiting
+        func mayLeave(_ action: Action) -> Bool { action.kind == kind && action.mayLeave(heard: heard, at: now) }
+        let due = decided.filter { mayLeave($0) && $0.due <= now }
+        decided.removeAll(where: mayLeave)
         guard !due.isEmpty else { return }
         try await passing {
             guard try await bot.isOpen() else { return }
