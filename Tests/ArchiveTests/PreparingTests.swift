@@ -9,10 +9,8 @@ import Testing
 @Suite struct PreparingTests {
     /// The schedule's rows as the posts give them.
     private func times(_ test: TestArchive, in zone: TimeZone) async throws -> [LocalTime] {
-        try await test.archive.standalonePosts().filter(\.isTimeTrusted).map { post in
-            let time = LocalTime(post.createdAt, in: zone)
-            return LocalTime(day: time.day, minute: time.minute)
-        }.sorted()
+        try await test.archive.standalonePosts().filter(\.isTimeTrusted).map { LocalTime($0.createdAt, in: zone) }
+            .sorted()
     }
 
     @Test func packedDaysFollowEveryChange() async throws {
