@@ -216,7 +216,7 @@ let package = Package(
         // Real servers and loopback sockets for the tests.
         .target(
             name: "TestSupport",
-            dependencies: ["Blocking"],
+            dependencies: ["Blocking", "Storage"],
             path: "Tests/TestSupport",
             swiftSettings: settings
         ),

@@ -16,8 +16,7 @@ struct TestArchive {
 
     init(mirror: String = "default") async throws {
         folder = try TemporaryDirectory()
-        storage = try await Storage.open(.sqlite(path: folder.path("archive.sqlite")))
-        try await Migrations.apply(to: storage)
+        storage = try await MigratedDatabase.openCopy(at: folder.path("archive.sqlite"))
         archive = Archive(storage: storage, mirror: mirror)
         people = People(storage: storage, mirror: mirror)
     }

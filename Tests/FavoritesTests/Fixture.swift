@@ -42,11 +42,10 @@ final class Fixture: Sendable {
         folder = try TemporaryDirectory()
         mirror = kind == .redisCluster ? Self.mirror(of: master) : "test-" + UUID().uuidString.lowercased()
         if kind.usesPostgres {
-            storage = try await Storage.open(.postgres(url: PostgresServer.shared().makeDatabase()))
+            storage = try await Storage.open(.postgres(url: MigratedDatabase.onPostgres()))
         } else {
-            storage = try await Storage.open(.sqlite(path: folder.path("favorites.sqlite")))
+            storage = try await MigratedDatabase.openCopy(at: folder.path("favorites.sqlite"))
         }
-        _ = try await Migrations.apply(to: storage)
         if kind.usesRedis {
             let shared =
                 kind == .redisCluster ? try await RedisCluster.shared().url : try await RedisServer.shared().url

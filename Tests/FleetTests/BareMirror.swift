@@ -25,11 +25,9 @@ struct BareMirror {
         folder = try TemporaryDirectory()
         var all = ["MIRROR": "test", "MIRROR_BOT_HOME": folder.path].merging(variables) { $1 }
         if engine == .postgres {
-            let url = try await PostgresServer.shared().makeDatabase()
-            let storage = try await Storage.open(.postgres(url: url))
-            _ = try await Migrations.apply(to: storage)
-            await storage.close()
-            all["DATABASE_URL"] = url
+            all["DATABASE_URL"] = try await MigratedDatabase.onPostgres()
+        } else {
+            try await MigratedDatabase.copy(to: folder.path("mirror-bot.sqlite"))
         }
         self.variables = all
     }

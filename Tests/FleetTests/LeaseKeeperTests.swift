@@ -18,8 +18,7 @@ import Testing
 
         init() async throws {
             folder = try TemporaryDirectory()
-            storage = try await Storage.open(.sqlite(path: folder.path("test.sqlite")))
-            try await Migrations.apply(to: storage)
+            storage = try await MigratedDatabase.openCopy(at: folder.path("test.sqlite"))
             table = LeaseTable(storage: storage, mirror: "m")
             keeper = LeaseKeeper(
                 table: table, clock: SystemClock(), timing: LeaseTiming(patience: .milliseconds(60)),

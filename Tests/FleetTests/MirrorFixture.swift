@@ -88,20 +88,23 @@ struct MirrorFixture: Sendable {
         if networks.human == .x {
             all.merge(sandbox.settings(of: .bot, on: .x).filter { $0.key.hasPrefix("X_") }) { $1 }
         }
-        if engine == .postgres {
-            all["DATABASE_URL"] = try await PostgresServer.shared().makeDatabase() + PostgresServer.patience
+        // What is learned into a store that the test names is in no copy.
+        let isCopied =
+            isTrained && (engine == .sqlite || variables["DATABASE_URL"] == nil && variables["REDIS_URL"] == nil)
+        if let url = variables["DATABASE_URL"] {
+            try await Storage.open(.postgres(url: url)).closing { _ = try await Migrations.apply(to: $0) }
+        } else if engine == .postgres {
+            let url = try await (isCopied ? TrainedDatabase.onPostgres(networks.human) : MigratedDatabase.onPostgres())
+            all["DATABASE_URL"] = url + PostgresServer.patience
+        } else if isCopied {
+            try await TrainedDatabase.copy(into: folder, on: networks.human)
+        } else {
+            try await MigratedDatabase.copy(to: folder.path("mirror-bot.sqlite"))
         }
         all.merge(variables) { $1 }
         self.variables = all
-        if engine == .postgres {
-            let storage = try await Storage.open(.postgres(url: all["DATABASE_URL"] ?? ""))
-            _ = try await Migrations.apply(to: storage)
-            await storage.close()
-        } else if isTrained, networks.human == .mastodon {
-            try await TrainedDatabase.copy(into: folder)
-        }
         mirror = try await HumanMirror.open(try Self.configuration(all), clock: clock, logger: Self.logger(log))
-        if isTrained, engine == .postgres || networks.human != .mastodon {
+        if isTrained, !isCopied {
             try await TrainedDatabase.train(mirror, on: networks.human)
         }
     }

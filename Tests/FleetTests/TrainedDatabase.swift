@@ -4,24 +4,60 @@ import Posts
 import Sandbox
 import TestSupport
 
-/// A database of a mirror that knows the human's past, made once and copied for each test.
+/// Databases of a mirror that knows the human's past, made once for each network and copied for each test.
 enum TrainedDatabase {
-    private static let original = Task {
-        let folder = try TemporaryDirectory()
-        let mirror = try await HumanMirror.open(
-            try MirrorFixture.configuration([
-                "MIRROR": MirrorFixture.mirror, "MIRROR_BOT_HOME": folder.path,
-            ]))
-        try await train(mirror)
-        await mirror.close()
-        return folder
-    }
+    private static let originals = Originals()
 
-    static func copy(into folder: TemporaryDirectory) async throws {
-        let source = try await original.value
+    /// Makes an SQLite database of a trained mirror in a folder.
+    static func copy(into folder: TemporaryDirectory, on network: NetworkName) async throws {
+        let source = try await originals.folder(network)
         // The newest changes may still be in the files beside it.
         for name in try FileManager.default.contentsOfDirectory(atPath: source.path) {
             try FileManager.default.copyItem(atPath: source.path(name), toPath: folder.path(name))
+        }
+    }
+
+    /// Makes such a database on the Postgres server that all tests share, and returns its URL.
+    static func onPostgres(_ network: NetworkName) async throws -> String {
+        try await PostgresServer.shared().makeDatabase(from: try await originals.url(network))
+    }
+
+    /// What is copied.
+    private actor Originals {
+        private var folders: [NetworkName: Task<TemporaryDirectory, any Error>] = [:]
+        private var urls: [NetworkName: Task<String, any Error>] = [:]
+
+        func folder(_ network: NetworkName) async throws -> TemporaryDirectory {
+            let task =
+                folders[network]
+                ?? Task {
+                    let folder = try TemporaryDirectory()
+                    try await MigratedDatabase.copy(to: folder.path("mirror-bot.sqlite"))
+                    try await Self.make(["MIRROR_BOT_HOME": folder.path], on: network)
+                    return folder
+                }
+            folders[network] = task
+            return try await task.value
+        }
+
+        func url(_ network: NetworkName) async throws -> String {
+            let task =
+                urls[network]
+                ?? Task {
+                    let folder = try TemporaryDirectory()
+                    let url = try await MigratedDatabase.onPostgres()
+                    try await Self.make(["MIRROR_BOT_HOME": folder.path, "DATABASE_URL": url], on: network)
+                    return url
+                }
+            urls[network] = task
+            return try await task.value
+        }
+
+        private static func make(_ variables: [String: String], on network: NetworkName) async throws {
+            let mirror = try await HumanMirror.open(
+                try MirrorFixture.configuration(variables.merging(["MIRROR": MirrorFixture.mirror]) { $1 }))
+            try await train(mirror, on: network)
+            await mirror.close()
         }
     }
 

@@ -25,11 +25,9 @@ struct OutboxFixture {
     init(_ engine: Engine = .sqlite) async throws {
         folder = try TemporaryDirectory()
         switch engine {
-        case .sqlite: storage = try await Storage.open(.sqlite(path: folder.path("test.sqlite")))
-        case .postgres:
-            storage = try await Storage.open(.postgres(url: try await PostgresServer.shared().makeDatabase()))
+        case .sqlite: storage = try await MigratedDatabase.openCopy(at: folder.path("test.sqlite"))
+        case .postgres: storage = try await Storage.open(.postgres(url: try await MigratedDatabase.onPostgres()))
         }
-        _ = try await Migrations.apply(to: storage)
         leases = LeaseTable(storage: storage, mirror: "m")
         guard let lease = try await leases.take(owner: "first", after: nil, now: 0) else {
             throw TestSupportError("the lease of a new database was taken")

@@ -92,10 +92,15 @@ package final class PostgresServer: Sendable {
     /// a worker gives a connection up, for what takes milliseconds.
     package static let patience = "?connect_timeout=120"
 
-    /// Makes an empty database with a fresh name and returns its TCP URL.
-    package func makeDatabase() async throws -> String {
+    /// Makes a database with a fresh name.
+    ///
+    /// - Parameter template: The URL of a database of this server that is copied and that nobody is connected to; nil makes
+    ///   an empty one.
+    /// - Returns: Its TCP URL.
+    /// - Throws: ``TestSupportError`` with the server's message.
+    package func makeDatabase(from template: String? = nil) async throws -> String {
         let name = "t" + UUID().uuidString.lowercased().replacingOccurrences(of: "-", with: "")
-        try await run("CREATE DATABASE \(name)")
+        try await run("CREATE DATABASE \(name)" + (template.map { " TEMPLATE \(Self.name($0))" } ?? ""))
         return url(database: name)
     }
 
