@@ -119,7 +119,7 @@ package actor Courier {
         for action in try await store.continueThreads(now: clock.now, grace: planner.grace) { await log(action) }
         guard try await bot.isOpen() else { return }
         for action in try await delivery.reconcile(now: { [clock] in clock.now }, allows: isAllowed) {
-            await log(action)
+            try await note(action)
         }
         _ = try await takingBack?.carryOut()
         try bot.check()
@@ -146,7 +146,7 @@ package actor Courier {
                     await log(held)
                     continue
                 }
-                await log(try await delivery.deliver(action, now: { [clock] in clock.now }, prepare: prepare))
+                try await note(try await delivery.deliver(action, now: { [clock] in clock.now }, prepare: prepare))
             } catch let error as OutboxError where error.code == .stateChanged {
                 // Somebody else settled it; nothing was sent from here.
                 let metadata = await people.metadata(of: action)
@@ -197,10 +197,17 @@ package actor Courier {
 
     private func prepareReply(_ action: Action) async throws -> Preparation {
         if let reason = try await reasonAgainstText(of: action) { return .skip(reason: reason) }
-        if let author = action.target?.author {
+        return .ready(action)
+    }
+
+    /// Remembers when a person was answered, and logs what became of an action.
+    private func note(_ action: Action) async throws {
+        if action.kind == .reply, action.state == .done, let author = action.target?.author,
+            try await people.stance(of: author) != .deny
+        {
             try await people.recordContact(author, at: clock.now)
         }
-        return .ready(action)
+        await log(action)
     }
 
     /// The post with its own text, or with another where the human has taken that back.

@@ -202,7 +202,9 @@ package struct HumanMirror: Sendable {
 
     /// The outbox for reading, or with a lease for changing.
     package func outbox(lease: Lease?) -> OutboxStore {
-        OutboxStore(storage: storage, mirror: configuration.mirror, lease: lease)
+        OutboxStore(storage: storage, mirror: configuration.mirror, lease: lease) { [mirror = configuration.mirror] in
+            try People.stances(of: [$0], in: mirror, on: $1)[$0] == .deny
+        }
     }
 
     /// The classifier with its dictionary and counts.

@@ -302,6 +302,8 @@ extension Action {
         package static let tooManyLate = "too-many-late"
         /// Nobody decided about the suggestion in time.
         package static let undecided = "undecided"
+        /// Whom it is for is to be left alone.
+        package static let denied = "denied"
         /// A person does not want it.
         package static let byPerson = "by-person"
         /// A person had its day drawn anew.

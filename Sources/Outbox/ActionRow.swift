@@ -218,6 +218,8 @@ package struct OutboxError: Error, CustomStringConvertible, Sendable {
         case unfitting
         /// The mirror pauses: nothing is sent, and nothing was changed.
         case paused
+        /// Whom the action is for is to be left alone: nothing is sent, and nothing was changed.
+        case denied
     }
 
     package let code: Code
@@ -228,6 +230,10 @@ package struct OutboxError: Error, CustomStringConvertible, Sendable {
 
     static let paused = OutboxError(
         code: .paused, description: "could not send an action: the mirror pauses; mirror-bot resume ends that")
+
+    static func denied(_ id: String) -> OutboxError {
+        OutboxError(code: .denied, description: "could not send action \(id): its person is to be left alone")
+    }
 
     static func stateChanged(_ id: String, to state: ActionState) -> OutboxError {
         OutboxError(

@@ -102,11 +102,13 @@ extension Delivery {
             if let later = timeOfAnotherLook(for: action, at: time) {
                 return try await finish(action, wait(of: action, until: later, action.reason, at: time))
             }
-            guard try await mayResend(action, at: time), try await allows(action) else {
-                return try await finish(
-                    action, giveUp(action, "no answer came, and the network does not show it", at: time))
+            if try await mayResend(action, at: time), try await allows(action),
+                let resent = try await resend(action, now: now)
+            {
+                return resent
             }
-            return try await resend(action, now: now)
+            return try await finish(
+                action, giveUp(action, "no answer came, and the network does not show it", at: time))
         }
     }
 
@@ -141,16 +143,22 @@ extension Delivery {
 
     // MARK: Sending again
 
-    private func resend(_ action: Action, now: @escaping @Sendable () -> Date) async throws -> Action {
+    /// Sends with the same key; nil if the person has been denied by now.
+    private func resend(_ action: Action, now: @escaping @Sendable () -> Date) async throws -> Action? {
         let withdraw: DeliveryMemory.Change = { [store] in
             let time = now()
             return try await store.awaitLookUp(action, at: time, reason: action.reason, now: time)
         }
-        let resent = try await departing(action.id, orElse: withdraw) { [store, lookUpWait] in
-            let time = now()
-            return try await store.resend(action, lookUp: time + lookUpWait, now: time)
-        } then: {
-            onStep(.resendStored)
+        let resent: Action
+        do {
+            resent = try await departing(action.id, orElse: withdraw) { [store, lookUpWait] in
+                let time = now()
+                return try await store.resend(action, lookUp: time + lookUpWait, now: time)
+            } then: {
+                onStep(.resendStored)
+            }
+        } catch let error as OutboxError where error.code == .denied {
+            return nil
         }
         memory.leavesAgain(resent.id, at: now())
         return try await send(resent, now: now)

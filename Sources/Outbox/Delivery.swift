@@ -97,8 +97,12 @@ package struct Delivery: Sendable {
             guard now() <= whole.expires else {
                 return try await store.end(claimed, as: .expired, reason: Action.Reason.tooLate, now: now())
             }
-            let sending = try await beginSending(whole, claimed: claimed, now: now)
-            return try await send(sending, now: now)
+            do {
+                let sending = try await beginSending(whole, claimed: claimed, now: now)
+                return try await send(sending, now: now)
+            } catch let error as OutboxError where error.code == .denied {
+                return try await store.end(claimed, as: .skipped, reason: Action.Reason.denied, now: now())
+            }
         }
     }
 

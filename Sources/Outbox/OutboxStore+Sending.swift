@@ -29,7 +29,7 @@ extension OutboxStore {
     ) async throws -> Action {
         let wording = action.wording
         return try await change(
-            action, from: [.claimed], to: .sending, unlessPaused: true, now: now,
+            action, from: [.claimed], to: .sending, isLeaving: true, now: now,
             """
             text = \(wording?.text), language = \(wording?.language), visibility = \(wording?.visibility.rawValue),
             source_network = \(wording?.source.network.rawValue), source_post_id = \(wording?.source.value),
@@ -52,7 +52,7 @@ extension OutboxStore {
     /// be taken back is not sent again.
     package func resend(_ action: Action, lookUp: Date, now: Date) async throws -> Action {
         try await change(
-            action, from: [.sending], to: .sending, unlessPaused: true, unlessUnwanted: true, now: now,
+            action, from: [.sending], to: .sending, isLeaving: true, unlessUnwanted: true, now: now,
             """
             next_attempt_ms = \(lookUp.milliseconds), attempts = \(action.attempts + 1), sends = \(action.sends + 1)
             """)
@@ -158,7 +158,7 @@ extension OutboxStore {
 
     private func change(
         _ action: Action, from states: [ActionState], orUnsettled: Bool = false, to state: ActionState,
-        unlessPaused: Bool = false, unlessPinned: Bool = false, unlessUnwanted: Bool = false, unlessMoved: Bool = false,
+        isLeaving: Bool = false, unlessPinned: Bool = false, unlessUnwanted: Bool = false, unlessMoved: Bool = false,
         now: Date,
         _ assignments: SQL? = nil
     ) async throws -> Action {
@@ -173,7 +173,7 @@ extension OutboxStore {
         var changes: SQL = "state = \(end), updated_ms = \(now.milliseconds)"
         if let assignments { changes = "\(changes), \(assignments)" }
         return try await write { [changes, allowed] connection in
-            if unlessPaused { try requireNoPause(at: now, on: connection) }
+            if isLeaving { try requireNoObjection(to: action, at: now, on: connection) }
             let before = action.kind == .post ? try self.action(action.id, on: connection) : nil
             let updated = try connection.execute(
                 "UPDATE actions SET \(changes) WHERE mirror = \(mirror) AND id = \(action.id) AND \(allowed)")
@@ -187,14 +187,16 @@ extension OutboxStore {
 }
 
 extension OutboxStore {
-    /// Fails while the mirror pauses, so that from the moment in which a person has paused it no request leaves.
-    private func requireNoPause(at now: Date, on connection: any StorageConnection) throws {
+    /// Fails while the mirror pauses, or if the person is to be left alone: from the moment in which that was said no
+    /// request leaves, however long it was prepared.
+    private func requireNoObjection(to action: Action, at now: Date, on connection: any StorageConnection) throws {
         let pauses = try connection.query(
             """
             SELECT 1 AS found FROM mirrors WHERE mirror = \(mirror) AND paused_ms IS NOT NULL
                 AND (paused_until_ms IS NULL OR paused_until_ms > \(now.milliseconds))
             """)
         guard pauses.isEmpty else { throw OutboxError.paused }
+        if let person = action.target?.author, try isDenied(person, connection) { throw OutboxError.denied(action.id) }
     }
 }
 

@@ -12,11 +12,22 @@ package struct OutboxStore: Sendable {
     let mirror: String
     /// Nil only for a dry run on a scratch store, where nobody else writes.
     let lease: Lease?
+    /// Whether a person is to be left alone, asked in the transaction that lets a request to them leave.
+    let isDenied: @Sendable (AccountID, any StorageConnection) throws -> Bool
 
-    package init(storage: any StorageEngine, mirror: String, lease: Lease?) {
+    /// - Parameters:
+    ///   - storage: The database, with its tables.
+    ///   - mirror: Whose actions.
+    ///   - lease: What says that this worker may change them; nil for reading.
+    ///   - isDenied: Whether a person is to be left alone, by what the connection's transaction sees.
+    package init(
+        storage: any StorageEngine, mirror: String, lease: Lease?,
+        isDenied: @escaping @Sendable (AccountID, any StorageConnection) throws -> Bool = { _, _ in false }
+    ) {
         self.storage = storage
         self.mirror = mirror
         self.lease = lease
+        self.isDenied = isDenied
     }
 
     // In SQLite a plus before a column, or an expression instead of it, keeps an index away that only serves the order.

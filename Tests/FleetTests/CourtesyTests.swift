@@ -48,6 +48,32 @@ import Testing
         #expect(ledger.summary.replies > 0)
     }
 
+    /// One who was denied, one who is linked to them, one who was forgotten and one whom nothing is said of.
+    @Test(arguments: Engine.allCases) func whoIsDeniedIsAskedForAsTheRequestLeaves(_ engine: Engine) async throws {
+        let mirror = try await BareMirror(engine, variables: ["TIME_ZONE": "UTC"]).open()
+        let (store, now) = (mirror.outbox(lease: nil), BareMirror.now)
+        let people = ["denied", "linked", "gone", "other"].map {
+            AccountID(network: .mastodon, value: "\($0)@home.example")
+        }
+        try await mirror.people.link(people[0], people[1])
+        var claimed: [Action] = []
+        for person in people {
+            let target = Action.Target(post: "https://home.example/\(person.value)", author: person, address: "1")
+            let decided = try await store.propose(
+                Intent(.favorite(target), due: now, expires: now + 900), now: now)
+            claimed.append(try await store.claim(decided.action, now: now))
+        }
+        try await mirror.people.set(.deny, for: people[0], at: now)
+        _ = try await mirror.people.forget([people[2]], now: now)
+        for action in claimed.dropLast() {
+            let error = await #expect(throws: OutboxError.self) {
+                try await store.beginSending(action, lookUp: now + 60, now: now)
+            }
+            #expect(error?.code == .denied)
+        }
+        #expect(try await store.beginSending(claimed[3], lookUp: now + 60, now: now).state == .sending)
+    }
+
     @Test func remembersWhoSaidStop() async throws {
         let fixture = try await MirrorFixture.start(from: 8.5)
         let kent = Sample.person("kent")

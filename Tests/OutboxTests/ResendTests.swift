@@ -50,6 +50,33 @@ import Testing
         #expect(Set(await network.sent.map(\.sending)) == [Self.now])
     }
 
+    /// Between the look at a person and the request there may be a slow network.
+    @Test func nothingLeavesToWhoIsDeniedWhileItIsPrepared() async throws {
+        let outbox = try await OutboxFixture()
+        let store = OutboxStore(storage: outbox.storage, mirror: "m", lease: outbox.lease) { person, connection in
+            let denied: SQL = "SELECT 1 AS found FROM people WHERE account_id = \(person.value) AND stance = 'deny'"
+            return try !connection.query(denied).isEmpty
+        }
+        let network = ScriptedDeliverer(outcomes: [.unknown(reason: "timeout")])
+        let delivery = Delivery(store: store, deliverer: network)
+        let lost = try await outbox.deliver("a", by: delivery)
+        #expect(lost.state == .sending)
+        let other = try await store.propose(OutboxFixture.reply("b"), now: Self.now).action
+        let ended = try await delivery.deliver(other, now: { Self.now }) { action in
+            try await outbox.storage.execute(
+                """
+                INSERT INTO people (mirror, network, account_id, stance)
+                VALUES ('m', 'mastodon', 'mika@example.com', 'deny')
+                """)
+            return .ready(action)
+        }
+        #expect(ended.state == .skipped && ended.reason == "denied" && ended.sends == 0)
+        // What may have been sent before is looked for, and not sent again.
+        let settled = try await delivery.reconcile(at: Self.now + 91)
+        #expect(settled.map(\.reason) == ["unconfirmed"] && settled.map(\.sends) == [1])
+        #expect(await network.sent.map(\.subject) == ["a"])
+    }
+
     /// The refusal is about the second request only.
     @Test func aRefusedResendLeavesTheFirstRequestUnconfirmed() async throws {
         let outbox = try await OutboxFixture()
