@@ -34,12 +34,18 @@ import Testing
         #expect(conversation == "https://home.example/users/ann/statuses/1")
     }
 
-    @Test func repliesOfMastodonAreDirect() async throws {
+    /// One that names somebody else, or nobody, is not for the bot.
+    @Test func repliesOfMastodonAreDirectAndNameTheBot() async throws {
         let loopback = try Loopback { request in
             guard request.path == "/api/v1/statuses/9/context" else { return nil }
+            func reply(_ id: String, to parent: String, naming names: String...) -> String {
+                let mentions = names.map { #"{"id":"\#($0)","acct":"a\#($0)@away.example"}"# }
+                return Wire.status(id, ["in_reply_to_id": "\"\(parent)\"", "mentions": Wire.list(mentions)])
+            }
+            let bot = "1"
             let descendants = [
-                Wire.status("10", ["in_reply_to_id": "\"9\""]), Wire.status("11", ["in_reply_to_id": "\"10\""]), "7",
-                Wire.status("12", ["in_reply_to_id": "\"9\""]),
+                reply("10", to: "9", naming: bot), reply("11", to: "10", naming: bot), "7",
+                reply("12", to: "9", naming: "31", bot), reply("13", to: "9", naming: "31"), reply("14", to: "9"),
             ]
             return .json(#"{"ancestors":[\#(Wire.status("1"))],"descendants":\#(Wire.list(descendants))}"#)
         }

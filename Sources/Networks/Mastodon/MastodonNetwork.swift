@@ -113,8 +113,12 @@ package struct MastodonNetwork: SocialNetwork {
 
     package func replies(to address: String) async throws -> [ObservedPost] {
         let context = try await context(of: address, maximumBytes: Self.maximumReplies)
-        let translator = try await translator()
-        return (context?.descendants ?? []).filter { $0.inReplyToID == address }.compactMap { translator.post($0) }
+        let own = try await ownAccount()
+        // Who answers a post and takes its author's name out speaks to the others below it.
+        let addressed = (context?.descendants ?? []).filter { reply in
+            reply.inReplyToID == address && reply.mentions.contains { $0.id == own.id }
+        }
+        return addressed.compactMap { translator(own.id, own.domain).post($0) }
     }
 
     /// What stands around a post; nil when it is gone.
