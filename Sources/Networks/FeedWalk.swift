@@ -6,7 +6,8 @@ import Posts
 /// a newer cursor it goes toward the present, so that nothing is missed where
 /// more than one page arrived. Items that a server repeats come once. A server
 /// that answers every page with the same items cannot keep it going. Where a
-/// page is too large an answer, smaller ones are asked for, down to single items.
+/// page is too large an answer, smaller ones are asked for, down to single items;
+/// a careful walk does so for every page that breaks the server or its answer.
 ///
 /// After an error the same page may be asked for again with ``next()``.
 package struct FeedWalk: Sendable {
@@ -19,6 +20,7 @@ package struct FeedWalk: Sendable {
     private let feed: Feed
     private var position: FeedPosition?
     private var pagesLeft: Int
+    private let isCareful: Bool
     /// How many items to ask for; nil: as usual.
     private var size: Int?
     private var emptyPages = 0
@@ -38,8 +40,15 @@ package struct FeedWalk: Sendable {
     ///   - feed: What to read.
     ///   - start: Where to begin.
     ///   - maximumPages: The most requests that are made.
-    package init(of network: any SocialNetwork, _ feed: Feed, from start: FeedPosition, maximumPages: Int = 200) {
+    ///   - isCareful: Whether to begin with single items, and to go back to them where a page cannot be had: for a feed
+    ///     that cannot be read in pages of the usual size for long.
+    package init(
+        of network: any SocialNetwork, _ feed: Feed, from start: FeedPosition, maximumPages: Int = 200,
+        isCareful: Bool = false
+    ) {
         self.network = network
+        self.isCareful = isCareful
+        size = isCareful ? Self.smallerSizes.last : nil
         self.feed = feed
         self.position = start
         self.pagesLeft = maximumPages
@@ -80,7 +89,7 @@ package struct FeedWalk: Sendable {
                 // Perhaps it was one item alone that made the page too large.
                 size = size.flatMap { size in Self.smallerSizes.last { $0 > size } }
                 return page
-            } catch let error as NetworkError where error.code == .tooLarge {
+            } catch let error as NetworkError where error.code == .tooLarge || isCareful && error.mayBeOfOneItem {
                 guard let smaller = Self.smallerSizes.first(where: { $0 < size ?? .max }) else { throw error }
                 size = smaller
             }

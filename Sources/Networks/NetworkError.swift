@@ -148,6 +148,12 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
         return !passing.contains(code)
     }
 
+    /// Whether a page may be missing because of one of its items, which breaks the server or its answer: a smaller page
+    /// may be had. An overloaded server says the same.
+    package var mayBeOfOneItem: Bool {
+        code == .tooLarge || retryAfter == nil && [.unavailable, .malformedResponse].contains(code)
+    }
+
     /// Whether no call with these credentials can succeed until a person has done something.
     package var stopsActor: Bool {
         let stopping: Set<Code> = [.unauthorized, .missingScope, .accountDisabled, .configuration]

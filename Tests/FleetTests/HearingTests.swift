@@ -357,6 +357,42 @@ import Testing
         #expect(try await health(paper).unreached.isEmpty)
     }
 
+    /// Nothing but the one item is passed over, and what came before and comes after it is heard.
+    @Test(arguments: [NetworkError.Code.unavailable, .malformedResponse])
+    func aPageThatBreaksTheServerIsReadAroundItsItem(code: NetworkError.Code) async throws {
+        let paper = try await paper()
+        let parts = try await paper.parts()
+        try await hear(parts)
+        paper.bot.with { $0.breaking["address-bad"] = code }
+        paper.bot.add([mention("a"), mention("bad", after: 60), mention("b", after: 120)], to: .mentions)
+        for _ in 0..<90 {
+            try await paper.wait(60)
+            _ = try? await hear(parts)
+        }
+        #expect(try await subjects(paper) == ["a", "b"])
+        let passed = try await health(paper)
+        #expect(passed.error == nil && passed.unreached.map(\.to) == [PaperMirror.now + 120])
+        paper.bot.add([mention("c", after: 5_460)], to: .mentions)
+        try await paper.wait(120)
+        try await hear(parts)
+        #expect(try await subjects(paper) == ["a", "b", "c"])
+    }
+
+    @Test func anOutageIsNoBrokenPage() async throws {
+        let (paper, parts) = try await afterAnOutage(missing: 3)
+        paper.bot.fail(.readMentions)
+        for _ in 0..<90 {
+            try await paper.wait(60)
+            _ = try? await hear(parts)
+        }
+        #expect(try await health(paper).error != nil)
+        paper.bot.add([mention("last", after: 8_200)], to: .mentions)
+        paper.bot.fail(nil)
+        try await hear(parts)
+        #expect(try await subjects(paper) == ["first", "m1", "m2", "m3", "last"])
+        #expect(try await health(paper).unreached.isEmpty)
+    }
+
     // MARK: What the network does not tell of
 
     @Test func aDailySweepFindsWhatTheNetworkDidNotNotifyOf() async throws {

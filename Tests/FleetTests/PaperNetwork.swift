@@ -18,6 +18,8 @@ final class PaperNetwork: SocialNetwork, @unchecked Sendable {
         var largestAnswer = Int.max
         /// The addresses of posts that cannot be read.
         var unreadable: Set<String> = []
+        /// What a page leads to that has a certain post, by the post's address.
+        var breaking: [String: NetworkError.Code] = [:]
         /// What asking for the thread of a post leads to, by its address.
         var threads: [String: NetworkError.Code] = [:]
         /// Replies that the network does not notify of, by the address of what they answer.
@@ -102,6 +104,7 @@ final class PaperNetwork: SocialNetwork, @unchecked Sendable {
             let hidden = max(0, end - (state.capabilities.depths[feed] ?? end))
             let (range, isBackwards) = Self.range(position, hidden..<end, size, all: state.ignoresCursors)
             var items = Array(all[range].reversed())
+            if let code = items.compactMap({ state.breaking[$0.address] }).first { throw error(code) }
             var unreadable = items.filter { state.unreadable.contains($0.address) }.map {
                 UnreadableItem(address: $0.address, digest: "digest", cause: "not a post")
             }

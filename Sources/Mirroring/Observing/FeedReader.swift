@@ -196,7 +196,7 @@ package actor FeedReader {
         guard let position = try await progress().position else {
             return try await readNewest(downTo: wanted(since), handle, mayGoOn)
         }
-        var walk = walk(from: .newer(than: position))
+        var walk = walk(from: .newer(than: position), isCareful: isBroken(since: arrivalsRefused))
         var isFirst = true
         while true {
             let page: FeedPage
@@ -231,7 +231,22 @@ package actor FeedReader {
         if error.code == .tooLarge { return true }
         guard isFirst else { return false }
         return error.code == .rejected
-            || Self.refusals.contains(error.code) && hasLasted(Self.refusalsLast, since: &arrivalsRefused)
+            || Self.isAboutPage(error) && hasLasted(Self.refusalsLast, since: &arrivalsRefused)
+    }
+
+    /// Whether it may be for good that a page is not given out: the server refuses it, or breaks over it.
+    private static func isAboutPage(_ error: NetworkError) -> Bool {
+        refusals.contains(error.code) || error.mayBeOfOneItem
+    }
+
+    /// Whether a page has not been had for so long that it is asked for item by item.
+    private func isBroken(since first: Date?) -> Bool {
+        first.map { clock.now.timeIntervalSince($0) >= Self.refusalsLast } ?? false
+    }
+
+    /// Whether the feed could be read lately, so that a page that cannot be had is an exception.
+    private var isHeard: Bool {
+        lastRead.map { (0..<Self.refusalsLast).contains(clock.now.timeIntervalSince($0)) } ?? false
     }
 
     /// Whether something has gone wrong for so long that it is believed; the first time begins the count.
@@ -258,8 +273,16 @@ package actor FeedReader {
     private func readNewest(
         downTo floor: Date?, _ handle: Handler, _ mayGoOn: @Sendable (FeedPage) async throws -> Bool
     ) async throws -> Ending {
-        var walk = walk(from: .newest)
-        guard let page = try await walk.next() else { return .whole }
+        var walk = walk(from: .newest, isCareful: isBroken(since: arrivalsRefused))
+        let newest: FeedPage?
+        do {
+            newest = try await walk.next()
+        } catch let error as NetworkError where Self.isAboutPage(error) {
+            _ = hasLasted(Self.refusalsLast, since: &arrivalsRefused)
+            throw error
+        }
+        guard let page = newest else { return .whole }
+        arrivalsRefused = nil
         let isUnread = try await progress().position == nil
         try await take(page, handle) { progress in
             progress.position = page.newer ?? progress.position
@@ -279,13 +302,13 @@ package actor FeedReader {
         _ handle: Handler, _ mayGoOn: @Sendable (FeedPage) async throws -> Bool
     ) async throws -> Ending {
         guard let gap = try await progress().gap, let floor = gap.floor else { return .whole }
-        var walk = walk(from: .older(gap.cursor))
+        var walk = walk(from: .older(gap.cursor), isCareful: gap.refused != nil)
         var lowest = gap.top
         while true {
             let page: FeedPage?
             do {
                 page = try await walk.next()
-            } catch let error as NetworkError where Self.refusals.contains(error.code) {
+            } catch let error as NetworkError where Self.isAboutPage(error) {
                 // What is new was read; the gap is asked for again with the next look, for a while.
                 await noteTrouble("\(error)")
                 guard try await hasLasted(Self.refusalsLast, of: \.gap) else { return .refused }
@@ -371,7 +394,7 @@ package actor FeedReader {
             let begun = try await progress().sweep
             let floor = begun?.floor ?? floor
             var lowest = begun?.top
-            var walk = walk(from: begun.map { .older($0.cursor) } ?? .newest)
+            var walk = walk(from: begun.map { .older($0.cursor) } ?? .newest, isCareful: begun?.refused != nil)
             do {
                 while let page = try await walk.next() {
                     lowest = page.oldest ?? lowest
@@ -382,10 +405,10 @@ package actor FeedReader {
                     guard rest != nil else { break }
                     guard mayGoOn else { return false }
                 }
-            } catch let error as NetworkError where Self.refusals.contains(error.code) {
+            } catch let error as NetworkError where Self.isAboutPage(error) {
                 // The page is asked for again with the next look, for a while; then the next sweep begins anew.
                 await noteTrouble("\(error)")
-                guard try await hasLasted(Self.refusalsLast, of: \.sweep) else { return false }
+                guard try await hasLasted(Self.refusalsLast, of: \.sweep), isHeard else { return false }
                 // What arrived there in time was heard. What was put in later was not, and nothing looks there again.
                 let end = max(lowest ?? clock.now, floor)
                 try await table.noteUnreached(from: floor, to: end, reason: "\(error)", in: name)
@@ -513,8 +536,8 @@ package actor FeedReader {
 
     // MARK: Pages
 
-    private func walk(from start: FeedPosition, pages: Int? = nil) -> FeedWalk {
-        FeedWalk(of: gate, feed, from: start, maximumPages: pages ?? self.pages)
+    private func walk(from start: FeedPosition, pages: Int? = nil, isCareful: Bool = false) -> FeedWalk {
+        FeedWalk(of: gate, feed, from: start, maximumPages: pages ?? self.pages, isCareful: isCareful)
     }
 
     /// Hands over a page and stores where the reader stands after it.
