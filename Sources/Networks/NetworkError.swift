@@ -148,8 +148,9 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
         return !passing.contains(code)
     }
 
-    /// Whether a page may be missing because of one of its items, which breaks the server or its answer: a smaller page
-    /// may be had. An overloaded server says the same.
+    /// Whether a page may be missing because of one of its items, which breaks the server or its answer.
+    ///
+    /// A smaller page may be had then. An overloaded server says the same.
     package var mayBeOfOneItem: Bool {
         code == .tooLarge || retryAfter == nil && [.unavailable, .malformedResponse].contains(code)
     }
