@@ -47,6 +47,7 @@ actor Originals {
     private let archive: Archive
     private let store: OutboxStore
     private let people: People
+    private let planner: PlanMaker
     private let configuration: MirrorConfiguration
     private let clock: any WallClock
     private let logger: Logger
@@ -57,7 +58,7 @@ actor Originals {
     /// `account` is whose posts the copies are.
     init(
         human: AccountGate?, bot: AccountGate?, account: AccountID, archive: Archive, store: OutboxStore,
-        people: People, configuration: MirrorConfiguration, clock: any WallClock, logger: Logger
+        people: People, planner: PlanMaker, configuration: MirrorConfiguration, clock: any WallClock, logger: Logger
     ) {
         self.human = human
         self.bot = bot
@@ -65,6 +66,7 @@ actor Originals {
         self.archive = archive
         self.store = store
         self.people = people
+        self.planner = planner
         self.configuration = configuration
         self.clock = clock
         self.logger = logger
@@ -219,6 +221,7 @@ actor Originals {
         let draft = Draft(
             text: words.text, visibility: wording.visibility, language: post.language, warning: words.warning,
             key: copy.key, createdAt: copy.sending ?? copy.due)
+        try await store.requireNoPause(at: clock.now)
         do {
             try await bot.edit(address, draft)
         } catch let error as NetworkError {
@@ -241,7 +244,7 @@ actor Originals {
     private func words(
         of post: Post, for action: Action, isPart: Bool
     ) async throws -> (text: String, warning: String?)? {
-        guard let bot else { return nil }
+        guard let bot, try await planner.objection(to: post) == nil else { return nil }
         let rules = TextRules(
             configuration, limits: try await bot.limits(),
             repliesNameThePerson: bot.capabilities.replyNeedsMention)

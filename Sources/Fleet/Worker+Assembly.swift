@@ -65,7 +65,8 @@ extension Worker {
         let feeds = feeds(bot: bot, human: human, activated: activated)
         let originals = Originals(
             human: human, bot: deliverer == nil ? bot : nil, account: accounts.bot, archive: mirror.archive,
-            store: store, people: mirror.people, configuration: configuration, clock: clock, logger: logger)
+            store: store, people: mirror.people, planner: planner, configuration: configuration, clock: clock,
+            logger: logger)
         // A run that only pretends to send changes nothing at the network.
         if deliverer == nil { try await label(bot, accounts.botAccount) }
         tellWhatIsLeftOut(bot: bot, feeds)

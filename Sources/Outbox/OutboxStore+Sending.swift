@@ -187,16 +187,25 @@ extension OutboxStore {
 }
 
 extension OutboxStore {
+    /// Fails while the mirror pauses, or if another worker holds it: for changes at the network that are no action.
+    package func requireNoPause(at now: Date) async throws {
+        try await write { try requireNoPause(at: now, on: $0) }
+    }
+
     /// Fails while the mirror pauses, or if the person is to be left alone: from the moment in which that was said no
     /// request leaves, however long it was prepared.
     private func requireNoObjection(to action: Action, at now: Date, on connection: any StorageConnection) throws {
+        try requireNoPause(at: now, on: connection)
+        if let person = action.target?.author, try isDenied(person, connection) { throw OutboxError.denied(action.id) }
+    }
+
+    private func requireNoPause(at now: Date, on connection: any StorageConnection) throws {
         let pauses = try connection.query(
             """
             SELECT 1 AS found FROM mirrors WHERE mirror = \(mirror) AND paused_ms IS NOT NULL
                 AND (paused_until_ms IS NULL OR paused_until_ms > \(now.milliseconds))
             """)
         guard pauses.isEmpty else { throw OutboxError.paused }
-        if let person = action.target?.author, try isDenied(person, connection) { throw OutboxError.denied(action.id) }
     }
 }
 

@@ -344,6 +344,34 @@ import Testing
         #expect(paper.bot.with { $0.edited.isEmpty })
     }
 
+    /// Words that are never to be said do not come in by an edit.
+    @Test func aChangeThatBringsAMutedWordIsTakenBack() async throws {
+        let (paper, parts) = try await published(1)
+        _ = try await paper.mirror.archive.mute("word", "better", now: paper.clock.now)
+        change(0, of: paper) { post in
+            post.post.text = "thought number zero, said better"
+            post.editedAt = paper.clock.now - 1
+        }
+        _ = try await parts.originals.look()
+        #expect(try await slots(of: paper).map { $0.undo?.reason } == ["source-edited"])
+        #expect(paper.bot.with { $0.edited.isEmpty })
+    }
+
+    @Test func nothingIsChangedWhileTheMirrorPauses() async throws {
+        let (paper, parts) = try await published(1)
+        change(0, of: paper) { post in
+            post.post.text = "thought number zero, said better"
+            post.editedAt = paper.clock.now - 1
+        }
+        try await paper.mirror.table.pause(until: nil, reason: nil, now: paper.clock.now)
+        let error = await #expect(throws: OutboxError.self) { try await parts.originals.look() }
+        #expect(error?.code == .paused)
+        #expect(paper.bot.with { $0.edited.isEmpty })
+        _ = try await paper.mirror.table.resume(now: paper.clock.now)
+        _ = try await parts.originals.look()
+        #expect(paper.bot.with { $0.edited.count } == 1)
+    }
+
     /// A server that promises changes and refuses this one for good, or for now.
     @Test(arguments: [(NetworkError.Code.rejected, "source-edited"), (.unavailable, nil)] as [(_, String?)])
     func aRefusedChangeIsTakenBackOrTriedAgain(code: NetworkError.Code, reason: String?) async throws {
