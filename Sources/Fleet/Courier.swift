@@ -16,6 +16,8 @@ import ServiceLifecycle
 package actor Courier {
     /// How many other texts are tried in place of one that is gone.
     private static let replacementsAtMost = 3
+    /// How old a decision about somebody's post may be before that is looked at once more, in seconds.
+    private static let decisionsLast: TimeInterval = 3_600
 
     private let delivery: Delivery
     /// Nil for a run that only pretends.
@@ -27,6 +29,7 @@ package actor Courier {
     private let people: People
     private let bot: AccountGate
     private let originals: Originals
+    private let givesFavorites: Bool
     private let clock: any WallClock
     private let logger: Logger
     /// What was decided since it was last sent.
@@ -35,7 +38,8 @@ package actor Courier {
 
     init(
         delivery: Delivery, takingBack: TakingBack?, store: OutboxStore, planner: PlanMaker, hold: SlotHold,
-        archive: Archive, people: People, bot: AccountGate, originals: Originals, clock: any WallClock, logger: Logger
+        archive: Archive, people: People, bot: AccountGate, originals: Originals, givesFavorites: Bool,
+        clock: any WallClock, logger: Logger
     ) {
         self.delivery = delivery
         self.takingBack = takingBack
@@ -46,6 +50,7 @@ package actor Courier {
         self.people = people
         self.bot = bot
         self.originals = originals
+        self.givesFavorites = givesFavorites
         self.clock = clock
         self.logger = logger
     }
@@ -156,7 +161,7 @@ package actor Courier {
         }
     }
 
-    /// A post that does not leave now, because the human is posting, as it is then; nil if it leaves.
+    /// A post that does not leave now, for the human is posting or wants quiet, as it is then; nil if it leaves.
     private func heldBack(_ action: Action) async throws -> Action? {
         guard action.kind == .post else { return nil }
         let now = clock.now
@@ -166,13 +171,13 @@ package actor Courier {
         case .moves(let later): due = later
         case .falls: break
         }
-        return try await store.holdBack(action, until: due, reason: Action.Reason.humanActive, now: now)
+        return try await store.holdBack(action, until: due, reason: hold.reason(at: now), now: now)
     }
 
     /// Whether what was sent once, and left no trace, may be sent again.
     private func isAllowed(_ action: Action) async throws -> Bool {
         if let author = action.target?.author, try await people.stance(of: author) == .deny { return false }
-        if action.kind == .favorite { return bot.capabilities.canFavorite }
+        if action.kind == .favorite { return givesFavorites && bot.capabilities.canFavorite }
         guard bot.capabilities.canPublish else { return false }
         return try await reasonAgainstText(of: action) == nil
     }
@@ -180,10 +185,33 @@ package actor Courier {
     /// Checks right before sending that the action may still happen.
     private func prepare(_ action: Action) async throws -> Preparation {
         if let author = action.target?.author, try await people.stance(of: author) == .deny {
-            return .skip(reason: Refusal.Reason.denied.rawValue)
+            return .skip(reason: Action.Reason.denied)
         }
+        let prepared = try await prepareAsDecided(action)
+        guard case .ready = prepared, let target = action.target else { return prepared }
+        do {
+            return try await reasonAgainst(target, decided: action.created).map { .skip(reason: $0) } ?? prepared
+        } catch let error as NetworkError {
+            return .wait(reason: error.code.rawValue, cause: error.retryCause, retryAfter: error.retryAfter)
+        }
+    }
+
+    /// Why what was decided a while ago about somebody's post is not done: the post is gone, or its author has asked
+    /// bots to stay away since; nil if nothing speaks against it.
+    private func reasonAgainst(_ target: Action.Target, decided: Date) async throws -> String? {
+        guard clock.now.timeIntervalSince(decided) >= Self.decisionsLast else { return nil }
+        do {
+            guard let post = try await bot.lookUp(target.address) else { return Action.Reason.targetGone }
+            return OptOut.isOptedOut(bio: post.author.bio) ? Refusal.Reason.optedOut.rawValue : nil
+        } catch let error as NetworkError where error.dropsItem {
+            return Action.Reason.targetGone
+        }
+    }
+
+    private func prepareAsDecided(_ action: Action) async throws -> Preparation {
         switch action.kind {
         case .favorite:
+            if !givesFavorites { return .skip(reason: Action.Reason.noFavorites) }
             // A person may have agreed to what the network then refuses.
             return bot.capabilities.canFavorite ? .ready(action) : .skip(reason: Refusal.Reason.byHand.rawValue)
         case .post, .reply:

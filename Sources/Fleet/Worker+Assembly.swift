@@ -80,7 +80,8 @@ extension Worker {
                 delivery: delivery,
                 takingBack: deliverer == nil ? TakingBack(mirror, network: bot, lease: lease) : nil, store: store,
                 planner: planner, hold: hold, archive: mirror.archive, people: mirror.people,
-                bot: bot, originals: originals, clock: clock, logger: logger),
+                bot: bot, originals: originals, givesFavorites: configuration.favoriteMode != .off, clock: clock,
+                logger: logger),
             originals: originals,
             mentionDecider: MentionDecider(
                 archive: mirror.archive, people: mirror.people, store: store, network: bot,

@@ -316,6 +316,12 @@ extension Action {
         package static let humanFavorite = "human-favorite"
         /// The human is posting, or was a while ago.
         package static let humanActive = "human-active"
+        /// It was in one of the quiet hours.
+        package static let quietHours = "quiet-hours"
+        /// The bot is to give no favorites any more.
+        package static let noFavorites = "no-favorites"
+        /// The post that it was for is gone, or not for the bot to see any more.
+        package static let targetGone = "target-gone"
         /// The bot is to make no posts of its own.
         package static let onlyAnswers = "only-answers"
         /// The part of the thread before it is not out.

@@ -76,6 +76,8 @@ package enum Preparation: Sendable {
     case ready(Action)
     /// Do not send, for this reason.
     case skip(reason: String)
+    /// Not now: what must be known first cannot be asked.
+    case wait(reason: String, cause: RetryPolicy.Cause, retryAfter: Date?)
 }
 
 extension Duration {

@@ -87,6 +87,12 @@ package struct Delivery: Sendable {
         switch try await prepare(claimed) {
         case .skip(let reason):
             return try await store.end(claimed, as: .skipped, reason: reason, now: now())
+        case .wait(let reason, let cause, let asked):
+            var tried = claimed
+            tried.attempts += 1
+            let until = RetryPolicy.nextAttempt(
+                after: cause, attempts: tried.attempts, asked: asked, id: tried.id, now: now())
+            return try await store.postpone(tried, until: until, reason: reason, now: now())
         case .ready(let final):
             onStep(.prepared)
             let whole: Action

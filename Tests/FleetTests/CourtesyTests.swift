@@ -1,11 +1,13 @@
 import Archive
-import Fleet
 import Foundation
-import Mirroring
+import Networks
 import Outbox
 import Posts
 import Sandbox
 import Testing
+
+@testable import Fleet
+@testable import Mirroring
 
 /// People who want to be left alone, and posts that the human takes back.
 @Suite(.mirrors, .timeLimit(.minutes(5))) struct CourtesyTests {
@@ -72,6 +74,64 @@ import Testing
             #expect(error?.code == .denied)
         }
         #expect(try await store.beginSending(claimed[3], lookUp: now + 60, now: now).state == .sending)
+    }
+
+    // MARK: What was decided a while ago
+
+    /// Somebody's post, and a favorite of it that was decided now and may leave for two days.
+    private func favorite(
+        _ variables: [String: String] = [:]
+    ) async throws -> (paper: PaperMirror, parts: WorkerParts, subject: String) {
+        let paper = try await PaperMirror(bot: .mastodon, variables: variables)
+        let post = paperPost("theirs", on: .mastodon)
+        paper.bot.add([post], to: .home)
+        let parts = try await paper.parts()
+        let target = Action.Target(post: post.post.id.value, author: post.post.author, address: post.address)
+        let now = paper.clock.now
+        let intent = Intent(.favorite(target), due: now, expires: now + 2 * 86_400)
+        return (paper, parts, try await parts.store.propose(intent, now: now).action.subject)
+    }
+
+    /// What a person approves may have been suggested days ago.
+    @Test(arguments: [("", false, nil), ("", true, "target-gone"), ("no machines please #nobot", false, "opted-out")])
+    func whatWasDecidedLongAgoIsLookedAtOnceMore(bio: String, isGone: Bool, reason: String?) async throws {
+        let (paper, parts, subject) = try await favorite()
+        paper.bot.with { state in
+            state.feeds[.home] = isGone ? [] : [paperPost("theirs", on: .mastodon, bio: bio)]
+        }
+        try await paper.wait(3_600)
+        try await parts.courier.deliverDue([.favorite])
+        let ended = try #require(try await parts.store.action(.favorite, subject: subject))
+        #expect(ended.state == (reason == nil ? .done : .skipped) && ended.reason == reason)
+        #expect(paper.bot.with { $0.favorited.count } == (reason == nil ? 1 : 0))
+    }
+
+    @Test func whatCannotBeLookedAtOnceMoreWaits() async throws {
+        let (paper, parts, subject) = try await favorite()
+        try await paper.wait(3_600)
+        paper.bot.fail(.readPost, .unavailable)
+        try await parts.courier.deliverDue([.favorite])
+        let waiting = try #require(try await parts.store.action(.favorite, subject: subject))
+        #expect(waiting.state == .planned && waiting.reason == "unavailable")
+        #expect(waiting.nextAttempt.map { $0 > paper.clock.now } == true)
+        paper.bot.fail(nil)
+        try await paper.wait(3_600)
+        try await parts.courier.deliverDue([.favorite])
+        #expect(paper.bot.with { $0.favorited.count } == 1)
+    }
+
+    @Test func whatWasDecidedJustNowIsNotAskedForAgain() async throws {
+        let (paper, parts, _) = try await favorite()
+        try await parts.courier.deliverDue([.favorite])
+        #expect(paper.bot.with { $0.favorited.count == 1 && $0.lookedUp.isEmpty })
+    }
+
+    @Test func noFavoriteLeavesOnceNoneAreWanted() async throws {
+        let (paper, parts, subject) = try await favorite(["FAVORITE_MODE": "off"])
+        try await parts.courier.deliverDue([.favorite])
+        let ended = try #require(try await parts.store.action(.favorite, subject: subject))
+        #expect(ended.state == .skipped && ended.reason == "no-favorites")
+        #expect(paper.bot.with { $0.favorited.isEmpty })
     }
 
     @Test func remembersWhoSaidStop() async throws {

@@ -97,6 +97,27 @@ import Testing
         #expect(try await store.slots(of: Sample.day).first == pinned)
     }
 
+    /// Whoever sets them at noon does not want the afternoon's posts that were planned at midnight.
+    @Test func quietHoursHoldForWhatWasPlannedBefore() async throws {
+        let settings = ["HOLD_WHILE_ACTIVE": "none", "QUIET_HOURS": "11:30-13:00"]
+        let (hold, store, slots) = try await desk(["11:00", "12:00"], variables: settings)
+        #expect(try await hold.verdict(on: slots[0], now: slots[0].due) == .leaves)
+        guard case .moves(let later) = try await hold.verdict(on: slots[1], now: slots[1].due) else {
+            return #expect(Bool(false), "it leaves, or falls")
+        }
+        #expect((try at("13:00")..<(try at("14:00"))).contains(later))
+        #expect(hold.reason(at: slots[1].due) == "quiet-hours" && hold.reason(at: later) == "human-active")
+        let held = try await store.holdBack(slots[1], until: later, reason: "quiet-hours", now: slots[1].due)
+        #expect(try await hold.verdict(on: held, now: later) == .leaves)
+        // What a person pinned is their wish.
+        #expect(try await store.pin(held.id, nil, now: slots[1].due))
+        let pinned = try #require(try await store.slots(of: Sample.day).last)
+        #expect(try await hold.verdict(on: pinned, now: slots[1].due) == .leaves)
+        // Nothing is left of a day that ends quietly.
+        let night = try await desk(["12:00"], variables: settings.merging(["QUIET_HOURS": "11:30-00:00"]) { $1 })
+        #expect(try await night.hold.verdict(on: night.slots[0], now: night.slots[0].due) == .falls)
+    }
+
     @Test func withoutTheSettingNothingWaits() async throws {
         let (hold, _, slots) = try await desk(["12:00"], variables: ["HOLD_WHILE_ACTIVE": "none"])
         try await hold.note([post(try at("11:59"))], now: slots[0].due)

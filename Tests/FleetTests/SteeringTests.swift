@@ -192,6 +192,26 @@ import Testing
         #expect(outcome?.action.state == .skipped && outcome?.unlearned != nil)
     }
 
+    /// Whoever approves hears at once that nothing would come of it.
+    @Test func noFavoriteIsApprovedWhereNoneAreGiven() async throws {
+        let settings = [
+            "TIME_ZONE": "UTC", "FAVORITE_MODE": "off", "BOT_SERVER": "home.example", "BOT_ACCESS_TOKEN": "token",
+        ]
+        let mirror = try await BareMirror(variables: settings).open()
+        let target = Action.Target(
+            post: "https://home.example/1", author: .mastodon("aoi@home.example", localHost: ""), address: "1")
+        let intent = Intent(
+            .favorite(target), state: .suggested, due: BareMirror.now, expires: BareMirror.now + 86_400)
+        let store = mirror.outbox(lease: nil)
+        let action = try await store.propose(intent, now: BareMirror.now).action
+        let review = SuggestionReview(mirror: mirror)
+        let error = await #expect(throws: ConfigurationError.self) {
+            try await review.approve(action.id, now: BareMirror.now)
+        }
+        #expect(error?.description.contains("FAVORITE_MODE") == true)
+        #expect(try await store.action(.favorite, subject: action.subject)?.state == .suggested)
+    }
+
     // MARK: The plan
 
     @Test(arguments: Engine.allCases) func whatAPersonChangedIsSentAsTheyWantIt(_ engine: Engine) async throws {

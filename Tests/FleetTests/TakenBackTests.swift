@@ -160,6 +160,7 @@ import Testing
         let now = paper.clock.now
         let wording = Action.Wording(source: Self.id(1), text: "thought number 1 of many", visibility: .unlisted)
         func answer(_ name: String) async throws -> Action {
+            paper.bot.add([paperPost(name, on: .mastodon)], to: .mentions)
             let target = Action.Target(
                 post: name, author: .mastodon("pal@a.example", localHost: ""), address: "address-\(name)")
             let intent = Intent(

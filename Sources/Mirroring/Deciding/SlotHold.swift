@@ -4,7 +4,7 @@ package import Outbox
 package import Posts
 import Schedule
 
-/// Keeps the bot's posts back while the human is posting, and finds them another time of their day.
+/// Keeps the bot's posts back while the human is posting and in quiet hours, and finds them another time of their day.
 ///
 /// When the human posted is stored with the archive, so that a restart forgets nothing. What a person pinned is their
 /// wish, and leaves.
@@ -49,14 +49,31 @@ package struct SlotHold: Sendable {
     ///
     /// - Throws: The store's error.
     package func verdict(on slot: Action, now: Date) async throws -> Verdict {
-        guard let hold = configuration.holdWhileActive, !slot.isPinned, case .post(let name, _) = slot.payload,
-            let last = try await archive.lastActivity(), last <= now + Self.clockMargin, last + hold > now
-        else { return .leaves }
+        guard !slot.isPinned, case .post(let name, _) = slot.payload else { return .leaves }
+        guard let start = try await silence(after: now) ?? (isQuiet(at: now) ? now : nil) else { return .leaves }
         let others = try await store.slots(of: name.day).filter {
             $0.id != slot.id && ![.skipped, .expired, .failed].contains($0.state)
         }
-        return time(for: slot, of: name.day, after: last + hold, besides: others.map(\.due)).map { .moves(to: $0) }
+        return time(for: slot, of: name.day, after: start, besides: others.map(\.due)).map { .moves(to: $0) }
             ?? .falls
+    }
+
+    /// Why a slot that does not leave now waits or falls.
+    package func reason(at now: Date) -> String {
+        isQuiet(at: now) ? Action.Reason.quietHours : Action.Reason.humanActive
+    }
+
+    /// Whether nothing is to be posted now: the hours may have been set since the day was planned, or a slot is late.
+    private func isQuiet(at now: Date) -> Bool {
+        configuration.schedule.quiet.contains(LocalTime(now, in: zone).minute)
+    }
+
+    /// When the human will have been silent for long enough; nil if they are.
+    private func silence(after now: Date) async throws -> Date? {
+        guard let hold = configuration.holdWhileActive, let last = try await archive.lastActivity(),
+            last <= now + Self.clockMargin, last + hold > now
+        else { return nil }
+        return last + hold
     }
 
     /// A minute of the day that is not quiet and not too near to another slot: one of those soon after `start`, or the

@@ -30,14 +30,22 @@ package struct SuggestionReview: Sendable {
     /// Lets the worker do what was suggested.
     ///
     /// - Returns: Nil if no such suggestion waits.
-    /// - Throws: ``ConfigurationError`` for a favorite on a network that lets no software give any; the store's error.
+    /// - Throws: ``ConfigurationError`` for a favorite where the network or `FAVORITE_MODE` lets the bot give none; the
+    ///   store's error.
     package func approve(_ id: String, now: Date) async throws -> Outcome? {
         guard let action = try await waiting(id) else { return nil }
-        if action.kind == .favorite, try await mirror.requiredAccount(.bot).network == .x {
-            throw ConfigurationError("X", "does not let software favorite; open the address of \(action.id) instead")
-        }
+        if action.kind == .favorite { try await requireFavorites(action) }
         guard try await store.approve(action.id, now: now, expires: now + Self.patience) else { return nil }
         return try await outcome(of: action, now: now) { .favorited($0) }
+    }
+
+    private func requireFavorites(_ action: Action) async throws {
+        if try await mirror.requiredAccount(.bot).network == .x {
+            throw ConfigurationError("X", "does not let software favorite; open the address of \(action.id) instead")
+        }
+        if mirror.configuration.favoriteMode == .off {
+            throw ConfigurationError("FAVORITE_MODE", "is off, so the bot gives no favorites; set it to suggest first")
+        }
     }
 
     /// Decides against what was suggested.

@@ -72,6 +72,8 @@ extension Audit {
     /// A person may leave a suggestion alone until its time is over, and late posts wait for each other.
     private func reasonOfExpiry(_ action: Action) -> String? {
         guard action.reason != Action.Reason.undecided, !isFromAhead(action.updated) else { return nil }
+        // What waited for long is looked at again before it leaves.
+        if let mention = mention(of: action), wasRefused(about: mention, [.post, .person]) { return nil }
         let start = max(action.due, input.activated) + input.skew
         let others = action.kind == .post ? min(slotsBeside(action), rules.lateAtMost) : 0
         let turns = rules.lateSpacing * Double(others)

@@ -22,6 +22,7 @@ extension Audit {
         {
             return nil
         }
+        if reason == Action.Reason.targetGone { return objectionToGone(action) }
         let rule = Refusal.Reason(rawValue: reason)
         let isWanted = !input.person.done.isEmpty && Self.reasonsOfPersons.contains(reason)
         guard rule != nil || isWanted || Self.otherReasons.contains(reason) else {
@@ -31,6 +32,12 @@ extension Audit {
             return nil
         }
         return isBorneOut(rule, action, mention) ? nil : "was skipped for \(reason), which is not so"
+    }
+
+    /// The sandbox takes nothing back of what people say: only what it does not give out seems to be gone.
+    private func objectionToGone(_ action: Action) -> String? {
+        guard let mention = mention(of: action), !wasRefused(about: mention, [.post, .thread]) else { return nil }
+        return "was skipped for target-gone, and the network shows it"
     }
 
     /// Whether a rule forbade to answer somebody with whom the human has talked before.
