@@ -14,7 +14,8 @@ struct Settlement: Sendable {
     ///
     /// For twenty minutes it asks again for a page that is refused, and then reads what lies behind it.
     private static let leastMinutes = 35.0
-    /// After how many minutes of its clock something is wrong if there is still something to do.
+    /// After how many minutes of its clock something is wrong if there is still something to do; those in which the
+    /// machine lets it starve do not count.
     private static let mostMinutes = 300.0
 
     /// Lets a worker run until nothing is left to do, and ends it.
@@ -26,7 +27,7 @@ struct Settlement: Sendable {
         let start = stage.clock.now
         var open: [Action] = []
         var (unheard, changed) = (0, start)
-        while stage.clock.now < start + Self.mostMinutes * 60 {
+        while stage.clock.now < start + Self.mostMinutes * 60 + stage.timeline.starvation(since: start) {
             let state = await worker.wait(seconds: 0.3) { state in
                 stage.timeline.note(isWorking: state == .running && worker.beginnings > 0)
                 return state.hasEnded
