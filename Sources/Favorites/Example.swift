@@ -6,12 +6,22 @@ package struct Example: Hashable, Sendable {
     package var id: PostID
     /// The author's handle in any case, without `@`; nil where an archive does not tell.
     package var author: String?
+    /// What the author is called for good, whatever the handle is; nil where that is not known.
+    ///
+    /// It is no evidence: only the handle is a feature.
+    package var authorID: AccountID?
     /// Plain text.
     package var text: String
 
-    package init(id: PostID, author: String?, text: String) {
+    /// - Parameters:
+    ///   - id: The post, which may tell who wrote it.
+    ///   - author: The author's handle.
+    ///   - authorID: What the author is called for good; nil for what the post tells.
+    ///   - text: Plain text.
+    package init(id: PostID, author: String?, authorID: AccountID? = nil, text: String) {
         self.id = id
         self.author = author
+        self.authorID = authorID ?? id.author
         self.text = text
     }
 
@@ -22,14 +32,14 @@ package struct Example: Hashable, Sendable {
     package var stored: Example {
         let author = author.flatMap(FeatureExtractor.normalizedHandle)
         if text.utf8.count <= TextCleaner.maximumInput, !text.containsNUL {
-            return Example(id: id, author: author, text: text)
+            return Example(id: id, author: author, authorID: authorID, text: text)
         }
         var kept = String.UnicodeScalarView()
         for scalar in text.unicodeScalars.prefix(TextCleaner.maximumInput) {
             // PostgreSQL has no zero in a text; features treat it as a space as well.
             kept.append(scalar == "\0" ? " " : scalar)
         }
-        return Example(id: id, author: author, text: String(kept))
+        return Example(id: id, author: author, authorID: authorID, text: String(kept))
     }
 }
 

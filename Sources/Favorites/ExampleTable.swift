@@ -32,7 +32,7 @@ package struct ExampleTable: Sendable {
     func tally(on connection: any StorageConnection) throws -> CountBatch {
         var change = CountChange()
         try connection.forEach(
-            "SELECT network, post_id, author, text, state FROM examples WHERE mirror = \(mirror)"
+            "SELECT network, post_id, author, author_id, text, state FROM examples WHERE mirror = \(mirror)"
         ) { columns in
             guard let row = try Self.row(columns) else { return }
             change.move(extractor.features(of: row.example), from: nil, to: row.state)
@@ -65,7 +65,7 @@ package struct ExampleTable: Sendable {
         let known = Array(try states(of: ids, on: connection).keys)
         var rows: [PostID: Row] = [:]
         for (network, values) in Self.chunks(known) {
-            let found = try connection.query(lookup(["author", "text", "state"], of: values, on: network))
+            let found = try connection.query(lookup(["author", "author_id", "text", "state"], of: values, on: network))
             for case let row? in try found.map(Self.row) { rows[row.example.id] = row }
         }
         return rows
@@ -128,16 +128,20 @@ package struct ExampleTable: Sendable {
         }
     }
 
-    /// Posts of an author whose handle is as ``FeatureExtractor/normalizedHandle(_:)`` returns it.
-    func ids(
-        by handle: String, on network: NetworkName, atMost number: Int, _ connection: any StorageConnection
-    ) throws -> [PostID] {
-        let rows = try connection.query(
+    /// Asks for columns of an author's examples: of those that know whose they are, and of those that know nothing but one
+    /// of the names.
+    static func selection(
+        _ columns: String, by author: AccountID, called names: Set<String>, of mirror: String
+    ) -> SQL {
+        let names = Set(names.compactMap(FeatureExtractor.normalizedHandle)).sorted()
+        let ofNetwork: SQL = """
+            SELECT \(unsafe: columns) FROM examples WHERE mirror = \(mirror) AND network = \(author.network.rawValue)
             """
-            SELECT post_id FROM examples
-            WHERE mirror = \(mirror) AND network = \(network.rawValue) AND author = \(handle) LIMIT \(number)
-            """)
-        return try rows.map { PostID(network: network, value: try $0.text("post_id")) }
+        // The index of the one half is no use to the other, which therefore asks for no null.
+        return """
+            \(ofNetwork) AND author_id = \(author.value)
+            UNION ALL \(ofNetwork) AND author IN \(list: names) AND COALESCE(author_id, '') = ''
+            """
     }
 
     /// How many examples there are of each state, as the counters say that change with them.
@@ -226,7 +230,8 @@ package struct ExampleTable: Sendable {
         let values = rows.map { row in
             [
                 mirror.sqlValue, row.example.id.network.rawValue.sqlValue, row.example.id.value.sqlValue,
-                row.example.author.sqlValue, row.example.text.sqlValue, row.state.rawValue.sqlValue,
+                row.example.author.sqlValue, row.example.authorID?.value.sqlValue ?? .null,
+                row.example.text.sqlValue, row.state.rawValue.sqlValue,
                 now.milliseconds.sqlValue, sequence.sqlValue,
             ]
         }
@@ -234,12 +239,14 @@ package struct ExampleTable: Sendable {
             BulkInsert(
                 into: "examples",
                 columns: [
-                    ("mirror", .text), ("network", .text), ("post_id", .text), ("author", .text), ("text", .text),
+                    ("mirror", .text), ("network", .text), ("post_id", .text), ("author", .text), ("author_id", .text),
+                    ("text", .text),
                     ("state", .text), ("decided_ms", .integer), ("sequence", .integer),
                 ],
                 rows: values,
                 onConflict: .update(
-                    key: ["mirror", "network", "post_id"], set: ["author", "text", "state", "decided_ms", "sequence"])))
+                    key: ["mirror", "network", "post_id"],
+                    set: ["author", "author_id", "text", "state", "decided_ms", "sequence"])))
     }
 
     func delete(_ ids: [PostID], on connection: any StorageConnection) throws {
@@ -294,7 +301,10 @@ package struct ExampleTable: Sendable {
             let state = ExampleState(rawValue: try columns.text("state"))
         else { return nil }
         let id = PostID(network: network, value: try columns.text("post_id"))
-        let example = Example(id: id, author: try columns.optionalText("author"), text: try columns.text("text"))
+        let example = Example(
+            id: id, author: try columns.optionalText("author"),
+            authorID: try columns.optionalText("author_id").map { AccountID(network: network, value: $0) },
+            text: try columns.text("text"))
         return Row(example: example, state: state)
     }
 

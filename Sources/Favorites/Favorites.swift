@@ -94,18 +94,22 @@ package struct Favorites: Sendable {
     /// Unlearns every post of an author, who does not want to be learned from.
     ///
     /// - Parameters:
-    ///   - handle: The author's handle in any case, with or without `@`.
-    ///   - network: Where the author posts.
+    ///   - author: Who it is.
+    ///   - names: The author's handles in any case, with or without `@`: of posts that know nothing else of their author.
     ///   - now: The time of the decision.
     /// - Returns: How many posts were unlearned, and whether the counts could follow.
     /// - Throws: `StorageError` or `CancellationError`.
-    package func forget(author handle: String, on network: NetworkName, at now: Date) async throws -> LearnSummary {
+    package func forget(
+        _ author: AccountID, called names: Set<String>, at now: Date
+    ) async throws -> LearnSummary {
+        let learned = ExampleTable.selection("post_id", by: author, called: names, of: examples.mirror)
         var summary = LearnSummary()
-        guard let handle = FeatureExtractor.normalizedHandle(handle) else { return summary }
         while true {
             let forgotten = try await turnstile.pass {
-                try await change(at: now) { [examples] connection in
-                    let ids = try examples.ids(by: handle, on: network, atMost: Self.batch, connection)
+                try await change(at: now) { connection in
+                    let ids = try connection.query(learned + " LIMIT \(Self.batch)").map {
+                        PostID(network: author.network, value: try $0.text("post_id"))
+                    }
                     return (ids.map { .forgotten($0) }, { _ in nil })
                 }
             }
@@ -117,43 +121,47 @@ package struct Favorites: Sendable {
     /// Whether there is something to unlearn of an author; needs no dictionary.
     ///
     /// - Parameters:
-    ///   - handle: The author's handle in any case, with or without `@`.
-    ///   - network: Where the author posts.
+    ///   - author: Who it is.
+    ///   - names: The author's handles in any case, with or without `@`: of posts that know nothing else of their author.
     ///   - mirror: Who may have learned.
     ///   - storage: Where the examples are.
     /// - Returns: True if a post of the author was learned.
     /// - Throws: `StorageError` or `CancellationError`.
     package static func hasLearned(
-        fromAuthor handle: String, on network: NetworkName, of mirror: String, in storage: any StorageEngine
+        from author: AccountID, called names: Set<String>, of mirror: String, in storage: any StorageEngine
     ) async throws -> Bool {
-        guard let handle = FeatureExtractor.normalizedHandle(handle) else { return false }
-        return try await !storage.query(
+        let learned = ExampleTable.selection("1 AS one", by: author, called: names, of: mirror)
+        return try await !storage.query(learned + " LIMIT 1").isEmpty
+    }
+
+    /// The names under which an author's posts were learned, as far as those know whose they are; needs no dictionary.
+    ///
+    /// - Throws: `StorageError` or `CancellationError`.
+    package static func names(
+        of author: AccountID, of mirror: String, in storage: any StorageEngine
+    ) async throws -> Set<String> {
+        let rows = try await storage.query(
             """
-            SELECT 1 AS one FROM examples
-            WHERE mirror = \(mirror) AND network = \(network.rawValue) AND author = \(handle) LIMIT 1
-            """
-        ).isEmpty
+            SELECT DISTINCT author FROM examples
+            WHERE mirror = \(mirror) AND network = \(author.network.rawValue) AND author_id = \(author.value)
+                AND author IS NOT NULL
+            """)
+        return Set(try rows.map { try $0.text("author") })
     }
 
     /// What was learned from an author, the oldest first; needs no dictionary.
     ///
-    /// - Parameters: As ``hasLearned(fromAuthor:on:of:in:)`` takes them.
+    /// - Parameters: As ``hasLearned(from:called:of:in:)`` takes them.
     /// - Returns: Each post with its text, how it was seen or that it was a favorite, and when that was noted.
     /// - Throws: `StorageError` or `CancellationError`.
     package static func learned(
-        fromAuthor handle: String, on network: NetworkName, of mirror: String, in storage: any StorageEngine
+        from author: AccountID, called names: Set<String>, of mirror: String, in storage: any StorageEngine
     ) async throws -> [(id: PostID, text: String, state: String, decided: Date)] {
-        guard let handle = FeatureExtractor.normalizedHandle(handle) else { return [] }
-        return try await storage.query(
-            """
-            SELECT post_id, text, state, decided_ms FROM examples
-            WHERE mirror = \(mirror) AND network = \(network.rawValue) AND author = \(handle)
-            ORDER BY decided_ms, post_id
-            """
-        ).map { row in
+        let learned = ExampleTable.selection("post_id, text, state, decided_ms", by: author, called: names, of: mirror)
+        return try await storage.query(learned + " ORDER BY decided_ms, post_id").map { row in
             (
-                PostID(network: network, value: try row.text("post_id")), try row.text("text"), try row.text("state"),
-                try row.date("decided_ms")
+                PostID(network: author.network, value: try row.text("post_id")), try row.text("text"),
+                try row.text("state"), try row.date("decided_ms")
             )
         }
     }

@@ -28,7 +28,10 @@ struct Lesson {
             if touched.insert(event.id).inserted { order.append(event.id) }
             // The text that was learned first stays, so that what is unlearned later is what was learned.
             current[event.id] = after.flatMap { state in
-                (before?.example ?? event.example?.stored).map { ExampleTable.Row(example: $0, state: state) }
+                guard var example = before?.example ?? event.example?.stored else { return nil }
+                // Whose it is may be told later than its text, and is no part of what was learned.
+                if state != before?.state { example.authorID = example.authorID ?? event.example?.authorID }
+                return ExampleTable.Row(example: example, state: state)
             }
         }
         for id in order { move(id, from: stored[id], to: current[id], features) }

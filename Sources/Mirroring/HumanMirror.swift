@@ -219,34 +219,43 @@ package struct HumanMirror: Sendable {
             onStep: { [faultPoints = rehearsal.faultPoints] in faultPoints.pass(.learning($0)) })
     }
 
-    /// Unlearns what was learned from somebody who does not want that, as far as the names on their posts are known.
+    /// Unlearns what was learned from somebody who does not want that.
     ///
-    /// Asks the database once or twice where there is nothing to unlearn. What they post later is learned again only if
+    /// Asks the database a few times where there is nothing to unlearn. What they post later is learned again only if
     /// nothing speaks against it then.
     ///
     /// - Parameters:
-    ///   - person: Who it is.
+    ///   - person: One of their accounts; those that are linked to it are theirs too.
     ///   - handle: The name they were seen under just now; nil for the one that is remembered.
-    ///   - classifier: One that is open already; nil to open one if there is something to unlearn.
     ///   - now: The time of the decision.
     /// - Returns: How many posts were unlearned.
     /// - Throws: As ``favorites()``; the store's error.
     @discardableResult
     package func forgetLearning(
-        of person: AccountID, handle: String? = nil, with classifier: Favorites? = nil, now: Date
+        of person: AccountID, handle: String? = nil, now: Date
     ) async throws -> Int {
-        var names = Set([handle].compactMap(\.self))
-        if person.network == .mastodon { names.insert(person.value) }
-        if let known = try await people.person(person)?.handle { names.insert(known) }
         var unlearned = 0
-        for name in names.sorted() {
-            let isLearned = try await Favorites.hasLearned(
-                fromAuthor: name, on: person.network, of: configuration.mirror, in: storage)
-            guard isLearned else { continue }
-            let favorites = try classifier ?? self.favorites()
-            unlearned += try await favorites.forget(author: name, on: person.network, at: now).unlearned
+        for account in try await people.linked(to: person) {
+            var names = try await names(of: account)
+            if account == person, let handle { names.insert(handle) }
+            unlearned += try await forgetLearning(of: account, called: names, now: now)
         }
         return unlearned
+    }
+
+    func forgetLearning(of account: AccountID, called names: Set<String>, now: Date) async throws -> Int {
+        guard try await Favorites.hasLearned(from: account, called: names, of: name, in: storage) else { return 0 }
+        return try await favorites().forget(account, called: names, at: now).unlearned
+    }
+
+    /// What stands for an account on posts that know nothing but a name: those under which it was seen, as far as they are
+    /// known, and itself, which is the name on Mastodon and may be in a file of labelled posts.
+    func names(of account: AccountID) async throws -> Set<String> {
+        var names = try await Favorites.names(of: account, of: name, in: storage)
+        names.insert(account.value)
+        if let name = try await people.person(account)?.handle { names.insert(name) }
+        if let name = try await archive.nameInAnswers(to: account) { names.insert(name) }
+        return names
     }
 
     private func counts() throws -> any CountStore {

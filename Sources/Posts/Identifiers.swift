@@ -25,6 +25,13 @@ extension PostID {
             return "https://bsky.app/profile/\(parts[1])/post/\(parts[3])"
         }
     }
+
+    /// Who wrote the post; nil if its identity does not tell, which only that of Bluesky does.
+    package var author: AccountID? {
+        let parts = value.split(separator: "/")
+        guard network == .bluesky, parts.count == 4, parts[0] == "at:", parts[1].hasPrefix("did:") else { return nil }
+        return AccountID(network: network, value: String(parts[1]))
+    }
 }
 
 /// The worldwide identity of a person or bot.

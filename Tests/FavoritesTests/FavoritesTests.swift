@@ -80,18 +80,19 @@ import Testing
     }
 
     @Test func forgetsAnAuthorEverywhere() async throws {
+        func bob(_ network: NetworkName) -> AccountID { AccountID(network: network, value: "4711") }
         try await Fixture.with(.sqlite) { fixture in
             let favorites = try fixture.favorites()
             _ = try await favorites.learn(Corpus.events, at: Fixture.now)
             let elsewhere = Example(id: PostID(network: .x, value: "1"), author: "BOB", text: "猫")
             _ = try await favorites.learn([.seen(elsewhere)], at: Fixture.now)
-            #expect(try await favorites.forget(author: "@Bob", on: .mastodon, at: Fixture.now).unlearned == 2)
+            #expect(try await favorites.forget(bob(.mastodon), called: ["@Bob"], at: Fixture.now).unlearned == 2)
             let counts = try await fixture.dump()
             #expect(counts["favorite @bob"] == nil)
             #expect(counts["normal @bob"] == 1)
-            #expect(try await favorites.forget(author: "bob", on: .x, at: Fixture.now).unlearned == 1)
+            #expect(try await favorites.forget(bob(.x), called: ["bob"], at: Fixture.now).unlearned == 1)
             #expect(try await fixture.dump()["normal @bob"] == nil)
-            #expect(try await favorites.forget(author: "", on: .x, at: Fixture.now).unlearned == 0)
+            #expect(try await favorites.forget(bob(.x), called: [""], at: Fixture.now).unlearned == 0)
             #expect(try await favorites.status().countsMatch)
         }
     }

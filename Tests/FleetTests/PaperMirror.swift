@@ -22,19 +22,21 @@ struct PaperMirror {
     let human: PaperNetwork?
 
     /// - Parameters:
+    ///   - engine: Where the data is.
     ///   - bot: Where the bot is.
     ///   - human: Where the human is; nil if nobody is watched.
     ///   - variables: Settings besides the networks and the zone.
     /// - Throws: What went wrong.
     init(
-        bot: NetworkName, human: NetworkName? = nil, variables: [String: String] = [:]
+        _ engine: Engine = .sqlite, bot: NetworkName, human: NetworkName? = nil, variables: [String: String] = [:]
     ) async throws {
         let settings = [
             "TIME_ZONE": Self.zone.identifier, "BOT_NETWORK": bot.rawValue,
             "HUMAN_NETWORK": (human ?? bot).rawValue, "MIN_AGE_DAYS": "0",
         ]
         clock = VirtualClock(startingAt: Self.now)
-        mirror = try await BareMirror(variables: settings.merging(variables) { $1 }).open(log: log, clock: clock)
+        mirror = try await BareMirror(engine, variables: settings.merging(variables) { $1 })
+            .open(log: log, clock: clock)
         self.bot = PaperNetwork(bot)
         self.human = human.map { PaperNetwork($0, account: "human") }
     }

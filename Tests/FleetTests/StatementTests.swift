@@ -27,7 +27,7 @@ import Testing
         // A row a day: once a plan.
         "FROM posting_days",
         // What the counts are made of, when they are made anew.
-        "SELECT network, post_id, author, text, state FROM examples WHERE mirror = $1",
+        "SELECT network, post_id, author, author_id, text, state FROM examples WHERE mirror = $1",
         // The first that is found ends the search.
         "SELECT EXISTS (SELECT 1 FROM posts",
         // The end of an index.

@@ -98,6 +98,36 @@ import Testing
         await engine.close()
     }
 
+    /// The address of a post on Bluesky tells who wrote it.
+    @Test(arguments: EngineUnderTest.allCases)
+    func examplesOfAnEarlierProgramTellTheirAuthors(on tested: EngineUnderTest) async throws {
+        let database = try await tested.makeDatabase()
+        defer { withExtendedLifetime(database) {} }
+        let engine = try await Storage.open(database.location)
+        _ = try await Migrations.apply(Migrations.all.filter { $0.id < "0022" }, to: engine)
+        let examples = [
+            ("bluesky", "at://did:plc:abc/app.bsky.feed.post/3kZ-_.~:x", "did:plc:abc"),
+            ("bluesky", "at://did:web:a.example%3A80/app.bsky.feed.post/post", "did:web:a.example%3A80"),
+            ("bluesky", "at://pal.example/app.bsky.feed.post/3k", nil), ("bluesky", "one", nil),
+            ("mastodon", "at://did:plc:abc/app.bsky.feed.post/3k", nil), ("x", "17", nil),
+        ]
+        for (network, id, _) in examples {
+            try await engine.execute(
+                """
+                INSERT INTO examples (mirror, network, post_id, author, text, state, decided_ms, sequence)
+                VALUES ('m', \(network), \(id), 'pal', 'hello', 'seen', 1, 1)
+                """)
+        }
+        #expect(try await Migrations.apply(to: engine).first == "0022_people")
+        for (network, id, author) in examples {
+            let rows = try await engine.query(
+                "SELECT author, author_id FROM examples WHERE network = \(network) AND post_id = \(id)")
+            #expect(try rows.map { try $0.optionalText("author_id") } == [author], "\(id)")
+            #expect(try rows.map { try $0.text("author") } == ["pal"])
+        }
+        await engine.close()
+    }
+
     @Test(arguments: EngineUnderTest.allCases)
     func aFailingStepLeavesNothing(on tested: EngineUnderTest) async throws {
         let database = try await tested.makeDatabase()

@@ -76,6 +76,10 @@ struct PeopleLinkCommand: AsyncParsableCommand {
             guard accounts[0] != accounts[1] else { throw ValidationError("both are the same account") }
             try await mirror.people.link(accounts[0], accounts[1])
             let all = try await mirror.people.linked(to: accounts[0])
+            // What one of them said now holds for all.
+            if try await mirror.people.stance(of: accounts[0]) == .deny {
+                try await mirror.forgetLearning(of: accounts[0], now: mirror.clock.now)
+            }
             if json { return try await PersonChange.print(accounts[0], mirror) }
             print("one person: \(all.map { Printable.line($0.reference) }.joined(separator: ", "))")
         }

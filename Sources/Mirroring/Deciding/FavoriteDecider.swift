@@ -189,5 +189,7 @@ extension ObservedPost {
     var target: Action.Target { Action.Target(post: post.id.value, author: author.id, address: address) }
 
     /// What the classifier learns from and judges.
-    package var example: Example { Example(id: post.id, author: author.handle, text: post.text) }
+    package var example: Example {
+        Example(id: post.id, author: author.handle, authorID: author.id, text: post.text)
+    }
 }

@@ -83,12 +83,10 @@ extension PersonReport {
                 Mention(
                     post: $0.id.webAddress ?? $0.id.value, written: $0.createdAt, isReply: $0.isReply, text: $0.text)
             }
-            for name in try await mirror.names(of: id).sorted() {
-                learned += try await Favorites.learned(
-                    fromAuthor: name, on: id.network, of: mirror.name, in: mirror.storage
-                ).map {
-                    Learned(post: $0.id.webAddress ?? $0.id.value, text: $0.text, state: $0.state, noted: $0.decided)
-                }
+            learned += try await Favorites.learned(
+                from: id, called: try await mirror.names(of: id), of: mirror.name, in: mirror.storage
+            ).map {
+                Learned(post: $0.id.webAddress ?? $0.id.value, text: $0.text, state: $0.state, noted: $0.decided)
             }
         }
         deeds = try await mirror.outbox(lease: nil).actions(about: ids).map { action in

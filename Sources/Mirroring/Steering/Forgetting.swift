@@ -219,18 +219,8 @@ extension HumanMirror {
     private func unlearn(_ names: [AccountID: Set<String>], now: Date) async throws -> Int {
         var unlearned = 0
         for (account, names) in names.sorted(by: { $0.key.reference < $1.key.reference }) {
-            for name in names.sorted() {
-                unlearned += try await forgetLearning(of: account, handle: name, now: now)
-            }
+            unlearned += try await forgetLearning(of: account, called: names, now: now)
         }
         return unlearned
-    }
-
-    /// The names under which posts of an account were learned, as far as they are known.
-    func names(of account: AccountID) async throws -> Set<String> {
-        var names = Set([try await people.person(account)?.handle].compactMap(\.self))
-        if account.network == .mastodon { names.insert(account.value) }
-        if let name = try await archive.nameInAnswers(to: account) { names.insert(name) }
-        return names
     }
 }

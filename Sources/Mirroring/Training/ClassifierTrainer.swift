@@ -53,7 +53,9 @@ package struct ClassifierTrainer: Sendable {
     package func train(
         from human: any SocialNetwork, own: Set<AccountID>, limit: Int, again: Bool = false
     ) async throws -> TrainingSummary {
-        let learnable = Learnable(people: mirror.people, own: own)
+        let learnable = Learnable(people: mirror.people, own: own) { [mirror] person, handle in
+            _ = try await mirror.forgetLearning(of: person, handle: handle, now: mirror.clock.now)
+        }
         let tally = Tally()
         var missing: [String] = []
         var isToStartOver = again
@@ -135,9 +137,10 @@ package struct ClassifierTrainer: Sendable {
             batchSize: Self.batchSize)
         let tally = Tally()
         let quota = Quota(limit: limit)
+        let denied = try await deniedNames()
         let imported = try await batches.forEach { batch in
             if again, tally.summary.read == 0 { try await startOver() }
-            let usable = try await learnable(of: batch, localHost: host)
+            let usable = try await learnable(of: batch, localHost: host, besides: denied)
             let learned = try await favorites.learn(quota.events(for: usable), at: mirror.clock.now)
             let done = tally.add(read: batch.count, leftOut: batch.count - usable.count, learned)
             report(TrainingProgress(step: .archive, done: done, total: nil))
@@ -148,16 +151,29 @@ package struct ClassifierTrainer: Sendable {
         return summary
     }
 
-    /// The items whose authors were not denied or forgotten, where the name of an author is an identity.
-    private func learnable(of batch: [ArchiveItem], localHost: String?) async throws -> [ArchiveItem] {
+    /// The names of those who were denied, as far as they are known: labelled posts may tell nothing else of an author.
+    private func deniedNames() async throws -> Set<String> {
+        let known = try await mirror.people.all().filter { $0.id.network == mirror.configuration.humanNetwork }
+        let stances = try await mirror.people.stances(of: known.map(\.id))
+        return Set(known.filter { stances[$0.id] == .deny }.compactMap { $0.handle?.lowercased() })
+    }
+
+    /// The items whose authors were not denied or forgotten, where the post or the name of an author tells who it is.
+    private func learnable(
+        of batch: [ArchiveItem], localHost: String?, besides denied: Set<String>
+    ) async throws -> [ArchiveItem] {
         let network = mirror.configuration.humanNetwork
-        let authors = batch.map { item -> AccountID? in
-            guard let name = item.example?.author else { return nil }
-            return network == .mastodon
-                ? .mastodon(name, localHost: localHost ?? "") : AccountID(network: network, value: name)
+        let authors = batch.map { item -> [AccountID] in
+            let named = item.example?.author.map { name in
+                network == .mastodon
+                    ? .mastodon(name, localHost: localHost ?? "") : AccountID(network: network, value: name)
+            }
+            return [named, item.example?.id.author].compactMap(\.self)
         }
-        let stances = try await mirror.people.stances(of: authors.compactMap(\.self))
-        return zip(batch, authors).filter { $1.flatMap { stances[$0] } != .deny }.map(\.0)
+        let stances = try await mirror.people.stances(of: authors.flatMap(\.self))
+        return zip(batch, authors).filter { _, authors in
+            !authors.contains { stances[$0] == .deny || denied.contains($0.value) }
+        }.map(\.0)
     }
 
     /// Turns items into events until there are enough of each kind.

@@ -32,15 +32,16 @@ package struct Learnable: Sendable {
     package func among(
         _ items: [ObservedPost], _ known: [AccountID: People.Stance]? = nil
     ) async throws -> [ObservedPost] {
-        for author in items.map(\.author) where OptOut.isOptedOut(bio: author.bio) {
-            try await onOptOut(author.id, author.handle)
-        }
         let candidates = items.filter { item in
             !item.post.isRepost && item.post.visibility.isOpen && !own.contains(item.author.id)
                 && !OptOut.isOptedOut(bio: item.author.bio)
         }
         let stances =
             if let known { known } else { try await people.stances(of: candidates.map(\.author.id)) }
+        // Who was denied may have been learned from before their names were known, or while that was said.
+        for author in items.map(\.author) where OptOut.isOptedOut(bio: author.bio) || stances[author.id] == .deny {
+            try await onOptOut(author.id, author.handle)
+        }
         return candidates.filter { stances[$0.author.id] != .deny }
     }
 }
