@@ -121,10 +121,10 @@ package struct People: Sendable {
         return Set(found.compactMap { names[$0.id] })
     }
 
-    /// Forgets all there is of a person in the archive and among the people, but for a digest by which nothing of theirs
-    /// is taken in again.
+    /// Forgets all there is of a person in the archive, and keeps a digest by which nothing of theirs is taken in again.
     ///
-    /// The human's answers to them go, and the human's posts that name them.
+    /// The human's answers to them go, and the human's posts that name them. Which accounts these are stays until
+    /// ``letGo(_:wholly:)``.
     ///
     /// - Parameters:
     ///   - accounts: All accounts of the person.
@@ -140,11 +140,6 @@ package struct People: Sendable {
                 posts.formUnion(try Self.posts(about: account, of: mirror, on: connection).map(\.id))
                 try connection.execute(
                     """
-                    DELETE FROM people WHERE mirror = \(mirror) AND network = \(account.network.rawValue)
-                        AND account_id = \(account.value)
-                    """)
-                try connection.execute(
-                    """
                     INSERT INTO people (mirror, network, account_id, stance, reason, stance_ms)
                     VALUES (\(mirror), \(account.network.rawValue), \(account.forgotten.value), \(Stance.deny.rawValue),
                         \(Self.forgotten), \(now))
@@ -156,6 +151,44 @@ package struct People: Sendable {
             try Archive.repack(days, mirror, connection)
             return posts.count
         }
+    }
+
+    /// Lets go of accounts of which nothing else is kept any more.
+    ///
+    /// - Parameters:
+    ///   - accounts: All accounts of a person.
+    ///   - wholly: False while something has to end before: then it stays known which accounts these are, and that they
+    ///     belong together.
+    /// - Throws: The store's error.
+    package func letGo(_ accounts: [AccountID], wholly: Bool) async throws {
+        let mirror = mirror
+        try await storage.transaction { connection in
+            for account in accounts {
+                let change: SQL =
+                    wholly ? "DELETE FROM people" : "UPDATE people SET handle = NULL, last_contact_ms = NULL"
+                try connection.execute(
+                    change + """
+                         WHERE mirror = \(mirror) AND network = \(account.network.rawValue)
+                            AND account_id = \(account.value)
+                        """)
+                // Others may be linked under the name of one who is not among them any more.
+                guard wholly else { continue }
+                try connection.execute(
+                    """
+                    UPDATE people SET linked_to = \(account.forgotten.value)
+                    WHERE mirror = \(mirror) AND linked_to = \(Self.link(of: account))
+                    """)
+            }
+        }
+    }
+
+    /// Those whom a person wants forgotten, and who are not wholly.
+    package func beingForgotten() async throws -> [AccountID] {
+        try await storage.query(
+            Self.selection + """
+                 WHERE mirror = \(mirror) AND reason = \(Self.forgotten) AND SUBSTR(account_id, 1, 1) <> '#'
+                """
+        ).map { try Self.person($0).id }
     }
 
     /// The human's posts that answer an account or name it, oldest first.
@@ -188,6 +221,12 @@ package struct People: Sendable {
                 """
                 DELETE FROM forgotten
                 WHERE mirror = \(mirror) AND kind = 'person' AND digest = \(account.forgottenDigest)
+                """)
+            // Of who is not wholly forgotten yet, a worker is not to forget the rest.
+            try connection.execute(
+                """
+                DELETE FROM people WHERE mirror = \(mirror) AND network = \(account.network.rawValue)
+                    AND account_id = \(account.value) AND reason = \(Self.forgotten)
                 """)
             return try connection.execute(
                 """
@@ -274,7 +313,7 @@ extension People {
         let mirror = mirror
         try await storage.transaction { connection in
             let links = try [first, second].map { try Self.person($0, of: mirror, on: connection)?.link }
-            let link = links[0] ?? links[1] ?? "\(first.network.rawValue) \(first.value)"
+            let link = links[0] ?? links[1] ?? Self.link(of: first)
             for account in [first, second] {
                 try connection.execute(
                     """
@@ -288,6 +327,9 @@ extension People {
                 "UPDATE people SET linked_to = \(link) WHERE mirror = \(mirror) AND linked_to = \(other)")
         }
     }
+
+    /// Under which an account is linked first.
+    private static func link(of account: AccountID) -> String { "\(account.network.rawValue) \(account.value)" }
 
     /// Says that an account is its own person; the others it was linked to stay linked with each other.
     package func unlink(_ account: AccountID) async throws {

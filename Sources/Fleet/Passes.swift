@@ -72,6 +72,7 @@ struct Passes: Sendable {
     func clean() async throws {
         let now = parts.clock.now
         try await parts.store.clean(before: parts.configuration.historyStart(at: now))
+        try await parts.goOnForgetting()
         guard let classifier = try await parts.classifiers.classifier() else { return }
         // Also while nothing new is learned; counts that cannot be changed now are told of where they are needed.
         do { _ = try await classifier.prune(now: now) } catch is FavoritesError {}

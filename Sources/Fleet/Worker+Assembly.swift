@@ -91,7 +91,7 @@ extension Worker {
             favoriteDecider: FavoriteDecider(
                 store: store, capabilities: bot.capabilities,
                 configuration: configuration, zone: zone, own: accounts.own, activated: activated),
-            feeds: feeds)
+            feeds: feeds, goOnForgetting: unlearning.goOnForgetting)
     }
 
     /// Fails as a start would for settings that only a person can mend; asks no network and changes nothing.
@@ -242,6 +242,13 @@ private final class Unlearning: Sendable {
 
     init(mirror: HumanMirror, clock: any WallClock, logger: Logger) {
         (self.mirror, self.clock, self.logger) = (mirror, clock, logger)
+    }
+
+    /// Ends what a person has begun to have forgotten; without a dictionary that may have to wait.
+    @Sendable func goOnForgetting() async throws {
+        do { try await mirror.goOnForgetting(now: clock.now) } catch let error as MeCabError {
+            logger.warning("People not wholly forgotten yet", metadata: [LogKeys.error: "\(error)"])
+        }
     }
 
     /// Forgets what was learned from a person; without a dictionary that has to wait for another time.

@@ -31,6 +31,8 @@ struct WorkerParts: Sendable {
     let mentionDecider: MentionDecider
     let favoriteDecider: FavoriteDecider
     let feeds: WatchedFeeds
+    /// Ends what a person has begun to have forgotten.
+    let goOnForgetting: @Sendable () async throws -> Void
 }
 
 /// The feeds that a worker watches: those that its accounts can read.

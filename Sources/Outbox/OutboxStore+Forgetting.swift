@@ -10,7 +10,7 @@ extension OutboxStore {
         package var dropped = 0
         /// What was done or decided, of which only that is left.
         package var ended = 0
-        /// Requests that may be under way: they stay as they are until they have ended.
+        /// What may be under way, or is to be taken back: it stays as it is until that has ended.
         package var underWay = 0
 
         package init() {}
@@ -24,7 +24,8 @@ extension OutboxStore {
     /// Drops what waits for any of these accounts, and takes from what was done or decided for them whom it was for, what
     /// was said and why.
     ///
-    /// Needs no lease: what a worker has not sent yet it finds skipped, and what may be under way is left alone.
+    /// Needs no lease: what a worker has not sent yet it finds skipped, and what may be under way, or is to be taken back,
+    /// is left alone.
     ///
     /// - Parameters:
     ///   - accounts: All accounts of a person.
@@ -36,7 +37,7 @@ extension OutboxStore {
             var result = Forgetting()
             for account in accounts {
                 for action in try self.actions(about: [account], on: connection) {
-                    guard action.state != .sending else {
+                    guard !action.isUnderWay else {
                         result.underWay += 1
                         continue
                     }
@@ -101,4 +102,9 @@ extension OutboxStore {
         }
         return found.sorted { ($0.due, $0.id) < ($1.due, $1.id) }
     }
+}
+
+extension Action {
+    /// Whether what it says, or whom it is for, is needed yet: to look for it, or to take it back.
+    fileprivate var isUnderWay: Bool { state == .sending || awaitsUndo && (state != .done || kind == .favorite) }
 }

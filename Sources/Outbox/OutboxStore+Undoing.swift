@@ -323,6 +323,9 @@ extension Action {
         }
     }
 
+    /// Whether somebody wants it taken back, and it may be yet.
+    var awaitsUndo: Bool { undo?.next != nil && [.asked, .remembered].contains(undoAnswer) }
+
     /// Whether it ended without anybody knowing if it happened, and may yet turn out to have.
     private var isUnsettled: Bool {
         state == .failed && [Reason.unconfirmed, Reason.duplicate].contains(reason)

@@ -119,6 +119,11 @@ import Testing
         #expect(try await test.people.posts(about: friend).map(\.id.value) == ["answer", "naming"])
         #expect(try await test.people.forget([friend], now: Date(milliseconds: 3)) == 2)
         #expect(try await test.archive.count() == 2)
+        // While something has to end, it stays known who they are, and nothing else.
+        try await test.people.letGo([friend], wholly: false)
+        #expect(try await test.people.person(friend)?.handle == nil)
+        #expect(try await test.people.person(friend) != nil)
+        try await test.people.letGo([friend], wholly: true)
         #expect(try await test.people.all().filter { !$0.isForgotten }.map(\.id) == [other])
         #expect(try await test.people.person(friend) == nil)
         let stances = try await test.people.stances(of: [other, friend])

@@ -271,4 +271,94 @@ import Testing
         #expect(try await mirror.forgetLearning(of: pal.id, now: now) == 2)
         #expect(try await train() == 0)
     }
+
+    // MARK: What has to end before
+
+    /// A favorite that was given, with what the network knows of it.
+    private func favorited(_ ground: Ground, _ number: Int, isOver: Bool = true) async throws -> Action {
+        let (store, now, pal) = (ground.mirror.outbox(lease: nil), ground.paper.clock.now, ground.pal)
+        let address = ground.address(of: pal.name(number))
+        let target = Action.Target(post: pal.name(number), author: pal.id, address: address)
+        let intent = Intent(.favorite(target), due: now, expires: now + 900)
+        let claimed = try await store.claim(try await store.propose(intent, now: now).action, now: now)
+        let sending = try await store.beginSending(claimed, lookUp: now + 60, now: now)
+        ground.paper.bot.with {
+            $0.favorited.append(FavoriteDraft(address: address, key: sending.key, createdAt: now))
+        }
+        return isOver ? try await store.confirm(sending, remoteID: nil, remoteAddress: nil, now: now) : sending
+    }
+
+    @Test(arguments: Store.allCases) func aSecondRequestFindsAllAccountsOfTheFirst(_ store: Store) async throws {
+        let ground = try await Ground(store, on: .bluesky)
+        let (mirror, pal, now) = (ground.mirror, ground.pal, ground.paper.clock.now)
+        let elsewhere = AccountID(network: .x, value: "quillworter")
+        try await mirror.people.link(elsewhere, pal.id)
+        let sending = try await favorited(ground, 1, isOver: false)
+        let first = try await mirror.forget(elsewhere, now: now)
+        #expect(first.underWay == 1 && first.accounts.count == 2)
+        let second = try await mirror.forget(elsewhere, now: now)
+        #expect(second.underWay == 1 && second.accounts == first.accounts)
+        _ = try await mirror.outbox(lease: nil).confirm(sending, remoteID: nil, remoteAddress: nil, now: now)
+        // The worker ends what was begun.
+        try await ground.passes.clean()
+        #expect(try await ground.traces() == [])
+        #expect(try await mirror.people.beingForgotten() == [])
+        for account in [elsewhere, pal.id] { #expect(try await mirror.people.stance(of: account) == .deny) }
+        #expect(try await mirror.outbox(lease: nil).known(.favorite, among: [pal.name(1)]) == [pal.name(1)])
+    }
+
+    /// Whoever was killed had just noted that they are to be forgotten.
+    @Test func whatWasInterruptedGoesOn() async throws {
+        let ground = try await Ground(on: .x)
+        let (mirror, pal, now) = (ground.mirror, ground.pal, ground.paper.clock.now)
+        let elsewhere = AccountID(network: .bluesky, value: "did:plc:quillworter")
+        try await mirror.people.link(pal.id, elsewhere)
+        ground.paper.human?.add([ground.post(pal.name(1), "fresh bread")], to: .home)
+        try await ground.look()
+        _ = try await favorited(ground, 1)
+        for account in [pal.id, elsewhere] {
+            try await mirror.people.set(.deny, for: account, reason: People.forgotten, at: now)
+        }
+        try await ground.passes.clean()
+        #expect(try await ground.traces() == [])
+        #expect(try await mirror.people.forgotten(among: [pal.id, elsewhere]).count == 2)
+    }
+
+    @Test(arguments: NetworkName.allCases)
+    func whatIsToBeTakenBackIsForgottenAfterwards(_ network: NetworkName) async throws {
+        let ground = try await Ground(on: network)
+        let (mirror, pal, now) = (ground.mirror, ground.pal, ground.paper.clock.now)
+        let store = mirror.outbox(lease: nil)
+        let favorite = try await favorited(ground, 1)
+        let reply = Action.Reply(
+            to: Action.Target(post: pal.name(2), author: pal.id, address: ground.address(of: pal.name(2))),
+            thread: pal.name(2),
+            wording: Action.Wording(
+                source: PostID(network: network, value: "own"), text: "thank you, \(Self.word)", visibility: .unlisted))
+        let claimed = try await store.claim(
+            try await store.propose(Intent(.reply(reply), due: now, expires: now + 900), now: now).action, now: now)
+        let sending = try await store.beginSending(claimed, lookUp: now + 60, now: now)
+        let answer = try await store.confirm(sending, remoteID: "r", remoteAddress: "answer", now: now)
+        for action in [favorite, answer] { #expect(try await store.askUndo(action.id, now: now) == .asked) }
+        let gone = try await mirror.forget(pal.id, now: now)
+        // Of an answer everything may go but what it is called.
+        #expect(gone.underWay == 1 && gone.ended == 1)
+        try await ground.look()
+        #expect(ground.paper.bot.with { $0.favorited.isEmpty && $0.deleted == ["answer"] })
+        #expect(try await store.action(.favorite, subject: pal.name(1))?.state == .undone)
+        try await ground.passes.clean()
+        #expect(try await ground.traces() == [])
+    }
+
+    @Test func whoIsAllowedAgainIsNotForgottenOnceMore() async throws {
+        let ground = try await Ground(on: .bluesky)
+        let (mirror, pal, now) = (ground.mirror, ground.pal, ground.paper.clock.now)
+        _ = try await favorited(ground, 1, isOver: false)
+        #expect(try await mirror.forget(pal.id, now: now).underWay == 1)
+        #expect(try await mirror.people.readmit(pal.id))
+        try await mirror.people.set(.allow, for: pal.id, at: now)
+        try await ground.passes.clean()
+        #expect(try await mirror.people.stance(of: pal.id) == .allow)
+        #expect(try await mirror.people.forgotten(among: [pal.id]).isEmpty)
+    }
 }

@@ -46,7 +46,11 @@ struct PeopleForgetCommand: AsyncParsableCommand {
                 (gone.ended, "of the notes of what was done or decided"),
             ] where number > 0 { print("  \(number) \(what)") }
             if gone.underWay > 0 {
-                print("  \(gone.underWay) being sent just now, and not forgotten yet: run this again in a few minutes")
+                print(
+                    """
+                      \(gone.underWay) being sent or taken back, and not forgotten yet: mirror-bot run does that once it \
+                    has ended, or this command again
+                    """)
             }
         }
     }

@@ -184,14 +184,15 @@ package struct PersonForgotten: Codable, Equatable, Sendable {
     package let dropped: Int
     /// What was done or decided, of which only that is left.
     package let ended: Int
-    /// Requests that may be under way and are not forgotten yet.
+    /// What may be under way, or is to be taken back, and is not forgotten yet.
     package let underWay: Int
 }
 
 extension HumanMirror {
     /// Forgets everything about a person, but for a digest by which nothing of theirs is taken in again.
     ///
-    /// Whatever interrupts it, the same call goes on.
+    /// Whatever interrupts it, the same call goes on, and so does a worker: until nothing is under way any more, it stays
+    /// known which accounts these are.
     ///
     /// - Parameters:
     ///   - person: One of their accounts; those that are linked to it are theirs too.
@@ -204,16 +205,25 @@ extension HumanMirror {
         for account in accounts {
             names[account] = try await self.names(of: account)
             // From here on a worker learns and sends nothing.
-            try await people.set(.deny, for: account, reason: "operator", at: now)
+            try await people.set(.deny, for: account, reason: People.forgotten, at: now)
         }
         var unlearned = try await unlearn(names, now: now)
         let ledger = try await outbox(lease: nil).forget(accounts, now: now)
         let posts = try await people.forget(accounts, now: now)
         // A page may have been on its way when they were denied.
         unlearned += try await unlearn(names, now: now)
+        try await people.letGo(accounts, wholly: ledger.underWay == 0)
         return PersonForgotten(
             accounts: accounts.map(\.reference), posts: posts, unlearned: unlearned, dropped: ledger.dropped,
             ended: ledger.ended, underWay: ledger.underWay)
+    }
+
+    /// Ends what was begun to be forgotten, as far as that is possible now.
+    ///
+    /// - Parameter now: Recorded with it.
+    /// - Throws: As ``forget(_:now:)``.
+    package func goOnForgetting(now: Date) async throws {
+        for person in try await people.beingForgotten() { _ = try await forget(person, now: now) }
     }
 
     private func unlearn(_ names: [AccountID: Set<String>], now: Date) async throws -> Int {

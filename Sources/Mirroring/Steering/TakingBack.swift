@@ -117,6 +117,7 @@ package struct TakingBack: Sendable {
 
     private func remove(_ action: Action) async throws -> Removal {
         if case .favorite(let target) = action.payload {
+            guard !target.address.isEmpty else { throw UndoObstacle(description: "whom it was for is forgotten") }
             return try await network.unfavorite(
                 FavoriteDraft(address: target.address, key: action.key, createdAt: action.sending ?? action.due))
         }
