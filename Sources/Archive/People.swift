@@ -128,10 +128,13 @@ package struct People: Sendable {
     ///
     /// - Parameters:
     ///   - accounts: All accounts of the person.
+    ///   - kept: Posts that stay for now.
     ///   - now: Recorded with the digest.
     /// - Returns: How many of the human's posts went.
     /// - Throws: The store's error.
-    package func forget(_ accounts: [AccountID], now: Date) async throws -> Int {
+    package func forget(
+        _ accounts: [AccountID], keeping kept: Set<PostID> = [], now: Date
+    ) async throws -> Int {
         let mirror = mirror
         return try await storage.transaction { connection in
             try Archive.note(accounts.map(\.forgottenDigest), as: "person", of: mirror, on: connection, now: now)
@@ -146,6 +149,7 @@ package struct People: Sendable {
                     ON CONFLICT (mirror, network, account_id) DO NOTHING
                     """)
             }
+            posts.subtract(kept)
             let days = try Archive.days(of: Array(posts), mirror, connection)
             try PostRow.delete(Array(posts), of: mirror, on: connection)
             try Archive.repack(days, mirror, connection)

@@ -195,7 +195,7 @@ extension Action {
         ///
         /// Only people on the network of the target's author are kept.
         package var bystanders: [AccountID]
-        /// What the replies of one conversation share: the mention that began it.
+        /// What the replies of one conversation share: the mention that began it; in an action a digest of that.
         package var thread: String
         /// Nil where nothing is said.
         package var wording: Wording?
@@ -281,6 +281,9 @@ extension Action {
         (payload, state, due, expires) = (intent.payload, intent.state, intent.due, intent.expires)
         (reason, explanation, isPinned) = (intent.reason, intent.explanation, intent.isPinned)
         (created, updated) = (now, now)
+        guard case .reply(var reply) = payload else { return }
+        reply.thread = OutboxStore.forgotten(reply.thread)
+        payload = .reply(reply)
     }
 
     /// The identifier of the action of this kind about this subject, whether there is one or not.

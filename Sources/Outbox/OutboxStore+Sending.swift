@@ -121,7 +121,10 @@ extension OutboxStore {
     {
         try await change(
             action, from: [.sending], orUnsettled: true, to: .done, now: now,
-            "remote_id = \(remoteID), remote_address = \(remoteAddress), reason = NULL, next_attempt_ms = NULL")
+            """
+            remote_id = \(remoteID), remote_address = \(remoteAddress), reason = NULL, next_attempt_ms = NULL,
+            bystanders = NULL
+            """)
     }
 
     /// Ends an action for good.
@@ -142,7 +145,8 @@ extension OutboxStore {
         var told = action.explanation
         if let outcome { told = Explanation(adding: outcome, to: told) }
         var changes: SQL = """
-            reason = \(reason), explanation = \(kept(told)), next_attempt_ms = \(sighting?.milliseconds)
+            reason = \(reason), explanation = \(kept(told)), next_attempt_ms = \(sighting?.milliseconds),
+            bystanders = NULL
             """
         // What certainly did not happen leaves nothing to take back.
         if sighting == nil { changes += ", undo_next_ms = NULL" }

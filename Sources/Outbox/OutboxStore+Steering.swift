@@ -16,7 +16,8 @@ extension OutboxStore {
     /// - Returns: False if it does not wait any more.
     /// - Throws: The store's error.
     package func skip(_ id: String, reason: String = Action.Reason.byPerson, now: Date) async throws -> Bool {
-        try await steer(id, "state = 'skipped', reason = \(reason), next_attempt_ms = NULL", now: now)
+        try await steer(
+            id, "state = 'skipped', reason = \(reason), next_attempt_ms = NULL, bystanders = NULL", now: now)
     }
 
     /// Gives an action that waits another time, and lets nothing but a person change it from then on.

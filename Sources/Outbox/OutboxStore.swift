@@ -375,13 +375,8 @@ extension OutboxStore {
 
     /// How many replies of a conversation, due since `since`, count for the caps.
     package func repliesInThread(_ thread: String, since: Date) async throws -> Int {
-        // The index has what a thread's name begins with.
-        let start = String(String.UnicodeScalarView(thread.unicodeScalars.prefix(200)))
-        return try await count(
-            """
-            kind = 'reply' AND SUBSTR(thread, 1, 200) = \(start) AND COALESCE(thread, '') = \(thread)
-            AND \(Self.counting) AND +due_ms >= \(since.milliseconds)
-            """)
+        try await count(
+            "kind = 'reply' AND \(Self.isPart(of: thread)) AND \(Self.counting) AND +due_ms >= \(since.milliseconds)")
     }
 
     /// What was sent to any of these accounts, or may have been, or may yet be, by the old reply it was made of.

@@ -272,6 +272,60 @@ import Testing
         #expect(try await train() == 0)
     }
 
+    // MARK: Everything
+
+    @Test(arguments: NetworkName.allCases, Store.allCases)
+    func ofAForgottenPersonNothingIsLeftAnywhere(_ network: NetworkName, _ store: Store) async throws {
+        let ground = try await Ground(store, on: network)
+        let (mirror, pal, paper) = (ground.mirror, ground.pal, ground.paper)
+        try await paper.teachTea(on: network)
+        try await ground.remember()
+        try await mirror.people.set(.allow, for: pal.id, handle: pal.handle, at: paper.clock.now)
+        // Somebody who left a group that is called after them.
+        let elsewhere = AccountID(network: network == .x ? .mastodon : .x, value: "quillworter")
+        try await mirror.people.link(pal.id, ground.account("cat"))
+        try await mirror.people.link(pal.id, ground.account("dog"))
+        try await mirror.people.unlink(pal.id)
+        try await mirror.people.link(elsewhere, pal.id)
+        try await ground.live(1)
+        // A post that names them waits, and one is out.
+        let text = try #require(try await mirror.archive.post(PostID(network: network, value: "of-pal")))
+        for (number, state) in [(1, ActionState.planned), (2, .done)] {
+            let wording = Action.Wording(source: text.id, text: text.text, visibility: .unlisted)
+            let slot = Slot.Name(day: LocalDay("2027-01-0\(number)") ?? .latest, number: 1)
+            _ = try await mirror.outbox(lease: nil).propose(
+                Intent(.post(slot, wording), state: state, due: paper.clock.now + 86_400, expires: .distantFuture),
+                now: paper.clock.now)
+        }
+        let replies = try await paper.actions(.reply)
+        #expect(replies.contains { $0.target?.author == pal.id && $0.state == .done && $0.text != nil })
+        #expect(replies.contains { $0.target?.author == ground.account("ann") && $0.state == .done })
+        #expect(replies.contains { $0.target?.author == ground.account("zed") && $0.state == .skipped })
+        let favorite = try #require(try await paper.actions(.favorite).first { $0.target?.author == pal.id })
+        #expect(favorite.state == (network == .mastodon ? .done : .suggested))
+        let planted = Set(try await ground.traces().map { $0.prefix { $0 != ":" } })
+        let kept: Set<Substring> = ["actions", "examples", "feed_items", "people", "posts"]
+        #expect(planted.isSuperset(of: network == .bluesky ? kept : kept.subtracting(["feed_items"])), "\(planted)")
+        #expect(planted.contains(store == .redis ? "redis" : "feature_counts"), "\(planted)")
+
+        let gone = try await mirror.forget(elsewhere, now: paper.clock.now)
+        #expect(gone.unlearned == 5 && gone.posts == 7 && gone.underWay == 0)
+        #expect(try await ground.traces() == [])
+        #expect(try await mirror.favorites().status().countsMatch)
+        let subjects = Set(replies.map(\.subject))
+        #expect(try await mirror.outbox(lease: nil).known(.reply, among: Array(subjects)) == subjects)
+        #expect(try await mirror.outbox(lease: nil).known(.favorite, among: [favorite.subject]) == [favorite.subject])
+        // What is left can be read.
+        #expect(try await paper.actions(.reply).count == replies.count)
+        #expect(try await mirror.people.linked(to: ground.account("cat")).count == 2)
+
+        // They go on as before.
+        let published = paper.bot.with { $0.published.count }
+        try await ground.live(2)
+        #expect(try await ground.traces() == [])
+        #expect(paper.bot.with { $0.published.count } == published + 1)
+    }
+
     // MARK: What has to end before
 
     /// A favorite that was given, with what the network knows of it.

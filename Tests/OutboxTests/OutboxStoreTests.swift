@@ -13,7 +13,9 @@ import Testing
         #expect(action == stored.action)
         #expect(action.wording?.source == PostID(network: .mastodon, value: "source-a"))
         #expect(action.target?.author == AccountID(network: .mastodon, value: "mika@example.com"))
-        #expect(action.payload.reply?.thread == "thread")
+        // Of a conversation only a digest is kept.
+        #expect(action.payload.reply?.thread.hasPrefix("#") == true)
+        #expect(try await outbox.store.repliesInThread("thread", since: OutboxFixture.start) == 1)
         #expect(action.wording?.visibility == .unlisted)
         #expect(action.wording?.language == "ja")
         #expect(action.state == .planned)

@@ -281,7 +281,7 @@ extension Intent {
     fileprivate func skipped(_ refusal: Refusal) -> Intent {
         var skipped = self
         if case .reply(var reply) = payload {
-            reply.wording = nil
+            (reply.wording, reply.bystanders) = (nil, [])
             skipped.payload = .reply(reply)
         }
         (skipped.state, skipped.reason, skipped.explanation) = (.skipped, refusal.code, Explanation(refusal.message))

@@ -316,6 +316,17 @@ package struct FeedTable: Sendable {
         try await storage.transaction { connection in try Self.note(item, of: feed, mirror, connection) }
     }
 
+    /// Forgets the items whose names tell that people wrote them.
+    func forget(_ people: [AccountID]) async throws {
+        for person in people where person.network == .bluesky {
+            let start = "at://\(person.value)/"
+            try await storage.execute(
+                """
+                DELETE FROM feed_items WHERE mirror = \(mirror) AND SUBSTR(item, 1, LENGTH(\(start))) = \(start)
+                """)
+        }
+    }
+
     /// Forgets an item that has an action now.
     func forget(_ name: String, of feed: String) async throws {
         try await storage.execute(
@@ -325,6 +336,15 @@ package struct FeedTable: Sendable {
     private static func note(
         _ item: FeedItem, of feed: String, _ mirror: String, _ connection: any StorageConnection
     ) throws {
+        // Nothing is kept of who was forgotten.
+        if let author = PostID(network: .bluesky, value: item.name).author {
+            let found = try connection.query(
+                """
+                SELECT 1 AS one FROM forgotten
+                WHERE mirror = \(mirror) AND kind = 'person' AND digest = \(author.forgottenDigest)
+                """)
+            guard found.isEmpty else { return }
+        }
         try connection.execute(
             """
             INSERT INTO feed_items

@@ -208,8 +208,11 @@ extension HumanMirror {
             try await people.set(.deny, for: account, reason: People.forgotten, at: now)
         }
         var unlearned = try await unlearn(names, now: now)
-        let ledger = try await outbox(lease: nil).forget(accounts, now: now)
-        let posts = try await people.forget(accounts, now: now)
+        var naming: [PostID] = []
+        for account in accounts { naming += try await people.posts(about: account).map(\.id) }
+        let ledger = try await outbox(lease: nil).forget(accounts, quoting: naming, now: now)
+        try await feeds.forget(accounts)
+        let posts = try await people.forget(accounts, keeping: ledger.inUse, now: now)
         // A page may have been on its way when they were denied.
         unlearned += try await unlearn(names, now: now)
         try await people.letGo(accounts, wholly: ledger.underWay == 0)
