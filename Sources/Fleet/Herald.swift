@@ -28,19 +28,23 @@ package struct Herald: Sendable {
     /// - Throws: What `body` throws.
     package func accompany(_ body: (WorkerPulse) async throws -> Void) async throws {
         defer { notifier.shutdown() }
-        try await withThrowingTaskGroup(of: Void.self) { group in
+        let passing: (any Error)? = try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await lookAgainAndAgain() }
+            defer { group.cancelAll() }
             do {
                 try await body(pulse)
-                group.cancelAll()
+                return nil
             } catch {
                 group.cancelAll()
-                if let (cause, detail) = Self.ending(with: error) { await notifier.tellEnd(cause, detail) }
+                guard let (cause, detail) = Self.ending(with: error) else { return error }
+                if cause == .refused, await notifier.isHumanRefusedAlone { return error }
+                await notifier.tellEnd(cause, detail)
                 throw error
             }
         }
         // One pass, as for cron, has just ended. Who has given the mirror back looks no more.
         if !Task.isShuttingDownGracefully, !Task.isCancelled { await notifier.look(pulse) }
+        if let passing { throw passing }
     }
 
     private func lookAgainAndAgain() async {
@@ -51,14 +55,17 @@ package struct Herald: Sendable {
         }
     }
 
-    /// What to tell of an error that ends a worker; nil if nobody has to do anything.
+    /// What to tell of an error that ends a worker; nil if nobody has to do anything, for it may pass by itself.
+    ///
+    /// What does not, though it might have, is told of by the notes of the next pass.
     private static func ending(with error: any Error) -> (NoticeCause, String?)? {
         switch error {
-        case is CancellationError: nil
+        case let error as NetworkError where error.code == .configuration: (.stopped, "a setting is wrong or missing")
         case let error as NetworkError where error.stopsActor: (.refused, nil)
-        case let error as StorageError: (error.code == .unavailable ? nil : (.database, nil))
         case is ConfigurationError: (.stopped, "a setting is wrong or missing")
-        default: (.stopped, "what it needs is not there")
+        case is StorageError where Retry.isInVain(error): (.database, nil)
+        case _ where Retry.isInVain(error): (.stopped, "what it needs is not there")
+        default: nil
         }
     }
 }

@@ -220,7 +220,7 @@ struct Passes: Sendable {
     /// The same in the order in which one look at everything leaves nothing for the next.
     var inOrder: [Pass] { human + bot + [publisher] }
 
-    private var publisher: Pass { Pass(name: "publisher", sends: true, run: publish) }
+    private var publisher: Pass { Pass(name: WorkTrouble.publisher, sends: true, run: publish) }
 
     private var bot: [Pass] {
         [
@@ -235,7 +235,7 @@ struct Passes: Sendable {
             parts.feeds.humanFavorites.map { feed in
                 Pass(name: FeedName.humanFavorites) { try await humanFavorites(feed) }
             },
-            parts.feeds.humanHome.map { feed in Pass(name: "human-home") { try await humanHome(feed) } },
+            parts.feeds.humanHome.map { feed in Pass(name: FeedName.seen) { try await humanHome(feed) } },
             parts.human.map { _ in Pass(name: "originals") { try await parts.originals.look() } },
         ].compactMap(\.self)
     }

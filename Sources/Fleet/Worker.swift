@@ -17,6 +17,8 @@ package struct Worker: Sendable {
     let manager: ServiceManager?
     /// What whoever accompanies the worker knows of it.
     let pulse: WorkerPulse?
+    /// What fails in its work, told to every process.
+    private let troubles: WorkTroubles
 
     /// - Parameters:
     ///   - mirror: The mirror, open; its clock tells the time, and its log is where events go.
@@ -26,9 +28,18 @@ package struct Worker: Sendable {
     package init(
         mirror: HumanMirror, cadence: Cadence? = nil, manager: ServiceManager? = nil, pulse: WorkerPulse? = nil
     ) {
+        self.init(
+            mirror: mirror, cadence: cadence, manager: manager, pulse: pulse,
+            troubles: WorkTroubles(of: mirror, pulse: pulse))
+    }
+
+    private init(
+        mirror: HumanMirror, cadence: Cadence?, manager: ServiceManager?, pulse: WorkerPulse?, troubles: WorkTroubles
+    ) {
         self.mirror = mirror
         self.manager = manager
         self.pulse = pulse
+        self.troubles = troubles
         givenCadence = cadence
         let configuration = mirror.configuration
         self.cadence =
@@ -84,7 +95,8 @@ package struct Worker: Sendable {
             } catch is MirrorChanged {
                 logger.notice("Logins, accounts, settings or a pause changed, starting anew")
                 guard let mirror = try await mirrorWhenReachable() else { return }
-                worker = Worker(mirror: mirror, cadence: givenCadence, manager: manager, pulse: pulse)
+                worker = Worker(
+                    mirror: mirror, cadence: givenCadence, manager: manager, pulse: pulse, troubles: troubles)
             }
         }
     }
@@ -107,7 +119,7 @@ package struct Worker: Sendable {
 
     /// Waits before a start is tried again, and says so.
     private func waitToStart(after failures: Int, _ error: any Error) async {
-        pulse?.cannotBegin(at: clock.now)
+        await troubles.fails(WorkTrouble.start, error)
         let next = Retry.next(after: failures, of: "start", error, now: clock.now)
         logger.warning(
             "Start failed, trying again",
@@ -125,10 +137,12 @@ package struct Worker: Sendable {
         do {
             let done: Void? = try await leaseKeeper().holdingNow { lease in
                 pulse?.holdsMirror = true
-                let parts = try await parts(lease: lease, deliverer: nil, gates: hasty)
+                let parts = try await noting(WorkTrouble.start) {
+                    try await self.parts(lease: lease, deliverer: nil, gates: hasty)
+                }
+                await troubles.begins(Passes(parts: parts).all.map(\.name))
+                defer { pulse?.compares(clockLead: parts.bot.clockLead) }
                 try await pass(parts)
-                pulse?.compares(clockLead: parts.bot.clockLead)
-                pulse?.works(uptime: clock.uptime)
             }
             return done != nil
         } catch {
@@ -203,6 +217,7 @@ package struct Worker: Sendable {
             // A virtual clock waits for everybody who joined, so all join before the first one sleeps.
             for index in loops.indices { loops[index].turn = clock.join() }
             loopsLeft = loops.count
+            await troubles.begins(loops.map(\.name))
             logger.info("Worker started", metadata: [LogKeys.mirror: "\(mirror.name)"])
             for loop in loops {
                 group.addTask {
@@ -276,6 +291,7 @@ package struct Worker: Sendable {
                         LogKeys.until: "\(pause.until?.rfc3339 ?? "resumed")", LogKeys.reason: "\(pause.reason ?? "-")",
                     ])
                 isAnnounced = true
+                await troubles.begins([])
             }
             let undo = try await takeBack(lease: lease, gates: gates)
             notePause()
@@ -344,9 +360,24 @@ package struct Worker: Sendable {
     }
 
     private func loop(_ name: String, _ pass: @escaping @Sendable () async throws -> Date) -> PollingLoop {
-        PollingLoop(name: name, clock: clock, logger: logger) { [manager, mirror] in
-            guard let manager else { return try await pass() }
-            return try await manager.watching("\(mirror.name)/\(name)", pass)
+        PollingLoop(name: name, clock: clock, logger: logger) {
+            try await noting(name) {
+                guard let manager else { return try await pass() }
+                return try await manager.watching("\(mirror.name)/\(name)", pass)
+            }
+        }
+    }
+
+    /// Does a part of the work, and notes whether it failed; what ends the worker is told of in another way.
+    private func noting<Value>(_ part: String, _ work: () async throws -> Value) async throws -> Value {
+        do {
+            let value = try await work()
+            await troubles.works(part)
+            return value
+        } catch {
+            let isEnding = Task.isCancelled || Task.isShuttingDownGracefully || Retry.isInVain(error)
+            if !isEnding { await troubles.fails(part, error) }
+            throw error
         }
     }
 
@@ -355,7 +386,8 @@ package struct Worker: Sendable {
         var firstError: (any Error)?
         for pass in Passes(parts: parts).inOrder {
             do {
-                _ = try await pass.run()
+                _ = try await noting(pass.name, pass.run)
+                if pass.sends { pulse?.works(uptime: clock.uptime) }
                 logger.debug("Pass ended", metadata: [LogKeys.feed: "\(pass.name)"])
             } catch {
                 if Retry.isInVain(error) { throw error }

@@ -20,6 +20,20 @@ extension StorageLocation {
     }
 }
 
+extension StorageLocation {
+    /// What a file needs to grow by some changes, in bytes.
+    private static let leastRoom: UInt64 = 65_536
+
+    /// That the disk of the file is full, as whoever else writes to it will find out; nil if it is not, or a server's.
+    package var lackOfRoom: String? {
+        guard case .sqlite(let path) = self else { return nil }
+        var disk = statvfs()
+        guard statvfs(path, &disk) == 0 else { return nil }
+        let room = UInt64(disk.f_bavail) * UInt64(disk.f_frsize)
+        return room < Self.leastRoom ? "could not change the database at \(path): its disk is full; make room" : nil
+    }
+}
+
 extension StorageLocation: CustomStringConvertible {
     /// The path, or the kind of server; never a URL, which may hold a password.
     package var description: String {

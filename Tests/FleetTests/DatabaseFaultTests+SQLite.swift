@@ -17,36 +17,7 @@ import Testing
 
     @Test func survivesADiskThatIsFullForAnHour() async throws {
         let fixture = try await start()
-        let storage = fixture.mirror.storage
-        try await fixture.live(
-            until: 13,
-            events: [
-                (
-                    9,
-                    {
-                        // The limit holds for the connection that set it, which is the one that writes.
-                        try await storage.transaction { connection in
-                            try connection.execute("CREATE TABLE ballast (x BLOB)")
-                            let count = try connection.query("PRAGMA page_count").first?.integer("page_count") ?? 0
-                            _ = try connection.query("PRAGMA max_page_count = \(unsafe: "\(count)")")
-                        }
-                        // What is free within the file is room too.
-                        for size in [3_000, 300] {
-                            let row: SQL = "INSERT INTO ballast (x) VALUES (zeroblob(\(unsafe: "\(size)")))"
-                            while (try? await storage.execute(row)) != nil {}
-                        }
-                    }
-                ),
-                (
-                    10,
-                    {
-                        try await storage.transaction { connection in
-                            _ = try connection.query("PRAGMA max_page_count = 1000000")
-                            try connection.execute("DROP TABLE ballast")
-                        }
-                    }
-                ),
-            ])
+        try await fixture.live(until: 13, events: [(9, fixture.fillDisk), (10, fixture.makeRoom)])
         #expect(fixture.log.values.contains { $0.contains("Pass failed") && $0.contains("make room") })
         try await fixture.expectNothingTwiceOrLost(outages: [Self.hours(9, 10)])
     }
@@ -131,5 +102,29 @@ extension MirrorFixture {
     /// The file of an embedded database.
     var databasePath: String? {
         if case .sqlite(let path) = mirror.configuration.storage { path } else { nil }
+    }
+
+    /// Lets the embedded database have no room for one row more.
+    func fillDisk() async throws {
+        let storage = mirror.storage
+        // The limit holds for the connection that set it, which is the one that writes.
+        try await storage.transaction { connection in
+            try connection.execute("CREATE TABLE ballast (x BLOB)")
+            let count = try connection.query("PRAGMA page_count").first?.integer("page_count") ?? 0
+            _ = try connection.query("PRAGMA max_page_count = \(unsafe: "\(count)")")
+        }
+        // What is free within the file is room too.
+        for size in [3_000, 300] {
+            let row: SQL = "INSERT INTO ballast (x) VALUES (zeroblob(\(unsafe: "\(size)")))"
+            while (try? await storage.execute(row)) != nil {}
+        }
+    }
+
+    /// Ends what ``fillDisk()`` began.
+    func makeRoom() async throws {
+        try await mirror.storage.transaction { connection in
+            _ = try connection.query("PRAGMA max_page_count = 1000000")
+            try connection.execute("DROP TABLE ballast")
+        }
     }
 }

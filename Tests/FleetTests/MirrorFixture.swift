@@ -23,7 +23,7 @@ enum Engine: String, CaseIterable, Sendable, CustomTestStringConvertible {
 struct MirrorFixture: Sendable {
     /// The name that seeds the plans: under this one the first day has slots from morning to night.
     static let mirror = "moss"
-    private static let started = "Worker started"
+    static let started = "Worker started"
 
     let sandbox: Sandbox
     let clock: VirtualClock
@@ -115,13 +115,13 @@ struct MirrorFixture: Sendable {
     }
 
     /// A worker whose looks are rare enough for a quick test, and frequent enough for every deadline.
-    func worker(on mirror: HumanMirror? = nil) -> Worker {
+    func worker(on mirror: HumanMirror? = nil, pulse: WorkerPulse? = nil) -> Worker {
         var cadence = Cadence(poll: .seconds(600))
         (cadence.botHome, cadence.humanHome) = (.seconds(1_800), .seconds(1_800))
         cadence.humanPosts = .seconds(1_800)
         cadence.humanFavorites = .seconds(3_600)
         cadence.publisher = .seconds(600)
-        return Worker(mirror: mirror ?? self.mirror, cadence: cadence)
+        return Worker(mirror: mirror ?? self.mirror, cadence: cadence, pulse: pulse)
     }
 
     private static func logger(_ lines: Recorder<String>) -> Logger {
@@ -132,20 +132,23 @@ struct MirrorFixture: Sendable {
     ///
     /// - Parameters:
     ///   - hour: When to stop.
+    ///   - sign: What the worker logs before the first of them is waited for.
+    ///   - pulse: Kept by the worker.
     ///   - events: What happens meanwhile, and at which hours, in their order; the clock stands still while it does.
     /// - Throws: What the worker or an event throws.
     func live(
-        until hour: Double, events: [(hour: Double, action: @Sendable () async throws -> Void)] = []
+        until hour: Double, after sign: String = MirrorFixture.started, pulse: WorkerPulse? = nil,
+        events: [(hour: Double, action: @Sendable () async throws -> Void)] = []
     ) async throws {
-        let worker = worker()
+        let worker = worker(pulse: pulse)
         guard !events.isEmpty else { return try await worker.run(until: Sample.hour(hour)) }
-        let started = log.values.count { $0.contains(Self.started) }
+        let started = log.values.count { $0.contains(sign) }
         clock.join()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 defer { clock.leave() }
                 // Not before the worker takes part, or the clock would jump to the first event at once.
-                try await log.wait(forMore: started) { $0.contains(Self.started) }
+                try await log.wait(forMore: started) { $0.contains(sign) }
                 for event in events {
                     try await clock.sleep(until: Sample.hour(event.hour))
                     try await event.action()

@@ -18,7 +18,7 @@ import Testing
         let paper = try await PaperMirror(bot: .mastodon, human: .bluesky)
         #expect(
             try await names(paper.parts()) == [
-                "publisher", "bot-mentions", "bot-home", "human-posts", "human-favorites", "human-home", "originals",
+                "publisher", "bot-mentions", "bot-home", "human-posts", "human-favorites", "seen-home", "originals",
             ])
         // As without an app password.
         paper.human?.with { $0.capabilities.feeds = [.ownPosts, .favorites] }

@@ -81,6 +81,28 @@ package struct RedisCountStore: CountStore {
         }
     }
 
+    /// Does what keeping counts takes, under a key that nobody reads and that is gone afterwards.
+    ///
+    /// - Throws: `RedisError` where the server refuses one of it: it is full, a replica, or its user may not.
+    package func tryOut() async throws {
+        let temporary = CountKeys.temporary(mirror: mirror)
+        let key = temporary.categories
+        let commands = [
+            Self.command("HSET", key, [CountKeys.favoriteField, "1"]),
+            RedisCommand("EXPIRE", key, Self.temporarySeconds), RedisCommand("HLEN", key),
+            RedisCommand("HMGET", key, CountKeys.favoriteField),
+        ]
+        do {
+            for reply in try await client.pipeline(commands) { _ = try reply.orThrow() }
+            _ = try await client.script(
+                CountScripts.observe, keys: temporary.all, arguments: [RedisArgument(CountKeys.stampField)])
+            _ = try await client.command(RedisCommand((["UNLINK"] + temporary.all).map { RedisArgument($0) }))
+        } catch {
+            await remove(temporary)
+            throw error
+        }
+    }
+
     // MARK: - Reading
 
     /// What three hashes hold that were read one after the other.

@@ -9,7 +9,8 @@ struct StatusCommand: AsyncParsableCommand {
         abstract: "Show what the mirror knows, did last and waits for.",
         discussion: """
             With --check one line, for programs that watch over others: 0 while the mirror does its work, else 69 \
-            (database), 75 (no worker), 77 (credentials refused) or 78 (settings).
+            (database, or the worker cannot begin, send or hear), 75 (no worker), 77 (credentials refused) or 78 \
+            (settings).
             """)
 
     @OptionGroup var options: MirrorOptions
@@ -50,8 +51,11 @@ struct StatusCommand: AsyncParsableCommand {
         if let found = try await mirror.impediment(now: mirror.clock.now, silence: silence) {
             throw CommandError(found.status, "mirror \(mirror.name), \(found.subject): \(found.text)")
         }
-        let isPaused = try await mirror.table.pause(at: mirror.clock.now) != nil
-        print(isPaused ? "mirror \(mirror.name) pauses, as it was told" : "mirror \(mirror.name) does its work")
+        guard try await mirror.table.pause(at: mirror.clock.now) == nil else {
+            return print("mirror \(mirror.name) pauses, as it was told")
+        }
+        let rest = try await mirror.workTroubles().map { ", but " + Printable.line($0.text) }
+        print("mirror \(mirror.name) does its work" + rest.joined())
     }
 }
 

@@ -54,7 +54,7 @@ enum StatusView {
         let mark =
             switch verdict.state {
             case .healthy: terminal.green("●")
-            case .paused: terminal.yellow("◐")
+            case .paused, .hindered: terminal.yellow("◐")
             case .failing: terminal.bold("✖")
             }
         return mark + " " + Printable.line(verdict.text)

@@ -146,6 +146,9 @@ package struct FeedHealth: Codable, Equatable, Sendable {
     package var unreached: [Unreached] = []
 
     package init(feed: String) { self.feed = feed }
+
+    /// Whether it is only not paid for now, as the hint of such a `NetworkError` tells.
+    var isUnpaid: Bool { error?.contains("X_BUDGET_USD_PER_MONTH") == true }
 }
 
 /// Positions in feeds, what goes wrong with them, and the items that have no action.

@@ -1,3 +1,4 @@
+import Favorites
 package import Foundation
 import MeCab
 import Networks
@@ -74,7 +75,7 @@ package struct Finding: Codable, Equatable, Sendable {
 
 /// Looks at everything that a mirror needs, and asks each of its servers.
 ///
-/// Nothing is changed. On X, asking whose the credentials are costs what reading one account costs.
+/// Nothing stays changed. On X, asking whose the credentials are costs what reading one account costs.
 package struct Doctor: Sendable {
     /// A clock that is wrong by more, in seconds, makes answers be taken for old and OAuth be refused.
     private static let clockTolerance: TimeInterval = 60
@@ -116,7 +117,14 @@ package struct Doctor: Sendable {
             return [.ok("redis", "not used: REDIS_URL is not set, and the counts are kept in the database")]
         }
         _ = try await redis.command(RedisCommand(["PING"]))
-        return [.ok("redis", "REDIS_URL answers")]
+        do {
+            try await RedisCountStore(client: redis, mirror: mirror.name).tryOut()
+        } catch let error as RedisError where error.serverCode == "NOPERM" {
+            var found = Finding.fail("redis", error)
+            found.fix = "give its user the rights that docs/operations.md names"
+            return [found]
+        }
+        return [.ok("redis", "REDIS_URL answers and takes changes")]
     }
 
     private func dictionary() throws -> [Finding] {
@@ -132,7 +140,12 @@ package struct Doctor: Sendable {
 
     private func worker(now: Date) async throws -> [Finding] {
         if let problem = try await mirror.workerProblem(now: now) { return [.warn("worker", problem)] }
-        return [.ok("worker", "one does the mirror's work")]
+        let troubles = try await mirror.workTroubles()
+        guard !troubles.isEmpty else { return [.ok("worker", "one does the mirror's work")] }
+        let fix = "mend what the line names; the worker tries it again by itself, and its log tells of each try"
+        return troubles.map {
+            $0.stopsWork ? .fail("worker", $0.text, .unavailable, fix: fix) : .warn("worker", $0.text, fix: fix)
+        }
     }
 
     // MARK: Accounts
@@ -308,7 +321,9 @@ extension HumanMirror {
             return .fail("bot", "the network refuses the credentials since \(since.rfc3339): \(error)", .refused)
         }
         if let problem = try await databaseProblem() { return .fail("database", problem, .unavailable) }
-        return try await workerProblem(now: now, silence: silence).map { .fail("worker", $0, .later) }
+        if let problem = try await workerProblem(now: now, silence: silence) { return .fail("worker", problem, .later) }
+        guard try await table.pause(at: now) == nil else { return nil }
+        return try await workTroubles().first(where: \.stopsWork).map { .fail("worker", $0.text, .unavailable) }
     }
 
     /// Why no worker does the mirror's work; nil if one does.
@@ -328,12 +343,23 @@ extension HumanMirror {
 
     /// Why the database takes no changes; nil if it does, or is merely busy.
     ///
+    /// Tries one that needs some room, and takes it back.
+    ///
     /// - Throws: The store's error, if the database cannot be used at all.
     func databaseProblem() async throws -> String? {
+        if let problem = configuration.storage.lackOfRoom { return problem }
+        struct Taken: Error {}
+        let text = String(repeating: " ", count: 20_000)
         do {
-            _ = try await storage.transaction { connection in
-                try connection.execute("UPDATE mirrors SET created_ms = created_ms WHERE mirror = NULL")
+            try await storage.transaction { [name] connection in
+                try connection.execute(
+                    """
+                    INSERT INTO refusals (mirror, role, error, since_ms, noted_ms) VALUES (\(name), 'none', \(text), 0, 0)
+                    """)
+                throw Taken()
             }
+            return nil
+        } catch is Taken {
             return nil
         } catch let error as StorageError where [.readOnly, .full].contains(error.code) {
             return "\(error)"

@@ -13,6 +13,8 @@ struct Troubles {
     var feeds: [FeedHealth] = []
     /// Why the database takes no changes; nil if it does.
     var database: String?
+    /// What its worker cannot do, the worst first.
+    var work: [WorkTrouble] = []
     /// Where the mirror lives instead; nil if here.
     var move: String?
     /// That a person wants it so; nil if nobody does.
@@ -27,6 +29,12 @@ struct Troubles {
         refusals[role].map { since, error in
             ["\(consequence): the network refuses the \(role.rawValue)'s credentials since \(since.rfc3339): \(error)"]
         } ?? []
+    }
+
+    /// What fails each time for another reason than that a feed cannot be read, and keeps nothing from being sent.
+    var failing: [String] {
+        let unread = feeds.filter { $0.error != nil }.map(\.feed)
+        return work.filter { !$0.stopsSending && !unread.contains($0.part) }.map(\.text)
     }
 
     /// What was not heard, or is not now.
@@ -77,7 +85,7 @@ struct IdleReasons {
 
     /// A sentence for each reason, the most important first.
     var sentences: [String] {
-        sending + troubles.unheard + troubles.lost + money + posting
+        sending + troubles.failing + troubles.unheard + troubles.lost + money + posting
             + (accounts.problem(.bot) == nil ? favoriting : learning) + human
     }
 
@@ -88,7 +96,7 @@ struct IdleReasons {
         sentences += troubles.sentence(.bot, "nothing is sent")
         if let database = troubles.database { sentences.append("nothing is sent: \(database)") }
         if !isRunning { sentences.append("nothing is sent: no worker is running; start one with mirror-bot run") }
-        return sentences
+        return sentences + troubles.work.filter(\.stopsSending).map { "nothing is sent: \($0.text)" }
     }
 
     private func pausing(_ pause: Pause) -> String {

@@ -154,7 +154,9 @@ package struct StatusReport: Codable, Sendable {
             case healthy
             /// A person wants it so.
             case paused
-            /// Nothing is sent until somebody does something.
+            /// It sends and hears, but another part of its work fails each time.
+            case hindered
+            /// Nothing is sent, or heard, until somebody does something.
             case failing
         }
 
@@ -164,13 +166,17 @@ package struct StatusReport: Codable, Sendable {
         /// - Parameters:
         ///   - idle: Why the bot does not do what it could, the most important first.
         ///   - pause: That a person wants it so; nil if nobody does.
+        ///   - troubles: What the worker cannot do, the worst first.
         ///   - next: When the next post leaves, in words; nil if none is planned.
-        init(idle: [String], pause: Pause?, next: String?) {
+        init(idle: [String], pause: Pause?, troubles: [WorkTrouble] = [], next: String?) {
             let silence = "nothing is sent: "
             if pause != nil {
                 (state, text) = (.paused, idle.first.map { String($0.dropFirst(silence.count)) } ?? "the mirror pauses")
             } else if let obstacle = idle.first(where: { $0.hasPrefix(silence) }) {
                 (state, text) = (.failing, "not sending: " + obstacle.dropFirst(silence.count))
+            } else if let trouble = troubles.first {
+                state = trouble.stopsWork ? .failing : .hindered
+                text = (trouble.stopsWork ? "not hearing: " : "working, but ") + trouble.text
             } else {
                 (state, text) = (.healthy, "healthy, " + (next.map { "next post \($0)" } ?? "no post planned today"))
             }
@@ -246,6 +252,7 @@ package struct StatusReporter: Sendable {
         let isRunning = try await mirror.workerProblem(now: now) == nil
         var troubles = try await troubles(record, outbox, now: now)
         troubles.feeds = try await mirror.feeds.health(now: now)
+        if isRunning { troubles.work = try await mirror.workTroubles() }
         let idle = IdleReasons(
             configuration: configuration, accounts: accounts, spending: spending, zone: zone,
             namedZone: record.archiveTimeZone, posts: posts, plan: plan,
@@ -253,7 +260,7 @@ package struct StatusReporter: Sendable {
             troubles: troubles)
         let nextSlot = plan?.slots.first { $0.due > now && [PlanReport.preview, "planned"].contains($0.state) }?.due
         let verdict = StatusReport.Verdict(
-            idle: idle.sentences, pause: troubles.pause,
+            idle: idle.sentences, pause: troubles.pause, troubles: troubles.work,
             next: nextSlot.map { Self.words(for: $0, now: now, in: zone ?? .gmt) })
         let setup = try await mirror.setupSteps()
         let zones = try await mirror.archive.zones(home: zone ?? .gmt).spans.map(ZonesReport.Line.init)

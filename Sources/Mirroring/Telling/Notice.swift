@@ -11,7 +11,9 @@ package enum NoticeCause: String, CaseIterable, Codable, Sendable {
     case humanRefused = "human-refused"
     /// The database cannot be reached or takes no changes.
     case database
-    /// A network cannot be read, or the worker cannot begin.
+    /// The worker cannot begin, or a part of what it does fails each time.
+    case failing
+    /// A network cannot be read.
     case unreachable
     /// The month's money for X is used up.
     case budget
@@ -27,15 +29,15 @@ package enum NoticeCause: String, CaseIterable, Codable, Sendable {
         case .database: 300
         case .clock: 600
         // A refusal that stays ends the worker after 12 minutes, which is told at once.
-        case .refused, .humanRefused: 900
+        case .refused, .humanRefused, .failing: 900
         case .unreachable: 3_600
         }
     }
 
-    /// Whether the mirror does not do its work while it holds.
+    /// Whether the mirror does not do all of its work while it holds.
     var stopsWork: Bool {
         switch self {
-        case .stopped, .refused, .database, .unreachable, .budget: true
+        case .stopped, .refused, .database, .failing, .unreachable, .budget: true
         case .humanRefused, .clock, .review: false
         }
     }
@@ -46,6 +48,7 @@ package enum NoticeCause: String, CaseIterable, Codable, Sendable {
         case .refused: "the network refuses the bot's credentials"
         case .humanRefused: "the network refuses the human's credentials"
         case .database: "the database cannot be used"
+        case .failing: "the worker cannot do all of its work"
         case .unreachable: "a network cannot be reached"
         case .budget: "the budget for X is used up"
         case .clock: "this machine's clock is wrong"
@@ -61,6 +64,8 @@ package enum NoticeCause: String, CaseIterable, Codable, Sendable {
         case .refused: "Nothing is sent. Log in again: mirror-bot login NETWORK --as bot."
         case .humanRefused: "Nothing new is learned. Log in again: mirror-bot login NETWORK --as human."
         case .database: "Nothing is sent until it takes changes again. mirror-bot doctor says more."
+        case .failing:
+            "It is tried again\(about). mirror-bot status says why, and mirror-bot doctor what is to be mended."
         case .unreachable: "It is tried again until it answers\(about). mirror-bot status says more."
         case .budget: "X is left alone\(about). X_BUDGET_USD_PER_MONTH changes that."
         case .clock: "It is \(detail ?? "far") off that of the network. Let a time server set it."

@@ -14,7 +14,7 @@ package final class WorkerPulse: @unchecked Sendable {
     private let lock = NSLock()
     private var holds = false
     private var lastWork: TimeInterval?
-    private var failingSince: Date?
+    private var failing: [WorkTrouble] = []
     private var lead: TimeInterval?
 
     package init() {}
@@ -28,22 +28,22 @@ package final class WorkerPulse: @unchecked Sendable {
     /// Whether it has done something since it began.
     var hasWorked: Bool { lock.withLock { lastWork != nil } }
 
-    /// Since when the worker cannot begin, because something does not answer.
-    var startFailingSince: Date? { lock.withLock { failingSince } }
+    /// What failed the last time that it was done, the oldest trouble first.
+    var troubles: [WorkTrouble] {
+        get { lock.withLock { failing } }
+        set { lock.withLock { failing = newValue } }
+    }
 
     /// How far this machine's clock is ahead of that of the bot's network, in seconds; nil while that is not known.
     var clockLead: TimeInterval? { lock.withLock { lead } }
 
     /// Notes that what is due was sent, or that a person wants nothing to be sent.
-    package func works(uptime: TimeInterval) { lock.withLock { (lastWork, failingSince) = (uptime, nil) } }
-
-    /// Notes that the worker could not begin.
-    package func cannotBegin(at now: Date) { lock.withLock { failingSince = failingSince ?? now } }
+    package func works(uptime: TimeInterval) { lock.withLock { lastWork = uptime } }
 
     /// Notes how far the clock is ahead.
     package func compares(clockLead: TimeInterval?) { lock.withLock { lead = clockLead ?? lead } }
 
-    /// Whether it has done its work lately.
+    /// Whether it has sent what was due lately.
     func isLively(uptime: TimeInterval) -> Bool {
         lock.withLock { lastWork.map { uptime - $0 < Self.patience } ?? false }
     }
@@ -86,11 +86,10 @@ package actor Notifier {
         guard pulse.holdsMirror else { return }
         let now = mirror.clock.now
         do {
-            let findings = try await currentMirror().noticeFindings(pulse, now: now)
+            let mirror = try await currentMirror()
+            let findings = try await mirror.noticeFindings(pulse, now: now)
             if configuration.tells { try await tell(findings, now: now) }
-            guard pulse.isLively(uptime: mirror.clock.uptime) else { return }
-            let isHindered = findings.contains { cause, finding in cause.stopsWork && finding != .isOver }
-            if !isHindered { await beat() }
+            if mirror.doesItsWork(pulse, findings) { await beat() }
         } catch is CancellationError {
             return
         } catch is StorageError {
@@ -110,6 +109,14 @@ package actor Notifier {
         let now = mirror.clock.now
         // Only the database knows what was told before, and a process that begins again and again would tell each time.
         try? await tell([cause: .holds(since: now, detail: detail, isCertain: true)], now: now, isLast: true)
+    }
+
+    /// Whether what a network refuses is the human's account and not the bot's, without which there is enough to do.
+    package var isHumanRefusedAlone: Bool {
+        get async {
+            guard let refused = try? await mirror.refusals.all() else { return false }
+            return refused[.human] != nil && refused[.bot] == nil
+        }
     }
 
     /// The mirror with what is set for it now, such as a budget.
@@ -195,9 +202,14 @@ extension HumanMirror {
         let refused = try await refusals.all()
         findings[.refused] = refused[.bot].map { .holds(since: $0.since) } ?? .isOver
         findings[.humanRefused] = refused[.human].map { .holds(since: $0.since) } ?? .isOver
-        findings[.database] = try await databaseProblem() == nil ? .isOver : .holds(since: now)
+        let lasting = pulse.troubles.filter(\.isLasting)
+        let isDatabaseAway = lasting.contains(where: \.isOfDatabase)
+        findings[.database] =
+            try await databaseProblem() == nil && !isDatabaseAway ? .isOver : .holds(since: now)
         findings[.budget] = try await budgetFinding(now: now)
-        findings[.unreachable] = try await hearingFinding(pulse, isUnpaid: findings[.budget] != .isOver, now: now)
+        let unread = try await feeds.health(now: now).filter { $0.error != nil }
+        findings[.failing] = Self.failing(lasting.filter { !$0.isOfDatabase }, besides: unread.map(\.feed))
+        findings[.unreachable] = Self.unreachable(unread, isUnpaid: findings[.budget] != .isOver)
         if let lead = pulse.clockLead {
             findings[.clock] =
                 abs(lead) > Self.clockTolerance ? .holds(since: now, detail: "\(Int(abs(lead))) s") : .isOver
@@ -229,12 +241,29 @@ extension HumanMirror {
         return .holds(since: now, detail: detail)
     }
 
-    private func hearingFinding(_ pulse: WorkerPulse, isUnpaid: Bool, now: Date) async throws -> NoticeFinding {
-        if let since = pulse.startFailingSince { return .holds(since: since, detail: "the worker cannot begin") }
+    /// What fails each time, for another reason than that a feed cannot be read: that is told of the network.
+    private static func failing(_ troubles: [WorkTrouble], besides unread: [String]) -> NoticeFinding {
+        let troubles = troubles.filter { !unread.contains($0.part) }
+        guard let since = troubles.map(\.since).min() else { return .isOver }
+        return .holds(since: since, detail: troubles.map(\.subject).joined(separator: "; "))
+    }
+
+    private static func unreachable(_ unread: [FeedHealth], isUnpaid: Bool) -> NoticeFinding {
         // What is not paid for is not read either, and told of with the budget.
         guard !isUnpaid else { return .isOver }
-        let unheard = try await feeds.health(now: now).filter { $0.error != nil }
-        guard let since = unheard.compactMap(\.errorSince).min() else { return .isOver }
-        return .holds(since: since, detail: unheard.map(\.feed).joined(separator: ", "))
+        let unread = unread.filter { !$0.isUnpaid }
+        guard let since = unread.compactMap(\.errorSince).min() else { return .isOver }
+        return .holds(since: since, detail: unread.map(\.feed).joined(separator: ", "))
+    }
+
+    /// Whether the bot sends and hears, as far as that is up to it: a dead man's switch asks nothing else.
+    ///
+    /// A human's account that cannot be read keeps it from nothing, nor does a feed that waits for its share or for money.
+    func doesItsWork(_ pulse: WorkerPulse, _ findings: [NoticeCause: NoticeFinding]) -> Bool {
+        guard pulse.isLively(uptime: clock.uptime),
+            !pulse.troubles.contains(where: { $0.isLasting && ($0.stopsWork || $0.isOfDatabase) })
+        else { return false }
+        let causes: [NoticeCause] = [.refused, .database] + (configuration.botNetwork == .x ? [.budget] : [])
+        return causes.allSatisfy { findings[$0] == .isOver }
     }
 }
