@@ -61,20 +61,25 @@ import Synchronization
         if let failure { throw failure }
     }
 
-    /// The same with a text in UTF-8, whose bytes the words point into.
+    /// The same with a text in UTF-8.
     @inlinable package func forEachMorpheme(
         in text: UnsafeBufferPointer<UInt8>, _ body: (Morpheme) -> Void
     ) throws(MeCabError) {
         guard !text.isEmpty else { return }
+        // MeCab looks behind the end of a text, and as far as the next zero if it ends with a space.
+        let terminated = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: text.count + 1)
+        defer { terminated.deallocate() }
+        terminated.initialize(repeating: 0)
+        let end = terminated.update(fromContentsOf: text)
         // Inlined into the caller together with `body`, which runs once a word; the functions called here run once a
         // text.
-        let lattice = try analysed(text)
+        let lattice = try analysed(UnsafeBufferPointer(rebasing: terminated[..<end]))
         var words = MorphemeCursor(lattice)
         while let word = words.next() { body(word) }
         giveBack(lattice)
     }
 
-    /// Cuts a text that is not empty into words.
+    /// Cuts a text that is not empty into words; a zero must stand behind it.
     ///
     /// - Returns: A lattice with the words, which point into the text; it must be given back.
     /// - Throws: ``MeCabError`` with code `.textTooLong` or `.parsing`.

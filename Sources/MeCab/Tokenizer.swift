@@ -36,7 +36,7 @@
         try model.forEachMorpheme(in: text) { body($0, profile.wordClass($0.partOfSpeech)) }
     }
 
-    /// The same with a text in UTF-8, whose bytes the words point into.
+    /// The same with a text in UTF-8.
     @inlinable package func forEachWord(
         in text: UnsafeBufferPointer<UInt8>, _ body: (Morpheme, WordClass) -> Void
     ) throws(MeCabError) {

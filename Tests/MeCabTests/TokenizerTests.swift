@@ -31,6 +31,33 @@ import Testing
         #expect(forms == ["撮る", "楽しい"])
     }
 
+    /// Behind a text that ends with a space MeCab looks for words as far as the next zero.
+    @Test(arguments: ["猫 ", "猫\n", "猫\t \n", "猫", "ネ"]) func nothingBehindATextIsRead(text: String) throws {
+        let bytes = Array((text + "写真館").utf8)
+        var words: [String] = []
+        try bytes.withUnsafeBufferPointer { all in
+            let text = UnsafeBufferPointer(rebasing: all[..<text.utf8.count])
+            try Tokenizer().forEachWord(in: text) { word, _ in words.append(word.text) }
+        }
+        #expect(words == [text.trimmingCharacters(in: .whitespacesAndNewlines)])
+    }
+
+    /// The same where what lies behind must not be touched.
+    @Test func aTextMayEndWhereMemoryEnds() async {
+        await #expect(processExitsWith: .success) {
+            let page = Int(getpagesize())
+            let flags = MAP_PRIVATE | MAP_ANONYMOUS
+            let memory = try #require(mmap(nil, 2 * page, PROT_READ | PROT_WRITE, flags, -1, 0))
+            try #require(memory != MAP_FAILED && mprotect(memory + page, page, PROT_NONE) == 0)
+            for text in ["猫 ", "猫", "ネコ", "cat"] {
+                let start = memory + page - text.utf8.count
+                start.copyMemory(from: Array(text.utf8), byteCount: text.utf8.count)
+                let bytes = UnsafeRawBufferPointer(start: start, count: text.utf8.count)
+                try Tokenizer().forEachWord(in: bytes.assumingMemoryBound(to: UInt8.self)) { _, _ in }
+            }
+        }
+    }
+
     @Test func unknownWordsHaveNoBaseForm() throws {
         let tokenizer = try Tokenizer()
         var words: [String] = []
