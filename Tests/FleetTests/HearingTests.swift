@@ -250,7 +250,8 @@ import Testing
                 bot.looks.count >= looks + 3 && operation == .readMentions ? bot.error(.unavailable, operation) : nil
             }
         }
-        await #expect(throws: NetworkError.self) { try await hear(parts) }
+        // What is new was read; the page of the gap is asked for again with the next look.
+        try await hear(parts)
         #expect(try await subjects(paper).count == 60)
         #expect(try await health(paper).lastSuccess == nil)
         bot.add(burst(5, from: 101), to: .mentions)
