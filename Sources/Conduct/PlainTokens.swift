@@ -60,7 +60,7 @@ struct PlainTokens {
     /// The end of the link that starts at `position`, without punctuation that closes a sentence.
     ///
     /// Links are ASCII, since other letters are more often the sentence going
-    /// on; only a host that begins with other letters has them.
+    /// on; only their hosts may have them.
     private static func linkEnd(at position: Int, in scalars: [Unicode.Scalar]) -> Int? {
         guard scalars[position] == "h" || scalars[position] == "H" else { return nil }
         let rest = scalars[position...]
@@ -69,12 +69,24 @@ struct PlainTokens {
         }
         var end = position + scheme.count
         guard end < scalars.count, scalars[end].isWord else { return nil }
-        if !scalars[end].isASCII { end = hostEnd(at: end, in: scalars) }
+        end = foreignHostEnd(at: end, in: scalars)
         while end < scalars.count, scalars[end].isLinkScalar { end += 1 }
         let brackets = (round: scalars[position..<end].contains("("), square: scalars[position..<end].contains("["))
         // An opening bracket ends nothing, so what was found above is still there.
         while end > position, closes(scalars[end - 1], brackets) { end -= 1 }
         return end
+    }
+
+    /// The end of a host that begins with other letters than ASCII's, or ends in a label of those behind others, as
+    /// `www.例え.jp` does; `start` if none stands there.
+    private static func foreignHostEnd(at start: Int, in scalars: [Unicode.Scalar]) -> Int {
+        let host = scalars[start...].prefix { $0.isWord || $0 == "." || $0 == "-" }
+        guard scalars[start].isASCII else { return host.endIndex }
+        guard let last = host.lastIndex(where: { !$0.isASCII }),
+            let top = host[(last + 1)...].split(separator: ".").last, top.startIndex > last + 1, top.count > 1,
+            top.allSatisfy(\.properties.isAlphabetic)
+        else { return start }
+        return host.endIndex
     }
 
     private static func hasOrdinaryHost(_ link: ArraySlice<Unicode.Scalar>) -> Bool {

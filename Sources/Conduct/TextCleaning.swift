@@ -6,7 +6,8 @@ import Posts
 /// A run of mentions at the start is removed; any other mention loses its `@`
 /// and its host and keeps its name, so that the sentence still reads. A sign
 /// that only looks like a mention inside a link is written as `%40` where a
-/// server might not see the link.
+/// server might not see the link; a host with other letters than ASCII's is
+/// written so before that, that every server sees it.
 struct TextCleaning {
     /// The text without control characters, with `\n` as the only line break.
     static func normalized(_ text: String) -> String {
@@ -95,7 +96,21 @@ struct TextCleaning {
     /// The link with every `@` encoded that a server could take for the start of a mention.
     private static func guarded(_ link: ArraySlice<Unicode.Scalar>, isCertain: Bool) -> [Unicode.Scalar] {
         let risky = Set(PlainTokens.riskySigns(in: link, isCertain: isCertain))
+        if !risky.isEmpty, let plain = withASCIIHost(link) { return plain }
         return link.indices.flatMap { risky.contains($0) ? ["%", "4", "0"] : [link[$0]] }
+    }
+}
+
+extension TextCleaning {
+    /// The link with its host as it goes over the wire, in its `xn--` form; nil if it is ASCII, or no host.
+    private static func withASCIIHost(_ link: ArraySlice<Unicode.Scalar>) -> [Unicode.Scalar]? {
+        let address = link.drop { $0 != "/" }.dropFirst(2)
+        let host = address.prefix { !"/?#:".unicodeScalars.contains($0) }
+        guard !host.allSatisfy(\.isASCII),
+            let encoded = URLComponents(string: "https://\(String(String.UnicodeScalarView(host)))")?.encodedHost,
+            encoded.unicodeScalars.allSatisfy({ $0.isASCIIAlphanumeric || $0 == "." || $0 == "-" })
+        else { return nil }
+        return Array(link[..<address.startIndex]) + encoded.unicodeScalars + link[host.endIndex...]
     }
 }
 

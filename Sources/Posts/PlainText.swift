@@ -25,7 +25,8 @@ package enum PlainText {
 
     /// The plain text of a post as X and its archives write it.
     ///
-    /// `&lt;`, `&gt;` and `&amp;` are decoded once, so `&amp;lt;` becomes `&lt;`. Shortened addresses are replaced.
+    /// `&lt;`, `&gt;` and `&amp;` are decoded once, so `&amp;lt;` becomes `&lt;`. Shortened addresses are replaced, and
+    /// a space stands behind one that the text goes on from at once.
     ///
     /// - Parameters:
     ///   - text: The text with `https://t.co/…` addresses.
@@ -37,9 +38,9 @@ package enum PlainText {
         var index = 0
         while index < bytes.count, result.count <= maximumOutput {
             let byte = bytes[index]
-            if byte == UInt8(ascii: "h"), let link = shortLink(in: bytes, at: index), let full = links[link] {
-                result.append(contentsOf: full.utf8)
+            if byte == UInt8(ascii: "h"), let link = shortLink(in: bytes, at: index) {
                 index += link.utf8.count
+                write(links[link] ?? link, before: bytes[index...], to: &result)
             } else if byte == UInt8(ascii: "&"),
                 let entity = entitiesOfX.first(where: { bytes[index...].starts(with: $0.name) })
             {
@@ -51,6 +52,17 @@ package enum PlainText {
             }
         }
         return cleaned(String(decoding: head(of: result, maximumOutput), as: UTF8.self))
+    }
+
+    /// What ends a link on every network if nothing but white space follows.
+    private static let closings = Set(".,;:!?'\")]}>".utf8)
+
+    /// Writes the address of a link, and a space if other networks would read on into what follows.
+    private static func write(_ address: String, before rest: ArraySlice<UInt8>, to result: inout [UInt8]) {
+        result.append(contentsOf: address.utf8)
+        let next = String(decoding: rest.prefix(64).drop(while: closings.contains).prefix(4), as: UTF8.self)
+        guard !address.isEmpty, let scalar = next.unicodeScalars.first, !scalar.properties.isWhitespace else { return }
+        result.append(UInt8(ascii: " "))
     }
 
     private static let entitiesOfX: [(name: [UInt8], byte: UInt8)] = [
@@ -141,7 +153,8 @@ package struct BlueskyFacet: Sendable, Equatable {
 extension PlainText {
     /// The plain text of a post as a Bluesky record holds it.
     ///
-    /// A link gives its address, not the shortened text that is shown. Parts that lie outside the text, are empty or
+    /// A link gives its address, not the shortened text that is shown, and a space stands behind one that the text goes
+    /// on from at once. Parts that lie outside the text, are empty or
     /// begin or end inside a character are passed over; of two that overlap the one that begins first counts, as in
     /// Bluesky's own apps. A link that leads to no web page stays as it is shown. The time is linear in the text, and
     /// that of sorting in the parts.
@@ -160,7 +173,7 @@ extension PlainText {
             guard result.count <= maximumOutput else { break }
             result.append(contentsOf: bytes[position..<facet.byteStart])
             if let link = facet.link, isWebAddress(link) {
-                result.append(contentsOf: trimmed(link).utf8)
+                write(trimmed(link), before: bytes[facet.byteEnd...], to: &result)
             } else {
                 result.append(contentsOf: bytes[facet.byteStart..<facet.byteEnd])
             }

@@ -38,6 +38,7 @@ import Testing
         ("at: HTTP://EXAMPLE.ORG okay", "at: okay"), ("「https://example.org/1」を読んだ", "を読んだ"),
         ("first: https://example.org/1 second: https://example.org/2", "first: second"),
         ("a nice read @https://example.org/1", "a nice read"),
+        ("a nice read https://www.例え.jp/1", "a nice read"), ("https://example.orgですよね。ええ", "ですよね。ええ"),
     ])
     func aLinkGoesAndTheRestStays(source: String, expected: String) {
         #expect(TextRules(network: .x, links: .removed).text(for: post(source)).value == expected)

@@ -24,7 +24,17 @@ import Testing
         let bytes = Array(Self.example.utf8)
         #expect(String(decoding: bytes[23..<35], as: UTF8.self) == "@atproto.com")
         #expect(String(decoding: bytes[74..<108], as: UTF8.self) == "https://en.wikipedia.org/wiki/CBOR")
-        #expect(PlainText.fromBluesky("猫e.orgと", facets: [facet(3, 8)]) == "猫https://e.org/と")
+        #expect(PlainText.fromBluesky("猫e.orgと", facets: [facet(3, 8)]) == "猫https://e.org/ と")
+    }
+
+    /// Other networks read on where nothing but a part of the record tells that the link is over.
+    @Test(arguments: [
+        ("e.orgです", "https://e.org/ です"), ("e.org、次", "https://e.org/ 、次"), ("e.org(笑)", "https://e.org/ (笑)"),
+        ("e.org.", "https://e.org/."), ("e.org, x", "https://e.org/, x"), ("e.org.x", "https://e.org/ .x"),
+        ("e.org\u{3000}次", "https://e.org/\u{3000}次"), ("e.org", "https://e.org/"),
+    ])
+    func aLinkEndsWhereItsPartDoes(text: String, expected: String) {
+        #expect(PlainText.fromBluesky(text, facets: [facet(0, 5)]) == expected)
     }
 
     @Test func sortsThePartsFirst() {
@@ -36,7 +46,7 @@ import Testing
     @Test func lettersOfOneClusterMayBelongToDifferentParts() {
         // The accent is a character of its own in the bytes, though not on the screen.
         let text = PlainText.fromBluesky("e\u{301}x", facets: [facet(0, 1)])
-        #expect(Array(text.unicodeScalars) == Array("https://e.org/\u{301}x".unicodeScalars))
+        #expect(Array(text.unicodeScalars) == Array("https://e.org/ \u{301}x".unicodeScalars))
     }
 
     @Test(arguments: [
@@ -54,13 +64,13 @@ import Testing
     }
 
     @Test(arguments: [
-        ([(0, 4, "https://one.org"), (2, 6, "https://two.org")], "https://one.orgef"),
-        ([(2, 6, "https://two.org"), (0, 4, "https://one.org")], "https://one.orgef"),
+        ([(0, 4, "https://one.org"), (2, 6, "https://two.org")], "https://one.org ef"),
+        ([(2, 6, "https://two.org"), (0, 4, "https://one.org")], "https://one.org ef"),
         ([(0, 6, "https://one.org"), (1, 2, "https://two.org"), (5, 6, "https://three.org")], "https://one.org"),
-        ([(0, 2, "https://one.org"), (0, 3, "https://two.org")], "https://one.orgcdef"),
+        ([(0, 2, "https://one.org"), (0, 3, "https://two.org")], "https://one.org cdef"),
         (
             [(0, 2, "https://one.org"), (0, 2, "https://two.org"), (2, 3, "https://x.org")],
-            "https://one.orghttps://x.orgdef"
+            "https://one.org https://x.org def"
         ),
     ])
     func ofOverlappingPartsTheFirstCounts(parts: [(Int, Int, String)], expected: String) {

