@@ -438,7 +438,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
 
     /// What a single feed may cost pauses that feed alone: another one may be cheaper, or have a share of its own.
     ///
-    /// The log tells it once, however many feeds meet it.
+    /// The log tells it once, however many feeds meet it, and not a wait of a moment.
     private func lack(_ error: NetworkError, _ feed: Feed, until: Date, _ now: Date) {
         let isNew = lock.withLock { () -> Bool in
             let pause = Pause(begun: now, until: until)
@@ -450,7 +450,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
             defer { state.announced[error.code] = until }
             return state.announced[error.code] != until
         }
-        guard isNew else { return }
+        guard isNew, until > now + Self.shortestPause else { return }
         logger.log(
             level: error.code == .overBudget ? .info : .warning, "Account pauses",
             metadata: metadata(feed, until).merging(["error": "\(error)"]) { $1 })

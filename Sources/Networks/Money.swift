@@ -82,10 +82,10 @@ package protocol SpendingBook: Sendable {
     /// - Throws: The store's error.
     func charge(_ amount: Money, for purpose: SpendingPurpose, reservedAt: Date) async throws
 
-    /// Gives back what a reserved call did not cost.
+    /// Gives back what a reserved call did not cost, which is over then.
     ///
     /// - Parameters:
-    ///   - amount: At most what was reserved.
+    ///   - amount: At most what was reserved; nothing, if that is what it cost.
     ///   - purpose: As when it was reserved.
     ///   - reservedAt: As when it was reserved.
     /// - Throws: The store's error.

@@ -30,7 +30,7 @@ import Testing
         let table = table(mirror)
         #expect(try await table.reserve(Self.cent * 60, for: .publish, at: Self.november) == nil)
         #expect(try await table.reserve(Self.cent * 40, for: .lookUp, at: Self.november) == nil)
-        let refusal = try await table.reserve(Money(microdollars: 1), for: .publish, at: Self.november)
+        let refusal = try await table.reserve(Money(microdollars: 1), for: .publish, at: Self.november + 300)
         #expect(refusal == Self.date("2026-12-01T00:00:00Z"))
         #expect(try await spent(table) == Self.cent * 100)
         // A refused amount costs nothing, and a new month is a new budget.
@@ -83,7 +83,7 @@ import Testing
     @Test(arguments: Engine.allCases) func keepsHomeTimelinesToTheirShareOfADay(_ engine: Engine) async throws {
         let table = table(try await BareMirror(engine).open())
         #expect(try await table.reserve(Self.cent * 9, for: .feed(.home), at: Self.november) == nil)
-        let refusal = try await table.reserve(Self.cent * 2, for: .feed(.home), at: Self.november)
+        let refusal = try await table.reserve(Self.cent * 2, for: .feed(.home), at: Self.november + 300)
         #expect(refusal == Self.date("2026-11-22T00:00:00Z"))
         #expect(try await table.reserve(Self.cent, for: .feed(.home), at: Self.november) == nil)
         // Others are not held up by it.
@@ -95,8 +95,31 @@ import Testing
         #expect(try await table.reserve(Self.cent * 10, for: .feed(.home), at: tomorrow) == nil)
         // The month comes first: its refusal lasts longer.
         #expect(try await table.reserve(Self.cent * 40, for: .publish, at: tomorrow) == nil)
-        let spent = try await table.reserve(Self.cent * 10, for: .feed(.home), at: tomorrow)
+        let spent = try await table.reserve(Self.cent * 10, for: .feed(.home), at: tomorrow + 300)
         #expect(spent == Self.date("2026-12-01T00:00:00Z"))
+    }
+
+    /// What a call under way took may come back in a moment, and nobody waits for another month because of it.
+    @Test(arguments: Engine.allCases) func waitsAMomentForWhatMayBeGivenBack(_ engine: Engine) async throws {
+        let table = table(try await BareMirror(engine).open(), homeShare: 20)
+        let (now, month) = (Self.november, Self.date("2026-12-01T00:00:00Z"))
+        #expect(try await table.reserve(Self.cent * 60, for: .feed(.mentions), at: now) == nil)
+        #expect(try await table.reserve(Self.cent * 60, for: .publish, at: now + 1) == now + 61)
+        // More than the whole budget is never there.
+        #expect(try await table.reserve(Self.cent * 101, for: .publish, at: now + 1) == month)
+        try await table.giveBack(Self.cent * 50, for: .feed(.mentions), reservedAt: now)
+        #expect(try await table.reserve(Self.cent * 60, for: .publish, at: now + 2) == nil)
+        // A call that cost what it took is over, too.
+        try await table.giveBack(.zero, for: .publish, reservedAt: now + 2)
+        #expect(try await table.reserve(Self.cent * 60, for: .publish, at: now + 3) == month)
+        // So is one that nobody heard of again.
+        #expect(try await table.reserve(Self.cent * 20, for: .feed(.home), at: now + 4) == nil)
+        #expect(try await table.reserve(Self.cent * 20, for: .publish, at: now + 5) == now + 65)
+        #expect(try await table.reserve(Self.cent, for: .feed(.home), at: now + 6) == now + 66)
+        #expect(try await table.reserve(Self.cent * 20, for: .publish, at: now + 300) == month)
+        #expect(
+            try await table.reserve(Self.cent, for: .feed(.home), at: now + 301)
+                == Self.date("2026-11-22T00:00:00Z"))
     }
 
     static let boundaries: [(String, String, String)] = [

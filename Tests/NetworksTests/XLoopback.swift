@@ -175,6 +175,7 @@ final class MemoryBook: SpendingBook {
     func giveBack(_ amount: Money, for purpose: SpendingPurpose, reservedAt: Date) async throws {
         try lock.withLock {
             if broken { throw Broken() }
+            guard amount > .zero else { return }
             log.append(Entry(amount: amount, purpose: purpose, isReservation: false))
         }
     }

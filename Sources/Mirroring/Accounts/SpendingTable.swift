@@ -10,6 +10,8 @@ import Storage
 package struct SpendingTable: SpendingBook {
     /// Days that are kept.
     private static let memory = 40
+    /// How long to wait where a call under way may give back enough, in seconds.
+    private static let moment: TimeInterval = 60
 
     private let storage: any StorageEngine
     private let mirror: String
@@ -17,6 +19,7 @@ package struct SpendingTable: SpendingBook {
     package let budget: Money
     /// What home timelines may cost on a day.
     private let homeShare: Money
+    private let underWay = CallsUnderWay()
 
     init(_ configuration: MirrorConfiguration, storage: any StorageEngine) {
         self.init(
@@ -36,12 +39,21 @@ package struct SpendingTable: SpendingBook {
         let dayShare = purpose == .feed(.home) ? homeShare : budget
         let (day, month) = (SpendingPeriod.day(of: now), SpendingPeriod.month(of: now))
         return try await storage.transaction { connection in
+            /// When there may be enough: soon, if that is a matter of what calls under way have taken.
+            func later(_ spent: Money, _ share: Money, _ purpose: SpendingPurpose?, _ end: Date) -> Date {
+                let isTaken = spent - underWay.amount(for: purpose, at: now) + amount <= share
+                return isTaken ? min(now + Self.moment, end) : end
+            }
             let spent = try amounts(in: month, on: connection).values.reduce(.zero, +)
-            guard spent + amount <= budget else { return month.end }
+            guard spent + amount <= budget else { return later(spent, budget, nil, month.end) }
             let today = try amounts(in: day, on: connection)[purpose.label]
-            guard (today ?? .zero) + amount <= dayShare else { return day.end }
+            guard (today ?? .zero) + amount <= dayShare else {
+                return later(today ?? .zero, dayShare, purpose, day.end)
+            }
             if today == nil { try removeDays(before: now, on: connection) }
             try add(amount, for: purpose, at: now, on: connection)
+            // Whoever sees the row knows of the call.
+            underWay.begin(amount, for: purpose, at: now)
             return nil
         }
     }
@@ -52,6 +64,7 @@ package struct SpendingTable: SpendingBook {
     }
 
     package func giveBack(_ amount: Money, for purpose: SpendingPurpose, reservedAt: Date) async throws {
+        defer { underWay.end(purpose, begun: reservedAt) }
         guard amount > .zero else { return }
         let periods = [SpendingPeriod.month(of: reservedAt), .day(of: reservedAt)].map(\.name)
         try await storage.execute(
@@ -102,6 +115,42 @@ package struct SpendingTable: SpendingBook {
         // A month's name is shorter than a day's.
         try connection.execute(
             "DELETE FROM spending WHERE mirror = \(mirror) AND period < \(oldest) AND LENGTH(period) > 7")
+    }
+}
+
+/// What calls of this process have taken that are not over: some of it is given back.
+private final class CallsUnderWay: @unchecked Sendable {
+    // Sendable because every access to `calls` holds the lock.
+    /// Whoever is not heard of for so long, in seconds, gives nothing back.
+    private static let longest: TimeInterval = 120
+
+    private let lock = NSLock()
+    private var calls: [(amount: Money, purpose: SpendingPurpose, begun: Date)] = []
+
+    func begin(_ amount: Money, for purpose: SpendingPurpose, at now: Date) {
+        lock.withLock {
+            calls.removeAll { !Self.isUnderWay($0.begun, now) }
+            calls.append((amount, purpose, now))
+        }
+    }
+
+    func end(_ purpose: SpendingPurpose, begun: Date) {
+        lock.withLock {
+            guard let index = calls.firstIndex(where: { $0.purpose == purpose && $0.begun == begun }) else { return }
+            calls.remove(at: index)
+        }
+    }
+
+    /// What calls have taken for a purpose; nil for all.
+    func amount(for purpose: SpendingPurpose?, at now: Date) -> Money {
+        lock.withLock {
+            calls.filter { Self.isUnderWay($0.begun, now) && $0.purpose == purpose ?? $0.purpose }
+                .reduce(.zero) { $0 + $1.amount }
+        }
+    }
+
+    private static func isUnderWay(_ begun: Date, _ now: Date) -> Bool {
+        abs(now.timeIntervalSince(begun)) < longest
     }
 }
 

@@ -87,10 +87,9 @@ struct XPurse: Sendable {
         let (amount, purpose, time) = (reservation.amount, reservation.purpose, reservation.time)
         // A cancelled task could not write to the book, but what it bought is bought.
         await Task {
-            if cost < amount {
-                // What is not given back stays paid.
-                try? await book.giveBack(amount - cost, for: purpose, reservedAt: time)
-            } else if cost > amount {
+            // What is not given back stays paid.
+            try? await book.giveBack(max(amount - cost, .zero), for: purpose, reservedAt: time)
+            if cost > amount {
                 await charge(Reservation(amount: cost - amount, purpose: purpose, time: time))
             }
         }.value
