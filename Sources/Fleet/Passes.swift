@@ -68,10 +68,12 @@ struct Passes: Sendable {
             metadata: [LogKeys.day: "\(today)", LogKeys.count: "\(planned.slots.count)"])
     }
 
-    /// Throws away what is too old to matter.
+    /// Throws away what is too old to matter, by the network's clock where the worker's is ahead of it.
     func clean() async throws {
-        let now = parts.clock.now
-        try await parts.store.clean(before: parts.configuration.historyStart(at: now))
+        let now = parts.clock.now - max(0, parts.bot.clockLead ?? 0)
+        let start = parts.configuration.historyStart(at: now)
+        try await parts.store.clean(before: start)
+        try await parts.feedTable.clean(before: start)
         try await parts.goOnForgetting()
         guard let classifier = try await parts.classifiers.classifier() else { return }
         // Also while nothing new is learned; counts that cannot be changed now are told of where they are needed.

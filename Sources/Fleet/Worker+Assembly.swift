@@ -91,7 +91,7 @@ extension Worker {
             favoriteDecider: FavoriteDecider(
                 store: store, capabilities: bot.capabilities,
                 configuration: configuration, zone: zone, own: accounts.own, activated: activated),
-            feeds: feeds, goOnForgetting: unlearning.goOnForgetting)
+            feeds: feeds, feedTable: mirror.feeds, goOnForgetting: unlearning.goOnForgetting)
     }
 
     /// Fails as a start would for settings that only a person can mend; asks no network and changes nothing.

@@ -31,6 +31,7 @@ struct WorkerParts: Sendable {
     let mentionDecider: MentionDecider
     let favoriteDecider: FavoriteDecider
     let feeds: WatchedFeeds
+    let feedTable: FeedTable
     /// Ends what a person has begun to have forgotten.
     let goOnForgetting: @Sendable () async throws -> Void
 }

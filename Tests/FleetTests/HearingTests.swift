@@ -50,6 +50,57 @@ import Testing
         try #require(try await paper.mirror.feeds.health(now: paper.clock.now).first { $0.feed == feed })
     }
 
+    // MARK: What is thrown away
+
+    @Test func whatWentWrongIsForgottenInItsTimeUnlessItIsStillOpen() async throws {
+        let paper = try await paper()
+        let parts = try await paper.parts()
+        let (feeds, now) = (paper.mirror.feeds, paper.clock.now)
+        for (name, state) in [("lost", FeedItem.State.givenUp), ("#broken", .unreadable), ("open", .waiting)] {
+            try await feeds.note(
+                FeedItem(
+                    name: name, state: state, reason: "-", version: "1", next: now + 900 * 86_400, noted: now),
+                of: FeedName.botMentions)
+        }
+        try await feeds.noteUnreached(from: now - 60, to: now, reason: "-", in: FeedName.botMentions)
+        try await paper.wait(5)
+        try await hear(parts)
+        try await Passes(parts: parts).clean()
+        #expect(try await health(paper).unreadable == 1)
+        try await paper.wait(401 * 86_400)
+        // What a feed shows that was not read for so long may be all of it.
+        try await Passes(parts: parts).clean()
+        #expect(try await health(paper).givenUp == 1)
+        for _ in 0..<2 {
+            try await hear(parts)
+            try await paper.wait(60)
+        }
+        let late = paper.clock.now - 5 * 86_400
+        try await feeds.noteUnreached(from: late - 60, to: late, reason: "-", in: FeedName.botMentions)
+        try await Passes(parts: parts).clean()
+        let health = try await health(paper)
+        #expect(health.givenUp == 0 && health.unreadable == 0 && health.waiting == 1)
+        #expect(health.unreached.map(\.to) == [late])
+    }
+
+    /// Whoever is a year ahead would decide once more what was decided today.
+    @Test func aClockThatIsAheadForgetsNothing() async throws {
+        let paper = try await PaperMirror(bot: .mastodon, variables: ["HISTORY_DAYS": "30"])
+        let parts = try await paper.parts()
+        paper.bot.add([mention("skipped")], to: .mentions)
+        try await paper.wait(5)
+        try await hear(parts)
+        #expect(try await paper.actions(.reply).map(\.state) == [.skipped])
+        try await paper.wait(365 * 86_400)
+        paper.bot.with { $0.clockLead = 365 * 86_400 }
+        try await Passes(parts: parts).clean()
+        #expect(try await paper.actions(.reply).count == 1)
+        // A clock that is behind throws nothing away before its time either.
+        paper.bot.with { $0.clockLead = -900 * 86_400 }
+        try await Passes(parts: parts).clean()
+        #expect(try await paper.actions(.reply).isEmpty)
+    }
+
     // MARK: One mention and the others
 
     @Test(arguments: [NetworkError.Code.forbidden, .unauthorized, .tooLarge, .notFound, .malformedResponse])

@@ -114,8 +114,8 @@ package struct Setting: Sendable {
                 "MAX_USES", "how often a text may be posted in all; those posted least come first",
                 form: .integerOrNone(1...1_000), fallback: "none"),
             Setting(
-                "HISTORY_DAYS", "days that plans and ended actions are kept", form: .integer(30...3_650),
-                fallback: "400"),
+                "HISTORY_DAYS", "days that plans, ended actions and what could not be read are kept",
+                form: .integer(30...3_650), fallback: "400"),
             Setting("MIN_AGE_DAYS", "days before a post may be mirrored", form: .integer(0...3_650), fallback: "30"),
             Setting(
                 "MAX_AGE_DAYS", "days after which a post is mirrored no more", form: .integerOrNone(1...36_500),

@@ -375,6 +375,47 @@ package struct FeedTable: Sendable {
             """)
     }
 
+    // MARK: Being over
+
+    /// How many rows leave in one transaction.
+    private static let batch = 500
+
+    /// Forgets items that nothing more is tried for, and stretches that could not be read, from before `time`.
+    ///
+    /// A feed that was not read to its end since then, or has a stretch to be read still, may show them once more: of it
+    /// everything stays.
+    ///
+    /// - Parameter time: What was noted later, or made, stays.
+    /// - Throws: The store's error.
+    package func clean(before time: Date) async throws {
+        let items: SQL = "mirror = \(mirror) AND state <> 'waiting' AND noted_ms < \(time.milliseconds)"
+        let gaps: SQL = "mirror = \(mirror) AND to_ms < \(time.milliseconds)"
+        let old = try await storage.query(
+            "SELECT feed FROM feed_items WHERE \(items) UNION SELECT feed FROM feed_gaps WHERE \(gaps)"
+        ).map { try $0.text("feed") }
+        guard !old.isEmpty else { return }
+        let known = try await feedsKnown(since: time)
+        for name in old where known.contains(FeedName.feed(of: name)) {
+            let batch: SQL = "SELECT item FROM feed_items WHERE \(items) AND feed = \(name) LIMIT \(Self.batch)"
+            let deletion: SQL = "DELETE FROM feed_items WHERE \(items) AND feed = \(name) AND item IN (\(batch))"
+            while try await storage.execute(deletion) == Self.batch {}
+            try await storage.execute("DELETE FROM feed_gaps WHERE \(gaps) AND feed = \(name)")
+        }
+    }
+
+    /// The feeds of which everything is known up to a time that is later than `time`.
+    private func feedsKnown(since time: Date) async throws -> [String] {
+        let feeds = try await storage.query(
+            """
+            SELECT feed FROM feeds WHERE mirror = \(mirror) AND read_ms >= \(time.milliseconds)
+                AND (swept_ms IS NULL OR swept_ms >= \(time.milliseconds))
+            """
+        ).map { try $0.text("feed") }
+        let open = Set(
+            try await storage.query("SELECT feed FROM cursors WHERE mirror = \(mirror)").map { try $0.text("feed") })
+        return feeds.filter { open.isDisjoint(with: [Self.gap(of: $0), Self.sweep(of: $0), FeedName.below($0)]) }
+    }
+
     // MARK: Reports
 
     /// How well each feed is heard, by name.
