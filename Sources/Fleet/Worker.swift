@@ -111,14 +111,22 @@ package struct Worker: Sendable {
                 return try await mirror.withCurrentSettings()
             } catch  where !Retry.isInVain(error) {
                 failures += 1
-                await waitToStart(after: failures, error)
+                try await waitToStart(after: failures, error)
             }
         }
         return nil
     }
 
     /// Waits before a start is tried again, and says so.
-    private func waitToStart(after failures: Int, _ error: any Error) async {
+    ///
+    /// - Parameters:
+    ///   - failures: How often it failed.
+    ///   - error: How it failed the last time.
+    ///   - known: What it went by; nil where that is read anew anyway.
+    /// - Throws: ``MirrorChanged`` once that is another thing.
+    private func waitToStart(
+        after failures: Int, _ error: any Error, goingBy known: MirrorStamp? = nil
+    ) async throws(MirrorChanged) {
         await troubles.fails(WorkTrouble.start, error)
         let next = Retry.next(after: failures, of: "start", error, now: clock.now)
         logger.warning(
@@ -126,7 +134,11 @@ package struct Worker: Sendable {
             metadata: [
                 LogKeys.error: "\(error)", LogKeys.attempt: "\(failures)", LogKeys.until: "\(next)",
             ])
-        try? await cancelWhenGracefulShutdown { try await clock.sleep(until: next) }
+        repeat {
+            let look = known == nil ? next : min(next, clock.now + Self.changesLast)
+            try? await cancelWhenGracefulShutdown { try await clock.sleep(until: look) }
+            if let known, let stamp = try? await mirror.stamp(), !stamp.isSame(as: known) { throw MirrorChanged() }
+        } while clock.now < next && !Task.isCancelled && !Task.isShuttingDownGracefully
     }
 
     /// One pass over everything, for cron.
@@ -263,15 +275,14 @@ package struct Worker: Sendable {
                 let parts = try await parts(lease: lease, deliverer: nil, gates: gates)
                 // A first start binds the accounts itself.
                 let stamp = try await mirror.stamp()
-                guard stamp.credentials == before.credentials, stamp.settings == before.settings, !stamp.isPaused
-                else { throw MirrorChanged() }
+                guard stamp.isSame(as: before) else { throw MirrorChanged() }
                 return (parts, stamp)
             } catch is CancellationError {
                 return nil
             } catch  where !Retry.isInVain(error) {
                 try gates.check()
                 failures += 1
-                await waitToStart(after: failures, error)
+                try await waitToStart(after: failures, error, goingBy: known)
             }
         }
         return nil
@@ -395,6 +406,13 @@ package struct Worker: Sendable {
             }
         }
         if let error = firstError ?? parts.human?.refusal { throw error }
+    }
+}
+
+extension MirrorStamp {
+    /// Whether a start that went by `other` may go on; it binds the accounts itself.
+    fileprivate func isSame(as other: MirrorStamp) -> Bool {
+        credentials == other.credentials && settings == other.settings && !isPaused
     }
 }
 

@@ -54,6 +54,27 @@ import Testing
         #expect(fixture.log.values.contains { $0.contains("Worker started") })
     }
 
+    /// Who cannot begin before the next month gives more money hears of what a person gives.
+    @Test func aStartThatWaitsForMoneyHearsOfMore() async throws {
+        let fixture = try await MirrorFixture.start(
+            from: 9, human: .x, bot: .mastodon, variables: ["X_BUDGET_USD_PER_MONTH": "0.001"])
+        let (clock, mirror, log) = (fixture.clock, fixture.mirror, fixture.log)
+        clock.join()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                defer { clock.leave() }
+                try await log.wait { $0.contains("Start failed, trying again") }
+                try await clock.sleep(until: Sample.hour(10))
+                try await mirror.set(["X_BUDGET_USD_PER_MONTH": "5"], now: clock.now)
+            }
+            group.addTask { try await fixture.worker().run(until: Sample.hour(11)) }
+            try await group.waitForAll()
+        }
+        #expect(clock.now < Sample.hour(11.1))
+        #expect(log.values.count { $0.contains("Start failed") } == 1)
+        #expect(log.values.contains { $0.contains("Worker started") })
+    }
+
     /// What a clock that ran ahead noted as the first start keeps nobody from being heard.
     @Test func aFirstStartThatIsStillToComeIsNow() async throws {
         let mirror = try await PaperMirror(bot: .mastodon).mirror
