@@ -200,6 +200,8 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
         case .malformedResponse where status != nil: "check that this is a \(network.displayName) server"
         case .creditsDepleted: "add credits in the developer console"
         case .overBudget: "raise X_BUDGET_USD_PER_MONTH, or wait"
+        // Who is refused by the network has nothing to correct here.
+        case .configuration where status == 403: nil
         case .configuration: "correct the setting"
         default: nil
         }

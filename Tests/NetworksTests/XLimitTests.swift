@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import Posts
 import TestSupport
 import Testing
@@ -83,7 +84,6 @@ import Testing
     @Test(
         arguments: [
             (Answer.json("{}", status: 402), 3_600), (XWire.refusal(429, "usage-capped"), 11_100),
-            (XWire.refusal(403, "client-forbidden", ["reason": #""client-not-enrolled""#]), 3_600),
         ] as [(Answer, TimeInterval)])
     func someRefusalsStopEveryCall(answer: Answer, seconds: TimeInterval) async throws {
         let clock = AdjustableTime(XLoopback.start)
@@ -106,6 +106,40 @@ import Testing
         clock.now += 2
         _ = try await XLoopback.failure(of: loopback.network, .readPost)
         #expect(loopback.server.requests.count == asked + 1)
+    }
+
+    /// It may be a mistake of X, or an enrolment that is not known everywhere yet: it is asked like about other credentials.
+    @Test func anAppThatIsNotEnrolledIsVerifiedAgain() async throws {
+        let clock = AdjustableTime(XLoopback.start)
+        let enrolled = XLoopback.start + 200
+        let loopback = try XLoopback(now: { clock.now }) { request in
+            if clock.now > XLoopback.start, clock.now < enrolled || request.path == "/2/users/42/mentions" {
+                return clock.now < enrolled
+                    ? XWire.refusal(403, "client-forbidden", ["reason": #""client-not-enrolled""#])
+                    : .json(XWire.list([]))
+            }
+            return nil
+        }
+        let gate = AccountGate(loopback.network, account: "bot", now: { clock.now }, logger: Logger(label: "test"))
+        _ = try await gate.verifyAccount()
+        clock.now += 1
+        var asked = loopback.server.requests.count
+        var error = try await #require(throws: NetworkError.self) { _ = try await gate.page(.mentions, .newest) }
+        #expect(error.code == .configuration && error.stopsActor)
+        #expect(error.description.contains("enrol it in the developer console"))
+        #expect(!error.description.contains("correct the setting"))
+        // After half a minute, and after a minute and two more, it is verified.
+        for wait: TimeInterval in [31, 61] {
+            clock.now += wait
+            #expect(loopback.server.requests.count == asked + 1)
+            asked += 1
+            error = try await #require(throws: NetworkError.self) { _ = try await gate.page(.mentions, .newest) }
+        }
+        #expect(loopback.server.requests.count == asked + 1)
+        try gate.check()
+        clock.now += 121
+        _ = try await gate.page(.mentions, .newest)
+        #expect(gate.refusal == nil)
     }
 
     @Test(arguments: [

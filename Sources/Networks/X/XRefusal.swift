@@ -127,7 +127,6 @@ struct XRefusal {
         case .capReached: isPlanCap ? pacing.nextDay : pacing.retryAfterRateLimit
         case .creditsDepleted: max(pacing.short.date(after: Self.creditsWait), pacing.retryAfter ?? .distantPast)
         case .capability: pacing.short.date(after: Self.planWait)
-        case .configuration where isPlanProblem: pacing.short.date(after: Self.creditsWait)
         case .conflict: pacing.retryAfter ?? pacing.short.date(after: 0)
         case .unavailable: pacing.retryAfter
         default: nil
@@ -140,7 +139,6 @@ struct XRefusal {
         case .creditsDepleted: .everything
         case .capReached: isPlanCap ? .everything : .endpoint(call.endpoint)
         case .rateLimited, .capability: .endpoint(call.endpoint)
-        case .configuration where isPlanProblem: .everything
         default: nil
         }
     }
