@@ -69,8 +69,8 @@ import Synchronization
         // MeCab looks behind the end of a text, and as far as the next zero if it ends with a space.
         let terminated = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: text.count + 1)
         defer { terminated.deallocate() }
-        terminated.initialize(repeating: 0)
-        let end = terminated.update(fromContentsOf: text)
+        let end = terminated.initialize(fromContentsOf: text)
+        terminated.initializeElement(at: end, to: 0)
         // Inlined into the caller together with `body`, which runs once a word; the functions called here run once a
         // text.
         let lattice = try analysed(UnsafeBufferPointer(rebasing: terminated[..<end]))
