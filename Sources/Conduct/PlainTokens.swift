@@ -80,7 +80,7 @@ struct PlainTokens {
     /// The end of a host that begins with other letters than ASCII's, or ends in a label of those behind others, as
     /// `www.例え.jp` does; `start` if none stands there.
     private static func foreignHostEnd(at start: Int, in scalars: [Unicode.Scalar]) -> Int {
-        let host = scalars[start...].prefix { $0.isWord || $0 == "." || $0 == "-" }
+        let host = host(at: start, in: scalars)
         guard scalars[start].isASCII else { return host.endIndex }
         guard let last = host.lastIndex(where: { !$0.isASCII }),
             let top = host[(last + 1)...].split(separator: ".").last, top.startIndex > last + 1, top.count > 1,
@@ -146,10 +146,12 @@ struct PlainTokens {
 
     private static func hostEnd(at start: Int, in scalars: [Unicode.Scalar]) -> Int {
         let asciiEnd = nameEnd(at: start, in: scalars)
-        guard asciiEnd == start else { return asciiEnd }
-        var end = start
-        while end < scalars.count, scalars[end].isWord || scalars[end] == "." || scalars[end] == "-" { end += 1 }
-        return end
+        return asciiEnd == start ? host(at: start, in: scalars).endIndex : asciiEnd
+    }
+
+    /// What a host may be written with in any alphabet.
+    private static func host(at start: Int, in scalars: [Unicode.Scalar]) -> ArraySlice<Unicode.Scalar> {
+        scalars[start...].prefix { $0.isWord || $0 == "." || $0 == "-" }
     }
 }
 

@@ -99,9 +99,7 @@ struct TextCleaning {
         if !risky.isEmpty, let plain = withASCIIHost(link) { return plain }
         return link.indices.flatMap { risky.contains($0) ? ["%", "4", "0"] : [link[$0]] }
     }
-}
 
-extension TextCleaning {
     /// The link with its host as it goes over the wire, in its `xn--` form; nil if it is ASCII, or no host.
     private static func withASCIIHost(_ link: ArraySlice<Unicode.Scalar>) -> [Unicode.Scalar]? {
         let address = link.drop { $0 != "/" }.dropFirst(2)
