@@ -72,12 +72,7 @@ extension Delivery {
         let store = store
         switch outcome {
         case .notSent(let reason, let cause, let asked):
-            var counted = action
-            counted.attempts += 1
-            let tried = counted
-            let until = RetryPolicy.nextAttempt(
-                after: cause, attempts: tried.attempts, asked: asked, id: tried.id, now: time)
-            return { try await store.postpone(tried, until: until, reason: reason, now: time) }
+            return anotherTry(of: action, reason, cause, asked: asked, at: time)
         case .refused(let reason, let detail):
             return {
                 try await store.end(action, as: .skipped, reason: reason, outcome: detail ?? reason, now: time)

@@ -88,11 +88,7 @@ package struct Delivery: Sendable {
         case .skip(let reason):
             return try await store.end(claimed, as: .skipped, reason: reason, now: now())
         case .wait(let reason, let cause, let asked):
-            var tried = claimed
-            tried.attempts += 1
-            let until = RetryPolicy.nextAttempt(
-                after: cause, attempts: tried.attempts, asked: asked, id: tried.id, now: now())
-            return try await store.postpone(tried, until: until, reason: reason, now: now())
+            return try await anotherTry(of: claimed, reason, cause, asked: asked, at: now())()
         case .ready(let final):
             onStep(.prepared)
             let whole: Action
@@ -110,6 +106,17 @@ package struct Delivery: Sendable {
                 return try await store.end(claimed, as: .skipped, reason: Action.Reason.denied, now: now())
             }
         }
+    }
+
+    /// Leaves a claimed action for another time, as what stood in its way asks for, and counts the attempt.
+    func anotherTry(
+        of action: Action, _ reason: String, _ cause: RetryPolicy.Cause, asked: Date?, at time: Date
+    ) -> DeliveryMemory.Change {
+        var counted = action
+        counted.attempts += 1
+        let until = RetryPolicy.nextAttempt(
+            after: cause, attempts: counted.attempts, asked: asked, id: counted.id, now: time)
+        return { [store, counted] in try await store.postpone(counted, until: until, reason: reason, now: time) }
     }
 
     /// How long after a request its lost answer is looked up, in seconds.
