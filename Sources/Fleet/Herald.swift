@@ -4,11 +4,12 @@ import Networks
 import ServiceLifecycle
 import Storage
 
-/// Accompanies a worker and has a person told what they should know.
+/// Runs a worker and notifies its operator meanwhile.
 ///
-/// A task of its own that the worker never waits for; told by the worker only through a `WorkerPulse`.
+/// The notifier runs in a task of its own, which the worker never waits for; it reads the worker's state from a
+/// `WorkerPulse`.
 package struct Herald: Sendable {
-    /// Between two looks, in seconds; before the worker has begun it is looked at more often.
+    /// Seconds between two looks, while the worker holds the mirror and before that.
     private static let (usualInterval, firstInterval): (TimeInterval, TimeInterval) = (60, 5)
 
     private let notifier: Notifier
@@ -22,10 +23,13 @@ package struct Herald: Sendable {
         clock = mirror.clock
     }
 
-    /// Runs `body` and looks at the mirror again and again meanwhile; tells why it ended, if a person has to mend that.
+    /// Runs `body`, looks at the mirror every minute meanwhile, and notifies if it ends with an error that only a person
+    /// can mend.
     ///
-    /// - Parameter body: Runs a worker, which is to keep the pulse.
-    /// - Throws: What `body` throws.
+    /// A look that is under way when `body` ends is finished first. A graceful shutdown cancels it.
+    ///
+    /// - Parameter body: Runs a worker, which updates the pulse.
+    /// - Throws: The error of `body`.
     package func accompany(_ body: (WorkerPulse) async throws -> Void) async throws {
         defer { notifier.shutdown() }
         let passing: (any Error)? = try await withThrowingTaskGroup(of: Void.self) { group in
@@ -49,9 +53,21 @@ package struct Herald: Sendable {
 
     private func lookAgainAndAgain() async {
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
-            await cancelWhenGracefulShutdown { await notifier.look(pulse) }
+            await lookToTheEnd()
             let interval = pulse.holdsMirror ? Self.usualInterval : Self.firstInterval
             try? await cancelWhenGracefulShutdown { try await clock.sleep(until: clock.now + interval) }
+        }
+    }
+
+    /// Looks at the mirror, also if the calling task is cancelled meanwhile.
+    ///
+    /// A request that is cut off may have arrived: the notice would be sent again by the next process.
+    private func lookToTheEnd() async {
+        let look = Task { await notifier.look(pulse) }
+        await withGracefulShutdownHandler {
+            await look.value
+        } onGracefulShutdown: {
+            look.cancel()
         }
     }
 

@@ -5,7 +5,7 @@ import Outbox
 import Posts
 import Storage
 
-/// What a process knows of its worker, and the worker says while it works.
+/// The live status of a worker: written by the worker, read by the notifier of the same process.
 package final class WorkerPulse: @unchecked Sendable {
     // Sendable because every property is only touched under `lock`.
     /// A worker whose passes did not end for so long does nothing, in seconds.
@@ -15,6 +15,7 @@ package final class WorkerPulse: @unchecked Sendable {
     private var holds = false
     private var lastWork: TimeInterval?
     private var failing: [WorkTrouble] = []
+    private var hasReadTroubles = false
     private var lead: TimeInterval?
 
     package init() {}
@@ -28,10 +29,19 @@ package final class WorkerPulse: @unchecked Sendable {
     /// Whether it has done something since it began.
     var hasWorked: Bool { lock.withLock { lastWork != nil } }
 
-    /// What failed the last time that it was done, the oldest trouble first.
-    var troubles: [WorkTrouble] {
-        get { lock.withLock { failing } }
-        set { lock.withLock { failing = newValue } }
+    /// The parts whose last try failed, the oldest trouble first.
+    var troubles: [WorkTrouble] { lock.withLock { failing } }
+
+    /// Whether ``troubles`` includes those that earlier processes stored; before that, an empty list means nothing.
+    var knowsEarlierTroubles: Bool { lock.withLock { hasReadTroubles } }
+
+    /// Replaces the troubles.
+    ///
+    /// - Parameters:
+    ///   - troubles: The parts whose last try failed.
+    ///   - isComplete: Whether the troubles that earlier processes stored have been read.
+    func fails(_ troubles: [WorkTrouble], isComplete: Bool) {
+        lock.withLock { (failing, hasReadTroubles) = (troubles, isComplete) }
     }
 
     /// How far this machine's clock is ahead of that of the bot's network, in seconds; nil while that is not known.
@@ -208,7 +218,9 @@ extension HumanMirror {
             try await databaseProblem() == nil && !isDatabaseAway ? .isOver : .holds(since: now)
         findings[.budget] = try await budgetFinding(now: now)
         let unread = try await feeds.health(now: now).filter { $0.error != nil }
-        findings[.failing] = Self.failing(lasting.filter { !$0.isOfDatabase }, besides: unread.map(\.feed))
+        let failing = Self.failing(lasting.filter { !$0.isOfDatabase }, besides: unread.map(\.feed))
+        // A process that has just begun does not know yet whether what failed before it began works again.
+        findings[.failing] = failing == .isOver && !pulse.knowsEarlierTroubles ? nil : failing
         findings[.unreachable] = Self.unreachable(unread, isUnpaid: findings[.budget] != .isOver)
         if let lead = pulse.clockLead {
             findings[.clock] =

@@ -113,9 +113,13 @@ package actor WorkTroubles {
     }
 
     private func note(_ trouble: WorkTrouble?, of part: String) {
-        guard known[part] != trouble else { return }
         known[part] = trouble
-        pulse?.troubles = known.values.sorted { ($0.since, $0.part) < ($1.since, $1.part) }
+        publish()
+    }
+
+    private func publish() {
+        let sorted = known.values.sorted { ($0.since, $0.part) < ($1.since, $1.part) }
+        pulse?.fails(sorted, isComplete: stored != nil)
     }
 
     /// Reads what earlier processes noted, once.
@@ -123,10 +127,11 @@ package actor WorkTroubles {
         guard stored == nil, let rows = try? await Self.rows(of: mirror, in: storage), stored == nil else { return }
         stored = Dictionary(rows.map { ($0.part, $0.noted) }) { first, _ in first }
         let now = clock.now
-        for row in rows where known[row.part] == nil {
-            let isRecent = (0..<Self.memory).contains(now.timeIntervalSince(row.noted))
-            if isRecent { note(row, of: row.part) } else { await works(row.part) }
-        }
+        let unknown = rows.filter { known[$0.part] == nil }
+        let recent = unknown.filter { (0..<Self.memory).contains(now.timeIntervalSince($0.noted)) }
+        for row in recent { known[row.part] = row }
+        publish()
+        for row in unknown where known[row.part] == nil { await works(row.part) }
     }
 
     fileprivate static func rows(of mirror: String, in storage: any StorageEngine) async throws -> [WorkTrouble] {
