@@ -71,7 +71,9 @@ import Testing
 
     @Test func everyHostMayBeAway() async throws {
         let cluster = try await RedisCluster.shared()
-        let gone = try ServerProcess.freePort()
+        // Nobody listens there, and nobody else gets it.
+        let port = try LoopbackPort()
+        let gone = port.number
         let client = try client("redis://127.0.0.1:\(gone),127.0.0.1:\(cluster.servers[1].port)")
         #expect(try await client.command(RedisCommand("SET", try tag(of: 0), "1")) == .status("OK"))
         await client.close()
@@ -79,6 +81,7 @@ import Testing
         let error = try await failure { try await lost.command(RedisCommand("GET", prefix)) }
         #expect(error.code == .unavailable && !error.mayHaveRun)
         #expect(error.description.contains("127.0.0.1:\(gone)"))
+        withExtendedLifetime(port) {}
     }
 
     @Test func aClusterHasNoDatabases() async throws {

@@ -55,7 +55,7 @@ import Transport
         await first.stop()
         withExtendedLifetime(certificate) {}
         // Somebody else takes the port.
-        let (second, _) = try await makeServer(port: first.port)
+        let (second, _) = try await makeServer(onPortOf: first)
         let error = try await failure { try await client.command(RedisCommand("PING")) }
         #expect(error.code == .authentication)
         #expect(error.message.contains("another certificate"))
@@ -85,7 +85,7 @@ import Transport
     }
 
     private func makeServer(
-        port: UInt16? = nil, arguments: [String] = []
+        onPortOf other: RedisServer? = nil, arguments: [String] = []
     ) async throws -> (RedisServer, SelfSignedCertificate) {
         let certificate = try await SelfSignedCertificate()
         let settings = [
@@ -93,7 +93,7 @@ import Transport
             "--tls-cert-file", certificate.certificatePath, "--tls-key-file", certificate.keyPath,
             "--tls-ca-cert-file", certificate.certificatePath,
         ]
-        return (try await RedisServer.start(port: port, arguments: settings + arguments), certificate)
+        return (try await RedisServer.start(onPortOf: other, arguments: settings + arguments), certificate)
     }
 
     private func ping(

@@ -80,19 +80,29 @@ import Testing
         try await withTable { pair, url in
             let silent = try SilentListener()
             let others = url.replacingOccurrences(of: "@127", with: "@127.0.0.1:\(silent.port),127")
-            let engine = try await Storage.open(.postgres(url: others + "&connect_timeout=1"))
+            // Nor has the next one more time than that: on a busy machine it may need another call.
+            var opened: (any StorageEngine)?
+            while opened == nil {
+                do {
+                    opened = try await Storage.open(.postgres(url: others + "&connect_timeout=1"))
+                } catch let error as StorageError where error.code == .unavailable {}
+            }
+            let engine = try #require(opened)
             #expect(try await engine.execute("INSERT INTO t (x) VALUES (1)") == 1)
             await engine.close()
         }
     }
 
     @Test func whenNoHostIsRightEachIsNamed() async throws {
-        let (one, two) = (try ServerProcess.freePort(), try await Self.pair.value.standby.port)
+        // Nobody listens there, and nobody else gets it.
+        let port = try LoopbackPort()
+        let (one, two) = (port.number, try await Self.pair.value.standby.port)
         let url = "postgres://postgres@127.0.0.1:\(one),127.0.0.1:\(two)/postgres"
         let error = await #expect(throws: StorageError.self) { _ = try await Storage.open(.postgres(url: url)) }
         #expect(error?.code == .unavailable)
         let text = "\(try #require(error))"
         #expect(text.contains("port \(one) failed: Connection refused") && text.contains("session is read-only"))
+        withExtendedLifetime(port) {}
     }
 
     @Test func aCommitThatTheStandbyDoesNotHaveIsNotTakenForOne() async throws {
@@ -101,14 +111,18 @@ import Testing
             // The server may be impatient by itself.
             try await primary.set("statement_timeout", to: "200ms", in: String(url.prefix { $0 != "?" }))
             await standby.stop()
-            let engine = try await PostgresEngine.open(url: url) {
-                ($0.answerTimeout, $0.outcomePatience) = (.seconds(1), .milliseconds(100))
-            }
-            let error = await #expect(throws: StorageError.self) {
-                try await engine.execute("INSERT INTO t (x) VALUES (1)")
-            }
-            #expect(error?.code == .outcomeUnknown)
-            await engine.close()
+            var code: StorageError.Code?
+            repeat {
+                let error = await #expect(throws: StorageError.self) {
+                    let engine = try await PostgresEngine.open(url: url) {
+                        ($0.answerTimeout, $0.outcomePatience) = (.seconds(1), .milliseconds(100))
+                    }
+                    try await engine.closing { _ = try await $0.execute("INSERT INTO t (x) VALUES (1)") }
+                }
+                code = error?.code
+                // A busy machine may not come to the commit in that time.
+            } while code == .unavailable || code == .busy
+            #expect(code == .outcomeUnknown)
             try await standby.restart()
             let later = try await Storage.open(.postgres(url: url))
             #expect(try await later.execute("INSERT INTO t (x) VALUES (2)") == 1)

@@ -13,7 +13,7 @@ import Testing
     @Test func aConnectionLostWhileIdleComesBack() async throws {
         try await withPostgresTable { engine, server, url in
             let pid = try await engine.transaction { connection in try backend(of: connection) }
-            try await server.run("SELECT pg_terminate_backend(\(pid), 5000)")
+            try await server.run("SELECT pg_terminate_backend(\(pid), 180000)")
             #expect(try await engine.execute("INSERT INTO t (x) VALUES (\(1))") == 1)
             #expect(try await server.run("SELECT x FROM t", database: url) == "1\n")
         }
@@ -43,7 +43,7 @@ import Testing
                 terminated.wait()
             }
             for await pid in pids {
-                try await server.run("SELECT pg_terminate_backend(\(pid), 5000)")
+                try await server.run("SELECT pg_terminate_backend(\(pid), 180000)")
                 break
             }
             terminated.signal()
@@ -75,7 +75,7 @@ import Testing
             let scratch = try await engine.scratch(of: "m")
             try await scratch.execute("INSERT INTO t (x) VALUES (\(1))")
             let pid = try await scratch.transaction { connection in try backend(of: connection) }
-            try await server.run("SELECT pg_terminate_backend(\(pid), 5000)")
+            try await server.run("SELECT pg_terminate_backend(\(pid), 180000)")
             for _ in 0..<2 {
                 let error = try await #require(throws: StorageError.self) {
                     try await scratch.execute("INSERT INTO t (x) VALUES (\(2))")

@@ -30,7 +30,7 @@ final class SilentListener: Sendable {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             Thread {
                 var waiting = pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0)
-                let isThere = poll(&waiting, 1, 30_000) == 1
+                let isThere = poll(&waiting, 1, 180_000) == 1
                 let result: Result<Void, any Error> =
                     isThere ? .success(()) : .failure(TestSupportError("nobody connected"))
                 continuation.resume(with: result)

@@ -64,7 +64,7 @@ extension LoopbackServer {
         }
 
         func waitForRequests(_ count: Int) throws {
-            let limit = Date(timeIntervalSinceNow: 10)
+            let limit = Date(timeIntervalSinceNow: 120)
             try condition.withLock {
                 while recorded.count < count {
                     guard condition.wait(until: limit) else {

@@ -104,7 +104,7 @@ package final class LoopbackServer: Sendable {
 
     /// Waits until at least `count` requests arrived.
     ///
-    /// - Throws: ``TestSupportError`` when they did not come within ten seconds.
+    /// - Throws: ``TestSupportError`` when they did not come within two minutes.
     package func waitForRequests(_ count: Int) async throws {
         let listener = listener
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in

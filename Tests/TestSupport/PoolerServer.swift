@@ -6,7 +6,8 @@ import Foundation
 /// of a session when it connects is passed over.
 package final class PoolerServer: Sendable {
     /// The TCP port on 127.0.0.1.
-    package let port: UInt16
+    package var port: UInt16 { reserved.number }
+    private let reserved: LoopbackPort
     private let process: Running
 
     /// - Parameters:
@@ -15,10 +16,10 @@ package final class PoolerServer: Sendable {
     /// - Returns: The pooler, ready for connections.
     /// - Throws: ``TestSupportError`` if it is not installed or does not start.
     package static func start(before server: PostgresServer, sessions: Int = 3) async throws -> PoolerServer {
-        try await ServerProcess.onFreePort { try await PoolerServer($0, server, sessions) }
+        try await PoolerServer(try LoopbackPort(), server, sessions)
     }
 
-    private init(_ port: UInt16, _ server: PostgresServer, _ sessions: Int) async throws {
+    private init(_ reserved: LoopbackPort, _ server: PostgresServer, _ sessions: Int) async throws {
         let folder = try TemporaryDirectory(in: "/tmp")
         let users = try folder.write(Data("\"postgres\" \"\"\n".utf8), to: "users.txt")
         let settings = """
@@ -26,7 +27,7 @@ package final class PoolerServer: Sendable {
             * = host=127.0.0.1 port=\(server.port)
             [pgbouncer]
             listen_addr = 127.0.0.1
-            listen_port = \(port)
+            listen_port = \(reserved.number)
             unix_socket_dir =
             auth_type = trust
             auth_file = \(users)
@@ -40,7 +41,7 @@ package final class PoolerServer: Sendable {
         // It refuses to run as root.
         let user = getuid() == 0 ? ["-u", "postgres"] : []
         if getuid() == 0 { try await ChildProcess.run(["chown", "-R", "postgres:postgres", folder.path]) }
-        self.port = port
+        self.reserved = reserved
         process = Running(
             recipe: .init(
                 command: [try ServerProcess.locate("pgbouncer", in: ["/usr/sbin"])] + user + [file],

@@ -67,7 +67,7 @@ package actor PostgresPair {
     private func synchronize() async throws {
         try await primary.run("ALTER SYSTEM SET synchronous_standby_names = '*'")
         try await primary.run("SELECT pg_reload_conf()")
-        let follows = try await isSoon(within: .seconds(60)) { [primary] in
+        let follows = try await isSoon { [primary] in
             try await primary.run("SELECT sync_state FROM pg_stat_replication") == "sync\n"
         }
         guard follows else { throw TestSupportError("the standby does not follow: \(standby.log.suffix(2_000))") }

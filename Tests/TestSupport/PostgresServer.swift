@@ -6,8 +6,9 @@ import Foundation
 /// is trusted unless a start with `password` asks for one. As root the server
 /// runs as the user `postgres`, because it refuses to run as root.
 package final class PostgresServer: Sendable {
-    /// The TCP port on 127.0.0.1.
-    package let port: UInt16
+    /// The TCP port on 127.0.0.1, which stays this server's while it is stopped.
+    package var port: UInt16 { reserved.number }
+    private let reserved: LoopbackPort
     /// The folder that holds the Unix socket; a `host` for libpq.
     package let socketFolder: String
     /// The self-signed certificate for `localhost`, where the server was
@@ -40,23 +41,21 @@ package final class PostgresServer: Sendable {
         var settings = settings
         if tls { settings.merge(try await tools.makeCertificate(in: folder)) { given, _ in given } }
         let userInfo = password.map { "postgres:\($0)" } ?? "postgres"
-        return try await ServerProcess.onFreePort { port in
-            try await PostgresServer(port, userInfo, tools, folder, settings)
-        }
+        return try await PostgresServer(try LoopbackPort(), userInfo, tools, folder, settings)
     }
 
     private init(
-        _ port: UInt16, _ userInfo: String, _ tools: PostgresTools, _ folder: TemporaryDirectory,
+        _ reserved: LoopbackPort, _ userInfo: String, _ tools: PostgresTools, _ folder: TemporaryDirectory,
         _ settings: [String: String]
     ) async throws {
         let data = folder.path("data")
         var all = [
-            "listen_addresses": "127.0.0.1", "port": "\(port)", "unix_socket_directories": folder.path,
+            "listen_addresses": "127.0.0.1", "port": "\(reserved.number)", "unix_socket_directories": folder.path,
             "fsync": "off", "full_page_writes": "off", "shared_buffers": "32MB", "max_connections": "400",
             "wal_init_zero": "off", "logging_collector": "off",
         ]
         all.merge(settings) { _, given in given }
-        self.port = port
+        self.reserved = reserved
         self.userInfo = userInfo
         self.socketFolder = folder.path
         self.certificatePath = settings["ssl_cert_file"]
@@ -161,7 +160,7 @@ package final class PostgresServer: Sendable {
     package func terminateConnections(to database: String) async throws {
         try await run(
             """
-            SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+            SELECT pg_terminate_backend(pid, 180000) FROM pg_stat_activity
             WHERE datname = current_database() AND pid <> pg_backend_pid()
             """, database: database)
     }
@@ -174,9 +173,7 @@ package final class PostgresServer: Sendable {
     package func startStandby(settings: [String: String] = [:]) async throws -> PostgresServer {
         let folder = try TemporaryDirectory(in: "/tmp")
         try await tools.copy(port: port, to: folder.path)
-        return try await ServerProcess.onFreePort { port in
-            try await PostgresServer(port, userInfo, tools, folder, settings)
-        }
+        return try await PostgresServer(try LoopbackPort(), userInfo, tools, folder, settings)
     }
 
     /// Ends the server if it runs, and starts it with the data of another one, which it follows.

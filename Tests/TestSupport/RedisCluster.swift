@@ -8,6 +8,8 @@ import Foundation
 package final class RedisCluster: Sendable {
     /// The first three begin as the masters of 5,461 slots each, in their order; the others as their replicas.
     package let servers: [RedisServer]
+    /// Where the servers talk to each other.
+    private let busPorts: [LoopbackPort]
     private let turnstile = Turnstile()
 
     private static let once = Task { try await start() }
@@ -22,34 +24,27 @@ package final class RedisCluster: Sendable {
     ///
     /// - Throws: ``TestSupportError`` if it is not installed or does not start.
     package static func start() async throws -> RedisCluster {
+        let ports = try (0..<6).map { _ in try LoopbackPort() }
         let servers = try await withThrowingTaskGroup(of: RedisServer.self) { group in
-            for _ in 0..<6 { group.addTask { try await startServer() } }
+            for port in ports { group.addTask { try await startServer(busPort: port.number) } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        let cluster = RedisCluster(servers)
+        let cluster = RedisCluster(servers, busPorts: ports)
         try await cluster.form()
         return cluster
     }
 
-    private init(_ servers: [RedisServer]) { self.servers = servers }
+    private init(_ servers: [RedisServer], busPorts: [LoopbackPort]) {
+        (self.servers, self.busPorts) = (servers, busPorts)
+    }
 
-    private static func startServer() async throws -> RedisServer {
-        for attempt in 1... {
-            let arguments = [
-                "--cluster-enabled", "yes", "--cluster-node-timeout", "10000",
-                "--cluster-port", "\(try ServerProcess.freePort())",
-                // The others go on, a replica is not too old to take over, stays with its master and gets data at once.
-                "--cluster-require-full-coverage", "no", "--cluster-replica-validity-factor", "0",
-                "--cluster-allow-replica-migration", "no", "--repl-diskless-sync-delay", "0",
-            ]
-            do {
-                return try await RedisServer.start(arguments: arguments)
-            } catch let error as TestSupportError {
-                // Somebody may have taken the second port.
-                guard attempt < 3 else { throw error }
-            }
-        }
-        throw TestSupportError("could not start a server of a cluster")
+    private static func startServer(busPort: UInt16) async throws -> RedisServer {
+        try await RedisServer.start(arguments: [
+            "--cluster-enabled", "yes", "--cluster-node-timeout", "10000", "--cluster-port", "\(busPort)",
+            // The others go on, a replica is not too old to take over, stays with its master and gets data at once.
+            "--cluster-require-full-coverage", "no", "--cluster-replica-validity-factor", "0",
+            "--cluster-allow-replica-migration", "no", "--repl-diskless-sync-delay", "0",
+        ])
     }
 
     private func form() async throws {
@@ -190,7 +185,7 @@ package final class RedisCluster: Sendable {
     }
 
     private static func wait(_ purpose: String, until isSo: @Sendable () async throws -> Bool) async throws {
-        guard try await isSoon(within: .seconds(30), { (try? await isSo()) == true }) else {
+        guard try await isSoon({ (try? await isSo()) == true }) else {
             throw TestSupportError("the cluster takes too long \(purpose)")
         }
     }

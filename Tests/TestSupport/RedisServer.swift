@@ -2,8 +2,9 @@ import Foundation
 
 /// A private Redis server on a free loopback port, without persistence.
 package final class RedisServer: Sendable {
-    /// The TCP port on 127.0.0.1.
-    package let port: UInt16
+    /// The TCP port on 127.0.0.1, which stays this server's while it is stopped.
+    package var port: UInt16 { reserved.number }
+    private let reserved: LoopbackPort
     private let process: Running
 
     private static let once = Task { try await start() }
@@ -16,24 +17,25 @@ package final class RedisServer: Sendable {
     /// Starts a server of its own, which ends with the returned value.
     ///
     /// - Parameters:
-    ///   - port: A fixed port, for a server that comes back; nil takes a free one.
+    ///   - other: A server that was stopped, whose port this one takes; nil takes a free one.
     ///   - arguments: What to append to the command line, such as
     ///     `["--requirepass", "secret"]`. The placeholder `{port}` becomes the
     ///     server's port, so that `["--port", "0", "--tls-port", "{port}", …]`
     ///     makes it speak TLS only.
     /// - Returns: The server, ready for connections.
     /// - Throws: ``TestSupportError`` if it is not installed or does not start.
-    package static func start(port: UInt16? = nil, arguments: [String] = []) async throws -> RedisServer {
-        if let port { return try await RedisServer(port: port, arguments: arguments) }
-        return try await ServerProcess.onFreePort { try await RedisServer(port: $0, arguments: arguments) }
+    package static func start(onPortOf other: RedisServer? = nil, arguments: [String] = []) async throws -> RedisServer
+    {
+        try await RedisServer(try other?.reserved ?? LoopbackPort(), arguments: arguments)
     }
 
-    private init(port: UInt16, arguments: [String]) async throws {
+    private init(_ reserved: LoopbackPort, arguments: [String]) async throws {
+        let port = reserved.number
         let folder = try TemporaryDirectory(in: "/tmp")
         var command = [try ServerProcess.locate("redis-server"), "--bind", "127.0.0.1", "--port", "\(port)"]
         command += ["--save", "", "--appendonly", "no", "--dir", folder.path, "--daemonize", "no"]
         command += arguments.map { $0.replacingOccurrences(of: "{port}", with: "\(port)") }
-        self.port = port
+        self.reserved = reserved
         self.process = Running(
             recipe: .init(command: command, folder: folder.path, stopSignal: "TERM", deathSignal: "KILL"),
             folder: folder

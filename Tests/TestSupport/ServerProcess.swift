@@ -57,7 +57,7 @@ package final class ServerProcess: Sendable {
     /// Starts a server and returns when `isReady` says so.
     ///
     /// - Throws: ``TestSupportError`` with the end of the server's log if it
-    ///   ended, or was not ready within 30 seconds.
+    ///   ended, or was not ready within ``patience``.
     static func start(
         _ recipe: Recipe, isReady: @escaping @Sendable (_ log: String) -> Bool
     ) async throws -> ServerProcess {
@@ -116,46 +116,19 @@ package final class ServerProcess: Sendable {
         return String(decoding: data.suffix(8_192), as: UTF8.self)
     }
 
+    /// After this time a server that is not ready counts as one that hangs; far more than any needs.
+    static let patience: Duration = .seconds(180)
+
     private func waitUntil(_ isReady: (String) -> Bool) throws {
-        let attempts = 3_000
-        for _ in 0..<attempts {
+        let end = ContinuousClock.now + Self.patience
+        while ContinuousClock.now < end {
             if isReady(log) { return }
             if FileManager.default.fileExists(atPath: recipe.folder + "/server.exit") {
                 throw TestSupportError("could not start \(recipe.command[0]): it ended: \(log)")
             }
             _ = poll(nil, 0, 10)
         }
-        throw TestSupportError("could not start \(recipe.command[0]): not ready after 30 s: \(log)")
-    }
-
-    /// A TCP port on 127.0.0.1 that nobody listened on a moment ago.
-    ///
-    /// Somebody else may take it before a server does; callers try again.
-    package static func freePort() throws -> UInt16 {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        guard descriptor >= 0 else { throw TestSupportError("could not open a socket") }
-        defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let bound = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-                bind(descriptor, generic, length) == 0 && getsockname(descriptor, generic, &length) == 0
-            }
-        }
-        guard bound else { throw TestSupportError("could not bind a loopback port") }
-        return UInt16(bigEndian: address.sin_port)
-    }
-
-    /// Calls `body` with free ports until a server starts, at most five times.
-    static func onFreePort<Value>(_ body: (UInt16) async throws -> Value) async throws -> Value {
-        for _ in 0..<4 {
-            do { return try await body(try freePort()) } catch let error as TestSupportError
-                where error.description.lowercased().contains("address already in use")
-            {}
-        }
-        return try await body(try freePort())
+        throw TestSupportError("could not start \(recipe.command[0]): not ready after \(Self.patience): \(log)")
     }
 
     /// The path of an installed program.
@@ -177,10 +150,10 @@ package final class ServerProcess: Sendable {
 
 /// Asks again and again whether something is so, of a server that tells nobody when it is.
 ///
-/// - Returns: False if it was not in time.
+/// - Returns: False if it was not so within ``ServerProcess/patience``.
 /// - Throws: What `isSo` throws.
-func isSoon(within patience: Duration, _ isSo: @Sendable () async throws -> Bool) async throws -> Bool {
-    let end = ContinuousClock.now + patience
+func isSoon(_ isSo: @Sendable () async throws -> Bool) async throws -> Bool {
+    let end = ContinuousClock.now + ServerProcess.patience
     while ContinuousClock.now < end {
         if try await isSo() { return true }
         try await Task.sleep(for: .milliseconds(20))
