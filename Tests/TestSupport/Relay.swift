@@ -34,7 +34,7 @@ package final class Relay: Sendable {
     /// What happens to what is sent from now on.
     package func behave(_ conduct: Conduct) { exchange.behave(conduct) }
 
-    /// Ends every connection there is.
+    /// Ends every connection there is; each side has been told when this returns.
     package func cut() { exchange.cut() }
 
     /// Lets requests that contain a text reach the server, and ends their
@@ -69,21 +69,35 @@ package final class Relay: Sendable {
 
     /// How many connections were taken so far.
     package var connections: Int { exchange.connections }
+
+    /// Returns when more than `count` answers were lost.
+    package func waitForLostAnswers(above count: Int = 0) async throws {
+        try await exchange.wait { $0.lost > count }
+    }
+
+    /// Returns when more connections were closed at once than before the call, as ``Conduct/closed`` has it.
+    package func waitForRefusal() async throws {
+        let known = exchange.refusals
+        try await exchange.wait { $0.refused > known }
+    }
 }
 
 /// The connections of a relay and what is to be done with them.
 private final class Exchange: @unchecked Sendable {
     // Unchecked because every variable is only touched while `lock` is held.
-    private let lock = NSLock()
+    private let lock = NSCondition()
     private let listener: Int32
     private var target: UInt16
     private var conduct = Relay.Conduct.pass
     private var isStopped = false
     /// Counts the cuts; a connection that is older than the last one ends.
     private var generation = 0
+    /// The sockets of connections that are open, two each.
+    private var sockets: Set<Int32> = []
     private var loss = Relay.Loss()
     private var lost = 0
     private var taken = 0
+    private var refused = 0
 
     init(listener: Int32, target: UInt16) {
         self.listener = listener
@@ -94,10 +108,35 @@ private final class Exchange: @unchecked Sendable {
 
     var lostAnswers: Int { lock.withLock { lost } }
     var connections: Int { lock.withLock { taken } }
+    var refusals: Int { lock.withLock { refused } }
 
     func behave(_ conduct: Relay.Conduct) { lock.withLock { self.conduct = conduct } }
 
-    func cut() { lock.withLock { generation += 1 } }
+    func cut() {
+        lock.withLock {
+            generation += 1
+            // Not left to the connections' threads: a busy machine may let them wait until after the next cut.
+            for socket in sockets { shutdown(socket, Int32(SHUT_RDWR)) }
+        }
+    }
+
+    /// What happened so far.
+    struct Tally {
+        let lost: Int
+        let refused: Int
+    }
+
+    /// Waits on a thread of its own until `isEnough` is true of what happened.
+    func wait(until isEnough: @escaping @Sendable (Tally) -> Bool) async throws {
+        try await ChildProcess.onThread { [self] in
+            let limit = Date(timeIntervalSinceNow: ServerProcess.patience / .seconds(1))
+            try lock.withLock {
+                while !isEnough(Tally(lost: lost, refused: refused)) {
+                    guard lock.wait(until: limit) else { throw TestSupportError("what was waited for did not happen") }
+                }
+            }
+        }
+    }
 
     func loseAnswers(_ loss: Relay.Loss) { lock.withLock { self.loss = loss } }
 
@@ -136,9 +175,12 @@ private final class Exchange: @unchecked Sendable {
         defer { lock.unlock() }
         if isStopped || conduct == .closed {
             close(descriptor)
+            refused += 1
+            lock.broadcast()
             return isStopped ? .end : .unwanted
         }
         taken += 1
+        sockets.insert(descriptor)
         return .client(descriptor, generation: generation)
     }
 
@@ -148,9 +190,10 @@ private final class Exchange: @unchecked Sendable {
     }
 
     private func serve(_ client: Int32, _ generation: Int) {
-        defer { close(client) }
+        defer { end(client) }
         guard let server = LoopbackSocket.connect(to: lock.withLock { target }) else { return }
-        defer { close(server) }
+        lock.withLock { _ = sockets.insert(server) }
+        defer { end(server) }
         var losesAnswer = false
         while true {
             let conduct = conduct(of: generation)
@@ -162,6 +205,8 @@ private final class Exchange: @unchecked Sendable {
             }
             var watched = [client, server].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
             guard poll(&watched, 2, 5) > 0 else { continue }
+            // What is sent after a change of conduct is never passed on under the one of before.
+            guard self.conduct(of: generation) == .pass else { continue }
             if watched[0].revents != 0 {
                 guard let bytes = LoopbackSocket.receive(from: client) else { return }
                 if takesAnswer(of: bytes) { losesAnswer = true }
@@ -175,10 +220,19 @@ private final class Exchange: @unchecked Sendable {
         }
     }
 
+    /// Closes a socket, whose number may then be another one's.
+    private func end(_ socket: Int32) {
+        lock.withLock {
+            sockets.remove(socket)
+            close(socket)
+        }
+    }
+
     private func loseAnswer() {
         lock.withLock {
             lost += 1
             conduct = loss.next
+            lock.broadcast()
         }
     }
 
