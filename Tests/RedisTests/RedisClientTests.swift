@@ -153,7 +153,7 @@ import Testing
         let error = try await failure { try await client.command(RedisCommand("BLPOP", prefix + "slow", "0")) }
         #expect(error.code == .timeout)
         #expect(error.mayHaveRun)
-        #expect(try await client.command(RedisCommand("PING")) == .status("PONG"))
+        #expect(try await client.answer(to: RedisCommand("PING")) == .status("PONG"))
     }
 
     @Test func anAnswerThatTakesLongerThanAMomentIsWaitedForElsewhere() async throws {
@@ -209,6 +209,14 @@ import Testing
 }
 
 extension RedisClient {
+    /// The reply to a command that changes nothing, from a client that is given little time: as long as a busy machine
+    /// cannot answer in that time, it is asked again.
+    func answer(to question: RedisCommand) async throws -> RedisReply {
+        while true {
+            do { return try await command(question) } catch let error as RedisError where error.code == .timeout {}
+        }
+    }
+
     /// Returns when a connection of this name waits in a blocking command.
     func waitUntilClientIsBlocked(_ name: String) async throws {
         for _ in 0..<100_000 {

@@ -107,8 +107,14 @@ import Testing
 
     @Test func aStatementThatTheServerStopsIsBusyNotCancelled() async throws {
         let server = try await PostgresServer.shared()
-        let engine = try await open(server.makeDatabase() + "?options=-cstatement_timeout%3D50")
-        let error = try await #require(throws: StorageError.self) { try await engine.query("SELECT pg_sleep(60)") }
+        let engine = try await open(server.makeDatabase())
+        let error = try await #require(throws: StorageError.self) {
+            try await engine.read { connection in
+                // For the next statement alone: on a busy machine any other one takes as long.
+                try connection.execute("SET LOCAL statement_timeout = 50")
+                return try connection.query("SELECT pg_sleep(60)").count
+            }
+        }
         #expect(error.code == .busy)
         #expect(error.nativeCode == "57014")
         await engine.close()
@@ -126,7 +132,12 @@ import Testing
             }
             for await _ in locked { break }
             let task = Task { try await engine.execute("INSERT INTO t (x) VALUES (\(1))") }
-            while try await server.run("SELECT count(*) FROM pg_locks WHERE NOT granted", database: url) == "0\n" {}
+            // Other tests have databases on the same server, and locks in them.
+            let waiting = """
+                SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = database
+                WHERE NOT granted AND datname = current_database()
+                """
+            while try await server.run(waiting, database: url) == "0\n" {}
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
             release.signal()

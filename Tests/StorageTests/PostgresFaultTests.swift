@@ -41,11 +41,22 @@ import Testing
         let server = try await PostgresServer.shared()
         let database = try await server.makeDatabase()
         let relay = try Relay(to: server.port)
-        let engine = try await PostgresEngine.open(url: server.url(database, through: relay) + "?connect_timeout=1") {
-            $0.answerTimeout = .milliseconds(300)
+        try await server.run("CREATE TABLE t (x BIGINT)", database: database)
+        // A busy machine may not answer in that time, nor take a connection.
+        func answered<Value>(_ work: () async throws -> Value) async throws -> Value {
+            while true {
+                do {
+                    return try await work()
+                } catch let error as StorageError where [.unavailable, .outcomeUnknown].contains(error.code) {}
+            }
         }
-        try await engine.execute("CREATE TABLE t (x BIGINT)")
-        #expect(try await engine.query("SELECT x FROM t").isEmpty)
+        let engine = try await answered {
+            try await PostgresEngine.open(url: server.url(database, through: relay) + "?connect_timeout=1") {
+                $0.answerTimeout = .milliseconds(300)
+            }
+        }
+        _ = try await answered { try await engine.execute("DELETE FROM t") }
+        #expect(try await answered { try await engine.query("SELECT x FROM t") }.isEmpty)
         relay.behave(.silent)
         let writing = try await failure(engine, "INSERT INTO t (x) VALUES (\(1))")
         #expect(writing.code == .unavailable)
@@ -54,9 +65,10 @@ import Testing
         #expect(reading.code == .unavailable)
         #expect("\(reading)".contains("did not answer") || "\(reading)".contains("does not answer"))
         relay.behave(.pass)
-        #expect(try await engine.execute("INSERT INTO t (x) VALUES (\(2))") == 1)
+        #expect(try await answered { try await engine.execute("INSERT INTO t (x) VALUES (\(2))") } == 1)
         // What was given up is not done later by the server.
-        #expect(try await engine.query("SELECT x FROM t").map { try $0.integer("x") } == [2])
+        let left = try await answered { try await engine.query("SELECT x FROM t") }
+        #expect(try Set(left.map { try $0.integer("x") }) == [2])
         await engine.close()
     }
 
@@ -207,15 +219,17 @@ import Testing
         let server = try await PostgresServer.shared()
         let url = try await server.makeDatabase()
         try await server.run("CREATE TABLE t (x BIGINT)", database: url)
-        let engine = try await Storage.open(
-            .postgres(url: url + "?options=-cidle_in_transaction_session_timeout%3D100"))
+        let engine = try await Storage.open(.postgres(url: url))
         let runs = RunCounter()
         let (pids, give) = AsyncStream.makeStream(of: Int64.self)
         let ended = DispatchSemaphore(value: 0)
         async let done: Void = engine.transaction { connection in
             try connection.execute("INSERT INTO t (x) VALUES (\(1))")
             guard runs.next() == 1 else { return }
-            give.yield(try connection.query("SELECT pg_backend_pid() AS pid").first?.integer("pid") ?? 0)
+            let pid = try connection.query("SELECT pg_backend_pid() AS pid").first?.integer("pid") ?? 0
+            // From here on alone: a busy machine stands still as long between any two statements.
+            try connection.execute("SET LOCAL idle_in_transaction_session_timeout = 100")
+            give.yield(pid)
             // As if the process had been stopped here.
             ended.wait()
         }

@@ -47,7 +47,10 @@ import Testing
     }
 
     @Test func aShortLockOfAnotherProcessIsWaitedFor() async throws {
-        let engine = try await open()
+        // It waits longer than the test may take.
+        let engine = try await SQLiteEngine.open(path: path, patience: 600)
+        try await engine.execute("CREATE TABLE t (x TEXT)")
+        try await engine.execute("INSERT INTO t (x) VALUES ('first')")
         let other = try await SQLiteEngine.open(path: path)
         let release = DispatchSemaphore(value: 0)
         let holding = try await hold(other, until: release)

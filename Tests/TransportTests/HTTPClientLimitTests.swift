@@ -69,9 +69,13 @@ import Transport
 
     @Test func givesUpOnAServerThatNeverAnswers() async throws {
         let server = try LoopbackServer(steps: [.awaitRequest, .hang])
-        let error = try await failure(HTTPRequest(url: server.url, timeout: .milliseconds(200)))
-        #expect(error.code == .timeout)
-        #expect(!error.requestDidNotLeave)
+        // A busy machine may not even send a request in that time; what arrived has left.
+        var error: TransportError?
+        while server.requests.isEmpty {
+            error = try await failure(HTTPRequest(url: server.url, timeout: .milliseconds(200)))
+            #expect(error?.code == .timeout)
+        }
+        #expect(try #require(error).requestDidNotLeave == false)
     }
 
     @Test func givesUpOnAServerThatDrips() async throws {
