@@ -18,7 +18,9 @@ import Transport
     }
 
     @Test func knowsThatAnUnknownHostReceivedNothing() async throws {
-        let error = try await failure(HTTPRequest(method: .post, url: "https://does-not-exist.invalid/", body: [1]))
+        // Too long for a name: no resolver is asked, whose answer this machine decides.
+        let url = "https://\(String(repeating: "x", count: 64)).invalid/"
+        let error = try await failure(HTTPRequest(method: .post, url: url, body: [1]))
         #expect(error.code == .resolve)
         #expect(error.requestDidNotLeave)
     }
