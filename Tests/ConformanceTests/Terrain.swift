@@ -5,8 +5,35 @@ import Testing
 
 /// A network, and one habit of its servers.
 struct Terrain: Sendable, CustomTestStringConvertible {
+    /// What a habit of a server can change; each test is about one of these.
+    enum Aspect: CaseIterable {
+        /// Who the accounts are, and what every answer tells besides.
+        case accounts
+        /// Reading a feed from its newest item to its end.
+        case pages
+        /// Reading on where reading ended, for hours.
+        case arrivals
+        /// Publishing, and finding that again by its time.
+        case publishing
+        /// Publishing once more with the same key.
+        case keys
+        /// Requests and answers that are lost.
+        case losses
+        /// Answering somebody who was read.
+        case answering
+        /// Favorites, and taking them back.
+        case favorites
+        /// Deleting, and what is not there any more.
+        case removal
+        case pictures
+        /// What is paid for.
+        case money
+    }
+
     let network: NetworkName
     let habit: String
+    /// What the habit can change: the tests of anything else are not run with it.
+    let changes: Set<Aspect>
     /// The server forgets the key of a draft, so a second attempt publishes again.
     var forgetsKeys = false
     /// The server makes other texts of what is published.
@@ -20,12 +47,13 @@ struct Terrain: Sendable, CustomTestStringConvertible {
     let set: @Sendable (SandboxFaults) -> Void
 
     init(
-        _ network: NetworkName, _ habit: String, forgetsKeys: Bool = false, rewritesTexts: Bool = false,
-        hidesPosts: Bool = false, namesNoErrors: Bool = false, asksInNewNames: Bool = false,
-        _ set: @escaping @Sendable (SandboxFaults) -> Void = { _ in }
+        _ network: NetworkName, _ habit: String, changes: Set<Aspect> = Set(Aspect.allCases), forgetsKeys: Bool = false,
+        rewritesTexts: Bool = false, hidesPosts: Bool = false, namesNoErrors: Bool = false,
+        asksInNewNames: Bool = false, _ set: @escaping @Sendable (SandboxFaults) -> Void = { _ in }
     ) {
         self.network = network
         self.habit = habit
+        self.changes = changes
         self.forgetsKeys = forgetsKeys
         self.rewritesTexts = rewritesTexts
         self.hidesPosts = hidesPosts
@@ -39,40 +67,62 @@ struct Terrain: Sendable, CustomTestStringConvertible {
         network == .mastodon && (habit == "snac" || habit.hasPrefix("errors "))
     }
 
+    /// The network has no habit of its own.
+    var isDocumented: Bool { habit == Self.documentedName }
+
+    private static let documentedName = "as documented"
+
     var testDescription: String { "\(network.rawValue): \(habit)" }
 
     /// Each network as documented.
-    static let documented = NetworkName.allCases.map { Terrain($0, "as documented") }
+    static let documented = NetworkName.allCases.map { Terrain($0, documentedName) }
 
-    static let all = documented + mastodon + x + bluesky + clocks + refusals
+    private static let all = documented + mastodon + x + bluesky + clocks + refusals
+
+    /// Each network as documented, and with every habit that can change something about `aspect`.
+    static func all(changing aspect: Aspect) -> [Terrain] { all.filter { $0.changes.contains(aspect) } }
+
+    /// What is read page by page, also when it is looked for.
+    private static let paging: Set<Aspect> = [.pages, .arrivals, .publishing, .losses, .answering]
+    /// What ends with a refusal that has to be understood.
+    private static let refusing: Set<Aspect> = [.removal, .favorites, .losses]
+    /// What takes longer than a token lives.
+    private static let lasting: Set<Aspect> = [.accounts, .arrivals, .answering, .favorites]
+    /// What goes by the time of the server.
+    private static let timed: Set<Aspect> = [.accounts, .arrivals, .publishing, .keys, .losses, .answering, .money]
 
     private static let mastodon = [
         Terrain(.mastodon, "GoToSocial", forgetsKeys: true) { $0.mastodon = .gotosocial },
         Terrain(.mastodon, "Pleroma") { $0.mastodon = .pleroma },
         Terrain(.mastodon, "Takahe", forgetsKeys: true) { $0.mastodon = .takahe },
         Terrain(.mastodon, "snac", forgetsKeys: true, rewritesTexts: true) { $0.mastodon = .snac },
-        Terrain(.mastodon, "GoToSocial reads Markdown", forgetsKeys: true, rewritesTexts: true) {
+        Terrain(
+            .mastodon, "GoToSocial reads Markdown", changes: [.publishing, .losses, .pictures], forgetsKeys: true,
+            rewritesTexts: true
+        ) {
             $0.mastodon = .gotosocial
             $0.mastodon.rewritesTexts = true
         },
-        Terrain(.mastodon, "repeats items") { $0.mastodon.repeatsItems = true },
-        Terrain(.mastodon, "ignores since_id and min_id") {
+        Terrain(.mastodon, "repeats items", changes: paging) { $0.mastodon.repeatsItems = true },
+        Terrain(.mastodon, "ignores since_id and min_id", changes: paging) {
             $0.mastodon.ignoresSinceID = MastodonHabits.everywhere
             $0.mastodon.ignoresMinID = MastodonHabits.everywhere
         },
-        Terrain(.mastodon, "takes min_id for since_id") {
+        Terrain(.mastodon, "takes min_id for since_id", changes: paging) {
             $0.mastodon.takesMinIDForSinceID = MastodonHabits.everywhere
         },
-        Terrain(.mastodon, "no Link header") { $0.mastodon.links = .missing },
-        Terrain(.mastodon, "next on the last page") { $0.mastodon.links = .untilEmpty },
-        Terrain(.mastodon, "seven items a page") { $0.mastodon.fixedPageSize = 7 },
-        Terrain(.mastodon, "ids that do not sort") { $0.mastodon.ids = .hash },
-        Terrain(.mastodon, "errors as HTML") { $0.mastodon.errorForm = .html },
-        Terrain(.mastodon, "errors as plain text") { $0.mastodon.errorForm = .plainText },
-        Terrain(.mastodon, "errors without a body") { $0.mastodon.errorForm = .empty },
-        Terrain(.mastodon, "tokens for an hour") { $0.mastodon.tokenLifetime = 3_600 },
-        Terrain(.mastodon, "reset as a number") { $0.mastodon.tellsResetAsNumber = true },
-        Terrain(.mastodon, "a repeated key fails", forgetsKeys: true) { $0.mastodon.keys = .failing },
+        Terrain(.mastodon, "no Link header", changes: paging) { $0.mastodon.links = .missing },
+        Terrain(.mastodon, "next on the last page", changes: paging) { $0.mastodon.links = .untilEmpty },
+        Terrain(.mastodon, "seven items a page", changes: paging) { $0.mastodon.fixedPageSize = 7 },
+        Terrain(.mastodon, "ids that do not sort", changes: paging) { $0.mastodon.ids = .hash },
+        Terrain(.mastodon, "errors as HTML", changes: refusing) { $0.mastodon.errorForm = .html },
+        Terrain(.mastodon, "errors as plain text", changes: refusing) { $0.mastodon.errorForm = .plainText },
+        Terrain(.mastodon, "errors without a body", changes: refusing) { $0.mastodon.errorForm = .empty },
+        Terrain(.mastodon, "tokens for an hour", changes: lasting) { $0.mastodon.tokenLifetime = 3_600 },
+        Terrain(.mastodon, "reset as a number", changes: [.accounts, .pages]) { $0.mastodon.tellsResetAsNumber = true },
+        Terrain(.mastodon, "a repeated key fails", changes: [.keys, .losses], forgetsKeys: true) {
+            $0.mastodon.keys = .failing
+        },
     ]
 
     private static let x = [
@@ -82,38 +132,44 @@ struct Terrain: Sendable, CustomTestStringConvertible {
             $0.x.answerSpelling = .post
             $0.x.referencesOnlyByExpansion = true
         },
-        Terrain(.x, "missing things are a 200 with errors") { $0.x.answersMissingWith200 = true },
-        Terrain(.x, "empty lists have data") { $0.x.sendsEmptyData = true },
-        Terrain(.x, "short pages") { $0.x.shortPages = true },
-        Terrain(.x, "empty pages") { $0.x.emptyPages = true },
-        Terrain(.x, "new posts appear late") { $0.x.hidesRecent = 60 },
-        Terrain(.x, "names whom a text answers") { $0.x.namesTheAnswered = true },
-        Terrain(.x, "old errors") { $0.x.oldErrors = true },
+        Terrain(.x, "missing things are a 200 with errors", changes: [.removal, .answering, .losses]) {
+            $0.x.answersMissingWith200 = true
+        },
+        Terrain(.x, "empty lists have data", changes: paging.union([.money])) { $0.x.sendsEmptyData = true },
+        Terrain(.x, "short pages", changes: paging.union([.money])) { $0.x.shortPages = true },
+        Terrain(.x, "empty pages", changes: paging.union([.money])) { $0.x.emptyPages = true },
+        Terrain(.x, "new posts appear late", changes: paging) { $0.x.hidesRecent = 60 },
+        Terrain(.x, "names whom a text answers", changes: paging) { $0.x.namesTheAnswered = true },
+        Terrain(.x, "old errors", changes: refusing) { $0.x.oldErrors = true },
         // Beyond the minutes that X lets a signature be old or ahead.
-        Terrain(.x, "clock an hour ahead") { $0.clockSkew = 3_600 },
-        Terrain(.x, "clock a day behind") { $0.clockSkew = -86_400 },
+        Terrain(.x, "clock an hour ahead", changes: timed) { $0.clockSkew = 3_600 },
+        Terrain(.x, "clock a day behind", changes: timed) { $0.clockSkew = -86_400 },
     ]
 
     private static let bluesky = [
-        Terrain(.bluesky, "errors as plain text") { $0.bluesky.errorForm = .plainText },
-        Terrain(.bluesky, "errors as HTML", namesNoErrors: true) { $0.bluesky.errorForm = .html },
-        Terrain(.bluesky, "errors without a body", namesNoErrors: true) { $0.bluesky.errorForm = .empty },
-        Terrain(.bluesky, "tokens for five minutes") { $0.bluesky.accessTokenLifetime = 300 },
-        Terrain(.bluesky, "old tokens end at once") {
+        Terrain(.bluesky, "errors as plain text", changes: refusing) { $0.bluesky.errorForm = .plainText },
+        Terrain(.bluesky, "errors as HTML", changes: refusing, namesNoErrors: true) { $0.bluesky.errorForm = .html },
+        Terrain(.bluesky, "errors without a body", changes: refusing, namesNoErrors: true) {
+            $0.bluesky.errorForm = .empty
+        },
+        Terrain(.bluesky, "tokens for five minutes", changes: lasting) { $0.bluesky.accessTokenLifetime = 300 },
+        Terrain(.bluesky, "old tokens end at once", changes: lasting) {
             $0.bluesky.accessTokenLifetime = 300
             $0.bluesky.revokesOldTokens = true
         },
-        Terrain(.bluesky, "empty pages") { $0.bluesky.sendsEmptyPages = true },
-        Terrain(.bluesky, "short timeline") { $0.bluesky.shortensTimeline = true },
-        Terrain(.bluesky, "repeats items") { $0.bluesky.repeatsTimelineItems = true },
+        Terrain(.bluesky, "empty pages", changes: paging) { $0.bluesky.sendsEmptyPages = true },
+        Terrain(.bluesky, "short timeline", changes: paging) { $0.bluesky.shortensTimeline = true },
+        Terrain(.bluesky, "repeats items", changes: paging) { $0.bluesky.repeatsTimelineItems = true },
         // What is dated back by days is below everything that is remembered of a timeline.
-        Terrain(.bluesky, "back-dated records", hidesPosts: true) { $0.bluesky.backdatesRecords = true },
-        Terrain(.bluesky, "leaves posts out", hidesPosts: true) { $0.bluesky.omitsPosts = true },
+        Terrain(.bluesky, "back-dated records", changes: paging.union([.favorites]), hidesPosts: true) {
+            $0.bluesky.backdatesRecords = true
+        },
+        Terrain(.bluesky, "leaves posts out", changes: paging, hidesPosts: true) { $0.bluesky.omitsPosts = true },
     ]
 
     /// What is asked about one post or one person alone; ``LoneRefusalTests`` has the rest.
     private static let refusals = [NetworkName.mastodon, .bluesky].map { network in
-        Terrain(network, "no conversation and no person is given out") {
+        Terrain(network, "no conversation and no person is given out", changes: paging.union([.accounts, .favorites])) {
             let rule = SandboxRefusals.Rule(share: 1)
             $0.refusals = SandboxRefusals(rules: [.thread: rule, .person: rule])
         }
@@ -121,8 +177,8 @@ struct Terrain: Sendable, CustomTestStringConvertible {
 
     private static let clocks = NetworkName.allCases.flatMap { network in
         [
-            Terrain(network, "clock four minutes ahead") { $0.clockSkew = 240 },
-            Terrain(network, "clock four minutes behind") { $0.clockSkew = -240 },
+            Terrain(network, "clock four minutes ahead", changes: timed) { $0.clockSkew = 240 },
+            Terrain(network, "clock four minutes behind", changes: timed) { $0.clockSkew = -240 },
         ]
     }
 }
