@@ -58,19 +58,22 @@ package struct HumanMirror: Sendable {
     ///   - configuration: Where the data is, and what the mirror is told.
     ///   - making: What may be made.
     ///   - clock: Tells the time and waits, unless the mirror rehearses.
+    ///   - rehearsal: How this process differs from one in earnest, unless the environment says how.
     ///   - logger: Where events go.
     /// - Returns: The opened mirror; close it with ``close()`` or ``closing(after:)``.
     /// - Throws: `StorageError`; `.outOfDate` names the command that migrates. ``ConfigurationError`` for what is not
     ///   there and may not be made.
     package static func open(
         _ configuration: MirrorConfiguration, making: Making = .mirror, clock: any WallClock = SystemClock(),
-        logger: Logger = Logger(label: "mirror-bot")
+        rehearsal: Rehearsal = .off, logger: Logger = Logger(label: "mirror-bot")
     ) async throws -> HumanMirror {
         if making == .nothing { try configuration.requireDatabase() }
         let installation = try await Installation(configuration, clock: clock, logger: logger)
         do {
             if making != .mirror { try await MirrorTable.requireMirror(of: configuration, in: installation.storage) }
-            return try await HumanMirror(configuration, in: installation)
+            var mirror = try await HumanMirror(configuration, in: installation)
+            if configuration.rehearsal.isEmpty { mirror.rehearsal = rehearsal }
+            return mirror
         } catch {
             await installation.close()
             throw error
@@ -84,7 +87,7 @@ package struct HumanMirror: Sendable {
     ///   - patience: How long to wait, in seconds; then the failure is final.
     ///   - logger: Where events go, and every attempt.
     /// - Returns: The opened mirror; close it with ``close()`` or ``closing(after:)``.
-    /// - Throws: As ``open(_:making:clock:logger:)``.
+    /// - Throws: As ``open(_:making:clock:rehearsal:logger:)``.
     package static func openWhenReachable(
         _ configuration: MirrorConfiguration, patience: TimeInterval = 300, logger: Logger = Logger(label: "mirror-bot")
     ) async throws -> HumanMirror {

@@ -46,14 +46,17 @@ struct BareMirror {
     ///   - changes: Settings that differ; empty ones count as not set.
     ///   - log: Receives what is logged.
     ///   - clock: Tells the time.
+    ///   - rehearsal: How the process differs from one in earnest.
     /// - Returns: The mirror.
     /// - Throws: What went wrong.
     func open(
-        _ changes: [String: String] = [:], log: Recorder<String> = Recorder(), clock: any WallClock = SystemClock()
+        _ changes: [String: String] = [:], log: Recorder<String> = Recorder(), clock: any WallClock = SystemClock(),
+        rehearsal: Rehearsal = .off
     ) async throws -> HumanMirror {
         let closing = try #require(OpenMirrors.current)
         let mirror = try await HumanMirror.open(
-            try configuration(changes), clock: clock, logger: Logger(label: "test") { _ in LogRecorder(lines: log) })
+            try configuration(changes), clock: clock, rehearsal: rehearsal,
+            logger: Logger(label: "test") { _ in LogRecorder(lines: log) })
         closing.add { [folder] in
             await mirror.close()
             // The folder goes with the last reference, and not before what is in it.

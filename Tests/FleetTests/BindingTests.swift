@@ -146,12 +146,12 @@ import Testing
     }
 
     @Test func leavesAMirrorAloneThatIsAtWork() async throws {
-        let mirror = try await BareMirror().open()
+        let mirror = try await BareMirror().open(rehearsal: .meeting)
         try await mirror.bind(human: nil, bot: Self.bot, now: BareMirror.now)
         let table = LeaseTable(storage: mirror.storage, mirror: mirror.configuration.mirror)
         let lease = try #require(try await table.take(owner: "somebody", after: try await table.record(), now: 0))
         let keeper = LeaseKeeper(
-            table: table, clock: SystemClock(), timing: LeaseTiming(patience: .seconds(1)),
+            table: table, clock: SystemClock(), timing: Rehearsal.meeting.leaseTiming,
             logger: Logger(label: "test"))
         let beating = Task { try await keeper.beat(lease) }
         #expect(try await !mirror.rebind([Self.rebinding(.bot, to: Self.account("moved"))], now: BareMirror.now))

@@ -19,6 +19,13 @@ enum Engine: String, CaseIterable, Sendable, CustomTestStringConvertible {
     var testDescription: String { rawValue }
 }
 
+extension Rehearsal {
+    /// Of workers that meet: whoever waits looks often, and takes a lease that is given back, never one whose holder is
+    /// silent, as all are on a machine that stands still.
+    static let meeting = Rehearsal(
+        leaseTiming: LeaseTiming(patience: .seconds(36_000), interval: .milliseconds(20)))
+}
+
 /// A mirror in a sandbox, on a clock that jumps from one thing that happens to the next.
 struct MirrorFixture: Sendable {
     /// The name that seeds the plans: under this one the first day has slots from morning to night.
@@ -34,6 +41,7 @@ struct MirrorFixture: Sendable {
     let log = Recorder<String>()
     private let folder: TemporaryDirectory
     private let variables: [String: String]
+    private let rehearsal: Rehearsal
 
     /// Opens a mirror in a world of its own, for the test that is running.
     ///
@@ -48,11 +56,13 @@ struct MirrorFixture: Sendable {
     ///   - human: Where the human is.
     ///   - bot: Where the bot is.
     ///   - variables: Settings besides those of the accounts and the database; empty ones count as not set.
+    ///   - rehearsal: How its processes differ from those in earnest.
     /// - Returns: The mirror.
     /// - Throws: What went wrong.
     static func start(
         _ engine: Engine = .sqlite, seed: UInt64 = 1, days: Int = 1, from hour: Double = 0, isTrained: Bool = true,
-        human: NetworkName = .mastodon, bot: NetworkName = .mastodon, variables: [String: String] = [:]
+        human: NetworkName = .mastodon, bot: NetworkName = .mastodon, variables: [String: String] = [:],
+        rehearsal: Rehearsal = .off
     ) async throws -> MirrorFixture {
         let closing = try #require(OpenMirrors.current)
         let clock = VirtualClock(startingAt: Sample.hour(hour))
@@ -67,15 +77,16 @@ struct MirrorFixture: Sendable {
         closing.add { await sandbox.stop() }
         let fixture = try await MirrorFixture(
             engine, sandbox: sandbox, requests: requests, clock: clock, isTrained: isTrained,
-            networks: (human, bot), variables: variables)
+            networks: (human, bot), variables: variables, rehearsal: rehearsal)
         closing.add { [mirror = fixture.mirror] in await mirror.close() }
         return fixture
     }
 
     private init(
         _ engine: Engine, sandbox: Sandbox, requests: Recorder<Date>, clock: VirtualClock, isTrained: Bool,
-        networks: (human: NetworkName, bot: NetworkName), variables: [String: String]
+        networks: (human: NetworkName, bot: NetworkName), variables: [String: String], rehearsal: Rehearsal
     ) async throws {
+        self.rehearsal = rehearsal
         folder = try TemporaryDirectory()
         self.sandbox = sandbox
         self.requests = requests
@@ -103,7 +114,8 @@ struct MirrorFixture: Sendable {
         }
         all.merge(variables) { $1 }
         self.variables = all
-        mirror = try await HumanMirror.open(try Self.configuration(all), clock: clock, logger: Self.logger(log))
+        mirror = try await HumanMirror.open(
+            try Self.configuration(all), clock: clock, rehearsal: rehearsal, logger: Self.logger(log))
         if isTrained, !isCopied {
             try await TrainedDatabase.train(mirror, on: networks.human)
         }
@@ -169,7 +181,8 @@ struct MirrorFixture: Sendable {
     /// Opens the same mirror once more, as another process does, with some settings changed.
     func reopened(changing changes: [String: String] = [:]) async throws -> HumanMirror {
         let other = try await HumanMirror.open(
-            try Self.configuration(variables.merging(changes) { $1 }), clock: clock, logger: Self.logger(log))
+            try Self.configuration(variables.merging(changes) { $1 }), clock: clock, rehearsal: rehearsal,
+            logger: Self.logger(log))
         OpenMirrors.current?.add { await other.close() }
         return other
     }

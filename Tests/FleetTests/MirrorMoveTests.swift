@@ -9,7 +9,7 @@ import Testing
 /// Moving a mirror between databases, with every table full of whatever fits into it.
 @Suite(.timeLimit(.minutes(3))) struct MirrorMoveTests {
     @Test func everyRowOfEveryTableGoesThereAndBack() async throws {
-        let place = try await FullDatabase(seed: 1)
+        let place = try await FullDatabase.large()
         let before = try await place.contents("moved")
         let others = try await place.contents("stays")
         #expect(before.tables.count > 15)
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: [1, 9, 20, 28]) func whatWasInterruptedGoesOn(pages: Int) async throws {
-        let place = try await FullDatabase(seed: 2)
+        let place = try await FullDatabase.large()
         let before = try await place.contents("moved")
         let server = try await EmptyDatabase(.postgres)
         let counter = Countdown(pages)
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test func whatChangesMeanwhileIsTakenAlong() async throws {
-        let place = try await FullDatabase(seed: 3)
+        let place = try await FullDatabase.large()
         let server = try await EmptyDatabase(.postgres)
         let storage = place.storage
         let counter = Countdown(1)
@@ -112,7 +112,7 @@ import Testing
         }
         let (here, there) = (try await place.contents("moved"), try await server.contents("moved"))
         let outcome = try await MirrorMove(
-            of: "moved", from: place.place, to: server.place, timing: LeaseTiming(patience: .milliseconds(60))
+            of: "moved", from: place.place, to: server.place, timing: Rehearsal.meeting.leaseTiming
         ).run()
         beating.cancel()
         _ = await beating.result
@@ -241,11 +241,10 @@ private struct EmptyDatabase: MoveTestDatabase {
 
     init(_ engine: Engine) async throws {
         folder = try TemporaryDirectory()
-        storage = try await Storage.open(
+        storage =
             engine == .sqlite
-                ? .sqlite(path: folder.path("mirror-bot.sqlite"))
-                : .postgres(url: try await PostgresServer.shared().makeDatabase()))
-        try await Migrations.apply(to: storage)
+            ? try await MigratedDatabase.openCopy(at: folder.path("mirror-bot.sqlite"))
+            : try await Storage.open(.postgres(url: try await MigratedDatabase.onPostgres()))
     }
 }
 
@@ -257,10 +256,25 @@ private struct FullDatabase: MoveTestDatabase {
     static let single = ["mirrors", "weights"]
     private let folder: TemporaryDirectory
 
-    init(seed: UInt64, rows: Int = 620) async throws {
+    /// One with more rows in each table than a move takes at a time, made once for all tests.
+    private static let original = Task {
+        let made = try await FullDatabase(seed: 1, rows: 620)
+        await made.storage.close()
+        return made.folder
+    }
+
+    /// A copy of one with more rows in each table than a move takes at a time.
+    static func large() async throws -> FullDatabase {
+        let folder = try TemporaryDirectory()
+        let path = folder.path("mirror-bot.sqlite")
+        // The file is whole once it is closed.
+        try FileManager.default.copyItem(atPath: try await original.value.path("mirror-bot.sqlite"), toPath: path)
+        return FullDatabase(storage: try await Storage.open(.sqlite(path: path)), folder: folder)
+    }
+
+    init(seed: UInt64, rows: Int) async throws {
         folder = try TemporaryDirectory()
-        storage = try await Storage.open(.sqlite(path: folder.path("mirror-bot.sqlite")))
-        try await Migrations.apply(to: storage)
+        storage = try await MigratedDatabase.openCopy(at: folder.path("mirror-bot.sqlite"))
         for (offset, mirror) in ["moved", "stays"].enumerated() {
             try await fill(mirror, rows: rows, SeededGenerator(seed: seed &+ UInt64(offset) << 32))
         }

@@ -18,6 +18,11 @@ package struct Rehearsal: Sendable {
     package let leaseTiming: LeaseTiming
     package let faultPoints: FaultPoints
 
+    /// A process whose lease has another timing, and nothing else.
+    package init(leaseTiming: LeaseTiming) {
+        self.init(clock: nil, leaseTiming: leaseTiming, faultPoints: .none)
+    }
+
     private init(clock: (any WallClock)?, leaseTiming: LeaseTiming, faultPoints: FaultPoints) {
         self.clock = clock
         self.leaseTiming = leaseTiming
