@@ -7,6 +7,7 @@ final class Recorder<Value: Sendable>: @unchecked Sendable {
         let number: Int
         let known: Int
         let isWanted: @Sendable (Value) -> Bool
+        let meanwhile: @Sendable () -> Void
         let continuation: CheckedContinuation<Void, any Error>
     }
 
@@ -24,13 +25,24 @@ final class Recorder<Value: Sendable>: @unchecked Sendable {
             waiters.removeAll { waiter in woken.contains { $0.number == waiter.number } }
             return woken
         }
-        for waiter in woken { waiter.continuation.resume() }
+        for waiter in woken {
+            waiter.meanwhile()
+            waiter.continuation.resume()
+        }
     }
 
     /// Returns as soon as there are more than `known` values for which `isWanted` is true.
     ///
+    /// - Parameters:
+    ///   - known: How many such values are not waited for.
+    ///   - meanwhile: Called before whoever adds the value goes on, for what must not wait until the waiting task has its
+    ///     turn: on a busy machine much may happen before that.
+    ///   - isWanted: Says which values count.
     /// - Throws: `CancellationError` when the waiting task is cancelled.
-    func wait(forMore known: Int = 0, for isWanted: @escaping @Sendable (Value) -> Bool) async throws {
+    func wait(
+        forMore known: Int = 0, meanwhile: @escaping @Sendable () -> Void = {},
+        for isWanted: @escaping @Sendable (Value) -> Bool
+    ) async throws {
         let number = lock.withLock {
             counter += 1
             return counter
@@ -40,10 +52,14 @@ final class Recorder<Value: Sendable>: @unchecked Sendable {
                 let isThere = lock.withLock { () -> Bool in
                     if Task.isCancelled || hasMore(than: known, isWanted) { return true }
                     waiters.append(
-                        Waiter(number: number, known: known, isWanted: isWanted, continuation: continuation))
+                        Waiter(
+                            number: number, known: known, isWanted: isWanted, meanwhile: meanwhile,
+                            continuation: continuation))
                     return false
                 }
-                if isThere { continuation.resume() }
+                guard isThere else { return }
+                meanwhile()
+                continuation.resume()
             }
             try Task.checkCancellation()
         } onCancel: {
