@@ -43,7 +43,8 @@ import Testing
         // Each call that waits for the lock does so for ten real seconds: the first that gives up is enough. Cancelling
         // lets go too, should the worker end without a word: the mirror could not be closed.
         let watching = Task { [log = fixture.log] in
-            try? await log.wait { Self.tellsOfTheHolder($0) }
+            // Before the next call begins to wait.
+            try? await log.wait(meanwhile: { gate.signal() }) { Self.tellsOfTheHolder($0) }
             gate.signal()
         }
         defer { watching.cancel() }

@@ -258,7 +258,7 @@ private struct FullDatabase: MoveTestDatabase {
 
     /// One with more rows in each table than a move takes at a time, made once for all tests.
     private static let original = Task {
-        let made = try await FullDatabase(seed: 1, rows: 620)
+        let made = try await FullDatabase(seed: 1, rows: MirrorMove.pageSize + 20)
         await made.storage.close()
         return made.folder
     }
