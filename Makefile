@@ -13,8 +13,13 @@ TESTING = MIRROR_BOT_STRICT=1 MIRROR_BOT_OPTIMIZED=1 SWT_SWIFT_ERROR_BACKTRACING
 TEST_BUILD = --quiet -debug-info-format none
 TEST = $(TESTING) $(SWIFT) test $(TEST_BUILD) --explicit-target-dependency-import-check error
 # Suites in which workers live and die for long: `make check` runs them, `make test` does not.
-LONG = TortureRunTests|SoakTests|SecretLifeTests|OutageTests|DatabaseOutageTests|RedisOutageTests|NetworkDayTests|$\
-	GracefulEndTests|TourTests
+LONG_SUITES = SecretLifeTests|OutageTests|DatabaseOutageTests|RedisOutageTests|NetworkDayTests|GracefulEndTests|$\
+	TourTests
+# The crash harness, its tests and the fuzzer's tests are part of the package for those alone who ask for them:
+# `make test` is faster built without.
+HARNESSES = MIRROR_BOT_HARNESSES=1
+LONG ?=
+CHECKED = $(if $(LONG),\.($(LONG))/,^(TortureTests|FuzzTests)\.|\.($(LONG_SUITES))/)
 
 # The crash harness; `make torture` says more.
 KILLS ?= 200
@@ -65,15 +70,15 @@ deb: dist ## Make a Debian package of that
 	@deploy/deb.sh
 
 test: deps swift ## Run the tests, with real Postgres, Redis and MeCab; ARGS="--filter Outbox"
-	$(TEST) --skip '\.($(LONG))/' $(ARGS)
+	$(TEST) --skip '\.($(LONG_SUITES))/' $(ARGS)
 
-check: deps swift ## Run the long tests: workers that live and die on every network and store; LONG=TourTests for one suite
-	$(TEST) --filter '\.($(LONG))/' $(ARGS)
+check: deps swift ## Run the long tests: workers that live and die, the harnesses; LONG=TourTests for one suite
+	$(HARNESSES) $(TEST) --filter '$(CHECKED)' $(ARGS)
 
 check-deploy: PACKAGES += python3-venv shellcheck systemd mandoc
 check-deploy: deps swift ## Check what platforms deploy with, and run the Procfile; ARGS="heroku" for one check
-	$(TESTING) $(SWIFT) build $(TEST_BUILD) --product mirror-bot
-	$(TESTING) $(SWIFT) build $(TEST_BUILD) --product Torture
+	$(HARNESSES) $(TESTING) $(SWIFT) build $(TEST_BUILD) --product mirror-bot
+	$(HARNESSES) $(TESTING) $(SWIFT) build $(TEST_BUILD) --product Torture
 	@mkdir -p .build/deploy && deploy/check.sh $(ARGS)
 
 check-pages: PACKAGES += chromium fonts-dejavu-core fonts-ipafont-gothic
@@ -87,12 +92,13 @@ check-packages: deb ## Try the archive and the Debian package in clean folders; 
 
 try-heroku: PACKAGES += debootstrap python3
 try-heroku: deps swift ## Deploy as Heroku does, with the real buildpacks in a clean folder; as root, ARGS="--help"
-	$(SWIFT) build --quiet --product Torture
+	$(HARNESSES) $(SWIFT) build --quiet --product Torture
 	@deploy/heroku/try.sh $(ARGS)
 
 torture: deps swift ## Kill the worker KILLS=200 times and compare the ledgers; SEED=1 STORE=sqlite|postgres|cluster NETWORK=mastodon
-	$(SWIFT) build --product mirror-bot
-	$(SWIFT) run --quiet Torture run --kills $(KILLS) --seed $(SEED) --store $(STORE) --network $(NETWORK) $(ARGS)
+	$(HARNESSES) $(SWIFT) build --product mirror-bot
+	$(HARNESSES) $(SWIFT) run --quiet Torture run --kills $(KILLS) --seed $(SEED) --store $(STORE) \
+		--network $(NETWORK) $(ARGS)
 
 torture-mutants: deps swift ## Show that the crash harness finds planted mistakes
 	@FOLDER=$(CURDIR)/.build/mutants sh Tests/Torture/Mutants/run.sh $(ARGS)
@@ -101,7 +107,7 @@ fuzz: deps swift ## Feed broken input to every parser for MINUTES=2; TARGET=name
 	@MINUTES=$(MINUTES) TARGET=$(TARGET) SWIFT=$(SWIFT) bash Tests/Fuzz/fuzz.sh
 
 soak: deps swift ## Live through DAYS=30 in the sandbox and watch memory, descriptors and rows
-	$(SWIFT) run --quiet Torture soak --days $(DAYS) $(ARGS)
+	$(HARNESSES) $(SWIFT) run --quiet Torture soak --days $(DAYS) $(ARGS)
 
 bench: deps swift ## Measure the hot paths beside C and public tools; ARGS="--json --quick --filter tokenise"
 	$(SWIFT) build -c release --package-path Benchmarks --quiet

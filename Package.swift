@@ -17,6 +17,11 @@ let symbols = Context.environment["MIRROR_BOT_SYMBOLS"].map { folder in
 /// Set by `make fuzz`, which compiles everything for libFuzzer: our own targets fast, and Tests/Fuzz as its program.
 let isFuzzing = Context.environment["MIRROR_BOT_FUZZ"] != nil
 
+/// Whether the crash harness, its tests and the fuzzer's tests belong to the package.
+///
+/// Set by `make check` and whatever else starts the harness. The program and `make test` need none of it.
+let hasHarnesses = Context.environment["MIRROR_BOT_HARNESSES"] != nil
+
 /// What every target is compiled with: the Swift 6 language mode (from the
 /// tools version) and the upcoming features that make imports and existentials
 /// explicit.
@@ -75,7 +80,7 @@ let besideStorage =
         "Transport", "Web",
     ].map { "Sources/\($0)" }
 
-/// Every parser of outside data with what must hold for it: a test of some seconds, or the program that libFuzzer runs.
+/// Every parser of outside data with what must hold for it: the program that libFuzzer runs, or a test of some seconds.
 let fuzzing: Target = {
     let parsers: [Target.Dependency] = [
         "Blocking", "CArchive", "CCurl", "Conduct", "Evaluation", "Fleet", "Import", "Mirroring", "Networks",
@@ -91,6 +96,31 @@ let fuzzing: Target = {
         : .testTarget(
             name: "FuzzTests", dependencies: parsers, path: "Tests/Fuzz", exclude: ["LibFuzzer", "fuzz.sh"],
             swiftSettings: settings)
+}()
+
+/// The crash harness and the fuzzer's tests, if ``hasHarnesses``; under `make fuzz` the fuzzer alone.
+let harnesses: [Target] = {
+    if isFuzzing { return [fuzzing] }
+    guard hasHarnesses else { return [] }
+    return [
+        // The crash harness: runs the real binary against the sandbox and kills it.
+        .executableTarget(
+            name: "Torture",
+            dependencies: [
+                "Archive", "Conduct", "Favorites", "Fleet", "Mirroring", "Networks", "Outbox", "Posts", "Redis",
+                "Sandbox", "Storage", "TestSupport", logging,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Configuration", package: "swift-configuration"),
+            ],
+            path: "Tests/Torture",
+            exclude: ["Mutants"],
+            swiftSettings: settings
+        ),
+        tests(
+            "TortureTests",
+            ["Fleet", "Mirroring", "Networks", "Outbox", "Posts", "Sandbox", "Storage", "TestSupport", "Torture"]),
+        fuzzing,
+    ]
 }()
 
 let package = Package(
@@ -254,25 +284,5 @@ let package = Package(
             ], exclude: ["Upgrade/database-0.1.0.sql"]),
 
         tests("WebTests", ["Mirroring", "Outbox", "Posts", "TestSupport", "Web"]),
-
-        // The crash harness: runs the real binary against the sandbox and kills it.
-        .executableTarget(
-            name: "Torture",
-            dependencies: [
-                "Archive", "Conduct", "Favorites", "Fleet", "Mirroring", "Networks", "Outbox", "Posts", "Redis",
-                "Sandbox",
-                "Storage", "TestSupport", logging,
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Configuration", package: "swift-configuration"),
-            ],
-            path: "Tests/Torture",
-            exclude: ["Mutants"],
-            swiftSettings: settings
-        ),
-        tests(
-            "TortureTests",
-            ["Fleet", "Mirroring", "Networks", "Outbox", "Posts", "Sandbox", "Storage", "TestSupport", "Torture"]),
-
-        fuzzing,
-    ]
+    ] + harnesses
 )

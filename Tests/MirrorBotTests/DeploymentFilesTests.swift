@@ -147,7 +147,7 @@ import Testing
     /// What the Swift buildpack reads, and not the program.
     private static let ofTheBuild = ["SWIFT_BUILD_FLAGS", "SWIFT_DYNAMIC_STDLIB"]
 
-    /// Linked into the program, Swift's library knows no time zones; without a product, the crash harness is built too.
+    /// Linked into the program, Swift's library knows no time zones; without a product, more is built than it.
     @Test func thePlatformBuildsTheWorkerAloneWithSwiftBesideIt() throws {
         let manifest = try manifest()
         #expect(manifest.env["SWIFT_BUILD_FLAGS"]?.value == "--product mirror-bot")

@@ -295,7 +295,7 @@ deploy_without_accounts() {
 live() {
     local network worker status=0
     [ -n "$sandbox" ] || sandbox=$root/.build/debug/Torture
-    [ -x "$sandbox" ] || code=69 fail "find $sandbox: make it with \`swift build --product Torture\`, or name it with --sandbox"
+    [ -x "$sandbox" ] || code=69 fail "find $sandbox: make it with \`MIRROR_BOT_HARNESSES=1 swift build --product Torture\`, or name it with --sandbox"
     rm -f "$work/settings"
     "$sandbox" sandbox --settings "$work/settings" --posts 2 --minutes 15 &
     network=$!

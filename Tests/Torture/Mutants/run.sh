@@ -83,7 +83,7 @@ build() { (cd "$copy" && $swift build --product mirror-bot >"$1" 2>&1); }
 
 if [ -z "${HARNESS:-}" ]; then
     echo "building the harness …"
-    (cd "$root" && $swift build --product Torture >"$logs/harness.log" 2>&1) \
+    (cd "$root" && MIRROR_BOT_HARNESSES=1 $swift build --product Torture >"$logs/harness.log" 2>&1) \
         || { tail -n 20 "$logs/harness.log" >&2; fail "could not build the harness"; }
     HARNESS=$(cd "$root" && $swift build --show-bin-path)/Torture
 fi
