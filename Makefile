@@ -2,9 +2,10 @@
 
 SWIFT ?= swift
 ARGS ?=
-# What the tests and the program link and start, as Debian and Ubuntu name it.
-PACKAGES = libcurl4-openssl-dev libpq-dev libhiredis-dev libmecab-dev mecab-ipadic-utf8 libsqlite3-dev \
-	libarchive-dev pkg-config postgresql pgbouncer redis-server openssl zip
+# The libraries that the program links, and the dictionary that it reads, as Debian and Ubuntu name them.
+PACKAGES = libarchive-dev libcurl4-openssl-dev libhiredis-dev libmecab-dev libpq-dev libsqlite3-dev mecab-ipadic-utf8
+# What tests start besides. Debian starts such servers at every boot, so that nobody gets them for a look at the demo.
+TEST_PACKAGES = openssl pgbouncer postgresql redis-server zip
 # Our own targets must compile without a warning; users' compilers may be newer. The busiest are optimized, nothing
 # describes itself to a debugger, and no error that is thrown looks for where it came from: each pays for itself. Tests
 # that wait for servers would starve each other if all ran at once.
@@ -36,84 +37,110 @@ SOURCES = Sources Tests Benchmarks/Sources Package.swift Benchmarks/Package.swif
 
 .PHONY: help deps swift build demo dist deb test check check-deploy check-pages check-packages try-heroku bench \
 	docs lint format torture torture-mutants soak fuzz
+# One thing after the other: apt and Swift each let no second one in, and Swift uses every processor by itself.
+.NOTPARALLEL:
+
+deps test check try-heroku torture torture-mutants soak bench: PACKAGES += $(TEST_PACKAGES)
+
+# Installs with apt what is missing of PACKAGES, to which targets that need more add it. Recipes begin with this: Swift is
+# a prerequisite, so that it is looked for before apt installs anything.
+define install
+@missing=""; \
+for package in $(PACKAGES); do \
+	dpkg-query -W -f '$${Status}' $$package 2>/dev/null | grep -q 'install ok installed' || missing="$$missing $$package"; \
+done; \
+if [ -z "$$missing" ]; then exit 0; fi; \
+command -v apt-get >/dev/null || { echo "could not install$$missing: no apt-get here; install them by hand" >&2; exit 69; }; \
+sudo=""; if [ "$$(id -u)" != 0 ]; then sudo="sudo"; fi; \
+echo "installing with apt:$$missing"; \
+$$sudo apt-get update -q >/dev/null && \
+$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$missing >/dev/null
+endef
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-deps: ## Install the system packages with apt, if any is missing
-	@missing=""; \
-	for package in $(PACKAGES); do \
-		dpkg-query -W -f '$${Status}' $$package 2>/dev/null | grep -q 'install ok installed' || missing="$$missing $$package"; \
-	done; \
-	if [ -z "$$missing" ]; then echo "system packages: all there"; exit 0; fi; \
-	command -v apt-get >/dev/null || { echo "could not install$$missing: no apt-get here; install them by hand" >&2; exit 69; }; \
-	sudo=""; if [ "$$(id -u)" != 0 ]; then sudo="sudo"; fi; \
-	echo "installing with apt:$$missing"; \
-	$$sudo apt-get update -q >/dev/null && \
-	$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$missing >/dev/null
+deps: ## Install with apt what building and testing need
+	$(install)
+	@echo "system packages: all there"
 
 swift:
 	@command -v $(SWIFT) >/dev/null || { echo "could not find swift: install Swift 6.3 from https://www.swift.org/install" >&2; exit 69; }
 
-build: deps swift ## Build the release binary, without debug information
+build: swift ## Build the release binary, without debug information
+	$(install)
 	$(SWIFT) build -c release -debug-info-format none --product mirror-bot
 
 demo: build ## Watch a mirror live three days in seconds; ARGS="--days 7 --json"
 	@.build/release/mirror-bot demo $(ARGS)
 
 dist: PACKAGES += patchelf python3 binutils
-dist: deps build ## Pack the program for machines without Swift, in .build/dist
+dist: build ## Pack the program for machines without Swift, in .build/dist
+	$(install)
 	@deploy/dist.sh
 
 deb: PACKAGES += dpkg-dev
 deb: dist ## Make a Debian package of that
+	$(install)
 	@deploy/deb.sh
 
-test: deps swift ## Run the tests, with real Postgres, Redis and MeCab; ARGS="--filter Outbox"
+test: swift ## Run the tests, with real Postgres, Redis and MeCab; ARGS="--filter Outbox"
+	$(install)
 	$(TEST) --skip '\.($(LONG_SUITES))/' $(ARGS)
 
-check: deps swift ## Run the long tests: workers that live and die, the harnesses; LONG=TourTests for one suite
+check: swift ## Run the long tests: workers that live and die, the harnesses; LONG=TourTests for one suite
+	$(install)
 	$(HARNESSES) $(TEST) --filter '$(CHECKED)' $(ARGS)
 
 check-deploy: PACKAGES += python3-venv shellcheck systemd mandoc
-check-deploy: deps swift ## Check what platforms deploy with, and run the Procfile; ARGS="heroku" for one check
+check-deploy: swift ## Check what platforms deploy with, and run the Procfile; ARGS="heroku" for one check
+	$(install)
 	$(HARNESSES) $(TESTING) $(SWIFT) build $(TEST_BUILD) --product mirror-bot
 	$(HARNESSES) $(TESTING) $(SWIFT) build $(TEST_BUILD) --product Torture
 	@mkdir -p .build/deploy && deploy/check.sh $(ARGS)
 
 check-pages: PACKAGES += chromium fonts-dejavu-core fonts-ipafont-gothic
-check-pages: deps swift ## Look at the pages in a browser without a window; pictures of them in .build/pages
+check-pages: swift ## Look at the pages in a browser without a window; pictures of them in .build/pages
+	$(install)
 	MIRROR_BOT_BROWSER=chromium MIRROR_BOT_SCREENSHOTS=$(CURDIR)/.build/pages $(TEST) \
 		--filter PagesInBrowserTests $(ARGS)
 
 check-packages: PACKAGES += debootstrap lintian python3-venv
 check-packages: deb ## Try the archive and the Debian package in clean folders; as root, ARGS="dist" for one of them
+	$(install)
 	@mkdir -p .build/deploy && PROGRAMS=.build/release deploy/check.sh $(or $(ARGS),libraries dist deb)
 
 try-heroku: PACKAGES += debootstrap python3
-try-heroku: deps swift ## Deploy as Heroku does, with the real buildpacks in a clean folder; as root, ARGS="--help"
+try-heroku: swift ## Deploy as Heroku does, with the real buildpacks in a clean folder; as root, ARGS="--help"
+	$(install)
 	$(HARNESSES) $(SWIFT) build --quiet --product Torture
 	@deploy/heroku/try.sh $(ARGS)
 
-torture: deps swift ## Kill the worker KILLS=200 times and compare the ledgers; SEED=1 STORE=sqlite|postgres|cluster NETWORK=mastodon
+torture: swift ## Kill the worker KILLS=200 times and compare the ledgers; SEED=1 STORE=sqlite|postgres|cluster NETWORK=mastodon
+	$(install)
 	$(HARNESSES) $(SWIFT) build --product mirror-bot
 	$(HARNESSES) $(SWIFT) run --quiet Torture run --kills $(KILLS) --seed $(SEED) --store $(STORE) \
 		--network $(NETWORK) $(ARGS)
 
-torture-mutants: deps swift ## Show that the crash harness finds planted mistakes
+torture-mutants: swift ## Show that the crash harness finds planted mistakes
+	$(install)
 	@FOLDER=$(CURDIR)/.build/mutants sh Tests/Torture/Mutants/run.sh $(ARGS)
 
-fuzz: deps swift ## Feed broken input to every parser for MINUTES=2; TARGET=name for one
+fuzz: swift ## Feed broken input to every parser for MINUTES=2; TARGET=name for one
+	$(install)
 	@MINUTES=$(MINUTES) TARGET=$(TARGET) SWIFT=$(SWIFT) bash Tests/Fuzz/fuzz.sh
 
-soak: deps swift ## Live through DAYS=30 in the sandbox and watch memory, descriptors and rows
+soak: swift ## Live through DAYS=30 in the sandbox and watch memory, descriptors and rows
+	$(install)
 	$(HARNESSES) $(SWIFT) run --quiet Torture soak --days $(DAYS) $(ARGS)
 
-bench: deps swift ## Measure the hot paths beside C and public tools; ARGS="--json --quick --filter tokenise"
+bench: swift ## Measure the hot paths beside C and public tools; ARGS="--json --quick --filter tokenise"
+	$(install)
 	$(SWIFT) build -c release --package-path Benchmarks --quiet
 	@Benchmarks/.build/release/Benchmarks $(ARGS)
 
-docs: deps swift ## Make the documentation of every target with DocC, in .build/docs; a warning is an error
+docs: swift ## Make the documentation of every target with DocC, in .build/docs; a warning is an error
+	$(install)
 	@mkdir -p .build/docs/symbols
 	MIRROR_BOT_SYMBOLS=$(CURDIR)/.build/docs/symbols $(SWIFT) build --quiet --scratch-path .build/docs --product mirror-bot
 	@bad=0; for target in $(DOCUMENTED); do \

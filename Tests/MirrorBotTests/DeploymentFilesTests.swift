@@ -241,6 +241,18 @@ import Testing
         }
     }
 
+    /// The Dockerfile installs for its build what the Makefile does, without the dictionary, which only a run needs; the
+    /// Aptfile names what of that the build image lacks.
+    @Test func everyBuildNamesTheSameLibraries() throws {
+        let makefile = try #require(try text("Makefile").firstMatch(of: /(?m)^PACKAGES = (?<names>.+)$/)).output.names
+        let packages = Set(makefile.split(separator: " ").map(String.init))
+        let build = try text("Dockerfile").components(separatedBy: "\nFROM ")[1]
+        let installed = build.matches(of: /\blib[a-z0-9-]+-dev\b/).map { String($0.output) }
+        #expect(Set(installed) == packages.subtracting(["mecab-ipadic-utf8"]))
+        let named = try text("Aptfile").split(separator: "\n").map(String.init).filter { $0.hasSuffix("-dev") }
+        #expect(packages.isSuperset(of: named), "\(named)")
+    }
+
     // MARK: Versions, and what else platforms start
 
     /// The changelog's newest heading and the images that Kubernetes is to run name the version that the program says.
