@@ -35,12 +35,12 @@ DOCUMENTED = $(filter-out CArchive CCurl CHiredis CMeCab CPostgres,$(notdir $(wi
 
 SOURCES = Sources Tests Benchmarks/Sources Package.swift Benchmarks/Package.swift
 
-.PHONY: help deps swift build demo dist deb test check check-deploy check-pages check-packages try-heroku bench \
-	docs lint format torture torture-mutants soak fuzz
+.PHONY: help deps swift build demo dist deb test check check-bench check-deploy check-pages check-packages try-heroku \
+	bench docs lint format torture torture-mutants soak fuzz
 # One thing after the other: apt and Swift each let no second one in, and Swift uses every processor by itself.
 .NOTPARALLEL:
 
-deps test check try-heroku torture torture-mutants soak bench: PACKAGES += $(TEST_PACKAGES)
+deps test check check-bench try-heroku torture torture-mutants soak bench: PACKAGES += $(TEST_PACKAGES)
 
 # Installs with apt what is missing of PACKAGES, to which targets that need more add it. Recipes begin with this: Swift is
 # a prerequisite, so that it is looked for before apt installs anything.
@@ -104,6 +104,12 @@ check-pages: swift ## Look at the pages in a browser without a window; pictures 
 	$(install)
 	MIRROR_BOT_BROWSER=chromium MIRROR_BOT_SCREENSHOTS=$(CURDIR)/.build/pages $(TEST) \
 		--filter PagesInBrowserTests $(ARGS)
+
+check-bench: PACKAGES += curl nginx-light python3-venv sqlite3
+check-bench: swift ## Run every line of the benchmarks with tiny data; ARGS="--filter learn" for some
+	$(install)
+	MIRROR_BOT_STRICT=1 $(SWIFT) build -c release --package-path Benchmarks --quiet
+	@Benchmarks/.build/release/Benchmarks --smoke --json $(ARGS)
 
 check-packages: PACKAGES += debootstrap lintian python3-venv
 check-packages: deb ## Try the archive and the Debian package in clean folders; as root, ARGS="dist" for one of them

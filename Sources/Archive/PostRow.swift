@@ -1,10 +1,11 @@
 import Foundation
 import Posts
-import Storage
+package import Storage
 
 /// How a post stands in the table `posts`.
-enum PostRow {
-    static let columns: [(name: String, type: ColumnType)] = [
+package enum PostRow {
+    /// What is filled when a post is archived; the benchmarks' peers fill the same.
+    package static let columns: [(name: String, type: ColumnType)] = [
         ("mirror", .text), ("network", .text), ("post_id", .text), ("author", .text), ("address", .text),
         ("text", .text), ("created_ms", .integer), ("minute", .integer), ("local_day", .text),
         ("is_reply", .boolean), ("reply_to_author", .text), ("reply_to_post", .text), ("visibility", .text),

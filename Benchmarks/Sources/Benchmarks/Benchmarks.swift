@@ -11,7 +11,8 @@ struct Benchmarks: AsyncParsableCommand {
         discussion: """
             Both sides of a line take turns in one run, so the ratio says something even where other programs run. \
             It is the median over the pairs; half of the pairs lie in the range beside it. A target that is missed \
-            is no failure of the run. A line whose tool is not installed is skipped and says what to install.
+            is no failure of the run. A line whose tool is not installed is skipped and says what to install. A line \
+            that fails says why, and the others are measured all the same.
 
             Exit codes:
               0 measured or skipped   70 something could not be measured
@@ -23,7 +24,10 @@ struct Benchmarks: AsyncParsableCommand {
     @Flag(help: "Fewer repetitions of the same work.")
     var quick = false
 
-    @Flag(help: "End with one line of JSON: the name of each line and its ratio.")
+    @Flag(help: "Tiny data, once: whether every line works, not how fast it is. A missing tool is a failure.")
+    var smoke = false
+
+    @Flag(help: "End with one line of JSON: the name of each line and its ratio, or why there is none.")
     var json = false
 
     @Flag(help: "Only list the names of the works.")
@@ -39,7 +43,7 @@ struct Benchmarks: AsyncParsableCommand {
         }
         if list { return print(works.map(\.name).joined(separator: "\n")) }
         signal(SIGPIPE, SIG_IGN)
-        let bench = try Bench(isQuick: quick, folder: folder)
+        let bench = try Bench(smoke ? .smoke : quick ? .quick : .full, folder: folder)
         let report = await measure(works, bench)
         await bench.servers.stop()
         print(report.table)
@@ -48,15 +52,14 @@ struct Benchmarks: AsyncParsableCommand {
     }
 
     private func measure(_ works: [Work], _ bench: Bench) async -> Report {
-        bench.say(Machine.description)
-        var report = Report()
+        Bench.say(Machine.description)
+        var report = Report(needsEveryTool: smoke)
         for work in works {
-            bench.say("measuring \(work.name)")
+            Bench.say("measuring \(work.name)")
             do {
-                report.add(work.name, .success(try await work.measure(bench)))
+                try await work.measure(bench, &report)
             } catch {
-                bench.say("\(error is MissingTool ? "skipping" : "could not measure") \(work.name): \(error)")
-                report.add(work.name, .failure(error))
+                report.add(error, of: work.name)
             }
         }
         return report

@@ -2,10 +2,18 @@ import Blocking
 import Foundation
 import TestSupport
 
+/// How much of each work is done.
+enum Effort {
+    case full
+    /// Fewer repetitions of the same work.
+    case quick
+    /// Tiny data, once: shows that a line works, and not how fast it is.
+    case smoke
+}
+
 /// What every work is given: how often to repeat, servers, a folder, and the comparison itself.
 final class Bench: Sendable {
-    /// Whether fewer repetitions are wanted, of the same work.
-    let isQuick: Bool
+    let effort: Effort
     /// How many pairs of a quick work are measured, and of one that takes long.
     let pairs: Int
     let heavyPairs: Int
@@ -15,15 +23,22 @@ final class Bench: Sendable {
     private let executor = ThreadExecutor(name: "benchmark.c")
 
     /// - Parameters:
-    ///   - isQuick: Fewer repetitions of the same work.
+    ///   - effort: How much of each work is done.
     ///   - folder: Where large files go; nil is the system's temporary folder.
     /// - Throws: If that folder cannot be written to.
-    init(isQuick: Bool, folder: String?) throws {
-        self.isQuick = isQuick
-        pairs = isQuick ? 5 : 11
-        heavyPairs = isQuick ? 1 : 5
+    init(_ effort: Effort, folder: String?) throws {
+        self.effort = effort
+        (pairs, heavyPairs) =
+            switch effort {
+            case .full: (11, 5)
+            case .quick: (5, 1)
+            case .smoke: (1, 1)
+            }
         self.folder = try TemporaryDirectory(in: folder)
     }
+
+    /// Returns an amount of data, or that of a smoke test.
+    func amount(_ amount: Int, smoke: Int) -> Int { effort == .smoke ? smoke : amount }
 
     /// Runs work that blocks, such as all of the C baselines, on a thread of its own.
     func blocking<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
@@ -74,7 +89,7 @@ final class Bench: Sendable {
     }
 
     /// Tells the person who waits what is going on; the table alone goes to the standard output.
-    func say(_ text: String) {
+    static func say(_ text: String) {
         FileHandle.standardError.write(Data((text + "\n").utf8))
     }
 }

@@ -2,10 +2,12 @@
 struct Work: Sendable {
     /// What `--filter` looks for; the names of its lines begin with it.
     let name: String
-    /// Does the work, again and again, and returns its lines of the table.
+    /// Does the work, again and again, and adds its lines to the report.
     ///
-    /// Throws ``MissingTool`` when something is not installed, anything else when the work failed.
-    let measure: @Sendable (Bench) async throws -> [Line]
+    /// What is measured on its own goes through ``Report/measure(_:_:)``, so that it hides nothing else where it fails.
+    /// Throws ``MissingTool`` when something that all lines need is not installed, anything else when its preparation
+    /// failed.
+    let measure: @Sendable (Bench, inout Report) async throws -> Void
 }
 
 /// One line of the table.

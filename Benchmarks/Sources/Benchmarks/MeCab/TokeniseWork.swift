@@ -8,25 +8,26 @@ extension Work {
     ///
     /// Both sides get texts that are cleaned already, cut them with the same dictionary and keep the picked words of a
     /// post in memory of their own.
-    static let tokenise = Work(name: "tokenise") { bench in
-        let work = try TokeniseWork()
+    static let tokenise = Work(name: "tokenise") { bench, report in
+        let work = try TokeniseWork(postCount: bench.amount(5_000, smoke: 300))
         try work.checkBaseline()
-        var lines: [Line] = []
         for words in [FeatureWords.nouns, .content] {
-            let comparison = try await bench.compare(pairs: bench.pairs * TokeniseWork.pairsForOne) {
-                try await bench.elapsed { try work.ours(words) }
-            } baseline: {
-                try await bench.blocking { try work.baseline(words) }
+            let name = "tokenise_\(words.rawValue)"
+            await report.measure(name) {
+                let comparison = try await bench.compare(pairs: bench.pairs * TokeniseWork.pairsForOne) {
+                    try await bench.elapsed { try work.ours(words) }
+                } baseline: {
+                    try await bench.blocking { try work.baseline(words) }
+                }
+                let title = "tokenise posts and pick \(words == .nouns ? "nouns" : "content words")"
+                return [
+                    comparison.line(
+                        name, title, amount: work.texts.count, unit: "posts", target: .atLeast(0.9))
+                ]
             }
-            let title = "tokenise posts and pick \(words == .nouns ? "nouns" : "content words")"
-            lines.append(
-                comparison.line(
-                    "tokenise_\(words.rawValue)", title, amount: work.texts.count, unit: "posts",
-                    target: .atLeast(0.9)))
         }
-        lines += try await work.threads(bench)
-        lines.append(try await work.whole(bench))
-        return lines
+        await report.measure("tokenise_two_threads") { try await work.threads(bench) }
+        await report.measure("tokenise_features") { [try await work.whole(bench)] }
     }
 }
 
@@ -38,11 +39,10 @@ private struct TokeniseWork: Sendable {
     private let c: CTokeniser
 
     /// Many short pairs say more than few long ones where other programs run.
-    private static let postCount = 5_000
     static let pairsForOne = 4
 
-    init() throws {
-        posts = Timeline(count: Self.postCount).posts.enumerated().map { index, post in
+    init(postCount: Int) throws {
+        posts = Timeline(count: postCount).posts.enumerated().map { index, post in
             Example(id: PostID(network: .mastodon, value: "\(index)"), author: post.author, text: post.text)
         }
         texts = posts.map { TextCleaner($0.text).text }
@@ -86,7 +86,7 @@ private struct TokeniseWork: Sendable {
     private func ours(_ words: FeatureWords, _ texts: ArraySlice<String>) throws {
         var total = 0
         for text in texts { total += try picked(words, from: text).count }
-        try Self.checkTotal(total)
+        try checkTotal(total)
     }
 
     func baseline(_ words: FeatureWords) throws -> Duration {
@@ -94,12 +94,12 @@ private struct TokeniseWork: Sendable {
             let total = try block.withTexts {
                 try BaselineError.check(baseline_pick_all(c.tokeniser, $0, words.baseline))
             }
-            try Self.checkTotal(total)
+            try checkTotal(total)
         }
     }
 
-    private static func checkTotal(_ total: Int) throws {
-        guard total > postCount else { throw BaselineError(description: "there are too few words") }
+    private func checkTotal(_ total: Int) throws {
+        guard total > texts.count else { throw BaselineError(description: "there are too few words") }
     }
 
     /// Two threads that share one dictionary, beside two of the baseline, and beside one of ours.
@@ -118,7 +118,7 @@ private struct TokeniseWork: Sendable {
                     let total = try block.withTexts {
                         try BaselineError.check(baseline_pick_all_threads(c.model, $0, baseline_content, 2))
                     }
-                    try Self.checkTotal(total)
+                    try checkTotal(total)
                 }
             }
         }
@@ -142,7 +142,7 @@ private struct TokeniseWork: Sendable {
             try await bench.elapsed {
                 var total = 0
                 for post in posts { total += extractor.features(of: post).words.count }
-                try Self.checkTotal(total)
+                try checkTotal(total)
             }
         } baseline: {
             try await bench.blocking { try baseline(.content) }

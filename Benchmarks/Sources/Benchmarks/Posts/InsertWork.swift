@@ -7,7 +7,11 @@ import TestSupport
 
 /// A million posts that are new, in batches as an imported archive comes: the archive's own way into the table.
 private enum Insertion {
-    static let postCount = 1_000_000
+    static func posts(_ bench: Bench) -> [Post] { PastPosts.make(count: bench.amount(1_000_000, smoke: 3_000)) }
+
+    static func title(_ posts: [Post], _ database: String) -> String {
+        "insert \(Figure.text(Double(posts.count), "posts")) into \(database)"
+    }
 
     /// Stores the posts, each batch in a transaction of its own, and closes the database.
     static func run(_ posts: [Post], into location: StorageLocation) async throws {
@@ -36,21 +40,22 @@ extension Work {
     ///
     /// Both fill the same empty table with its indexes on a server with its usual settings, and are done when
     /// everything is on disk. Ours finds out which posts are known, which `\copy` cannot.
-    static let insertPostgres = Work(name: "insert_postgres") { bench in
+    static let insertPostgres = Work(name: "insert_postgres") { bench, report in
         let psql = try Tool.locate("psql", package: "postgresql-client")
-        let posts = PastPosts.make(count: Insertion.postCount)
+        let posts = Insertion.posts(bench)
         let server = try await DurablePostgres.start()
         let url = try await server.makeDatabase()
         try await Insertion.migrate(.postgres(url: url))
         let (rows, log) = (bench.folder.path("posts.tsv"), bench.folder.path("psql.log"))
         @Sendable func copy(_ direction: String) throws -> Duration {
             try Program.run(
-                [psql, url, "-X", "-q", "-v", "ON_ERROR_STOP=1", "-c", "\\copy posts \(direction) '\(rows)'"],
-                outputPath: log)
+                [
+                    psql, url, "-X", "-q", "-v", "ON_ERROR_STOP=1", "-c",
+                    "\\copy posts (\(PostColumns.list)) \(direction) '\(rows)'",
+                ], outputPath: log)
         }
         func fingerprint() async throws -> String {
-            try await server.run(
-                "SELECT count(*) || md5(string_agg(md5(posts::text), '' ORDER BY post_id)) FROM posts", database: url)
+            try await server.run(PostColumns.postgresFingerprint, database: url)
         }
         func empty() async throws {
             try await server.run("TRUNCATE posts", database: url)
@@ -70,20 +75,19 @@ extension Work {
         _ = try await bench.blocking { try copy("from") }
         guard try await fingerprint() == ours else { throw BaselineError(description: "\\copy made other rows") }
         await server.stop()
-        return [
+        report.add(
             comparison.line(
-                "insert_postgres", "insert 1M posts into Postgres", amount: posts.count, unit: "posts",
-                target: .atLeast(0.7))
-        ]
+                "insert_postgres", Insertion.title(posts, "Postgres"), amount: posts.count, unit: "posts",
+                target: .atLeast(0.7)))
     }
 
     /// The same rows in the same order with the sqlite3 command's `.import`, one transaction.
     ///
     /// Both fill the same empty table with its indexes, in a file with a write-ahead log and `synchronous = FULL`, and
     /// are done when the file is closed. `.import` writes an empty text where ours writes null.
-    static let insertSQLite = Work(name: "insert_sqlite") { bench in
+    static let insertSQLite = Work(name: "insert_sqlite") { bench, report in
         let stage = try SQLiteInsertion(bench)
-        let posts = PastPosts.make(count: Insertion.postCount)
+        let posts = Insertion.posts(bench)
         try await stage.empty()
         try await Insertion.run(posts, into: .sqlite(path: stage.path))
         try await bench.blocking { try stage.export() }
@@ -100,11 +104,10 @@ extension Work {
         guard try await bench.blocking({ try stage.fingerprint() }) == ours else {
             throw BaselineError(description: ".import made other rows")
         }
-        return [
+        report.add(
             comparison.line(
-                "insert_sqlite", "insert 1M posts into SQLite", amount: posts.count, unit: "posts",
-                target: .atLeast(0.7))
-        ]
+                "insert_sqlite", Insertion.title(posts, "SQLite"), amount: posts.count, unit: "posts",
+                target: .atLeast(0.7)))
     }
 }
 
@@ -143,10 +146,7 @@ private final class SQLiteInsertion: Sendable {
 
     /// A number over all rows, for which null and an empty text are the same.
     func fingerprint() throws -> String {
-        let columns = ["post_id", "text", "local_day", "mentions", "language", "reply_to_author", "reply_to_post"]
-        let sums = columns.map { "total(length(\($0)) * length(\($0)))" } + ["total(created_ms)", "total(minute)"]
-        try Program.run(
-            [command, path, "SELECT count(*), \(sums.joined(separator: ", ")) FROM posts"], outputPath: log)
+        try Program.run([command, path, PostColumns.sqliteFingerprint], outputPath: log)
         return try String(contentsOfFile: log, encoding: .utf8)
     }
 }

@@ -5,17 +5,16 @@ extension Work {
     /// Classifying posts: their features, their counts from Redis and the check that these are not outdated.
     ///
     /// The baseline does the same with texts that are cleaned already, and tells no more of a post than its rate.
-    static let classify = Work(name: "classify") { bench in
-        let stage = try await ClassifierStage(bench, postCount: 20_000)
+    static let classify = Work(name: "classify") { bench, report in
+        let stage = try await ClassifierStage(bench, postCount: bench.amount(20_000, smoke: 500))
         try await stage.learn()
         try await bench.blocking { try stage.baseline.learn() }
         try await stage.checkCounts()
         let work = ClassifyWork(stage: stage)
         try await work.checkBaseline(bench)
-        var lines = [try await work.batches(bench)]
-        lines += try await work.singly(bench)
+        await report.measure("classify_batches") { [try await work.batches(bench)] }
+        await report.measure("classify_single") { try await work.singly(bench) }
         await stage.close()
-        return lines
     }
 }
 
@@ -132,7 +131,7 @@ private struct ClassifyWork: Sendable {
             alone.append(try await bench.elapsed { _ = try await stage.favorites.classify([post]) })
         }
         let bare = try await bench.blocking {
-            try (0..<Self.singles).map { _ in try Bench.time { try stage.baseline.ping() } }
+            try posts.map { _ in try Bench.time { try stage.baseline.ping() } }
         }
         return Round(call: Latency(calls), alone: Latency(alone), ping: Latency(pings), bare: Latency(bare))
     }

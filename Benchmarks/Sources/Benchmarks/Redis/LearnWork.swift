@@ -3,8 +3,8 @@ extension Work {
     ///
     /// The baseline stores the same rows in transactions of the same size and adds the same counts. It has less to do:
     /// its texts are cleaned already, and it adds counts without asking whether they contain what came before.
-    static let learn = Work(name: "learn") { bench in
-        let stage = try await ClassifierStage(bench, postCount: 20_000)
+    static let learn = Work(name: "learn") { bench, report in
+        let stage = try await ClassifierStage(bench, postCount: bench.amount(20_000, smoke: 500))
         let comparison = try await bench.compare {
             try await stage.clear(bench)
             return try await bench.elapsed { try await stage.learn() }
@@ -17,10 +17,9 @@ extension Work {
         try await bench.blocking { try stage.baseline.learn() }
         try await stage.checkCounts()
         await stage.close()
-        return [
+        report.add(
             comparison.line(
                 "learn", "learn labelled posts into Redis, end to end", amount: stage.events.count, unit: "posts",
-                target: .atLeast(0.8))
-        ]
+                target: .atLeast(0.8)))
     }
 }

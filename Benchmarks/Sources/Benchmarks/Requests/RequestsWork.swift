@@ -7,27 +7,32 @@ extension Work {
     ///
     /// The baseline is one process of the curl command that is given all addresses at once; its start counts, and is
     /// some milliseconds of a second. Both sides read every answer to its end.
-    static let requests = Work(name: "http") { bench in
+    static let requests = Work(name: "http") { bench, report in
         let curl = try Tool.locate("curl", package: "curl")
         let server = try Nginx()
         defer { server.stop() }
-        var lines: [Line] = []
         for (flight, count) in [(1, 5_000), (16, 20_000), (64, 20_000)] {
-            let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-benchmarks"))
-            defer { client.shutdown() }
-            let words = try CurlCommand(curl, url: server.url, count: count, flight: flight, folder: bench.folder).words
-            let outputPath = bench.folder.path("curl.log")
-            let comparison = try await bench.compare {
-                try await bench.elapsed { try await send(count, flight, server.url, client) }
-            } baseline: {
-                try await bench.blocking { try Program.run(words, outputPath: outputPath) }
+            await report.measure("http_\(flight)") {
+                [try await line(bench, curl, server.url, flight, bench.amount(count, smoke: 200))]
             }
-            lines.append(
-                comparison.line(
-                    "http_\(flight)", "HTTP requests to nginx, \(flight) in flight", amount: count, unit: "requests",
-                    target: .atLeast(0.8)))
         }
-        return lines
+    }
+
+    private static func line(
+        _ bench: Bench, _ curl: String, _ url: String, _ flight: Int, _ count: Int
+    ) async throws -> Line {
+        let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-benchmarks"))
+        defer { client.shutdown() }
+        let words = try CurlCommand(curl, url: url, count: count, flight: flight, folder: bench.folder).words
+        let outputPath = bench.folder.path("curl.log")
+        let comparison = try await bench.compare {
+            try await bench.elapsed { try await send(count, flight, url, client) }
+        } baseline: {
+            try await bench.blocking { try Program.run(words, outputPath: outputPath) }
+        }
+        return comparison.line(
+            "http_\(flight)", "HTTP requests to nginx, \(flight) in flight", amount: count, unit: "requests",
+            target: .atLeast(0.8))
     }
 
     private static func send(_ count: Int, _ flight: Int, _ url: String, _ client: HTTPClient) async throws {

@@ -10,12 +10,14 @@ import TestSupport
 
 extension Work {
     /// A day's plan with its texts, stored, from archives of two sizes; then what its times alone cost.
-    static let plan = Work(name: "plan") { bench in
-        var lines: [Line] = []
-        for (name, count, limit) in [("plan", 10_000, 20.0), ("plan_300000", 300_000, 60.0)] {
-            lines.append(try await planned(bench, name, count, limit: limit))
+    static let plan = Work(name: "plan") { bench, report in
+        for (name, count, limit) in [
+            ("plan", bench.amount(10_000, smoke: 2_000), 20.0),
+            ("plan_300000", bench.amount(300_000, smoke: 3_000), 60.0),
+        ] {
+            await report.measure(name) { [try await planned(bench, name, count, limit: limit)] }
         }
-        return lines + [try await times(bench)]
+        await report.measure("plan_times") { [try await times(bench)] }
     }
 
     /// A whole plan, in an embedded database that has prepared its texts: processor time.
@@ -33,7 +35,7 @@ extension Work {
 
     /// Everything between a history and a day's times: sorting, the profile, its bursts, the draw.
     private static func times(_ bench: Bench) async throws -> Line {
-        let times = PastTimes.make(count: 10_000)
+        let times = PastTimes.make(count: bench.amount(10_000, smoke: 1_000))
         var figures: [Double] = []
         var slots = 0
         for round in 0..<(bench.pairs * 10) {
@@ -47,7 +49,8 @@ extension Work {
         }
         guard slots > 0 else { throw BaselineError(description: "no day had a slot") }
         return .limited(
-            "plan_times", "the times of such a day alone, from 10,000 posts in memory", figures, limit: 5, unit: "ms")
+            "plan_times", "the times of such a day alone, from \(times.count) posts in memory", figures, limit: 5,
+            unit: "ms")
     }
 }
 

@@ -7,26 +7,37 @@ extension Work {
     /// `mirror-bot run` beside a network on which little happens, with everything learned: SQLite, no other servers.
     ///
     /// All processor time since its start counts, and of its private memory the most that was seen.
-    static let idle = Work(name: "idle") { bench in
+    static let idle = Work(name: "idle") { bench, report in
         let stage = try await IdleStage(bench)
-        let (starts, minutes) = (bench.isQuick ? 3 : 11, bench.isQuick ? 1 : 5)
-        if bench.isQuick { bench.say("quick: idle for 1 minute instead of 5") }
-        var startTimes: [Double] = []
-        for _ in 0..<starts {
-            let (worker, time) = try await bench.blocking { try stage.start() }
-            startTimes.append(time.seconds * 1_000)
+        let (starts, length, span) =
+            switch bench.effort {
+            case .full: (11, Duration.seconds(300), "5 minutes")
+            case .quick: (3, .seconds(60), "1 minute")
+            case .smoke: (1, .seconds(3), "3 seconds")
+            }
+        if bench.effort != .full { Bench.say("idle for \(span) instead of 5 minutes") }
+        await report.measure("idle") {
+            let (worker, _) = try await bench.blocking { try stage.start() }
+            let watch = try await bench.blocking { try IdleWatch(worker, for: length) }
             try await bench.blocking { worker.stop() }
+            let title = "idle `run` for \(span)"
+            return [
+                .limited("idle_memory", "\(title): private memory", [watch.privateMemory], limit: 20, unit: "MiB"),
+                .limited("idle_cpu", "\(title): processor", [watch.processorShare * 100], limit: 0.05, unit: "%"),
+            ]
         }
-        let (worker, _) = try await bench.blocking { try stage.start() }
-        let watch = try await bench.blocking { try IdleWatch(worker, minutes: minutes) }
-        try await bench.blocking { worker.stop() }
+        await report.measure("idle_start") {
+            var times: [Double] = []
+            for _ in 0..<starts {
+                let (worker, time) = try await bench.blocking { try stage.start() }
+                times.append(time.seconds * 1_000)
+                try await bench.blocking { worker.stop() }
+            }
+            return [
+                .limited("idle_start", "from exec to the line that says that it works", times, limit: 100, unit: "ms")
+            ]
+        }
         await stage.close()
-        let span = "idle `run` for \(minutes) minute\(minutes == 1 ? "" : "s")"
-        return [
-            .limited("idle_memory", "\(span): private memory", [watch.privateMemory], limit: 20, unit: "MiB"),
-            .limited("idle_cpu", "\(span): processor", [watch.processorShare * 100], limit: 0.05, unit: "%"),
-            .limited("idle_start", "from exec to the line that says that it works", startTimes, limit: 100, unit: "ms"),
-        ]
     }
 }
 
@@ -84,10 +95,10 @@ private struct IdleWatch {
     /// Looks at a worker once a second.
     ///
     /// - Throws: `TestSupportError` if it ends.
-    init(_ worker: Program, minutes: Int) throws {
+    init(_ worker: Program, for length: Duration) throws {
         let start = ContinuousClock.now
         var processorTime = Duration.zero
-        while start.duration(to: .now) < .seconds(60 * minutes) {
+        while start.duration(to: .now) < length {
             sleep(1)
             guard !worker.isOver, let figures = ProcessFigures(of: worker.pid) else {
                 throw TestSupportError("mirror-bot ended while it was idle: \(worker.output.suffix(2_000))")
