@@ -33,20 +33,27 @@ struct Failure {
         (self.error, self.command) = (error, command)
     }
 
-    /// Prints what went wrong and ends the process.
-    func exit() -> Never {
+    /// Prints what went wrong, or the help or version that was asked for, and returns the exit code.
+    func tell() -> Int32 {
         if let misuse {
             let text = "error: \(Printable.lines(misuse.message))\n\(CommandPath.usage(of: misuse.command))\n"
             StandardError.write(text)
-            Self.leave(ExitStatus.usage.rawValue)
+            return ExitStatus.usage.rawValue
         }
-        guard let status else {
-            // Help, version and usage errors are the parser's business; it prints them before any thread runs.
-            MirrorBot.exit(withError: error)
-        }
+        guard let status else { return tellAsParser() }
         StandardError.write("error: \(Printable.lines("\(error)"))\n")
         if let hint { StandardError.write("  \(hint)\n") }
-        Self.leave(status.rawValue)
+        return status.rawValue
+    }
+
+    /// Help, version and usage errors, in the words of the parser.
+    private func tellAsParser() -> Int32 {
+        let code = MirrorBot.exitCode(for: error)
+        let text = MirrorBot.fullMessage(for: error)
+        if !text.isEmpty {
+            if code == .success { print(text) } else { StandardError.write(text + "\n") }
+        }
+        return code.rawValue
     }
 
     /// Ends the process at once, without the exit handlers of the C libraries, whose threads may still run.

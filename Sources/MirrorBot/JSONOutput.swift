@@ -14,7 +14,7 @@ enum JSONOutput {
         if !isOneLine { encoder.outputFormatting.insert(.prettyPrinted) }
         encoder.dateEncodingStrategy = .iso8601
         encoder.keyEncodingStrategy = .convertToSnakeCase
-        Swift.print(escaped(String(decoding: try encoder.encode(value), as: UTF8.self)))
+        Console.current.output.writeLine(escaped(String(decoding: try encoder.encode(value), as: UTF8.self)))
     }
 
     /// The same JSON, with `\u` in place of what a terminal might obey instead of showing it: control characters, and

@@ -1,9 +1,12 @@
 import Foundation
 import Logging
 import Mirroring
+import Synchronization
 
-/// The log on standard error, one event a line.
-enum LogOutput {
+/// How the loggers of a console write: one event a line on its standard error.
+///
+/// A logger keeps the handler that it was made with.
+final class LogOutput: Sendable {
     /// How an event is written.
     enum Format: String {
         case logfmt
@@ -11,17 +14,38 @@ enum LogOutput {
         case pretty
     }
 
-    /// Makes every logger write as the settings say.
-    static func install(_ values: SettingValues) {
+    private let stream: Console.Output
+    private let make: Mutex<@Sendable (String) -> any LogHandler>
+
+    /// Writes on this stream with the defaults of the settings until it is told otherwise.
+    init(on stream: Console.Output) {
+        self.stream = stream
+        make = Mutex { LineLogHandler(label: $0, format: .logfmt, level: .info, stream: stream) }
+    }
+
+    /// Lets the loggers of the process be those of the console that is current when they are made; calling it again does
+    /// nothing.
+    static func install() { _ = installed }
+
+    // The logging system accepts this only once in a process.
+    private static let installed: Void = LoggingSystem.bootstrap { Console.current.log.handler($0) }
+
+    /// Lets loggers that are made from now on write as the settings say.
+    func follow(_ values: SettingValues) {
         let level = values.text("LOG_LEVEL").flatMap(Logger.Level.init(rawValue:)) ?? .info
         let format =
             values.text("LOG_FORMAT").flatMap(Format.init(rawValue:))
-            ?? (Terminal.error.isInteractive ? .pretty : .logfmt)
+            ?? (stream.terminal.isInteractive ? .pretty : .logfmt)
         let zone = values.text("TIME_ZONE").flatMap(TimeZone.init(identifier:)) ?? .current
-        LoggingSystem.bootstrap { label in
-            LineLogHandler(label: label, format: format, level: level, zone: zone)
+        make.withLock { [stream] in
+            $0 = { LineLogHandler(label: $0, format: format, level: level, zone: zone, stream: stream) }
         }
     }
+
+    /// Lets loggers that are made from now on write nothing.
+    func silence() { make.withLock { $0 = { _ in SwiftLogNoOpLogHandler() } } }
+
+    private func handler(_ label: String) -> any LogHandler { make.withLock { $0 }(label) }
 }
 
 /// Writes each event as one line; what it holds cannot break the line.
@@ -30,13 +54,19 @@ struct LineLogHandler: LogHandler {
     let format: LogOutput.Format
     /// In which a person reads the time; programs read it in UTC.
     let zone: TimeZone
+    /// Where the lines go, whatever console is current when an event happens.
+    let stream: Console.Output
     var logLevel: Logger.Level
     var metadata: Logger.Metadata = [:]
 
-    init(label: String, format: LogOutput.Format, level: Logger.Level, zone: TimeZone = .gmt) {
+    init(
+        label: String, format: LogOutput.Format, level: Logger.Level, zone: TimeZone = .gmt,
+        stream: Console.Output = Console.current.error
+    ) {
         self.label = label
         self.format = format
         self.zone = zone
+        self.stream = stream
         self.logLevel = level
     }
 
@@ -49,7 +79,7 @@ struct LineLogHandler: LogHandler {
         let all = metadata.merging(event.metadata ?? [:]) { $1 }
         let fields = all.map { ($0.key, "\($0.value)") }.sorted { $0.0 < $1.0 }
         let line = line(event.level, "\(event.message)", fields, at: Date())
-        StandardError.write(line + "\n")
+        stream.write(line + "\n")
     }
 
     /// One event without its line break.

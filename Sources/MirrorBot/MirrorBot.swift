@@ -43,19 +43,32 @@ struct MirrorBot: AsyncParsableCommand {
 
     static func main() async {
         ProcessSetup.run()
-        var failed: any ParsableCommand.Type = MirrorBot.self
-        do {
-            var command = try await parseCommand()
-            failed = type(of: command)
-            if var asynchronous = command as? any AsyncParsableCommand {
-                try await asynchronous.run()
-            } else {
-                try command.run()
+        Failure.leave(await status(of: Array(CommandLine.arguments.dropFirst())))
+    }
+
+    /// Runs a command to its end.
+    ///
+    /// - Parameters:
+    ///   - arguments: The words after the program's name.
+    ///   - console: What the command has in the place of its process.
+    /// - Returns: The exit code; why it is not 0 was written to the console's standard error.
+    static func status(of arguments: [String], in console: Console = .process) async -> Int32 {
+        LogOutput.install()
+        return await Console.$current.withValue(console) {
+            var failed: any ParsableCommand.Type = MirrorBot.self
+            do {
+                var command = try await parse(arguments)
+                failed = type(of: command)
+                if var asynchronous = command as? any AsyncParsableCommand {
+                    try await asynchronous.run()
+                } else {
+                    try command.run()
+                }
+                try console.output.flush()
+                return 0
+            } catch {
+                return Failure(error, of: failed).tell()
             }
-            try checkOutput()
-            Failure.leave(0)
-        } catch {
-            Failure(error, of: failed).exit()
         }
     }
 }
@@ -64,23 +77,16 @@ extension MirrorBot {
     /// The command that the arguments name.
     ///
     /// - Throws: ``UnknownCommand`` for a word that is none but nearly one; the parser's errors.
-    private static func parseCommand() async throws -> any ParsableCommand {
+    private static func parse(_ arguments: [String]) async throws -> any ParsableCommand {
         do {
-            return try await asyncParseAsRoot()
+            return try await asyncParseAsRoot(arguments)
         } catch {
             // Anything but a usage error is help or a version that was asked for.
             guard exitCode(for: error) == .validationFailure,
-                let unknown = UnknownCommand.first(in: Array(CommandLine.arguments.dropFirst()), of: MirrorBot.self)
+                let unknown = UnknownCommand.first(in: arguments, of: MirrorBot.self)
             else { throw error }
             throw unknown
         }
-    }
-
-    /// Fails when what was printed could not be written; a reader that has seen enough is no failure.
-    private static func checkOutput() throws {
-        errno = 0
-        guard fflush(nil) != 0, errno != EPIPE else { return }
-        throw CommandError(.unavailable, "could not write the output: \(String(cString: strerror(errno)))")
     }
 }
 

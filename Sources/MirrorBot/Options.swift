@@ -46,7 +46,7 @@ struct MirrorOptions: ParsableArguments {
         do {
             if let first = problems.first { throw first }
             let configuration = try MirrorConfiguration(
-                values, environment: ProcessInfo.processInfo.environment, readsAccounts: readsAccounts)
+                values, environment: Console.current.environment, readsAccounts: readsAccounts)
             return (configuration, values)
         } catch let error as ConfigurationError {
             throw named(error)
@@ -63,7 +63,7 @@ struct MirrorOptions: ParsableArguments {
         let isReadable = !problems.contains { $0.setting.hasSuffix("NETWORK") }
         if isReadable {
             let wrong = Set(problems.map(\.setting))
-            problems += MirrorConfiguration.problems(in: values, environment: ProcessInfo.processInfo.environment)
+            problems += MirrorConfiguration.problems(in: values, environment: Console.current.environment)
                 .filter { !wrong.contains($0.setting) }
         }
         for problem in problems {
@@ -74,7 +74,9 @@ struct MirrorOptions: ParsableArguments {
 
     private func values() async -> (values: SettingValues, problems: [ConfigurationError]) {
         let flags = given.map { ($0.variable, $0.value) }
-        let (values, problems) = await SettingValues.loadAll(flags: Dictionary(uniqueKeysWithValues: flags))
+        let (values, problems) = await SettingValues.loadAll(
+            flags: Dictionary(uniqueKeysWithValues: flags), environment: Console.current.environment,
+            folder: Console.current.folder)
         for warning in values.warnings { StandardError.write("warning: \(Printable.line(warning))\n") }
         return (values, problems)
     }
@@ -113,7 +115,7 @@ struct MirrorOptions: ParsableArguments {
         _ body: (HumanMirror) async throws -> Value
     ) async throws -> Value {
         let (configuration, values) = try await configuration(readsAccounts: readsAccounts)
-        LogOutput.install(values)
+        Console.current.log.follow(values)
         if !keepsNothing { try configuration.requireLastingStorage() }
         return try await opening(configuration, making).closing { mirror in
             if !looksOnly { try await mirror.table.requireHere() }

@@ -14,7 +14,7 @@ struct OutputFile {
     ///   - name: A path, or `-`.
     ///   - isForced: Whether a file that is there is replaced.
     init(_ name: String, isForced: Bool) {
-        path = name == Self.standardOutput ? name : URL(fileURLWithPath: name).path
+        path = name == Self.standardOutput ? name : URL(fileURLWithPath: Console.current.path(name)).path
         self.isForced = isForced
     }
 

@@ -25,7 +25,7 @@ struct BackupCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let path = URL(fileURLWithPath: file).path
+        let path = URL(fileURLWithPath: Console.current.path(file)).path
         guard !FileManager.default.fileExists(atPath: path) else {
             throw CommandError(
                 .usage, "\(Printable.line(file)) exists already, and is not overwritten; name another file")

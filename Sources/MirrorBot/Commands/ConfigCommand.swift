@@ -20,7 +20,7 @@ struct ConfigCommand: AsyncParsableCommand {
     func run() async throws {
         var (values, problems) = try await options.checkedValues()
         if problems.isEmpty { values = await withSettings(values) }
-        let report = ConfigReport(values, problems, environment: ProcessInfo.processInfo.environment)
+        let report = ConfigReport(values, problems, environment: Console.current.environment)
         if json {
             try JSONOutput.print(report)
         } else {
@@ -35,7 +35,7 @@ struct ConfigCommand: AsyncParsableCommand {
     private func withSettings(_ values: SettingValues) async -> SettingValues {
         do {
             let configuration = try MirrorConfiguration(
-                values, environment: ProcessInfo.processInfo.environment, readsAccounts: false)
+                values, environment: Console.current.environment, readsAccounts: false)
             return try await configuration.valuesWithSettings()
         } catch {
             StandardError.write("warning: what is set for the mirror is not shown: \(Printable.line("\(error)"))\n")

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import Logging
 import Mirroring
 import Posts
 
@@ -54,21 +53,23 @@ struct DemoCommand: AsyncParsableCommand {
     private static func isReadTwice(_ path: String) -> Bool {
         var status = stat()
         guard path != "-" else { return false }
-        return stat(path, &status) != 0 || [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
+        return stat(Console.current.path(path), &status) != 0 || [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
     }
 
     func run() async throws {
-        LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
+        let console = Console.current
+        console.log.silence()
         let bar = ProgressView()
-        let line = DemoLine(terminal: .error)
+        let line = DemoLine(stream: console.error)
         let rehearsal = try Rehearsal(
-            variables: Rehearsal.variables(in: ProcessInfo.processInfo.environment), accounts: [])
+            variables: Rehearsal.variables(in: console.environment), accounts: [])
         let demo = Demo(
-            network: network, from: from, days: days, seed: seed, zone: timeZone.flatMap(TimeZone.init(identifier:)),
+            network: network, from: from.map(console.path), days: days, seed: seed,
+            zone: timeZone.flatMap(TimeZone.init(identifier:)),
             keep: keep, clock: rehearsal.clock ?? SystemClock(),
             say: { text in
                 bar.finish()
-                StandardError.write(text + "\n")
+                console.error.write(text + "\n")
             },
             report: { if line.isShown { bar.show($0) } }, watch: line.isShown ? line.show : nil)
         func clear() {
@@ -84,7 +85,8 @@ struct DemoCommand: AsyncParsableCommand {
                 for line in DemoView(result: result, terminal: .output).lines { print(line) }
             }
             guard let keep else { return }
-            fflush(nil)
+            // The answer is read while the network stays open.
+            try? console.output.flush()
             StandardError.write("\n\(Self.open(keep))\n")
             // A signal ends the program.
             while true { try await Task.sleep(for: .seconds(3_600)) }
@@ -110,18 +112,20 @@ struct DemoLine: Sendable {
         var favorites: Int
     }
 
-    let terminal: Terminal
+    let stream: Console.Output
+
+    private var terminal: Terminal { stream.terminal }
 
     /// Elsewhere a line cannot be taken back.
     var isShown: Bool { terminal.isInteractive }
 
     @Sendable func show(_ time: LocalTime, _ counts: Counts) {
         let columns = terminal.columns - 1
-        StandardError.write("\r" + Printable.padded(Self.text(time, counts, columns: columns), to: columns))
+        stream.write("\r" + Printable.padded(Self.text(time, counts, columns: columns), to: columns))
     }
 
     func clear() {
-        if isShown { StandardError.write("\r" + String(repeating: " ", count: terminal.columns - 1) + "\r") }
+        if isShown { stream.write("\r" + String(repeating: " ", count: terminal.columns - 1) + "\r") }
     }
 
     /// The time there and what happened so far, in words if they fit.

@@ -82,16 +82,17 @@ struct EvaluateClassifierCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let values = try await SettingValues.load(flags: [:])
-        let settings = try MirrorConfiguration(
-            values, environment: ProcessInfo.processInfo.environment, readsAccounts: false)
+        let console = Console.current
+        let values = try await SettingValues.load(environment: console.environment, folder: console.folder)
+        let settings = try MirrorConfiguration(values, environment: console.environment, readsAccounts: false)
         let evaluator = ClassifierEvaluator(
             words: features ?? settings.featureWords, dictionary: settings.dictionary,
             configuration: try FavoriteConfiguration(
                 threshold: threshold ?? settings.favorites.threshold,
                 weighting: weights ?? settings.favorites.weighting))
         let report = try await evaluator.evaluate(
-            training: train, testing: test, baseRate: .init(path: baseRateFrom, tail: baseRateTail),
+            training: train.map(console.path), testing: console.path(test),
+            baseRate: .init(path: baseRateFrom.map(console.path), tail: baseRateTail),
             isPrequential: prequential)
         for line in ClassifierReportView.warnings(report) { StandardError.write("warning: \(line)\n") }
         if let predictions { try write(report, to: predictions) }
@@ -102,7 +103,7 @@ struct EvaluateClassifierCommand: AsyncParsableCommand {
     /// Writes in place, not beside: the path may be a pipe or a device.
     private func write(_ report: ClassifierReport, to path: String) throws {
         let lines = report.predictions.map { String(format: "%@\t%.9f\n", $0.id.value, $0.logRate) }
-        guard let file = fopen(path, "w") else { throw Self.unwritable(path) }
+        guard let file = fopen(Console.current.path(path), "w") else { throw Self.unwritable(path) }
         let isWritten = fputs(lines.joined(), file) >= 0
         guard fclose(file) == 0, isWritten else { throw Self.unwritable(path) }
     }
@@ -118,7 +119,7 @@ struct EvaluateClassifierCommand: AsyncParsableCommand {
     }
 
     private static func canonical(_ path: String) -> String {
-        URL(fileURLWithPath: path).resolvingSymlinksInPath().standardizedFileURL.path
+        URL(fileURLWithPath: Console.current.path(path)).resolvingSymlinksInPath().standardizedFileURL.path
     }
 
     private static func words(_ text: String) throws -> FeatureWords {

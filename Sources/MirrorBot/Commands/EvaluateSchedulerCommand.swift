@@ -67,9 +67,10 @@ struct EvaluateSchedulerCommand: AsyncParsableCommand {
         let zone = timeZone.flatMap(TimeZone.init(identifier:))
         let reader = PastReader(zone: zone)
         guard let from else {
-            return try await ScheduleReport(on: try await reader.tables(at: events), zone: zone)
+            return try await ScheduleReport(
+                on: try await reader.tables(at: events.map(Console.current.path)), zone: zone)
         }
-        let (past, used) = try await reader.archive(at: from)
+        let (past, used) = try await reader.archive(at: Console.current.path(from))
         return try await ScheduleReport(on: [past], zone: used)
     }
 }

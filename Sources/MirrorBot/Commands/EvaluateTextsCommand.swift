@@ -43,12 +43,12 @@ struct EvaluateTextsCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let values = try await SettingValues.load(flags: [:])
-        let settings = try MirrorConfiguration(
-            values, environment: ProcessInfo.processInfo.environment, readsAccounts: false)
+        let console = Console.current
+        let values = try await SettingValues.load(environment: console.environment, folder: console.folder)
+        let settings = try MirrorConfiguration(values, environment: console.environment, readsAccounts: false)
         let zone = timeZone.flatMap(TimeZone.init(identifier:)) ?? settings.timeZone
         let evaluator = TextEvaluator(settings, zone: zone, samples: samples)
-        let report = try await evaluator.evaluate(from, labels: labels)
+        let report = try await evaluator.evaluate(console.path(from), labels: labels.map(console.path))
         if report.problems > 0 { StandardError.write("warning: \(report.problems) posts cannot be read\n") }
         if json { return try JSONOutput.print(report) }
         for line in TextReportView.lines(report, terminal: .output) { print(line) }

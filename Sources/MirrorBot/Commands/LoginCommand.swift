@@ -64,15 +64,18 @@ struct LoginCommand: AsyncParsableCommand {
         }
         let name = "@\(Printable.line(verified.handle)) on \(account.network.displayName)"
         if print {
-            for variable in account.variables { Swift.print("\(variable.name)=\(variable.value.reveal())") }
+            for variable in account.variables { show("\(variable.name)=\(variable.value.reveal())") }
             StandardError.write("set these for the \(role.rawValue), \(name); nothing was kept here\n")
         } else {
             try await mirror.vault.store(
                 StoredLogin(account), session: try await session.load(), for: role, at: mirror.clock.now)
-            Swift.print("the \(role.rawValue) of mirror \(mirror.name) is \(name)")
+            show("the \(role.rawValue) of mirror \(mirror.name) is \(name)")
             await NextStep.print(for: try await mirror.withCurrentSettings())
         }
     }
+
+    /// The flag `print` hides the function of that name.
+    private func show(_ line: String) { Console.current.output.writeLine(line) }
 
     private func conversation(_ mirror: HumanMirror) async throws -> LoginOutcome {
         let typed = try apiBaseURL.map { address in

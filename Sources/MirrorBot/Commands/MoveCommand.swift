@@ -92,7 +92,7 @@ struct MoveCommand: AsyncParsableCommand {
         }
         let key = receipts.contains { $0.rows["credentials"] != nil } ? mirror.vault.keyPlace : nil
         if json { return try JSONOutput.print(MoveReport(moved: receipts, keyPlace: key)) }
-        for line in Self.next(location, key: key) { Swift.print(line) }
+        for line in Self.next(location, key: key) { Self.print(line) }
     }
 
     /// Asks before an older copy is written over.
@@ -106,7 +106,7 @@ struct MoveCommand: AsyncParsableCommand {
 
     private func stay(_ mirror: HumanMirror) async throws {
         guard let move = try await mirror.table.record().move, move.state == .left else {
-            return Swift.print("nothing to do: mirror \(mirror.name) was not moved away from here")
+            return Self.print("nothing to do: mirror \(mirror.name) was not moved away from here")
         }
         StandardError.write(
             """
@@ -116,7 +116,7 @@ struct MoveCommand: AsyncParsableCommand {
             """)
         try Confirmation.require("Let it live here again? [y/N] ", unless: yes)
         _ = try await mirror.table.stay()
-        Swift.print("mirror \(mirror.name) lives here again")
+        Self.print("mirror \(mirror.name) lives here again")
     }
 
     // MARK: Places
@@ -126,7 +126,8 @@ struct MoveCommand: AsyncParsableCommand {
         guard !text.contains("://") else {
             throw ValidationError("--to is neither a postgres:// URL nor a folder")
         }
-        let url = URL(fileURLWithPath: (text as NSString).expandingTildeInPath).standardizedFileURL
+        let url = URL(fileURLWithPath: Console.current.path((text as NSString).expandingTildeInPath))
+            .standardizedFileURL
         let file = MirrorConfiguration.databaseFile
         return .sqlite(path: url.lastPathComponent == file ? url.path : url.path + "/" + file)
     }
@@ -152,14 +153,17 @@ struct MoveCommand: AsyncParsableCommand {
 
     // MARK: Words
 
+    /// A `print` of one's own hides that of the module.
+    private static func print(_ line: String) { Console.current.output.writeLine(line) }
+
     private static func print(_ receipt: MirrorMove.Receipt) {
         let shown = ["posts", "people", "examples", "actions", "plans"].compactMap { table in
             receipt.rows[table].map { "\($0) \($0 == 1 ? String(table.dropLast()) : table)" }
         }
         let total = receipt.rows.values.reduce(0, +)
         let list = shown.isEmpty ? "" : ": " + shown.joined(separator: ", ")
-        Swift.print("mirror \(receipt.mirror) lives at \(Printable.line(receipt.to)) now\(list)")
-        Swift.print("  all \(total) rows were compared; \(receipt.written) were written")
+        print("mirror \(receipt.mirror) lives at \(Printable.line(receipt.to)) now\(list)")
+        print("  all \(total) rows were compared; \(receipt.written) were written")
     }
 
     /// What a person has to do so that the mirror runs at its new place.
@@ -196,20 +200,20 @@ private struct MoveReport: Encodable {
 private final class MoveProgress: @unchecked Sendable {
     // Sendable because `isShown` is only touched under `lock`.
     private let lock = NSLock()
-    private let terminal = Terminal.error
+    private let stream = Console.current.error
     private var isShown = false
 
     func show(_ table: String, rows: Int) {
-        guard terminal.isInteractive else { return }
+        guard stream.terminal.isInteractive else { return }
         lock.withLock {
             isShown = true
-            StandardError.write("\r\u{1B}[K\(table) \(rows)")
+            stream.write("\r\u{1B}[K\(table) \(rows)")
         }
     }
 
     func finish() {
         lock.withLock {
-            if isShown { StandardError.write("\r\u{1B}[K") }
+            if isShown { stream.write("\r\u{1B}[K") }
             isShown = false
         }
     }

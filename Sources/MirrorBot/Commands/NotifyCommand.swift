@@ -34,7 +34,7 @@ struct NotifyCommand: AsyncParsableCommand {
     /// Asks nothing of the database: this has to work when that does not.
     private func sendTest() async throws {
         let (configuration, values) = try await options.configuration(readsAccounts: false)
-        LogOutput.install(values)
+        Console.current.log.follow(values)
         guard configuration.notices.tells else {
             throw ConfigurationError("NOTIFY_URL", "is not set, nor is NOTIFY_COMMAND: nobody is told anything")
         }

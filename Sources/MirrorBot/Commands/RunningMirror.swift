@@ -13,7 +13,7 @@ import UnixSignals
 struct RunningMirror: Service {
     let options: MirrorOptions
     /// Who started the process and wants to know how it is; nil for nobody.
-    private let manager = ServiceManager(environment: ProcessInfo.processInfo.environment)
+    private let manager = ServiceManager(environment: Console.current.environment)
 
     init(options: MirrorOptions) { self.options = options }
 
@@ -21,19 +21,23 @@ struct RunningMirror: Service {
     ///
     /// - Throws: What ends it for another reason.
     func runAsGroup() async throws {
+        let ownsProcess = Console.current.ownsProcess
         var configuration = ServiceGroupConfiguration(
             services: [
                 .init(
                     service: self, successTerminationBehavior: .gracefullyShutdownGroup,
-                    failureTerminationBehavior: .cancelGroup),
-                // The last one is told first.
-                .init(
-                    service: ShutdownWatchdog(), successTerminationBehavior: .ignore,
-                    failureTerminationBehavior: .ignore),
+                    failureTerminationBehavior: .cancelGroup)
             ],
-            gracefulShutdownSignals: [.sigterm, .sigint],
+            gracefulShutdownSignals: ownsProcess ? [.sigterm, .sigint] : [],
             // The settings say how to log, and are not read yet. A group has nothing to tell but its own steps.
             logger: Logger(label: "mirror-bot") { _ in SwiftLogNoOpLogHandler() })
+        // Services are told to stop from the last to the first.
+        if ownsProcess {
+            configuration.services.append(
+                .init(
+                    service: ShutdownWatchdog(), successTerminationBehavior: .ignore,
+                    failureTerminationBehavior: .ignore))
+        }
         if let manager {
             configuration.services.append(
                 .init(

@@ -51,7 +51,8 @@ struct TrainSchedulerCommand: AsyncParsableCommand {
             let summary: TrainingSummary
             if let from {
                 let host = try await mirror.account(.human)?.host
-                summary = try await trainer.train(fromArchive: from, localHost: host, again: again)
+                summary = try await trainer.train(
+                    fromArchive: Console.current.path(from), localHost: host, again: again)
             } else {
                 summary = try await TrainingAccount.withHuman(of: mirror) { human, _ in
                     try await trainer.train(from: human, again: again)
@@ -121,7 +122,8 @@ struct TrainClassifierCommand: AsyncParsableCommand {
             let summary: TrainingSummary
             if let from {
                 summary = try await trainer.train(
-                    fromArchive: from, localHost: try await mirror.account(.human)?.host, limit: limit, again: again)
+                    fromArchive: Console.current.path(from), localHost: try await mirror.account(.human)?.host,
+                    limit: limit, again: again)
             } else {
                 summary = try await TrainingAccount.withHuman(of: mirror) { human, own in
                     try await trainer.train(
@@ -213,9 +215,9 @@ enum Confirmation {
     }
 
     private static func ask(_ question: String) -> Bool {
-        guard isatty(STDIN_FILENO) == 1 else { return false }
+        guard Console.current.input.isInteractive else { return false }
         StandardError.write(question)
-        return ["y", "yes"].contains(readLine()?.lowercased())
+        return ["y", "yes"].contains(Console.current.input.readLine()?.lowercased())
     }
 }
 

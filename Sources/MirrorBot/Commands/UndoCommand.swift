@@ -135,7 +135,7 @@ struct UndoCommand: AsyncParsableCommand {
         if let bot {
             typed = bot
         } else {
-            guard isatty(STDIN_FILENO) == 1 else {
+            guard Console.current.input.isInteractive else {
                 throw CommandError(.usage, "nothing was changed; name the bot too: --bot @\(Printable.line(handle))")
             }
             typed = try Question.line(

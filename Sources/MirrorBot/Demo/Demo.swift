@@ -86,7 +86,7 @@ struct Demo {
 
     /// Makes the folder in which a mirror is kept and returns its path.
     private static func made(_ name: String) throws -> String {
-        let path = URL(fileURLWithPath: name).path
+        let path = URL(fileURLWithPath: Console.current.path(name)).path
         guard mkdir(path, 0o700) == 0 else {
             let cause = errno == EEXIST ? "it is there already; name a new one" : String(cString: strerror(errno))
             throw CommandError(.usage, "could not make the folder \(Printable.line(name)): \(cause)")
@@ -228,7 +228,7 @@ struct Demo {
     /// Who brought an archive has no account in the sandbox: only the bot has.
     private func variables(home: String, zone: TimeZone, sandbox: Sandbox?) -> [String: String] {
         var variables = ["MIRROR": Self.mirror, "MIRROR_BOT_HOME": home, "TIME_ZONE": zone.identifier]
-        if let dictionary = ProcessInfo.processInfo.environment["MECAB_DICTIONARY"] {
+        if let dictionary = Console.current.environment["MECAB_DICTIONARY"] {
             variables["MECAB_DICTIONARY"] = dictionary
         }
         if let sandbox {

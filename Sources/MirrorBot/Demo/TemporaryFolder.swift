@@ -19,6 +19,7 @@ struct TemporaryFolder {
     ///
     /// It holds the person's own posts.
     func removeOnSignal() async {
+        guard Console.current.ownsProcess else { return }
         for await signal in await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup) {
             remove()
             Foundation.signal(signal.rawValue, SIG_DFL)

@@ -27,8 +27,10 @@ enum MirrorNames {
     /// Makes nothing, says nothing, and finds nothing where something is wrong.
     @Sendable static func complete(_ words: [String], _: Int, _ beginning: String) async -> [String] {
         let home = words.firstIndex(of: "--home").flatMap { words.dropFirst($0 + 1).first }
-        let (values, _) = await SettingValues.loadAll(flags: home.map { ["MIRROR_BOT_HOME": $0] } ?? [:])
-        let environment = ProcessInfo.processInfo.environment
+        let environment = Console.current.environment
+        let (values, _) = await SettingValues.loadAll(
+            flags: home.map { ["MIRROR_BOT_HOME": $0] } ?? [:], environment: environment,
+            folder: Console.current.folder)
         guard let configuration = try? MirrorConfiguration(values, environment: environment, readsAccounts: false)
         else { return [] }
         let names = try? await MirrorOptions.openWhicheverThereAre(configuration, .nothing).closing { mirror in

@@ -9,7 +9,7 @@ final class ProgressView: @unchecked Sendable {
     private static let narrowestBar = 6
 
     private let lock = NSLock()
-    private let terminal = Terminal.error
+    private let stream = Console.current.error
     private var lastLine = 0
     private var lastStep: TrainingProgress.Step?
     private var isBarShown = false
@@ -18,7 +18,7 @@ final class ProgressView: @unchecked Sendable {
         lock.withLock {
             if let announcement = progress.announcement {
                 finishBar()
-                StandardError.write(Printable.lines(announcement) + "\n")
+                stream.write(Printable.lines(announcement) + "\n")
                 return
             }
             if progress.step != lastStep {
@@ -26,7 +26,7 @@ final class ProgressView: @unchecked Sendable {
                 lastStep = progress.step
                 lastLine = 0
             }
-            if terminal.isInteractive { showBar(progress) } else { showLine(progress) }
+            if stream.terminal.isInteractive { showBar(progress) } else { showLine(progress) }
         }
     }
 
@@ -34,7 +34,7 @@ final class ProgressView: @unchecked Sendable {
     func finish() { lock.withLock { finishBar() } }
 
     private func showBar(_ progress: TrainingProgress) {
-        StandardError.write("\r" + Self.line(progress, columns: terminal.columns - 1))
+        stream.write("\r" + Self.line(progress, columns: stream.terminal.columns - 1))
         isBarShown = true
     }
 
@@ -58,11 +58,11 @@ final class ProgressView: @unchecked Sendable {
         // Each line stands for twice as many as the one before, so that a large archive does not fill the log.
         guard progress.done >= max(Self.firstLine, 2 * lastLine) else { return }
         lastLine = progress.done
-        StandardError.write("\(Self.name(of: progress.step)): \(progress.done)\n")
+        stream.write("\(Self.name(of: progress.step)): \(progress.done)\n")
     }
 
     private func finishBar() {
-        if isBarShown { StandardError.write("\n") }
+        if isBarShown { stream.write("\n") }
         isBarShown = false
     }
 

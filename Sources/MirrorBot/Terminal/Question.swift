@@ -22,14 +22,14 @@ enum Question {
     /// The answer on one line, which may be empty.
     static func optionalLine(_ prompt: String) throws -> String {
         StandardError.write(prompt)
-        return try checked(readLine(strippingNewline: true))
+        return try checked(Console.current.input.readLine())
     }
 
     /// The answer on one line, which is not shown while it is typed; empty if nothing was entered.
     static func secret(_ prompt: String) throws -> Secret {
-        guard isatty(STDIN_FILENO) == 1 else {
+        guard Console.current.input.isInteractive else {
             StandardError.write(prompt)
-            return Secret(try checked(readLine(strippingNewline: true)))
+            return Secret(try checked(Console.current.input.readLine()))
         }
         defer { StandardError.write("\n") }
         return Secret(try checked(try HiddenInput().line(prompt, maximumBytes: maximumBytes)))

@@ -7,8 +7,9 @@ struct Terminal {
     let hasColor: Bool
     let columns: Int
 
-    static let output = Terminal(descriptor: STDOUT_FILENO, environment: ProcessInfo.processInfo.environment)
-    static let error = Terminal(descriptor: STDERR_FILENO, environment: ProcessInfo.processInfo.environment)
+    /// What ``Console/current`` can show.
+    static var output: Terminal { Console.current.output.terminal }
+    static var error: Terminal { Console.current.error.terminal }
 
     init(descriptor: Int32, environment: [String: String]) {
         isInteractive = isatty(descriptor) == 1 && environment["TERM"] != "dumb"
@@ -34,16 +35,5 @@ struct Terminal {
 
     private func styled(_ text: String, _ code: String) -> String {
         hasColor ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
-    }
-}
-
-/// Standard error, where everything goes that is not an answer.
-enum StandardError {
-    /// Writes `text` as it is.
-    ///
-    /// What cannot be written is lost: a closed pipe or a full disk behind the
-    /// log must not end the worker.
-    static func write(_ text: String) {
-        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
     }
 }

@@ -71,29 +71,32 @@ package struct SettingValues: Sendable {
         }
     }
 
-    /// Reads every setting of this process, with `.env` from the folder it runs in.
+    /// Reads every setting of a process without flags; as ``loadAll(flags:environment:folder:)``.
     ///
-    /// - Parameter flags: Values given on the command line, by variable name.
     /// - Returns: The checked values.
     /// - Throws: ``ConfigurationError``, also if `.env` cannot be read.
-    package static func load(flags: [String: String]) async throws -> SettingValues {
-        let (values, problems) = await loadAll(flags: flags)
+    package static func load(environment: [String: String], folder: String?) async throws -> SettingValues {
+        let (values, problems) = await loadAll(flags: [:], environment: environment, folder: folder)
         if let first = problems.first { throw first }
         return values
     }
 
-    /// Reads every setting of this process, the ones that cannot be used too.
+    /// Reads every setting of a process, the ones that cannot be used too.
     ///
-    /// - Parameter flags: Values given on the command line, by variable name.
+    /// - Parameters:
+    ///   - flags: Values given on the command line, by variable name.
+    ///   - environment: The variables of the process.
+    ///   - folder: The folder with `.env`; nil for the one that this process works in.
     /// - Returns: The values, and what is wrong with any of them or with `.env`.
     package static func loadAll(
-        flags: [String: String]
+        flags: [String: String], environment: [String: String], folder: String?
     ) async -> (values: SettingValues, problems: [ConfigurationError]) {
         var problems: [ConfigurationError] = []
         var (dotEnv, unknown): (EnvironmentVariablesProvider?, [String]) = (nil, [])
         do {
-            if let text = try dotEnvText() {
-                dotEnv = try await EnvironmentVariablesProvider(environmentFilePath: ".env")
+            let path = folder.map { $0 + "/.env" } ?? ".env"
+            if let text = try dotEnvText(at: path) {
+                dotEnv = try await EnvironmentVariablesProvider(environmentFilePath: FilePath(path))
                 unknown = unknownNames(in: text)
             }
         } catch let error as ConfigurationError {
@@ -102,18 +105,19 @@ package struct SettingValues: Sendable {
             problems.append(ConfigurationError(".env", "cannot be read"))
         }
         var values = SettingValues(
-            flags: flags, environment: EnvironmentVariablesProvider(), dotEnv: dotEnv, problems: &problems)
+            flags: flags, environment: EnvironmentVariablesProvider(environmentVariables: environment), dotEnv: dotEnv,
+            problems: &problems)
         values.warnings = unknown
         return (values, problems)
     }
 
     /// The text of the `.env` that may be read; nil without one.
-    private static func dotEnvText() throws -> String? {
+    private static func dotEnvText(at path: String) throws -> String? {
         let data: Data?
         do throws(FileTrust.Problem) {
-            data = try FileTrust.contents(of: ".env", atMost: maximumFileBytes, .writtenByOthers)
+            data = try FileTrust.contents(of: path, atMost: maximumFileBytes, .writtenByOthers)
         } catch {
-            throw ConfigurationError(".env", error.text(behind: ".env"))
+            throw ConfigurationError(".env", error.text(behind: path))
         }
         // Its reader would take such a file for one line, and a token would grow by all that follows it.
         if data?.contains(UInt8(ascii: "\r")) == true {

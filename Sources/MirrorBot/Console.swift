@@ -1,0 +1,112 @@
+import Foundation
+
+/// Everything that a command takes from its process: streams, environment, working folder and log.
+///
+/// A command asks ``current`` instead of the process, so that many commands can run in one process at the same time. The
+/// program's own console is ``process``; ``MirrorBot/status(of:in:)`` runs a command with another one.
+///
+/// `current` is a task-local value: child tasks inherit it, but other threads do not. An object that other threads call
+/// keeps the console that was current when it was made.
+struct Console: Sendable {
+    /// The console of the command that this task runs.
+    @TaskLocal static var current = process
+
+    /// The environment variables.
+    var environment: [String: String]
+    /// The folder that relative paths start from, as an absolute path; nil for the working folder of the process.
+    var folder: String?
+    var input: Input
+    var output: Output
+    var error: Output
+    /// Whether the process exists for this command alone, which then handles its signals and may end it.
+    var ownsProcess = false
+    /// How the loggers write that are made while this console is current.
+    let log: LogOutput
+
+    init(environment: [String: String], folder: String?, input: Input, output: Output, error: Output) {
+        self.environment = environment
+        self.folder = folder
+        self.input = input
+        self.output = output
+        self.error = error
+        log = LogOutput(on: error)
+    }
+
+    /// Standard input.
+    struct Input: Sendable {
+        /// Whether a person types it at a terminal, which is then the one of the process.
+        var isInteractive: Bool
+        /// The path that is opened where a command reads a file and `-` was given.
+        var path: String
+        /// Returns the next line without its line break; nil at the end.
+        var readLine: @Sendable () -> String?
+    }
+
+    /// Standard output or standard error.
+    struct Output: Sendable {
+        var terminal: Terminal
+        /// Writes a text as it is; one that cannot be written is an error of `flush`, or lost if that never fails.
+        var write: @Sendable (String) -> Void
+        /// Writes what is buffered, and throws ``CommandError`` if anything could not be written.
+        var flush: @Sendable () throws -> Void = {}
+
+        /// Writes a line.
+        ///
+        /// Its end is written apart: a long text that could not be written is not buffered any more, and `flush` then
+        /// fails on the end.
+        func writeLine(_ text: String, terminator: String = "\n") {
+            write(text)
+            write(terminator)
+        }
+    }
+
+    /// The path that a command opens for a name that a person gave; `-` is standard input.
+    func path(_ name: String) -> String {
+        if name == "-" { return input.path }
+        guard let folder, !name.hasPrefix("/") else { return name }
+        return folder + "/" + name
+    }
+}
+
+extension Console {
+    /// The console of the program: the streams, the variables and the working folder of its process.
+    static let process = {
+        let environment = ProcessInfo.processInfo.environment
+        var console = Console(
+            environment: environment, folder: nil,
+            input: Input(
+                isInteractive: isatty(STDIN_FILENO) == 1, path: "-",
+                readLine: { Swift.readLine(strippingNewline: true) }),
+            output: Output(
+                terminal: Terminal(descriptor: STDOUT_FILENO, environment: environment),
+                write: { Swift.print($0, terminator: "") }, flush: flushStreams),
+            error: Output(
+                terminal: Terminal(descriptor: STDERR_FILENO, environment: environment),
+                // A closed pipe or a full disk behind the log must not end the worker.
+                write: { try? FileHandle.standardError.write(contentsOf: Data($0.utf8)) }))
+        console.ownsProcess = true
+        return console
+    }()
+
+    /// Fails when what was printed could not be written; a reader that has seen enough is no failure.
+    @Sendable private static func flushStreams() throws {
+        errno = 0
+        guard fflush(nil) != 0, errno != EPIPE else { return }
+        throw CommandError(.unavailable, "could not write the output: \(String(cString: strerror(errno)))")
+    }
+}
+
+/// Prints on the standard output of ``Console/current``: within this module it replaces the function of the standard
+/// library, which always prints on that of the process.
+///
+/// A type with a `print` of its own calls `Console.current.output.writeLine`.
+func print(_ items: Any..., separator: String = " ", terminator: String = "\n") {
+    let text = items.map { "\($0)" }.joined(separator: separator)
+    Console.current.output.writeLine(text, terminator: terminator)
+}
+
+/// The standard error of ``Console/current``, for everything that is not an answer.
+enum StandardError {
+    /// Writes a text as it is; one that cannot be written is lost.
+    static func write(_ text: String) { Console.current.error.write(text) }
+}
