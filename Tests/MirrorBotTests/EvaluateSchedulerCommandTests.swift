@@ -160,9 +160,10 @@ import Testing
         #expect(ending.error.hasPrefix("error: could not import \(path): \(cause)"), "\(ending.error)")
     }
 
+    /// Relative paths are named as they were given, which they are not where the process works in another folder.
     @Test func whatIsNotThereIsBadData() async throws {
         for words in [["--events", "missing.csv"], ["--from", "missing.zip"]] {
-            let ending = try await stage.run(words: ["evaluate", "scheduler"] + words)
+            let ending = try await stage.spawn(["evaluate", "scheduler"] + words)
             #expect(ending.status == 65)
             #expect(ending.error.contains("could not import \(words[1]): there is no such file or folder"))
         }

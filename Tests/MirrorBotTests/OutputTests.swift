@@ -80,8 +80,8 @@ import Testing
         try await stage.makeDatabase()
         for (term, hasColor) in [("xterm", true), ("dumb", false)] {
             let terminal = try PseudoTerminal()
-            let ending = try await stage.run(
-                "status", environment: ["TERM": term], replacing: [1: terminal.inner])
+            let ending = try await stage.spawn(
+                ["status"], environment: ["TERM": term], replacing: [1: terminal.inner])
             #expect(ending.status == 0)
             let shown = terminal.shown()
             #expect(shown.contains("mirror default"))
@@ -153,7 +153,7 @@ import Testing
         #expect(try await stage.start(words, replacing: [2: full]).ending().status == status)
     }
 
-    @Test(arguments: [["config"], ["status", "--json"], ["migrate"]])
+    @Test(arguments: [["config"], ["config", "--json"], ["status", "--json"], ["migrate"]])
     func anAnswerThatCannotBeWrittenIsAFailure(_ words: [String]) async throws {
         try await stage.makeDatabase()
         let full = open("/dev/full", O_WRONLY | O_CLOEXEC)

@@ -60,7 +60,7 @@ import Testing
 
         var deadly = rehearsal
         deadly.fault = "kill@\(point.name)#1"
-        let killed = try await stage.run("run", "--once", environment: deadly.variables)
+        let killed = try await stage.spawn(["run", "--once"], environment: deadly.variables)
         #expect(killed.status == 128 + SIGKILL, "\(killed.error)")
         #expect(await sandbox.ledger.deliveries.isEmpty)
         let next = try await stage.run("run", "--once", environment: rehearsal.variables)

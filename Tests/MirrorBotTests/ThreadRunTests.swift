@@ -52,8 +52,8 @@ import Testing
         var kills = 0
         for number in 0..<12 {
             let isDeadly = number % 2 == 0
-            let ending = try await stage.run(
-                "run", "--once", environment: isDeadly ? rehearsal.variables : calm)
+            let ending = try await stage.spawn(
+                ["run", "--once"], environment: isDeadly ? rehearsal.variables : calm)
             if isDeadly, ending.status == 128 + SIGKILL { kills += 1 } else { #expect(ending.status == 0) }
         }
         let ledger = await sandbox.ledger

@@ -174,7 +174,7 @@ import Testing
         try await stage.train(Fixture.lines(days: 5))
         let terminal = try PseudoTerminal()
         try terminal.type(answer)
-        let ending = try await stage.run("train", "clear", replacing: [0: terminal.inner])
+        let ending = try await stage.spawn(["train", "clear"], replacing: [0: terminal.inner])
         #expect(ending.status == status)
         #expect(ending.error.contains("Remove 5 archived posts and everything learned by mirror default? [y/N]"))
         #expect(try await stage.status().archive.posts == posts)

@@ -48,7 +48,7 @@ import Testing
         let path = stage.workingFolder + "/.env"
         try "MIRROR=second\n".write(toFile: path, atomically: false, encoding: .utf8)
         try #require(chmod(path, 0o664) == 0)
-        let ending = try await stage.run("config")
+        let ending = try await stage.spawn(["config"])
         #expect(ending.status == 78)
         #expect(ending.error.contains(".env") && ending.error.contains("chmod go-w"))
     }

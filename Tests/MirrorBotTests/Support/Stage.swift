@@ -23,27 +23,46 @@ final class Stage: Sendable {
         self.environment = basics.merging(environment) { _, given in given }
     }
 
-    /// Runs mirror-bot to its end.
+    /// Runs a command to its end in the process of the tests, with a console of its own.
     ///
     /// - Parameters:
-    ///   - arguments: The words after its name.
+    ///   - arguments: The words after the program's name.
+    ///   - environment: Changes to the environment; an empty value is a variable that is set to nothing.
+    ///   - input: What standard input says.
+    /// - Returns: What it left when it ended.
+    /// - Throws: ``TestSupportError`` for what would end the process of the tests.
+    func run(
+        _ arguments: String..., environment: [String: String] = [:], input: String? = nil
+    ) async throws -> Ending {
+        try await run(words: arguments, environment: environment, input: input)
+    }
+
+    /// As the other `run`, with the words of a table of arguments.
+    func run(words: [String], environment: [String: String] = [:], input: String? = nil) async throws -> Ending {
+        let variables = self.environment.merging(environment) { _, given in given }
+        guard variables["REHEARSAL_FAULT", default: ""].isEmpty else {
+            throw TestSupportError("a rehearsed fault kills the process: spawn the program instead")
+        }
+        return try await RecordedConsole(environment: variables, folder: workingFolder, input: input ?? "")
+            .ending(of: words)
+    }
+
+    /// Runs the built program to its end, for what only a process has: descriptors, signals, a death of its own.
+    ///
+    /// - Parameters:
+    ///   - words: The words after its name.
     ///   - environment: Changes to the environment; an empty value is a variable that is set to nothing.
     ///   - input: What standard input says.
     ///   - replaced: Descriptors that take the place of its streams.
     /// - Returns: What it left when it ended.
     /// - Throws: ``TestSupportError`` if it cannot be started.
-    func run(
-        _ arguments: String..., environment: [String: String] = [:], input: String? = nil,
+    func spawn(
+        _ words: [String], environment: [String: String] = [:], input: String? = nil,
         replacing replaced: [Int32: Int32] = [:]
     ) async throws -> Ending {
         try await Gate.shared.run {
-            try await self.start(arguments, environment: environment, input: input, replacing: replaced).ending()
+            try await self.start(words, environment: environment, input: input, replacing: replaced).ending()
         }
-    }
-
-    /// Runs mirror-bot with the words of a table of arguments.
-    func run(words: [String], environment: [String: String] = [:]) async throws -> Ending {
-        try await Gate.shared.run { try await self.start(words, environment: environment).ending() }
     }
 
     /// Starts mirror-bot beside the test, in the working folder if no other is named.

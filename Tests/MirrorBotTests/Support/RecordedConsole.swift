@@ -1,0 +1,81 @@
+import Foundation
+import Synchronization
+import TestSupport
+
+@testable import MirrorBot
+
+/// A console without a process: input from a text, no terminal, and everything that is written kept in memory.
+final class RecordedConsole: Sendable {
+    let console: Console
+    private let output: Transcript
+    private let error: Transcript
+
+    /// - Parameters:
+    ///   - environment: All of its variables.
+    ///   - folder: The folder that commands work in.
+    ///   - input: What standard input says.
+    /// - Throws: ``TestSupportError``.
+    init(environment: [String: String], folder: String, input: String) throws {
+        let (output, error, input) = (Transcript(), Transcript(), try FilledPipe(input))
+        (self.output, self.error) = (output, error)
+        let terminal = Terminal(descriptor: -1, environment: environment)
+        console = Console(
+            environment: environment, folder: folder,
+            input: .init(isInteractive: false, path: input.path, readLine: { input.readLine() }),
+            output: .init(terminal: terminal, write: { output.append($0) }),
+            error: .init(terminal: terminal, write: { error.append($0) }))
+    }
+
+    /// Runs a command as the program does.
+    func ending(of arguments: [String]) async -> Ending {
+        let status = await MirrorBot.status(of: arguments, in: console)
+        return Ending(status: status, output: output.text, error: error.text)
+    }
+}
+
+/// A text that grows, also from several threads.
+private final class Transcript: Sendable {
+    private let written = Mutex("")
+
+    var text: String { written.withLock { $0 } }
+
+    func append(_ text: String) { written.withLock { $0 += text } }
+}
+
+/// A pipe that holds a text and whose writing end is closed, as what `printf TEXT |` leaves.
+private final class FilledPipe: Sendable {
+    private static let mostBytes: Int32 = 1 << 20
+
+    private let descriptor: Int32
+
+    init(_ text: String) throws {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw TestSupportError("could not make a pipe") }
+        descriptor = ends[0]
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        defer { close(ends[1]) }
+        // Nobody reads yet, so the pipe must hold all of it.
+        let setSize: Int32 = 1_031
+        let bytes = Array(text.utf8)
+        guard bytes.count <= Self.mostBytes, fcntl(ends[1], setSize, Self.mostBytes) >= bytes.count,
+            write(ends[1], bytes, bytes.count) == bytes.count
+        else { throw TestSupportError("could not put \(bytes.count) bytes into a pipe: spawn the program instead") }
+    }
+
+    deinit { close(descriptor) }
+
+    /// A name under which the rest of the text can be opened.
+    var path: String { "/dev/fd/\(descriptor)" }
+
+    func readLine() -> String? {
+        var line: [UInt8] = []
+        var byte: UInt8 = 0
+        var isEnd = true
+        while read(descriptor, &byte, 1) == 1 {
+            isEnd = false
+            if byte == 0x0A { break }
+            line.append(byte)
+        }
+        return isEnd ? nil : String(decoding: line, as: UTF8.self)
+    }
+}
