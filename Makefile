@@ -30,17 +30,21 @@ NETWORK ?= mastodon
 DAYS ?= 30
 MINUTES ?= 2
 
+# The search for tests that fail now and then; `make test-stress` says more.
+RUNS ?= 5
+LOAD ?= 4
+
 # What DocC documents: every target but the C libraries.
 DOCUMENTED = $(filter-out CArchive CCurl CHiredis CMeCab CPostgres,$(notdir $(wildcard Sources/*)))
 
 SOURCES = Sources Tests Benchmarks/Sources Package.swift Benchmarks/Package.swift
 
-.PHONY: help deps swift build demo dist deb test check check-bench check-deploy check-pages check-packages try-heroku \
-	bench docs lint format torture torture-mutants soak fuzz
+.PHONY: help deps swift build demo dist deb test test-stress check check-bench check-deploy check-pages check-packages \
+	try-heroku bench docs lint format torture torture-mutants soak fuzz
 # One thing after the other: apt and Swift each let no second one in, and Swift uses every processor by itself.
 .NOTPARALLEL:
 
-deps test check check-bench try-heroku torture torture-mutants soak bench: PACKAGES += $(TEST_PACKAGES)
+deps test test-stress check check-bench try-heroku torture torture-mutants soak bench: PACKAGES += $(TEST_PACKAGES)
 
 # Installs with apt what is missing of PACKAGES, to which targets that need more add it. Recipes begin with this: Swift is
 # a prerequisite, so that it is looked for before apt installs anything.
@@ -87,6 +91,14 @@ deb: dist ## Make a Debian package of that
 test: swift ## Run the tests, with real Postgres, Redis and MeCab; ARGS="--filter Outbox"
 	$(install)
 	$(TEST) --skip '\.($(LONG_SUITES))/' $(ARGS)
+
+test-stress: PACKAGES += python3
+test-stress: swift ## Run the tests RUNS=5 times beside LOAD=4 busy loops, in another order and width each time; SEED=1
+	$(install)
+	$(TESTING) $(SWIFT) build --build-tests $(TEST_BUILD) --explicit-target-dependency-import-check error
+	@$(TESTING) RUNS=$(RUNS) LOAD=$(LOAD) SEED=$(SEED) SWIFT=$(SWIFT) \
+		FLAGS="$(TEST_BUILD) --explicit-target-dependency-import-check error" \
+		python3 Tests/Stress/stress.py --skip '\.($(LONG_SUITES))/' $(ARGS)
 
 check: swift ## Run the long tests: workers that live and die, the harnesses; LONG=TourTests for one suite
 	$(install)
