@@ -63,7 +63,7 @@ func target(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target 
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
-    .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings)
+    .testTarget(name: name, dependencies: ["Expectations"] + dependencies, exclude: exclude, swiftSettings: settings)
 }
 
 /// What lies in the root and is not Storage's, so that SwiftPM does not wonder whose it is.
@@ -94,7 +94,8 @@ let fuzzing: Target = {
             name: "Fuzz", dependencies: parsers, path: "Tests/Fuzz", exclude: ["Suite", "fuzz.sh"],
             swiftSettings: settings(of: "Fuzz"))
         : .testTarget(
-            name: "FuzzTests", dependencies: parsers, path: "Tests/Fuzz", exclude: ["LibFuzzer", "fuzz.sh"],
+            name: "FuzzTests", dependencies: parsers + ["Expectations"], path: "Tests/Fuzz",
+            exclude: ["LibFuzzer", "fuzz.sh"],
             swiftSettings: settings)
 }()
 
@@ -250,6 +251,8 @@ let package = Package(
             path: "Tests/TestSupport",
             swiftSettings: settings
         ),
+        // How tests say what they expect.
+        .target(name: "Expectations", path: "Tests/Expectations", swiftSettings: settings),
         tests("BlockingTests", ["Blocking"]),
         tests("TransportTests", ["Blocking", "TestSupport", "Transport"]),
         tests("RedisTests", ["Redis", "TestSupport", "Transport"]),

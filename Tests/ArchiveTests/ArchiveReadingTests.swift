@@ -1,4 +1,5 @@
 import Archive
+import Expectations
 import Foundation
 import Posts
 import Storage
@@ -12,25 +13,25 @@ import Testing
             post("b", at: 2, replyTo: TestArchive.friend), post("a", at: 1, replyTo: TestArchive.friend),
             post("c", at: 3, replyTo: stranger), post("e", at: 5), post("d", at: 4),
         ])
-        #expect(try await test.archive.replies(to: TestArchive.friend).map(\.id.value) == ["b", "a"])
-        #expect(try await test.archive.replies(to: stranger).map(\.id.value) == ["c"])
-        #expect(try await test.archive.replies(to: TestArchive.human).isEmpty)
-        #expect(try await test.ids() == ["d", "e"])
+        try await expect(test.archive.replies(to: TestArchive.friend).map(\.id.value), equals: ["b", "a"])
+        try await expect(test.archive.replies(to: stranger).map(\.id.value), equals: ["c"])
+        try await expect(test.archive.replies(to: TestArchive.human)) { $0.isEmpty }
+        try await expect(test.ids(), equals: ["d", "e"])
     }
 
     @Test func tellsWhereTheHumanAnswered() async throws {
         let test = try await TestArchive()
-        #expect(try await test.archive.networksOfReplies().isEmpty)
+        try await expect(test.archive.networksOfReplies()) { $0.isEmpty }
         var selfReply = post("s", at: 3, replyTo: TestArchive.human)
         selfReply.author = TestArchive.human
         var elsewhere = post("x", at: 9, replyTo: AccountID(network: .x, value: "12345"))
         elsewhere.id = postID("99", .x)
         try await test.store([post("a", at: 1), selfReply])
-        #expect(try await test.archive.networksOfReplies().isEmpty)
+        try await expect(test.archive.networksOfReplies()) { $0.isEmpty }
         try await test.store([elsewhere])
-        #expect(try await test.archive.networksOfReplies() == [.x])
+        try await expect(test.archive.networksOfReplies(), equals: [.x])
         try await test.store([post("b", at: 2, replyTo: TestArchive.friend)])
-        #expect(try await test.archive.networksOfReplies() == [.x, .mastodon])
+        try await expect(test.archive.networksOfReplies(), equals: [.x, .mastodon])
     }
 
     @Test func repliesFollowTheLinksOfAPerson() async throws {
@@ -40,12 +41,12 @@ import Testing
         elsewhere.id = postID("99", .x)
         elsewhere.replyTo = ReplyTarget(author: onX)
         try await test.store([elsewhere, post("a", at: 1, replyTo: TestArchive.friend)])
-        #expect(try await test.archive.replies(to: TestArchive.friend).map(\.id.value) == ["a"])
+        try await expect(test.archive.replies(to: TestArchive.friend).map(\.id.value), equals: ["a"])
         try await test.people.link(TestArchive.friend, onX)
-        #expect(try await test.archive.replies(to: TestArchive.friend).map(\.id.value) == ["99", "a"])
-        #expect(try await test.archive.replies(to: onX).map(\.id.value) == ["99", "a"])
+        try await expect(test.archive.replies(to: TestArchive.friend).map(\.id.value), equals: ["99", "a"])
+        try await expect(test.archive.replies(to: onX).map(\.id.value), equals: ["99", "a"])
         // The same letters on another network are another person.
-        #expect(try await test.archive.replies(to: AccountID(network: .bluesky, value: "12345")).isEmpty)
+        try await expect(test.archive.replies(to: AccountID(network: .bluesky, value: "12345"))) { $0.isEmpty }
     }
 
     @Test func thePeopleAnsweredMostComeFirstWithoutTheHuman() async throws {
@@ -59,20 +60,20 @@ import Testing
         let answered = try await test.archive.repliedAuthors(limit: 10)
         #expect(answered.map(\.author) == [TestArchive.friend, rare])
         #expect(answered.map(\.replies) == [2, 1])
-        #expect(try await test.archive.repliedAuthors(limit: 1).count == 1)
-        #expect(try await test.archive.repliedAuthors(limit: -1).isEmpty)
+        try await expect(test.archive.repliedAuthors(limit: 1).count, equals: 1)
+        try await expect(test.archive.repliedAuthors(limit: -1)) { $0.isEmpty }
     }
 
     @Test func spanAndNewestPostTellTheEnds() async throws {
         let test = try await TestArchive()
-        #expect(try await test.archive.span() == nil)
-        #expect(try await test.archive.newestPost(on: .mastodon) == nil)
+        try await expect(test.archive.span()) { $0 == nil }
+        try await expect(test.archive.newestPost(on: .mastodon), equals: nil)
         try await test.store([post("a", at: 3), post("b", at: 9), post("c", at: 6)])
         let span = try #require(try await test.archive.span())
         #expect(span.oldest == Date(timeIntervalSince1970: 180))
         #expect(span.newest == Date(timeIntervalSince1970: 540))
-        #expect(try await test.archive.newestPost(on: .mastodon)?.id.value == "b")
-        #expect(try await test.archive.newestPost(on: .x) == nil)
+        try await expect(test.archive.newestPost(on: .mastodon)?.id.value, equals: "b")
+        try await expect(test.archive.newestPost(on: .x), equals: nil)
     }
 
     @Test func aRowOfAnUnknownKindIsAnErrorThatSaysWhatToDo() async throws {
@@ -80,7 +81,8 @@ import Testing
         try await test.store([post("a")])
         try await test.storage.execute("UPDATE posts SET visibility = 'everyone'")
         let error = try await #require(throws: ArchiveError.self) { try await test.archive.standalonePosts() }
-        #expect("\(error)".contains("visibility") && "\(error)".contains("--again"))
+        #expect("\(error)".contains("visibility"))
+        #expect("\(error)".contains("--again"))
     }
 
     /// Learning anew mends what was learned, and would only delete it for the sake of what a person noted.
@@ -92,13 +94,14 @@ import Testing
             VALUES ('default', '2020-01-01', '2020-02-01', 'Mars/Olympus', 0)
             """)
         let error = try await #require(throws: ArchiveError.self) { try await test.archive.zones(home: .gmt) }
-        #expect("\(error)".contains("time_zone of table zones") && !"\(error)".contains("--again"))
+        #expect("\(error)".contains("time_zone of table zones"))
+        #expect(!"\(error)".contains("--again"))
     }
 
     @Test(arguments: ["", "?", "??", "/", "?a=b", "https://"])
     func aWordWithoutANameNamesNoPost(word: String) async throws {
         let test = try await TestArchive()
         try await test.store([post("a")])
-        #expect(try await test.archive.posts(named: word).isEmpty)
+        try await expect(test.archive.posts(named: word)) { $0.isEmpty }
     }
 }

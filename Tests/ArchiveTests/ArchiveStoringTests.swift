@@ -1,4 +1,5 @@
 import Archive
+import Expectations
 import Foundation
 import Posts
 import Storage
@@ -15,29 +16,29 @@ import Testing
             visibility: .unlisted, language: "ja", hasMedia: true, isSensitive: true,
             mentions: [TestArchive.friend, AccountID(network: .mastodon, value: "b@c.example")], address: "109")
         try await test.store([full, post("plain")])
-        #expect(try await test.archive.post(full.id) == full)
-        #expect(try await test.archive.post(postID("plain")) == post("plain"))
-        #expect(try await test.archive.post(postID("https://home.example/1", .x)) == nil)
+        try await expect(test.archive.post(full.id), equals: full)
+        try await expect(test.archive.post(postID("plain")), equals: post("plain"))
+        try await expect(test.archive.post(postID("https://home.example/1", .x)), equals: nil)
 
         // An answer of which neither person nor post is known is still an answer.
         full.id = postID("2")
         full.replyTo = ReplyTarget(author: nil)
         try await test.store([full])
-        #expect(try await test.archive.post(full.id) == full)
+        try await expect(test.archive.post(full.id), equals: full)
     }
 
     @Test func aPostSeenTwiceIsStoredOnce() async throws {
         let test = try await TestArchive()
-        #expect(try await test.store([post("a"), post("b"), post("a")]).alreadyKnown == 1)
+        try await expect(test.store([post("a"), post("b"), post("a")]).alreadyKnown, equals: 1)
         let again = try await test.store([post("b"), post("c")])
         #expect(again.stored == 1)
         #expect(again.alreadyKnown == 1)
-        #expect(try await test.archive.count() == 3)
+        try await expect(test.archive.count(), equals: 3)
 
         // The same id on another network is another post.
         var elsewhere = post("a")
         elsewhere.id = postID("a", .x)
-        #expect(try await test.store([elsewhere]).stored == 1)
+        try await expect(test.store([elsewhere]).stored, equals: 1)
     }
 
     @Test func repostsAndPostsForSomeAreNeverStored() async throws {
@@ -53,7 +54,7 @@ import Testing
         #expect(summary.stored == 2)
         #expect(summary.notOpen == 2)
         #expect(summary.reposts == 1)
-        #expect(try await Set(test.ids()) == ["public", "unlisted"])
+        try await expect(Set(test.ids()), equals: ["public", "unlisted"])
     }
 
     @Test func aKnownPostThatIsNoLongerOpenLeaves() async throws {
@@ -61,30 +62,30 @@ import Testing
         try await test.store([post("a"), post("b")])
         var hidden = post("a")
         hidden.visibility = .private
-        #expect(try await test.store([hidden]).notOpen == 1)
-        #expect(try await test.ids() == ["b"])
+        try await expect(test.store([hidden]).notOpen, equals: 1)
+        try await expect(test.ids(), equals: ["b"])
     }
 
     @Test func theNewestPostsStayByTimeOfPosting() async throws {
         let test = try await TestArchive()
         try await test.store([post("c", at: 30), post("a", at: 10), post("b", at: 20)], limit: 2)
-        #expect(try await test.ids() == ["b", "c"])
+        try await expect(test.ids(), equals: ["b", "c"])
 
         // An older post that is imported later does not push out a newer one.
         let late = try await test.store([post("old", at: 5), post("mid", at: 25)], limit: 2)
         #expect(late.stored == 2)
         #expect(late.pruned == 2)
-        #expect(try await test.ids() == ["mid", "c"])
-        #expect(try await test.store([post("d", at: 31)], limit: 5).pruned == 0)
-        #expect(try await test.store([], limit: 1).pruned == 2)
-        #expect(try await test.ids() == ["d"])
-        #expect(try await test.store([], limit: 0).pruned == 1)
+        try await expect(test.ids(), equals: ["mid", "c"])
+        try await expect(test.store([post("d", at: 31)], limit: 5).pruned, equals: 0)
+        try await expect(test.store([], limit: 1).pruned, equals: 2)
+        try await expect(test.ids(), equals: ["d"])
+        try await expect(test.store([], limit: 0).pruned, equals: 1)
     }
 
     @Test func ofTheSameTimeTheHigherIdsStay() async throws {
         let test = try await TestArchive()
         try await test.store(["d", "a", "c", "b"].map { post($0, at: 1) }, limit: 2)
-        #expect(try await test.ids() == ["c", "d"])
+        try await expect(test.ids(), equals: ["c", "d"])
     }
 
     @Test func seeingAPostAgainFillsInOnlyWhatWasMissing() async throws {
@@ -103,16 +104,16 @@ import Testing
 
         var expected = rich
         expected.text = poor.text
-        #expect(try await test.archive.post(poor.id) == expected)
+        try await expect(test.archive.post(poor.id), equals: expected)
         let minutes = try await test.storage.query("SELECT minute FROM posts")
-        #expect(try minutes.map { try $0.int("minute") } == [60])
+        try expect(minutes.map { try $0.int("minute") }, equals: [60])
 
         var poorer = rich
         poorer.address = "110"
         poorer.language = nil
         poorer.createdAt = Date(timeIntervalSince1970: 0)
         try await test.store([poorer])
-        #expect(try await test.archive.post(poor.id) == expected)
+        try await expect(test.archive.post(poor.id), equals: expected)
     }
 
     @Test func whatADatabaseRefusesIsCleanedNotLost() async throws {
@@ -127,11 +128,11 @@ import Testing
         ancient.createdAt = Date(timeIntervalSince1970: -1e300)
         var lost = post("lost")
         lost.createdAt = Date(timeIntervalSince1970: .nan)
-        #expect(try await test.store([odd, distant, ancient, lost]).stored == 4)
+        try await expect(test.store([odd, distant, ancient, lost]).stored, equals: 4)
         let cleaned = try #require(try await test.archive.post(postID("ab")))
         #expect(cleaned.text == "xy")
         #expect(cleaned.mentions == [TestArchive.friend])
-        #expect(try await test.archive.scheduleRows().count == 1)
+        try await expect(test.archive.scheduleRows().count, equals: 1)
     }
 
     @Test func mirrorsInOneDatabaseDoNotTouchEachOther() async throws {
@@ -140,15 +141,15 @@ import Testing
         try await test.store([post("a", at: 1), post("b", at: 2)])
         _ = try await other.store(
             [post("a", at: 1), post("z", at: 3)], timeZone: .gmt, limit: 1)
-        #expect(try await test.archive.count() == 2)
-        #expect(try await other.count() == 1)
+        try await expect(test.archive.count(), equals: 2)
+        try await expect(other.count(), equals: 1)
         try await test.archive.forget([postID("a"), postID("z")])
-        #expect(try await test.ids() == ["b"])
-        #expect(try await other.count() == 1)
+        try await expect(test.ids(), equals: ["b"])
+        try await expect(other.count(), equals: 1)
         try await test.archive.clear()
-        #expect(try await test.archive.count() == 0)
-        #expect(try await test.archive.span() == nil)
-        #expect(try await other.standalonePosts().map(\.id.value) == ["z"])
+        try await expect(test.archive.count(), equals: 0)
+        try await expect(test.archive.span()) { $0 == nil }
+        try await expect(other.standalonePosts().map(\.id.value), equals: ["z"])
     }
 
     @Test func tenThousandPostsGoInAtOnceAndMayBeForgotten() async throws {
@@ -157,10 +158,10 @@ import Testing
         let summary = try await test.store(posts)
         #expect(summary.stored == 10_500)
         #expect(summary.pruned == 500)
-        #expect(try await test.archive.count() == 10_000)
-        #expect(try await test.store(posts).stored == 500)
+        try await expect(test.archive.count(), equals: 10_000)
+        try await expect(test.store(posts).stored, equals: 500)
         try await test.archive.forget((0..<9_999).map { postID("id\($0)") })
-        #expect(try await test.archive.count() == 501)
+        try await expect(test.archive.count(), equals: 501)
     }
 
     @Test func theSameOnPostgres() async throws {
@@ -177,13 +178,13 @@ import Testing
         #expect(summary.pruned == 500)
         var richer = posts[2_000]
         richer.address = "7"
-        #expect(try await store([richer], limit: 2_000).alreadyKnown == 1)
-        #expect(try await archive.post(richer.id) == richer)
-        #expect(try await archive.span()?.oldest == posts[500].createdAt)
-        #expect(try await archive.replies(to: TestArchive.friend).first == posts[2_498])
-        #expect(try await archive.repliedAuthors(limit: 3).map(\.replies) == [1_000])
-        #expect(try await archive.rewriteTimes(in: zone("Asia/Tokyo")) == 2_000)
-        #expect(try await archive.scheduleRows().first?.minute.value == (501 + 540) % 1_440)
+        try await expect(store([richer], limit: 2_000).alreadyKnown, equals: 1)
+        try await expect(archive.post(richer.id), equals: richer)
+        try await expect(archive.span()?.oldest, equals: posts[500].createdAt)
+        try await expect(archive.replies(to: TestArchive.friend).first, equals: posts[2_498])
+        try await expect(archive.repliedAuthors(limit: 3).map(\.replies), equals: [1_000])
+        try await expect(archive.rewriteTimes(in: zone("Asia/Tokyo")), equals: 2_000)
+        try await expect(archive.scheduleRows().first?.minute.value, equals: (501 + 540) % 1_440)
         await storage.close()
     }
 
@@ -197,29 +198,32 @@ import Testing
         let gone = (0..<600).map { postID("p\($0)") }
         try await test.archive.forgetForGood(gone, now: Date(milliseconds: 7))
         let summary = try await test.store(posts)
-        #expect(summary.unwanted == 600 && summary.stored == 0 && summary.alreadyKnown == 300)
-        #expect(try await test.archive.scheduleRows().count == 300)
+        #expect(summary.unwanted == 600)
+        #expect(summary.stored == 0)
+        #expect(summary.alreadyKnown == 300)
+        try await expect(test.archive.scheduleRows().count, equals: 300)
         #expect(try await test.archive.isForgotten(gone[0]))
         #expect(try await !test.archive.isForgotten(postID("p0", .x)))
         // Nothing leads back from what is kept.
         let notes = try await test.archive.forgotten()
-        #expect(notes.count == 600 && notes.allSatisfy { $0.kind == "post" && $0.value.count == 32 })
+        #expect(notes.count == 600)
+        expect(notes) { $0.allSatisfy { $0.kind == "post" && $0.value.count == 32 } }
         // Another mirror of the database forgets for itself.
         let other = Archive(storage: test.storage, mirror: "other")
-        #expect(try await other.store(posts, timeZone: .gmt, limit: nil).stored == 900)
+        try await expect(other.store(posts, timeZone: .gmt, limit: nil).stored, equals: 900)
         for digest in ["", "%", "p0", "0", gone[0].forgottenDigest + "0"] {
             #expect(try await !test.archive.readmit(digest), "\(digest)")
         }
         #expect(try await test.archive.readmit(gone[0].forgottenDigest))
-        #expect(try await test.store(posts).stored == 1)
+        try await expect(test.store(posts).stored, equals: 1)
     }
 
     @Test func whatTheHumanDidLastIsNeverEarlier() async throws {
         let test = try await TestArchive()
-        #expect(try await test.archive.lastActivity() == nil)
+        try await expect(test.archive.lastActivity(), equals: nil)
         for milliseconds: Int64 in [5_000, 3_000, 9_000, 8_000] {
             try await test.archive.noteActivity(at: Date(milliseconds: milliseconds))
         }
-        #expect(try await test.archive.lastActivity() == Date(milliseconds: 9_000))
+        try await expect(test.archive.lastActivity(), equals: Date(milliseconds: 9_000))
     }
 }

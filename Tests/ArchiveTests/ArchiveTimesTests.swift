@@ -1,4 +1,5 @@
 import Archive
+import Expectations
 import Foundation
 import Posts
 import Storage
@@ -32,8 +33,8 @@ import Testing
         timed.createdAt = try date(instant)
         try await test.store([timed], zone: zone(name))
         let row = try #require(try await test.storage.query("SELECT minute, local_day FROM posts").first)
-        #expect(try row.int("minute") == minute)
-        #expect(try row.text("local_day") == day)
+        try expect(row.int("minute"), equals: minute)
+        try expect(row.text("local_day"), equals: day)
         let time = try #require(try await test.archive.scheduleRows().first)
         #expect(time.minute.value == minute)
         #expect(time.day.description == day)
@@ -62,11 +63,11 @@ import Testing
         _ = try await other.store(
             [summer], timeZone: .gmt, limit: 10)
 
-        #expect(try await test.archive.rewriteTimes(in: zone("Europe/Berlin")) == 2)
-        #expect(try await test.archive.rewriteTimes(in: zone("Europe/Berlin")) == 0)
+        try await expect(test.archive.rewriteTimes(in: zone("Europe/Berlin")), equals: 2)
+        try await expect(test.archive.rewriteTimes(in: zone("Europe/Berlin")), equals: 0)
         let rows = try await test.storage.query("SELECT * FROM posts ORDER BY mirror, post_id")
-        #expect(try rows.map { try $0.int("minute") } == [30, 1_410, 1_350])
-        #expect(try rows.map { try $0.text("local_day") } == ["2026-07-02", "2026-12-01", "2026-07-01"])
+        try expect(rows.map { try $0.int("minute") }, equals: [30, 1_410, 1_350])
+        try expect(rows.map { try $0.text("local_day") }, equals: ["2026-07-02", "2026-12-01", "2026-07-01"])
     }
 
     @Test func theQuietHoursAreCountedInUTC() async throws {

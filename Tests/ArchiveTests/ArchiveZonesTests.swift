@@ -1,4 +1,5 @@
 import Archive
+import Expectations
 import Foundation
 import Posts
 import Storage
@@ -39,61 +40,61 @@ import Testing
     @Test func aMorningIsAMorningWhetherStoredBeforeOrAfter() async throws {
         let test = try await TestArchive()
         try await test.store(try mornings(), zone: berlin)
-        #expect(try await minutes(test) == [480, 60, 480])
-        #expect(try await test.archive.add(inTokyo, now: .now) == .changed)
+        try await expect(minutes(test), equals: [480, 60, 480])
+        try await expect(test.archive.add(inTokyo, now: .now), equals: .changed)
         #expect(try await test.archive.hasStaleTimes())
-        #expect(try await test.archive.rewriteTimes(in: berlin) == 1)
+        try await expect(test.archive.rewriteTimes(in: berlin), equals: 1)
         #expect(try await !test.archive.hasStaleTimes())
-        #expect(try await minutes(test) == [480, 480, 480])
+        try await expect(minutes(test), equals: [480, 480, 480])
         // What comes in now is judged by the same clocks, also before anything is moved.
         try await test.store([try morning("later", "2020-02-01T23:00:00Z")], zone: berlin)
-        #expect(try await minutes(test) == [480, 480, 480, 480])
+        try await expect(minutes(test), equals: [480, 480, 480, 480])
         let days = try await test.archive.scheduleRows().map(\.day.description)
         #expect(days == ["2018-05-06", "2019-05-06", "2020-02-02", "2021-01-06"])
-        #expect(try await test.archive.rewriteTimes(in: berlin) == 0)
+        try await expect(test.archive.rewriteTimes(in: berlin), equals: 0)
 
         let any = try #require(LocalDay("2019-12-31"))
-        #expect(try await test.archive.removeZone(on: any) == inTokyo)
-        #expect(try await test.archive.removeZone(on: any) == nil)
-        #expect(try await test.archive.rewriteTimes(in: berlin) == 2)
-        #expect(try await minutes(test) == [480, 60, 0, 480])
+        try await expect(test.archive.removeZone(on: any), equals: inTokyo)
+        try await expect(test.archive.removeZone(on: any), equals: nil)
+        try await expect(test.archive.rewriteTimes(in: berlin), equals: 2)
+        try await expect(minutes(test), equals: [480, 60, 0, 480])
     }
 
     @Test func whatAPostTellsOfItsClockIsKept() async throws {
         let test = try await TestArchive()
         let told = try morning("told", "2017-05-06T13:00:00Z", offset: -300)
         try await test.store([told], zone: berlin)
-        #expect(try await minutes(test) == [480])
-        #expect(try await test.archive.post(told.id)?.utcOffset == -300)
-        #expect(try await test.archive.rewriteTimes(in: tokyo) == 0)
+        try await expect(minutes(test), equals: [480])
+        try await expect(test.archive.post(told.id)?.utcOffset, equals: -300)
+        try await expect(test.archive.rewriteTimes(in: tokyo), equals: 0)
         // A post that did not tell is seen again, and does.
         let silent = try morning("silent", "2017-05-07T13:00:00Z")
         try await test.store([silent], zone: berlin)
-        #expect(try await minutes(test) == [480, 900])
+        try await expect(minutes(test), equals: [480, 900])
         try await test.store([try morning("silent", "2017-05-07T13:00:00Z", offset: -300)], zone: berlin)
-        #expect(try await minutes(test) == [480, 480])
+        try await expect(minutes(test), equals: [480, 480])
         // A person's word counts more.
         let always = ZoneSpan(LocalDay.earliest...LocalDay.latest, in: tokyo)
-        #expect(try await test.archive.add(always, now: .now) == .changed)
-        #expect(try await test.archive.rewriteTimes(in: berlin) == 2)
-        #expect(try await minutes(test) == [1_320, 1_320])
+        try await expect(test.archive.add(always, now: .now), equals: .changed)
+        try await expect(test.archive.rewriteTimes(in: berlin), equals: 2)
+        try await expect(minutes(test), equals: [1_320, 1_320])
     }
 
     @Test func noDayHasTwoZones() async throws {
         let test = try await TestArchive()
-        #expect(try await test.archive.add(inTokyo, now: .now) == .changed)
-        #expect(try await test.archive.add(inTokyo, now: .now) == .unchanged)
+        try await expect(test.archive.add(inTokyo, now: .now), equals: .changed)
+        try await expect(test.archive.add(inTokyo, now: .now), equals: .unchanged)
         let last = inTokyo.days.upperBound
         for days in [last...last, LocalDay.earliest...inTokyo.days.lowerBound, LocalDay.earliest...LocalDay.latest] {
-            #expect(try await test.archive.add(ZoneSpan(days, in: berlin), now: .now) == .overlaps(inTokyo))
+            try await expect(test.archive.add(ZoneSpan(days, in: berlin), now: .now), equals: .overlaps(inTokyo))
         }
-        #expect(try await test.archive.add(ZoneSpan(inTokyo.days, in: berlin), now: .now) == .overlaps(inTokyo))
+        try await expect(test.archive.add(ZoneSpan(inTokyo.days, in: berlin), now: .now), equals: .overlaps(inTokyo))
         let next = ZoneSpan(last.advanced(by: 1)...LocalDay.latest, in: berlin)
-        #expect(try await test.archive.add(next, now: .now) == .changed)
-        #expect(try await test.archive.zones(home: .gmt).spans == [inTokyo, next])
+        try await expect(test.archive.add(next, now: .now), equals: .changed)
+        try await expect(test.archive.zones(home: .gmt).spans, equals: [inTokyo, next])
         // Another mirror's human did not move.
         let other = Archive(storage: test.storage, mirror: "other")
-        #expect(try await other.zones(home: .gmt).spans.isEmpty)
+        try await expect(other.zones(home: .gmt).spans) { $0.isEmpty }
         #expect(try await !other.hasStaleTimes())
     }
 
@@ -101,10 +102,10 @@ import Testing
         let test = try await TestArchive()
         for number in 0..<Archive.mostZoneSpans {
             let day = LocalDay(ordinal: number)
-            #expect(try await test.archive.add(ZoneSpan(day...day, in: tokyo), now: .now) == .changed)
+            try await expect(test.archive.add(ZoneSpan(day...day, in: tokyo), now: .now), equals: .changed)
         }
         let day = LocalDay(ordinal: -1)
-        #expect(try await test.archive.add(ZoneSpan(day...day, in: tokyo), now: .now) == .full)
+        try await expect(test.archive.add(ZoneSpan(day...day, in: tokyo), now: .now), equals: .full)
     }
 
     @Test func anInterruptedMoveIsNotForgotten() async throws {
@@ -114,15 +115,15 @@ import Testing
             try morning("p\(number)", "2019-05-05T23:00:00Z")
         }
         try await test.store(posts, zone: berlin)
-        #expect(try await test.archive.add(inTokyo, now: .now) == .changed)
+        try await expect(test.archive.add(inTokyo, now: .now), equals: .changed)
         let interrupted = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             try await test.archive.rewriteTimes(in: berlin)
         }
         await #expect(throws: (any Error).self) { try await interrupted.value }
         #expect(try await test.archive.hasStaleTimes())
-        #expect(try await test.archive.rewriteTimes(in: berlin) == 1_200)
-        #expect(try await minutes(test) == Array(repeating: 480, count: 1_200))
+        try await expect(test.archive.rewriteTimes(in: berlin), equals: 1_200)
+        try await expect(minutes(test), equals: Array(repeating: 480, count: 1_200))
         #expect(try await !test.archive.hasStaleTimes())
     }
 }

@@ -1,4 +1,5 @@
 import Archive
+import Expectations
 import Foundation
 import Posts
 import Testing
@@ -16,30 +17,30 @@ import Testing
     private var people: People { archive.people }
 
     @Test func somebodyUnknownHasNoStanceAndNoLinks() async throws {
-        #expect(try await people.stance(of: aoi) == .none)
-        #expect(try await people.linked(to: aoi) == [aoi])
-        #expect(try await people.all().isEmpty)
+        try await expect(people.stance(of: aoi), equals: .none)
+        try await expect(people.linked(to: aoi), equals: [aoi])
+        try await expect(people.all()) { $0.isEmpty }
     }
 
     @Test func theLastStanceCountsAndKeepsTheHandle() async throws {
         try await people.set(.allow, for: aoi, handle: "Aoi@home.example", reason: "asked", at: now)
-        #expect(try await people.stance(of: aoi) == .allow)
+        try await expect(people.stance(of: aoi), equals: .allow)
         try await people.set(.deny, for: aoi, reason: "said stop", at: now)
-        #expect(try await people.stance(of: aoi) == .deny)
+        try await expect(people.stance(of: aoi), equals: .deny)
         let person = try #require(try await people.all().first)
         #expect(person.handle == "Aoi@home.example")
         #expect(person.reason == "said stop")
         #expect(person.lastContact == nil)
         try await people.set(.none, for: aoi, at: now)
-        #expect(try await people.stance(of: aoi) == .none)
-        #expect(try await people.all().count == 1)
+        try await expect(people.stance(of: aoi), equals: .none)
+        try await expect(people.all().count, equals: 1)
     }
 
     @Test func theLatestContactIsKept() async throws {
         try await people.set(.deny, for: aoi, at: now)
         try await people.recordContact(aoi, handle: "aoi", at: now)
         try await people.recordContact(aoi, at: now.addingTimeInterval(-60))
-        #expect(try await people.all().first?.lastContact == now)
+        try await expect(people.all().first?.lastContact, equals: now)
         try await people.recordContact(aoi, at: now.addingTimeInterval(60))
         let person = try #require(try await people.all().first)
         #expect(person.lastContact == now.addingTimeInterval(60))
@@ -51,20 +52,20 @@ import Testing
         let fourth = AccountID(network: .x, value: "4")
         try await people.link(aoi, onX)
         try await people.link(onBluesky, fourth)
-        #expect(try await people.linked(to: aoi) == [aoi, onX])
+        try await expect(people.linked(to: aoi), equals: [aoi, onX])
         try await people.link(fourth, onX)
-        #expect(try await Set(people.linked(to: aoi)) == [aoi, onX, onBluesky, fourth])
-        #expect(try await people.linked(to: onBluesky).first == onBluesky)
+        try await expect(Set(people.linked(to: aoi)), equals: [aoi, onX, onBluesky, fourth])
+        try await expect(people.linked(to: onBluesky).first, equals: onBluesky)
         try await people.link(aoi, onX)
-        #expect(try await people.linked(to: onX).count == 4)
+        try await expect(people.linked(to: onX).count, equals: 4)
     }
 
     @Test func whoSaidNoOnOneNetworkIsDeniedOnAll() async throws {
         try await people.link(aoi, onX)
         try await people.set(.allow, for: aoi, at: now)
-        #expect(try await people.stance(of: onX) == .allow)
+        try await expect(people.stance(of: onX), equals: .allow)
         try await people.set(.deny, for: onX, at: now)
-        #expect(try await people.stance(of: aoi) == .deny)
+        try await expect(people.stance(of: aoi), equals: .deny)
     }
 
     @Test func stancesOfManyAreThoseOfEach() async throws {
@@ -81,26 +82,30 @@ import Testing
         let asked = [aoi, onX, denied, allowed, alias, onBluesky, aoi] + strangers
         let stances = try await people.stances(of: asked)
         #expect(stances.count == 6 + strangers.count)
-        #expect(stances[aoi] == .deny && stances[onX] == .deny && stances[denied] == .deny)
-        #expect(stances[allowed] == .allow && stances[alias] == .allow && stances[onBluesky] == People.Stance.none)
-        #expect(strangers.allSatisfy { stances[$0] == People.Stance.none })
-        for person in Set(asked.prefix(7)) { #expect(try await people.stance(of: person) == stances[person]) }
-        #expect(try await people.stances(of: []).isEmpty)
+        #expect(stances[aoi] == .deny)
+        #expect(stances[onX] == .deny)
+        #expect(stances[denied] == .deny)
+        #expect(stances[allowed] == .allow)
+        #expect(stances[alias] == .allow)
+        #expect(stances[onBluesky] == People.Stance.none)
+        expect(strangers) { $0.allSatisfy { stances[$0] == People.Stance.none } }
+        for person in Set(asked.prefix(7)) { try await expect(people.stance(of: person), equals: stances[person]) }
+        try await expect(people.stances(of: [])) { $0.isEmpty }
     }
 
     @Test func theSameLettersOnAnotherNetworkAreSomebodyElse() async throws {
         let elsewhere = AccountID(network: .x, value: aoi.value)
         try await people.set(.deny, for: aoi, at: now)
-        #expect(try await people.stances(of: [elsewhere, aoi]) == [elsewhere: .none, aoi: .deny])
+        try await expect(people.stances(of: [elsewhere, aoi]), equals: [elsewhere: .none, aoi: .deny])
     }
 
     @Test func mirrorsKnowTheirOwnPeople() async throws {
         let other = People(storage: archive.storage, mirror: "other")
         try await people.link(aoi, onX)
         try await people.set(.deny, for: aoi, at: now)
-        #expect(try await other.stance(of: aoi) == .none)
-        #expect(try await other.linked(to: aoi) == [aoi])
-        #expect(try await other.all().isEmpty)
+        try await expect(other.stance(of: aoi), equals: .none)
+        try await expect(other.linked(to: aoi), equals: [aoi])
+        try await expect(other.all()) { $0.isEmpty }
     }
 
     // MARK: Forgetting
@@ -116,26 +121,27 @@ import Testing
         try await test.store(posts)
         try await test.people.set(.allow, for: friend, handle: "Aoi", reason: "operator", at: Date(milliseconds: 1))
         try await test.people.recordContact(other, handle: "Aoi2", at: Date(milliseconds: 2))
-        #expect(try await test.people.posts(about: friend).map(\.id.value) == ["answer", "naming"])
-        #expect(try await test.people.forget([friend], now: Date(milliseconds: 3)) == 2)
-        #expect(try await test.archive.count() == 2)
+        try await expect(test.people.posts(about: friend).map(\.id.value), equals: ["answer", "naming"])
+        try await expect(test.people.forget([friend], now: Date(milliseconds: 3)), equals: 2)
+        try await expect(test.archive.count(), equals: 2)
         // While something has to end, it stays known who they are, and nothing else.
         try await test.people.letGo([friend], wholly: false)
-        #expect(try await test.people.person(friend)?.handle == nil)
-        #expect(try await test.people.person(friend) != nil)
+        try await expect(test.people.person(friend)?.handle, equals: nil)
+        try await expect(test.people.person(friend)) { $0 != nil }
         try await test.people.letGo([friend], wholly: true)
-        #expect(try await test.people.all().filter { !$0.isForgotten }.map(\.id) == [other])
-        #expect(try await test.people.person(friend) == nil)
+        try await expect(test.people.all().filter { !$0.isForgotten }.map(\.id), equals: [other])
+        try await expect(test.people.person(friend), equals: nil)
         let stances = try await test.people.stances(of: [other, friend])
         #expect(stances == [friend: .deny, other: .none])
-        #expect(try await test.people.forgotten(among: [other, friend]) == [friend])
+        try await expect(test.people.forgotten(among: [other, friend]), equals: [friend])
         // What is about them does not come in again, and another person is not mistaken for them.
         let summary = try await test.store(posts)
-        #expect(summary.unwanted == 2 && summary.alreadyKnown == 2)
-        #expect(try await test.people.forget([friend], now: Date(milliseconds: 4)) == 0)
+        #expect(summary.unwanted == 2)
+        #expect(summary.alreadyKnown == 2)
+        try await expect(test.people.forget([friend], now: Date(milliseconds: 4)), equals: 0)
         #expect(try await test.people.readmit(friend))
         #expect(try await !test.people.readmit(friend))
-        #expect(try await test.people.stance(of: friend) == .none)
-        #expect(try await test.store(posts).stored == 2)
+        try await expect(test.people.stance(of: friend), equals: .none)
+        try await expect(test.store(posts).stored, equals: 2)
     }
 }

@@ -1,4 +1,5 @@
 import Archive
+import Expectations
 import Foundation
 import Posts
 import Storage
@@ -24,13 +25,13 @@ import Testing
         try await test.store([pictured("1", [Picture(alt: "a"), Picture(alt: "b")])])
         #expect(try await test.archive.keepPicture(Self.bytes, at: 0, of: postID("1")))
         #expect(try await test.archive.keepPicture([1, 2, 3], at: 1, of: postID("1")))
-        #expect(try await test.archive.picture(at: 0, of: postID("1")) == Self.bytes)
-        #expect(try await test.archive.picture(at: 1, of: postID("1")) == [1, 2, 3])
-        #expect(try await test.archive.picture(at: 2, of: postID("1")) == nil)
+        try await expect(test.archive.picture(at: 0, of: postID("1")), equals: Self.bytes)
+        try await expect(test.archive.picture(at: 1, of: postID("1")), equals: [1, 2, 3])
+        try await expect(test.archive.picture(at: 2, of: postID("1")), equals: nil)
         // Another copy of the archive takes the place of the first.
         #expect(try await test.archive.keepPicture([9], at: 0, of: postID("1")))
-        #expect(try await test.archive.picture(at: 0, of: postID("1")) == [9])
-        #expect(try await pieces(test) == 2)
+        try await expect(test.archive.picture(at: 0, of: postID("1")), equals: [9])
+        try await expect(pieces(test), equals: 2)
     }
 
     @Test func thereIsRoomForSoMuchAndForPostsOfTheArchiveAlone() async throws {
@@ -40,7 +41,7 @@ import Testing
         #expect(try await !test.archive.keepPicture([1, 2, 3], at: 0, of: postID("2"), room: 5))
         #expect(try await !test.archive.keepPicture([1], at: 0, of: postID("3")))
         #expect(try await !test.archive.keepPicture([1], at: 0, of: postID("4")))
-        #expect(try await pieces(test) == 1)
+        try await expect(pieces(test), equals: 1)
     }
 
     @Test func aFileLeavesWithItsPost() async throws {
@@ -48,22 +49,22 @@ import Testing
         for number in 1...5 { try await test.store([pictured("\(number)", at: number)]) }
         for number in 1...5 { _ = try await test.archive.keepPicture([1], at: 0, of: postID("\(number)")) }
         try await test.archive.forget([postID("5")])
-        #expect(try await pieces(test) == 4)
+        try await expect(pieces(test), equals: 4)
         try await test.archive.forgetForGood([postID("4")], now: Date())
-        #expect(try await pieces(test) == 3)
+        try await expect(pieces(test), equals: 3)
         // The oldest goes over the limit.
         try await test.store([pictured("6", at: 6)], limit: 3)
-        #expect(try await pieces(test) == 2)
+        try await expect(pieces(test), equals: 2)
         var hidden = pictured("3", at: 3)
         hidden.visibility = .private
         try await test.store([hidden])
-        #expect(try await pieces(test) == 1)
+        try await expect(pieces(test), equals: 1)
         try await test.archive.giveUpPictures(of: postID("2"))
-        #expect(try await pieces(test) == 0)
-        #expect(try await test.archive.post(postID("2"))?.pictures == [])
+        try await expect(pieces(test), equals: 0)
+        try await expect(test.archive.post(postID("2"))?.pictures, equals: [])
         _ = try await test.archive.keepPicture([1], at: 0, of: postID("6"))
         try await test.archive.clear()
-        #expect(try await pieces(test) == 0)
+        try await expect(pieces(test), equals: 0)
     }
 
     @Test func anotherSightingCompletesWhatIsKnown() async throws {
@@ -74,9 +75,11 @@ import Testing
             pictured("1", [shown]), pictured("2", at: 1, [shown]), pictured("3", at: 2, [shown, shown]),
         ])
         let first = try #require(try await test.archive.post(postID("1"))?.pictures.first)
-        #expect(first.alt == "a hill" && first.url == shown.url && first.width == 4)
-        #expect(try await test.archive.post(postID("2"))?.pictures == [shown])
+        #expect(first.alt == "a hill")
+        #expect(first.url == shown.url)
+        #expect(first.width == 4)
+        try await expect(test.archive.post(postID("2"))?.pictures, equals: [shown])
         // Which of them would be which, nobody knows.
-        #expect(try await test.archive.post(postID("3"))?.pictures == [Picture(alt: "a hill")])
+        try await expect(test.archive.post(postID("3"))?.pictures, equals: [Picture(alt: "a hill")])
     }
 }

@@ -1,4 +1,5 @@
 import Archive
+import Expectations
 import Foundation
 import Posts
 import Storage
@@ -24,7 +25,7 @@ import Testing
             if number % 31 == 0 { post.visibility = .private }
             return post
         }
-        #expect(try await test.archive.scheduleRows().isEmpty)
+        try await expect(test.archive.scheduleRows()) { $0.isEmpty }
         for round in 0..<40 {
             let posts = (0..<Int.random(in: 1..<30, using: &generator)).map { _ in random() }
             switch round % 8 {
@@ -32,22 +33,22 @@ import Testing
             case 6: try await test.store(posts, limit: 100)
             default: try await test.store(posts)
             }
-            #expect(try await test.archive.scheduleRows() == times(test, in: .gmt), "round \(round)")
+            try await expect(test.archive.scheduleRows(), equals: times(test, in: .gmt), "round \(round)")
         }
         let tokyo = try zone("Asia/Tokyo")
         try await test.archive.rewriteTimes(in: tokyo)
-        #expect(try await test.archive.scheduleRows() == times(test, in: tokyo))
+        try await expect(test.archive.scheduleRows(), equals: times(test, in: tokyo))
         try await test.archive.clear()
-        #expect(try await test.archive.scheduleRows().isEmpty)
+        try await expect(test.archive.scheduleRows()) { $0.isEmpty }
     }
 
     @Test func manyPostsMoveToAnotherZoneInParts() async throws {
         let test = try await TestArchive()
         try await test.store((0..<1_203).map { post("p\($0)", at: $0 * 60) })
         let tokyo = try zone("Asia/Tokyo")
-        #expect(try await test.archive.rewriteTimes(in: tokyo) == 1_203)
-        #expect(try await test.archive.rewriteTimes(in: tokyo) == 0)
-        #expect(try await test.archive.scheduleRows() == times(test, in: tokyo))
+        try await expect(test.archive.rewriteTimes(in: tokyo), equals: 1_203)
+        try await expect(test.archive.rewriteTimes(in: tokyo), equals: 0)
+        try await expect(test.archive.scheduleRows(), equals: times(test, in: tokyo))
     }
 
     private func prepare(_ test: TestArchive, _ version: String, lastUse: SQL = "CAST(NULL AS BIGINT)") async throws {
@@ -68,14 +69,15 @@ import Testing
         for version in ["2", "1", "3"] {
             try await prepare(test, version, lastUse: "CAST(\(5) AS BIGINT)")
             let texts = try await test.archive.texts(in: [0...1_439], Archive.TextFilter(longest: 100))
-            #expect(texts.count == 551 && texts.allSatisfy { $0.textKey.hasPrefix(version) })
-            #expect(try await test.archive.usedTexts(since: Date(milliseconds: 4)).count == 1_101)
-            #expect(try await test.archive.usedTexts(since: Date(milliseconds: 5)).isEmpty)
+            #expect(texts.count == 551)
+            expect(texts) { $0.allSatisfy { $0.textKey.hasPrefix(version) } }
+            try await expect(test.archive.usedTexts(since: Date(milliseconds: 4)).count, equals: 1_101)
+            try await expect(test.archive.usedTexts(since: Date(milliseconds: 5))) { $0.isEmpty }
         }
         // A post that turns out to be a reply is no text of its own any more.
         try await test.store([post("p0", replyTo: TestArchive.friend)])
         try await prepare(test, "3")
-        #expect(try await test.archive.texts(in: [0...0], Archive.TextFilter(longest: 100)).isEmpty)
+        try await expect(test.archive.texts(in: [0...0], Archive.TextFilter(longest: 100))) { $0.isEmpty }
     }
 
     @Test func textsAreCountedAndFoundByMinuteAgeAndLength() async throws {
@@ -94,8 +96,8 @@ import Testing
         let all = try await counts(Archive.TextFilter(longest: 100))
         #expect(all.count == 1_440 && all[0..<20].allSatisfy { $0 == 3 } && all.reduce(0, +) == 60)
         let first = Date(timeIntervalSince1970: 86_000)
-        #expect(try await counts(Archive.TextFilter(longest: 100, before: first)).reduce(0, +) == 20)
-        #expect(try await counts(Archive.TextFilter(longest: 5, before: first)).reduce(0, +) == 0)
+        try await expect(counts(Archive.TextFilter(longest: 100, before: first)).reduce(0, +), equals: 20)
+        try await expect(counts(Archive.TextFilter(longest: 5, before: first)).reduce(0, +), equals: 0)
         var found: [String] = []
         for number in 0..<4 {
             let text = try await test.archive.text(at: 7, number: number, Archive.TextFilter(longest: 100))
@@ -130,22 +132,24 @@ import Testing
             try await test.archive.texts(in: [600...600], filter).map(\.id.value).sorted()
         }
         var filter = Archive.TextFilter(longest: 9)
-        #expect(try await names(filter) == ["p0", "p1", "p2", "p3", "p4", "p5", "p6"])
-        #expect(try await test.archive.textsOfLostTimes(filter).map(\.id.value) == ["p7"])
-        #expect(try await test.archive.textsOfLostTimes(filter).first?.minute == nil)
+        try await expect(names(filter), equals: ["p0", "p1", "p2", "p3", "p4", "p5", "p6"])
+        try await expect(test.archive.textsOfLostTimes(filter).map(\.id.value), equals: ["p7"])
+        try await expect(test.archive.textsOfLostTimes(filter).first?.minute, equals: nil)
         filter.grade = 1
-        #expect(try await names(filter) == ["p0", "p1", "p2", "p3"])
+        try await expect(names(filter), equals: ["p0", "p1", "p2", "p3"])
         filter.windows = ["months 12"]
-        #expect(try await names(filter) == ["p0", "p1", "p3"])
+        try await expect(names(filter), equals: ["p0", "p1", "p3"])
         filter.windows = []
         let counts = try await test.archive.textCounts(filter)
         #expect(counts.map(\.grade) == [0] && counts.map(\.window) == [""] && counts[0].minutes[600] == 2)
-        #expect(try await test.archive.text(at: 600, number: 1, filter)?.id.value == "p3")
+        try await expect(test.archive.text(at: 600, number: 1, filter)?.id.value, equals: "p3")
         let unsent = try await test.archive.unsent(filter)
-        #expect(unsent.fit == 2 && unsent.sometimes == ["dated": 2] && unsent.unfit == ["dated": 4])
-        #expect(try await test.archive.fitness(of: posts[5].id)?.window == "months 12")
+        #expect(unsent.fit == 2)
+        #expect(unsent.sometimes == ["dated": 2])
+        #expect(unsent.unfit == ["dated": 4])
+        try await expect(test.archive.fitness(of: posts[5].id)?.window, equals: "months 12")
         #expect(try await test.archive.isPrepared(by: "1"))
         #expect(try await !test.archive.isPrepared(by: "2"))
-        #expect(try await test.archive.post(posts[0].id)?.client == "Pocket Client")
+        try await expect(test.archive.post(posts[0].id)?.client, equals: "Pocket Client")
     }
 }

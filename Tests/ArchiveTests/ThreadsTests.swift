@@ -1,4 +1,5 @@
 import Archive
+import Expectations
 import Foundation
 import Posts
 import Storage
@@ -32,8 +33,8 @@ import Testing
             post("5", at: 70), part("6", of: "5", at: 80, by: TestArchive.friend),
         ])
         // The fourth came more than half an hour after the third.
-        #expect(try await parts(test) == ["2", "3"])
-        #expect(try await parts(test, of: "5") == [])
+        try await expect(parts(test), equals: ["2", "3"])
+        try await expect(parts(test, of: "5"), equals: [])
         #expect(try await isChain(test))
     }
 
@@ -42,11 +43,11 @@ import Testing
         try await test.store([
             post("1"), part("2", of: "1", at: 5), part("3", of: "2", at: 6), part("4", of: "2", at: 7),
         ])
-        #expect(try await parts(test) == ["2", "3"])
+        try await expect(parts(test), equals: ["2", "3"])
         #expect(try await !isChain(test))
         let long = try await TestArchive()
         try await long.store([post("1")] + (2...40).map { part("\($0)", of: "\($0 - 1)", at: $0) })
-        #expect(try await parts(long).count == 25)
+        try await expect(parts(long).count, equals: 25)
         #expect(try await !isChain(long))
     }
 
@@ -55,7 +56,7 @@ import Testing
         try await test.store([
             post("1"), part("2", of: "3", at: 5), part("3", of: "2", at: 5), part("4", of: "4", at: 5),
         ])
-        #expect(try await parts(test) == [])
+        try await expect(parts(test), equals: [])
         try await test.store([part("5", of: "3", at: 6)])
     }
 
@@ -74,13 +75,13 @@ import Testing
             return seen
         }
         try await test.store([post("1"), post("9", at: 90)])
-        #expect(try await judge() == ["1": 0, "9": 0])
-        #expect(try await judge() == [:])
+        try await expect(judge(), equals: ["1": 0, "9": 0])
+        try await expect(judge(), equals: [:])
         try await test.store([part("2", of: "1", at: 5)])
-        #expect(try await judge() == ["1": 1])
+        try await expect(judge(), equals: ["1": 1])
         try await test.store([part("3", of: "2", at: 6)])
-        #expect(try await judge() == ["1": 2])
+        try await expect(judge(), equals: ["1": 2])
         try await test.store([part("8", of: "7", at: 6)])
-        #expect(try await judge() == [:])
+        try await expect(judge(), equals: [:])
     }
 }

@@ -1,4 +1,5 @@
 import Blocking
+import Expectations
 import Foundation
 import Testing
 
@@ -34,7 +35,7 @@ import Testing
     @Test func knowsItsOwnThread() async throws {
         let executor = ThreadExecutor(name: "test")
         #expect(executor.isIsolatingCurrentContext() == false)
-        #expect(try await executor.run { executor.isIsolatingCurrentContext() } == true)
+        try await expect(executor.run { executor.isIsolatingCurrentContext() }, equals: true)
     }
 
     @Test func passesErrorsOn() async {
@@ -54,7 +55,7 @@ import Testing
         }
         await gate.waitUntilSomeoneWaits()
         task.cancel()
-        #expect(try await task.value == 42)
+        try await expect(task.value, equals: 42)
     }
 
     // MARK: A beginning on the caller's thread
@@ -67,8 +68,8 @@ import Testing
             try await executor.run(interrupting: Interruption(), beginning: { throw Mistake() }, { 2 })
         }
         // The turn was given back.
-        #expect(try await executor.run(interrupting: Interruption(), beginning: { 3 }, { 4 }) == 3)
-        #expect(try await executor.run { 5 } == 5)
+        try await expect(executor.run(interrupting: Interruption(), beginning: { 3 }, { 4 }), equals: 3)
+        try await expect(executor.run { 5 }, equals: 5)
     }
 
     @Test func nothingElseRunsMeanwhileAndTheRestIsNext() async throws {
@@ -100,7 +101,7 @@ import Testing
         opened.append(1)
         gate.open()
         try await first
-        #expect(try await second == 2)
+        try await expect(second, equals: 2)
     }
 
     @Test func aRestThatIsCancelledNeverRunsAndHoldsNobodyUp() async throws {
@@ -114,7 +115,7 @@ import Testing
                 }, { Issue.record("cancelled work ran") })
         }
         await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(try await executor.run { 1 } == 1)
+        try await expect(executor.run { 1 }, equals: 1)
     }
 
     @Test func anExecutorThatIsShutDownMeanwhileRunsTheRest() async throws {
@@ -188,7 +189,7 @@ import Testing
         await #expect(throws: CancellationError.self) { try await executor.run {} }
         gate.open()
         try await first
-        for (number, task) in queued.enumerated() { #expect(await task.value == number) }
+        for (number, task) in queued.enumerated() { await expect(task.value, equals: number) }
     }
 
     @Test func losesNoActorJobAfterShutdown() async {

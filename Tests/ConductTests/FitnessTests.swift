@@ -34,7 +34,8 @@ import Testing
     ])
     func whatDoesNotStandForItselfIsRefused(text: String, reason: Refusal.Reason) {
         let verdict = verdict(text)
-        #expect(verdict.reason == reason && verdict.grade > .fit, "\(verdict)")
+        #expect(verdict.reason == reason, "\(verdict)")
+        #expect(verdict.grade > .fit, "\(verdict)")
     }
 
     @Test(arguments: [
@@ -59,22 +60,28 @@ import Testing
     ])
     func someAreFitAtTheirTime(text: String, window: String) {
         let verdict = verdict(text)
-        #expect(verdict.window?.description ?? "" == window && verdict.grade == .fit)
+        #expect(verdict.window?.description ?? "" == window)
+        #expect(verdict.grade == .fit)
         #expect((verdict.reason == nil) == window.isEmpty)
     }
 
     /// The first rule names the reason, the worst the grade.
     @Test func theFirstRuleNamesTheReasonAndTheWorstTheGrade() {
         let mixed = verdict("Thanks everyone, see you in May, https://x.com/a/status/123")
-        #expect(mixed.reason == .quotesAPost && mixed.grade == .broken)
-        #expect(verdict("Today it rained").grade == .ofItsTime && verdict("Thanks all").grade == .addressed)
+        #expect(mixed.reason == .quotesAPost)
+        #expect(mixed.grade == .broken)
+        #expect(verdict("Today it rained").grade == .ofItsTime)
+        #expect(verdict("Thanks all").grade == .addressed)
         let named = verdict("Tickets on sale, Merry Christmas")
-        #expect(named.reason == .event && named.grade == .addressed && named.window != nil)
+        #expect(named.reason == .event)
+        #expect(named.grade == .addressed)
+        #expect(named.window != nil)
     }
 
     /// Without a dictionary a word is found wherever it stands: in doubt a text is not sent.
     @Test func withoutADictionaryMoreIsRefused() {
-        #expect(verdict("おはよう|ござい|ます").grade == .fit && verdict("おはようございます", cut: false).grade == .ofItsTime)
+        #expect(verdict("おはよう|ござい|ます").grade == .fit)
+        #expect(verdict("おはようございます", cut: false).grade == .ofItsTime)
     }
 
     @Test func yearsNearTheirOwnAreDatesAndOthersAreNot() {
@@ -123,8 +130,12 @@ import Testing
             if number < 4 { machines.count("Rare", "https://feed.example/\(number)") }
         }
         machines.count("Feed", "Three of six would do")
-        #expect(machines.contains("Feed") && !machines.contains("Web") && !machines.contains("Rare"))
-        #expect(!machines.contains(nil) && !machines.contains("Unknown") && !machines.version.isEmpty)
+        #expect(machines.contains("Feed"))
+        #expect(!machines.contains("Web"))
+        #expect(!machines.contains("Rare"))
+        #expect(!machines.contains(nil))
+        #expect(!machines.contains("Unknown"))
+        #expect(!machines.version.isEmpty)
         #expect(MachineClients().version.isEmpty)
     }
 }

@@ -1,4 +1,5 @@
 import Conduct
+import Expectations
 import Posts
 import Testing
 
@@ -24,7 +25,7 @@ import Testing
     @Test func rangeRunsOverMidnightAndLeavesOutItsEnd() throws {
         let hours = try #require(QuietHours(parsing: "23:00-07:00"))
         for (minute, isQuiet) in [(1_379, false), (1_380, true), (1_439, true), (0, true), (419, true), (420, false)] {
-            #expect(hours.contains(try #require(MinuteOfDay(minute))) == isQuiet)
+            expect(hours.contains(try #require(MinuteOfDay(minute))), equals: isQuiet)
         }
         #expect(QuietHours.none.minutes.isEmpty)
     }

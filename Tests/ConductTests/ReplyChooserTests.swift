@@ -1,4 +1,5 @@
 import Conduct
+import Expectations
 import Foundation
 import Posts
 import Testing
@@ -26,7 +27,7 @@ import Testing
         }
         #expect(counts.count == 8)
         // Seven standard deviations about 500.
-        #expect(counts.values.allSatisfy { (350...650).contains($0) })
+        expect(counts.values) { $0.allSatisfy { (350...650).contains($0) } }
     }
 
     @Test func otherMirrorsAnswerOtherwise() {

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Networks
 import Posts
@@ -19,7 +20,7 @@ import Testing
         #expect(found.post.text == text)
         #expect(found.address == published.address)
         #expect(found.replyToAddress == nil)
-        #expect(try await ground.bot.lookUp(published.address)?.post.id == published.id)
+        try await expect(ground.bot.lookUp(published.address)?.post.id, equals: published.id)
         let deliveries = await ground.sandbox.ledger.deliveries
         #expect(deliveries.map(\.text) == [text])
         #expect(deliveries.flatMap(\.mentioned).isEmpty)
@@ -60,7 +61,7 @@ import Testing
         ground.clock.advance(minutes: 3)
         let second = try await ground.bot.publish(draft)
         #expect(first.id == second.id)
-        #expect(await ground.sandbox.ledger.deliveries.count == 1)
+        await expect(ground.sandbox.ledger.deliveries.count, equals: 1)
     }
 
     /// What is left of a text is enough to tell it from others.
@@ -105,8 +106,8 @@ import Testing
         let error = try await failure { _ = try await ground.bot.publish(ground.draft("Did it arrive?")) }
         #expect(error.outcome == .unknown)
         ground.clock.advance(minutes: 2)
-        #expect(try await ground.bot.ownPosts(since: start).isEmpty)
-        #expect(await ground.sandbox.ledger.deliveries.isEmpty)
+        try await expect(ground.bot.ownPosts(since: start)) { $0.isEmpty }
+        await expect(ground.sandbox.ledger.deliveries) { $0.isEmpty }
     }
 
     @Test(arguments: findable(changing: .favorites)) func aFavoriteIsGivenOnceOrNotAtAll(terrain: Terrain) async throws
@@ -118,15 +119,15 @@ import Testing
             let error = try await failure { try await ground.bot.favorite(favorite) }
             #expect(error.code == .capability)
             #expect(error.outcome == .notSent)
-            #expect(await ground.sandbox.ledger.favorites.isEmpty)
+            await expect(ground.sandbox.ledger.favorites) { $0.isEmpty }
             return
         }
-        #expect(try await ground.bot.isFavorited(mention.address) == false)
+        try await expect(ground.bot.isFavorited(mention.address), equals: false)
         try await ground.bot.favorite(favorite)
         ground.clock.advance(minutes: 1)
-        #expect(try await ground.bot.isFavorited(mention.address) == true)
+        try await expect(ground.bot.isFavorited(mention.address), equals: true)
         try await ground.bot.favorite(favorite)
-        #expect(await ground.sandbox.ledger.favorites.count == 1)
+        await expect(ground.sandbox.ledger.favorites.count, equals: 1)
     }
 
     @Test(arguments: findable(changing: .favorites)) func aFavoriteIsTakenBackOnce(terrain: Terrain) async throws {
@@ -140,9 +141,9 @@ import Testing
         }
         try await ground.bot.favorite(favorite)
         ground.clock.advance(minutes: 1)
-        #expect(try await ground.bot.unfavorite(favorite) == .removed)
+        try await expect(ground.bot.unfavorite(favorite), equals: .removed)
         ground.clock.advance(minutes: 1)
-        #expect(try await ground.bot.isFavorited(mention.address) == false)
+        try await expect(ground.bot.isFavorited(mention.address), equals: false)
         _ = try await ground.bot.unfavorite(favorite)
         let removals = await ground.sandbox.ledger.removals
         #expect(removals.map(\.kind) == [.favorite])
@@ -155,7 +156,8 @@ import Testing
         let draft = ground.draft("A mistake.", key: "second")
         guard ground.bot.capabilities.canEdit else {
             let error = try await failure { try await ground.bot.edit(published.address, draft) }
-            #expect(error.code == .capability && error.outcome == .notSent)
+            #expect(error.code == .capability)
+            #expect(error.outcome == .notSent)
             return
         }
         for _ in 1...2 { try await ground.bot.edit(published.address, draft) }
@@ -163,20 +165,21 @@ import Testing
         let own = try await ground.bot.ownPosts(since: Ground.origin)
         #expect(own.map(\.post.text) == ["A mistake."])
         #expect(own.map(\.post.visibility) == [draft.visibility])
-        #expect(await ground.sandbox.ledger.edits.map(\.text) == ["A mistake.", "A mistake."])
+        await expect(ground.sandbox.ledger.edits.map(\.text), equals: ["A mistake.", "A mistake."])
         try await ground.bot.delete(published.address)
         let error = try await failure { try await ground.bot.edit(published.address, draft) }
-        #expect(error.code == .notFound && error.isPermanent)
+        #expect(error.code == .notFound)
+        #expect(error.isPermanent)
     }
 
     @Test(arguments: Terrain.all(changing: .removal)) func whatIsDeletedIsGone(terrain: Terrain) async throws {
         let ground = try await Ground(terrain)
         let published = try await ground.bot.publish(ground.draft("Gone tomorrow."))
         ground.clock.advance(minutes: 1)
-        #expect(try await ground.bot.delete(published.address) == .removed)
+        try await expect(ground.bot.delete(published.address), equals: .removed)
         // Where anybody's page may be the refusal, nobody knows whether it is gone.
-        if !terrain.errorsAreAnybodys { #expect(try await ground.bot.delete(published.address) == .gone) }
-        #expect(await ground.sandbox.ledger.removals.map(\.kind) == [.post])
+        if !terrain.errorsAreAnybodys { try await expect(ground.bot.delete(published.address), equals: .gone) }
+        await expect(ground.sandbox.ledger.removals.map(\.kind), equals: [.post])
         if terrain.namesNoErrors {
             // A refusal without a name may mean anything; nothing is taken for gone because of it.
             let error = try await failure { _ = try await ground.bot.lookUp(published.address) }
@@ -185,9 +188,9 @@ import Testing
             let error = try await failure { _ = try await ground.bot.lookUp(published.address) }
             #expect(error.code == .unavailable)
         } else {
-            #expect(try await ground.bot.lookUp(published.address) == nil)
+            try await expect(ground.bot.lookUp(published.address), equals: nil)
         }
-        #expect(try await ground.bot.ownPosts(since: Ground.origin).isEmpty)
+        try await expect(ground.bot.ownPosts(since: Ground.origin)) { $0.isEmpty }
     }
 
     @Test(arguments: Terrain.documented) func theLongestTextPassesAndALongerOneIsRefused(terrain: Terrain) async throws
@@ -200,7 +203,7 @@ import Testing
         }
         #expect(error.isPermanent)
         #expect(error.outcome != .unknown)
-        #expect(await ground.sandbox.ledger.deliveries.count == 1)
+        await expect(ground.sandbox.ledger.deliveries.count, equals: 1)
     }
 
     @Test(arguments: Terrain.all(changing: .money).filter { $0.network == .x }) func theBookCountsNoLessThanXBills(

@@ -1,3 +1,4 @@
+import Expectations
 import Favorites
 import Foundation
 import MeCab
@@ -44,7 +45,7 @@ import Testing
             let summary = try await favorites.learn(Corpus.events, at: Fixture.now)
             #expect(summary.learned == 7)
             #expect(summary.countsError == nil)
-            #expect(try await fixture.dump() == Corpus.counts)
+            try await expect(fixture.dump(), equals: Corpus.counts)
             #expect(abs(try await logRate(favorites, "猫", "Alice") - 0.590985271875) < 1e-11)
             #expect(abs(try await logRate(favorites, "会議", "carol") + 1.948595615590) < 1e-11)
             #expect(abs(try await logRate(favorites, "", "bob") + 0.613810438323) < 1e-11)
@@ -59,7 +60,7 @@ import Testing
             // V7: the same events change nothing.
             let again = try await favorites.learn(Corpus.events, at: Fixture.now)
             #expect(again.unchanged == Corpus.events.count)
-            #expect(try await fixture.dump() == Corpus.counts)
+            try await expect(fixture.dump(), equals: Corpus.counts)
             // V8: a favorite is taken back.
             let back = try await favorites.learn([.unfavorited(Corpus.id(3))], at: Fixture.now)
             #expect(back.relabelled == 1)
@@ -73,7 +74,7 @@ import Testing
             counts["normal 写真"] = 1
             counts["normal 旅行"] = 1
             counts["normal @bob"] = 2
-            #expect(try await fixture.dump() == counts)
+            try await expect(fixture.dump(), equals: counts)
             #expect(abs(try await logRate(favorites, "写真", "bob") + 1.296270933660) < 1e-11)
             // V9: a favorite that was never seen.
             _ = try await favorites.learn([.favorited(Corpus.unseen)], at: Fixture.now)
@@ -110,13 +111,13 @@ import Testing
                 try await group.waitForAll()
             }
             let found = try await fixture.dump()
-            #expect(try await favorites.status().countsMatch)
+            try await expect(favorites.status()) { $0.countsMatch }
             try await Fixture.with(.sqlite) { reference in
                 _ = try await reference.favorites().learn(events, at: Fixture.now)
-                #expect(try await found == reference.dump())
+                try await expect(found, equals: reference.dump())
             }
             try await favorites.rebuildCounts()
-            #expect(try await found == fixture.dump())
+            try await expect(found, equals: fixture.dump())
         }
     }
 
@@ -135,7 +136,7 @@ import Testing
                     let some = Array(events[start..<min(start + 150, events.count)])
                     _ = try await favorites.learn(some, at: Fixture.now)
                 }
-                #expect(try await fixture.dump() == reference.dump())
+                try await expect(fixture.dump(), equals: reference.dump())
             }
         }
     }
@@ -146,19 +147,19 @@ import Testing
         try await Fixture.with(kind) { fixture in
             let favorites = try fixture.favorites(words: .content)
             _ = try await favorites.learn(events, at: Fixture.now)
-            #expect(try await !fixture.dump().isEmpty)
+            try await expect(fixture.dump()) { !$0.isEmpty }
             // In two steps, so that the last one meets counts that are not empty.
             let ids = Set(events.map(\.id))
             _ = try await favorites.learn(ids.prefix(50).map { .forgotten($0) }, at: Fixture.now)
-            #expect(try await favorites.status().countsMatch)
+            try await expect(favorites.status()) { $0.countsMatch }
             _ = try await favorites.learn(ids.map { .forgotten($0) }, at: Fixture.now)
-            #expect(try await fixture.dump().isEmpty)
-            #expect(try await fixture.redisKeys().isEmpty)
-            #expect(try await fixture.rows() == 0)
-            #expect(try await favorites.status().countsMatch)
+            try await expect(fixture.dump()) { $0.isEmpty }
+            try await expect(fixture.redisKeys()) { $0.isEmpty }
+            try await expect(fixture.rows(), equals: 0)
+            try await expect(favorites.status()) { $0.countsMatch }
             #expect(abs(try await logRate(favorites, "猫", "alice") + 2.197224577336) < 1e-11)
             _ = try await favorites.learn(Corpus.events, at: Fixture.now)
-            #expect(try await favorites.status().countsMatch)
+            try await expect(favorites.status()) { $0.countsMatch }
         }
     }
 
@@ -169,14 +170,14 @@ import Testing
             _ = try await favorites.learn([.seen(Corpus.example(1, "猫 写真", "alice"))], at: Fixture.now)
             let edited = Corpus.example(1, "会議 資料 電車", "mallory")
             _ = try await favorites.learn([.favorited(edited)], at: Fixture.now)
-            #expect(try await fixture.dump()["favorite 猫"] == 1)
+            try await expect(fixture.dump()["favorite 猫"], equals: 1)
             _ = try await favorites.learn([.unfavorited(edited.id), .forgotten(edited.id)], at: Fixture.now)
-            #expect(try await fixture.dump().isEmpty)
+            try await expect(fixture.dump()) { $0.isEmpty }
             // Forgotten and seen again, it is learned as it is now.
             _ = try await favorites.learn([.seen(Corpus.posts[0])], at: Fixture.now)
             _ = try await favorites.learn([.forgotten(edited.id), .seen(edited)], at: Fixture.now)
-            #expect(try await fixture.dump()["normal 会議"] == 1)
-            #expect(try await fixture.dump()["normal 猫"] == nil)
+            try await expect(fixture.dump()["normal 会議"], equals: 1)
+            try await expect(fixture.dump()["normal 猫"], equals: nil)
         }
     }
 
@@ -196,9 +197,9 @@ import Testing
             try await Fixture.with(.sqlite) { reference in
                 let last = events.filter { kept.contains($0.id.value) }
                 _ = try await reference.favorites().learn(last, at: Fixture.now)
-                #expect(try await found == reference.dump())
+                try await expect(found, equals: reference.dump())
             }
-            #expect(try await favorites.status().countsMatch)
+            try await expect(favorites.status()) { $0.countsMatch }
         }
     }
 
@@ -207,13 +208,12 @@ import Testing
             let favorites = try fixture.favorites()
             _ = try await favorites.learn(Corpus.events, at: Fixture.now)
             let day = 86_400.0
-            #expect(try await favorites.prune(now: Fixture.now + 179 * day).pruned == 0)
+            try await expect(favorites.prune(now: Fixture.now + 179 * day).pruned, equals: 0)
             let later = [FavoriteEvent.favorited(Corpus.unseen)]
             let summary = try await favorites.learn(later, at: Fixture.now + 181 * day)
             #expect(summary.learned == 1)
             #expect(summary.pruned == 7)
-            #expect(
-                try await fixture.dump() == ["= favorite": 1, "favorite 旅行": 1, "favorite @frank": 1])
+            try await expect(fixture.dump(), equals: ["= favorite": 1, "favorite 旅行": 1, "favorite @frank": 1])
         }
     }
 
@@ -221,17 +221,17 @@ import Testing
         try await Fixture.with(kind) { fixture in
             let post = Corpus.example(1, "猫を見た", "alice")
             _ = try await fixture.favorites(words: .nouns).learn([.seen(post)], at: Fixture.now)
-            #expect(try await fixture.dump()["normal 見る"] == nil)
+            try await expect(fixture.dump()["normal 見る"], equals: nil)
             let content = try fixture.favorites(words: .content)
-            #expect(try await !content.status().countsMatch)
+            try await expect(content.status()) { !$0.countsMatch }
             _ = try await content.classify([post])
-            #expect(try await fixture.dump()["normal 見る"] == 1)
-            #expect(try await content.status().countsMatch)
+            try await expect(fixture.dump()["normal 見る"], equals: 1)
+            try await expect(content.status()) { $0.countsMatch }
             // Learning notices it as well.
             let nouns = try fixture.favorites(words: .nouns)
             _ = try await nouns.learn([.favorited(post)], at: Fixture.now)
-            #expect(try await fixture.dump()["favorite 見る"] == nil)
-            #expect(try await nouns.status().countsMatch)
+            try await expect(fixture.dump()["favorite 見る"], equals: nil)
+            try await expect(nouns.status()) { $0.countsMatch }
         }
     }
 
@@ -242,16 +242,16 @@ import Testing
             _ = try await favorites.learn(Corpus.events, at: Fixture.now)
             _ = try await neighbour.learn(Corpus.events, at: Fixture.now)
             try await favorites.clear()
-            #expect(try await fixture.dump().isEmpty)
-            #expect(try await fixture.redisKeys().isEmpty)
-            #expect(try await fixture.rows() == 0)
-            #expect(try await favorites.status().examples == CategoryCounts())
+            try await expect(fixture.dump()) { $0.isEmpty }
+            try await expect(fixture.redisKeys()) { $0.isEmpty }
+            try await expect(fixture.rows(), equals: 0)
+            try await expect(favorites.status().examples, equals: CategoryCounts())
             let status = try await neighbour.status()
             #expect(status.favorites == 3)
             #expect(status.features == 11)
             #expect(status.countsMatch)
             _ = try await favorites.learn(Corpus.events, at: Fixture.now)
-            #expect(try await fixture.dump() == Corpus.counts)
+            try await expect(fixture.dump(), equals: Corpus.counts)
         }
     }
 
@@ -275,14 +275,14 @@ import Testing
             #expect(summary.learned == texts.count)
             #expect(summary.ignored == 3)
             #expect(summary.countsError == nil)
-            #expect(try await favorites.status().countsMatch)
+            try await expect(favorites.status()) { $0.countsMatch }
             let all = try await favorites.classify(examples + broken)
             #expect(all.count == texts.count + 3)
-            #expect(all.allSatisfy { $0.logRate.isFinite })
-            #expect(try await fixture.states(of: examples.map(\.id)).count == texts.count)
+            expect(all) { $0.allSatisfy { $0.logRate.isFinite } }
+            try await expect(fixture.states(of: examples.map(\.id)).count, equals: texts.count)
             _ = try await favorites.learn(examples.map { .forgotten($0.id) }, at: Fixture.now)
-            #expect(try await fixture.dump().isEmpty)
-            #expect(try await fixture.rows() == 0)
+            try await expect(fixture.dump()) { $0.isEmpty }
+            try await expect(fixture.rows(), equals: 0)
         }
     }
 

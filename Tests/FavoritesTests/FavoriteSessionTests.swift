@@ -1,3 +1,4 @@
+import Expectations
 import Favorites
 import Foundation
 import Posts
@@ -49,7 +50,7 @@ import Testing
                 #expect(alone == [expected])
                 #expect(alone.map(\.contributions) == [expected.contributions])
             }
-            #expect(try await session.classify([]).isEmpty)
+            try await expect(session.classify([])) { $0.isEmpty }
         }
     }
 
@@ -77,7 +78,7 @@ import Testing
             _ = try await other.learn([.favorited(Corpus.example(20, "猫", "alice"))], at: Fixture.now)
             let after = try await logRate(session)
             #expect(after > before)
-            #expect(try await currentRate(fixture) == after)
+            try await expect(currentRate(fixture), equals: after)
             try await other.clear()
             #expect(abs(try await logRate(session) + 2.197224577336) < 1e-11)
         }
@@ -92,7 +93,7 @@ import Testing
             _ = try await logRate(session)
             try await command(fixture, ["FLUSHALL"])
             #expect(abs(try await logRate(session) - Self.rate) < 1e-11)
-            #expect(try await fixture.dump() == Corpus.counts)
+            try await expect(fixture.dump(), equals: Corpus.counts)
         }
         await server.stop()
     }
@@ -109,7 +110,7 @@ import Testing
             // As after the server was started with an old copy of its memory.
             for name in names { try await command(fixture, ["RENAME", name + ":old", name]) }
             #expect(abs(try await logRate(session) - Self.rate) < 1e-11)
-            #expect(try await fixture.dump() == Corpus.counts)
+            try await expect(fixture.dump(), equals: Corpus.counts)
         }
     }
 
@@ -122,11 +123,11 @@ import Testing
             let before = try await logRate(session)
             try await commitWithoutCounts(fixture, [.favorited(Corpus.example(20, "猫", "alice"))])
             // The counts are still those of the moment when the session began, which is all it promises.
-            #expect(try await logRate(session) == before)
+            try await expect(logRate(session), equals: before)
             let healed = try await logRate(favorites.session())
             #expect(healed > before)
             // Now the counts are others, and the session asks again.
-            #expect(try await logRate(session) == healed)
+            try await expect(logRate(session), equals: healed)
         }
     }
 
@@ -137,8 +138,8 @@ import Testing
             _ = try await favorites.learn(Corpus.events, at: Fixture.now)
             try await commitWithoutCounts(fixture, [.favorited(Corpus.unseen)])
             _ = try await logRate(session)
-            #expect(try await favorites.status().countsMatch)
-            #expect(try await fixture.dump()["favorite 旅行"] == 2)
+            try await expect(favorites.status()) { $0.countsMatch }
+            try await expect(fixture.dump()["favorite 旅行"], equals: 2)
         }
     }
 
@@ -154,11 +155,11 @@ import Testing
             try await fixture.storage.execute(
                 "UPDATE counters SET value = 0 WHERE mirror = \(fixture.mirror) AND name = 'examples.sequence'")
             try await fixture.recount()
-            #expect(try await logRate(session) == before)
+            try await expect(logRate(session), equals: before)
             let after = try await logRate(favorites.session())
             #expect(after < before)
-            #expect(try await favorites.status().countsMatch)
-            #expect(try await logRate(session) == after)
+            try await expect(favorites.status()) { $0.countsMatch }
+            try await expect(logRate(session), equals: after)
         }
     }
 
@@ -177,7 +178,7 @@ import Testing
             #expect(together.map(\.id) == Self.many.map(\.id))
             #expect(together.count > 40)
             for (post, expected) in zip(Self.many, together) {
-                #expect(try await session.classify([post]) == [expected])
+                try await expect(session.classify([post]), equals: [expected])
             }
         }
     }
@@ -189,7 +190,7 @@ import Testing
             _ = try await other.learn(Array(events.prefix(100)), at: Fixture.now)
             let counts = InterruptedCounts(fixture.counts) { _ = try await other.learn(events, at: Fixture.now) }
             let answers = try await fixture.favorites(counts: counts).classify(Self.many)
-            #expect(try await answers == other.classify(Self.many))
+            try await expect(answers, equals: other.classify(Self.many))
         }
     }
 
@@ -204,7 +205,7 @@ import Testing
 
     @Test func whatIsTornAgainAndAgainIsDamaged() async throws {
         let torn = Self.answer("7:1", "8:1", "7:1", normal: "5")
-        #expect(try await read(Array(repeating: torn, count: 5)) == nil)
+        try await expect(read(Array(repeating: torn, count: 5)), equals: nil)
     }
 
     /// The counts of one feature, read from a server that gives these answers one after the other.

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import MeCab
 import Posts
@@ -19,7 +20,7 @@ import Testing
             answer = try #require(try await favorites.classify([post]).first)
             #expect(answer.waiting?.description == "0 of 20 normals")
             #expect(!answer.isFavorite)
-            #expect(try await favorites.status().waiting == answer.waiting)
+            try await expect(favorites.status().waiting, equals: answer.waiting)
             let others = (0..<20).map { Corpus.example(200 + $0, "会議の資料", nil) }
             _ = try await favorites.learn(others.map { .seen($0) }, at: Fixture.now)
             _ = try await favorites.learn(liked.map { .seen($0) }, at: Fixture.now)
@@ -38,7 +39,7 @@ import Testing
             for (threshold, isFavorite) in [(1.80, true), (1.81, false), (1e-300, true), (1e300, false)] {
                 let configuration = try FavoriteConfiguration(threshold: threshold, minimumPerCategory: 0)
                 let favorites = try fixture.favorites(configuration)
-                #expect(try await favorites.classify([post]).map(\.isFavorite) == [isFavorite])
+                try await expect(favorites.classify([post]).map(\.isFavorite), equals: [isFavorite])
             }
         }
     }
@@ -46,16 +47,16 @@ import Testing
     @Test(arguments: [0, -1, .nan, .infinity]) func refusesAThresholdThatIsNone(_ threshold: Double) {
         let error = #expect(throws: FavoritesError.self) { try FavoriteConfiguration(threshold: threshold) }
         #expect(error?.code == .invalidConfiguration)
-        #expect(error?.description.contains("FAVORITE_RATE_THRESHOLD") == true)
+        expect(error?.description) { $0?.contains("FAVORITE_RATE_THRESHOLD") == true }
     }
 
     @Test func classifyingLearnsNothing() async throws {
         try await Fixture.with(.sqlite) { fixture in
             let favorites = try fixture.favorites()
-            #expect(try await favorites.classify([]).isEmpty)
+            try await expect(favorites.classify([])) { $0.isEmpty }
             _ = try await favorites.classify(Corpus.posts)
-            #expect(try await fixture.rows() == 0)
-            #expect(try await fixture.states(of: Corpus.posts.map(\.id)).isEmpty)
+            try await expect(fixture.rows(), equals: 0)
+            try await expect(fixture.states(of: Corpus.posts.map(\.id))) { $0.isEmpty }
         }
     }
 
@@ -74,8 +75,8 @@ import Testing
             let events = NetworkName.allCases.map {
                 FavoriteEvent.seen(Example(id: PostID(network: $0, value: "1"), author: nil, text: "猫"))
             }
-            #expect(try await favorites.learn(events, at: Fixture.now).learned == 3)
-            #expect(try await fixture.dump()["normal 猫"] == 3)
+            try await expect(favorites.learn(events, at: Fixture.now).learned, equals: 3)
+            try await expect(fixture.dump()["normal 猫"], equals: 3)
         }
     }
 
@@ -86,14 +87,14 @@ import Testing
             _ = try await favorites.learn(Corpus.events, at: Fixture.now)
             let elsewhere = Example(id: PostID(network: .x, value: "1"), author: "BOB", text: "猫")
             _ = try await favorites.learn([.seen(elsewhere)], at: Fixture.now)
-            #expect(try await favorites.forget(bob(.mastodon), called: ["@Bob"], at: Fixture.now).unlearned == 2)
+            try await expect(favorites.forget(bob(.mastodon), called: ["@Bob"], at: Fixture.now).unlearned, equals: 2)
             let counts = try await fixture.dump()
             #expect(counts["favorite @bob"] == nil)
             #expect(counts["normal @bob"] == 1)
-            #expect(try await favorites.forget(bob(.x), called: ["bob"], at: Fixture.now).unlearned == 1)
-            #expect(try await fixture.dump()["normal @bob"] == nil)
-            #expect(try await favorites.forget(bob(.x), called: [""], at: Fixture.now).unlearned == 0)
-            #expect(try await favorites.status().countsMatch)
+            try await expect(favorites.forget(bob(.x), called: ["bob"], at: Fixture.now).unlearned, equals: 1)
+            try await expect(fixture.dump()["normal @bob"], equals: nil)
+            try await expect(favorites.forget(bob(.x), called: [""], at: Fixture.now).unlearned, equals: 0)
+            try await expect(favorites.status()) { $0.countsMatch }
         }
     }
 
@@ -121,7 +122,7 @@ import Testing
             let snapshot = try #require(try await store.counts(of: ["猫", "旅行"]))
             #expect(snapshot.categories == CategoryCounts(favorites: 4, normals: 4, seen: 7, seenFavorites: 3))
             #expect(snapshot.features == ["猫": .init(favorite: 2, normal: 1), "旅行": .init(favorite: 2)])
-            #expect(try await embedded.status().countsMatch)
+            try await expect(embedded.status()) { $0.countsMatch }
         }
     }
 
@@ -133,10 +134,10 @@ import Testing
             let answer = try await trial.classify([Corpus.example(9, "猫", "alice")])
             #expect(abs(try #require(answer.first).logRate - 0.590985271875) < 1e-11)
             _ = try await trial.learn([.forgotten(Corpus.id(1))], at: Fixture.now)
-            #expect(try await trial.status().countsMatch)
+            try await expect(trial.status()) { $0.countsMatch }
             await scratch.close()
-            #expect(try await fixture.dump() == Corpus.counts)
-            #expect(try await fixture.favorites().status().favorites == 3)
+            try await expect(fixture.dump(), equals: Corpus.counts)
+            try await expect(fixture.favorites().status().favorites, equals: 3)
         }
     }
 
@@ -153,7 +154,7 @@ import Testing
             ).map { try $0.text("QUERY PLAN") }
             #expect(plan.count { $0.contains("Index Scan using examples_pkey") } == 3)
             #expect(plan.count { $0.contains("Index Cond") && $0.contains("post_id = ") } == 3, "\(plan)")
-            #expect(!plan.contains { $0.contains("Filter") || $0.contains("Seq Scan") })
+            expect(plan) { !$0.contains { $0.contains("Filter") || $0.contains("Seq Scan") } }
         }
     }
 
@@ -170,7 +171,7 @@ import Testing
             let taken = try await favorites.learn(
                 [.unfavorited(Corpus.id(3)), .forgotten(Corpus.id(4)), .forgotten(Corpus.id(5_000))], at: Fixture.now)
             #expect((taken.relabelled, taken.unlearned, taken.unchanged) == (1, 1, 1))
-            #expect(try await favorites.status().countsMatch)
+            try await expect(favorites.status()) { $0.countsMatch }
         }
     }
 }

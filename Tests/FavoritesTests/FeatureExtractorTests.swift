@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import MeCab
 import Posts
@@ -41,11 +42,11 @@ import Testing
     }
 
     @Test(arguments: vectors) func findsNouns(_ vector: Vector) throws {
-        #expect(try Set(features(vector.text, words: .nouns).words) == vector.nouns)
+        try expect(Set(features(vector.text, words: .nouns).words), equals: vector.nouns)
     }
 
     @Test(arguments: vectors) func findsContentWords(_ vector: Vector) throws {
-        #expect(try Set(features(vector.text).words) == vector.nouns.union(vector.content))
+        try expect(Set(features(vector.text).words), equals: vector.nouns.union(vector.content))
     }
 
     @Test(arguments: vectors) func storedTextHasTheSameFeatures(_ vector: Vector) throws {
@@ -67,7 +68,7 @@ import Testing
             ("two words", nil), ("zero\0byte", nil), (String(repeating: "x", count: 300), nil),
         ] as [(String, String?)])
     func authorIsTheHandleInLowerCase(_ handle: String, _ feature: String?) throws {
-        #expect(try features("", author: handle).author == feature)
+        try expect(features("", author: handle).author, equals: feature)
     }
 
     @Test(
@@ -101,7 +102,7 @@ import Testing
 
     @Test func dropsFeaturesThatAreTooLong() throws {
         let set = try features("#" + String(repeating: "猫", count: 200))
-        #expect(set.words.allSatisfy { $0.utf8.count <= FeatureExtractor.maximumBytes })
+        expect(set.words) { $0.allSatisfy { $0.utf8.count <= FeatureExtractor.maximumBytes } }
         #expect(set.words.contains("猫"))
     }
 
@@ -127,6 +128,6 @@ import Testing
         var set = FeatureSet(words: [], author: nil)
         let seconds = try ProcessorTime.secondsOnce { set = try features(text) }
         #expect(seconds < 2)
-        #expect(set.words.allSatisfy { !$0.isEmpty && $0.utf8.count <= FeatureExtractor.maximumBytes })
+        expect(set.words) { $0.allSatisfy { !$0.isEmpty && $0.utf8.count <= FeatureExtractor.maximumBytes } }
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import Redis
@@ -56,10 +57,12 @@ import Testing
             }
             #expect(learned.weights == WeightFit(samples).weights)
             #expect(learned.weights != .plain)
-            #expect(learned.examples == posts.count && learned.favorites == posts.count { $0.isFavorite })
+            #expect(learned.examples == posts.count)
+            #expect(learned.favorites == posts.count { $0.isFavorite })
             #expect(learned.sequence == posts.map(\.sequence).max())
             #expect(learned.weightedLoss < learned.plainLoss)
-            #expect(learned.words == .nouns && learned.fitted == Fixture.now)
+            #expect(learned.words == .nouns)
+            #expect(learned.fitted == Fixture.now)
         }
     }
 
@@ -71,13 +74,13 @@ import Testing
             let learned = try await fitted(first)
             try await store(learned, in: first, fixture)
             let second = try fixture.favorites()
-            #expect(try await fitted(second) == learned)
-            #expect(try await second.status().weights == learned)
+            try await expect(fitted(second), equals: learned)
+            try await expect(second.status().weights, equals: learned)
             try await second.rebuildCounts()
-            #expect(try await fitted(second) == learned)
+            try await expect(fitted(second), equals: learned)
             if let redis = fixture.redis {
                 for key in try await fixture.redisKeys() { _ = try await redis.command(RedisCommand("DEL", key)) }
-                #expect(try await fitted(first) == learned)
+                try await expect(fitted(first), equals: learned)
             }
         }
     }
@@ -96,8 +99,8 @@ import Testing
                 try await fixture.storage.read { [table = favorites.examples] in try table.newest(number, on: $0) }
             }
             let all = [5, 9, 1, 10, 2, 4, 7, 8, 3].map(Corpus.id)
-            #expect(try await newest(100) == all)
-            for number in 1...9 { #expect(try await newest(number) == Array(all.suffix(number))) }
+            try await expect(newest(100), equals: all)
+            for number in 1...9 { try await expect(newest(number), equals: Array(all.suffix(number))) }
             func hasNewer(_ number: Int, _ sequence: Int64) async throws -> Bool {
                 try await fixture.storage.read { [table = favorites.examples] in
                     try table.hasNewer(number, than: sequence, on: $0)
@@ -116,12 +119,12 @@ import Testing
         try await Fixture.with(.sqlite) { fixture in
             let favorites = try fixture.favorites(FavoriteConfiguration())
             _ = try await favorites.learn(Self.learnable(0..<57), at: Fixture.now)
-            #expect(try await favorites.status().waiting?.description == "19 of 20 favorites")
+            try await expect(favorites.status().waiting?.description, equals: "19 of 20 favorites")
             #expect(try await !favorites.areWeightsDue())
-            #expect(try await favorites.fitWeights(at: Fixture.now) == nil)
+            try await expect(favorites.fitWeights(at: Fixture.now), equals: nil)
             _ = try await favorites.learn(Self.learnable(57..<58), at: Fixture.now)
             #expect(try await favorites.areWeightsDue())
-            #expect(try await favorites.fitWeights(at: Fixture.now)?.favorites == 20)
+            try await expect(favorites.fitWeights(at: Fixture.now)?.favorites, equals: 20)
         }
     }
 
@@ -140,7 +143,7 @@ import Testing
             #expect(try await favorites.areWeightsDue())
             let plain = try fixture.favorites(FavoriteConfiguration(weighting: .plain))
             #expect(try await !plain.areWeightsDue())
-            #expect(try await plain.fitWeights(at: Fixture.now) == nil)
+            try await expect(plain.fitWeights(at: Fixture.now), equals: nil)
         }
     }
 
@@ -153,7 +156,8 @@ import Testing
             _ = try await favorites.learn(Self.learnable(0..<300), at: Fixture.now)
             let post = Corpus.example(9_999, "猫3、会議2 未知", "friend1")
             let before = try #require(try await favorites.classify([post]).first)
-            #expect(before.weights == nil && before.assessment.weights == .plain)
+            #expect(before.weights == nil)
+            #expect(before.assessment.weights == .plain)
             let learned = try await fitted(favorites)
             try await store(learned, in: favorites, fixture)
             let after = try #require(try await favorites.classify([post]).first)
@@ -162,13 +166,15 @@ import Testing
             let (weights, evidence) = (learned.weights, after.assessment.evidence)
             let words = weights.wordsFor * evidence.wordsFor + weights.wordsAgainst * evidence.wordsAgainst
             let expected = before.assessment.baseLogOdds + weights.base + words + weights.author * evidence.author
-            #expect(abs(after.logRate - expected) < 1e-12 && abs(after.logRate - before.logRate) > 0.01)
+            #expect(abs(after.logRate - expected) < 1e-12)
+            #expect(abs(after.logRate - before.logRate) > 0.01)
             let sum = after.contributions.reduce(after.assessment.baseLogOdds) { $0 + $1.logOdds }
             #expect(abs(sum - after.logRate) < 1e-9)
             let plain = try fixture.favorites(FavoriteConfiguration(minimumPerCategory: 0, weighting: .plain))
             let unweighted = try #require(try await plain.classify([post]).first)
-            #expect(unweighted.logRate.bitPattern == before.logRate.bitPattern && unweighted.weights == nil)
-            #expect(try await plain.status().weights == nil)
+            #expect(unweighted.logRate.bitPattern == before.logRate.bitPattern)
+            #expect(unweighted.weights == nil)
+            try await expect(plain.status().weights, equals: nil)
         }
     }
 
@@ -177,11 +183,11 @@ import Testing
             let favorites = try fixture.favorites()
             _ = try await favorites.learn(Self.learnable(0..<200), at: Fixture.now)
             let session = favorites.session()
-            #expect(try await session.classify(Corpus.posts).allSatisfy { $0.weights == nil })
+            try await expect(session.classify(Corpus.posts)) { $0.allSatisfy { $0.weights == nil } }
             let learned = try await fitted(favorites)
             try await store(learned, in: favorites, fixture)
-            #expect(try await session.classify(Corpus.posts).allSatisfy { $0.weights == nil })
-            #expect(try await favorites.session().classify(Corpus.posts).allSatisfy { $0.weights == learned })
+            try await expect(session.classify(Corpus.posts)) { $0.allSatisfy { $0.weights == nil } }
+            try await expect(favorites.session().classify(Corpus.posts)) { $0.allSatisfy { $0.weights == learned } }
         }
     }
 
@@ -195,11 +201,12 @@ import Testing
             let favorites = try fixture.favorites()
             _ = try await favorites.learn(Self.learnable(0..<200), at: Fixture.now)
             try await store(try await fitted(favorites), in: favorites, fixture)
-            #expect(try await favorites.status().weights != nil)
+            try await expect(favorites.status().weights) { $0 != nil }
             try await fixture.storage.execute("UPDATE weights SET \(unsafe: change)")
-            #expect(try await favorites.status().weights == nil)
+            try await expect(favorites.status().weights, equals: nil)
             let answer = try #require(try await favorites.classify([Corpus.posts[0]]).first)
-            #expect(answer.weights == nil && answer.logRate == answer.assessment.plainLogRate)
+            #expect(answer.weights == nil)
+            #expect(answer.logRate == answer.assessment.plainLogRate)
             #expect(try await favorites.areWeightsDue())
         }
     }
@@ -210,11 +217,11 @@ import Testing
             let events = Self.learnable(0..<61)
             _ = try await favorites.learn(events, at: Fixture.now)
             try await store(try await fitted(favorites), in: favorites, fixture)
-            #expect(try await favorites.classify([Corpus.posts[0]]).first?.weights != nil)
+            try await expect(favorites.classify([Corpus.posts[0]]).first?.weights) { $0 != nil }
             let liked = events.filter { if case .favorited = $0 { true } else { false } }
             _ = try await favorites.learn(liked.prefix(2).map { .forgotten($0.id) }, at: Fixture.now)
-            #expect(try await favorites.classify([Corpus.posts[0]]).first?.weights == nil)
-            #expect(try await favorites.status().weights == nil)
+            try await expect(favorites.classify([Corpus.posts[0]]).first?.weights, equals: nil)
+            try await expect(favorites.status().weights, equals: nil)
         }
     }
 

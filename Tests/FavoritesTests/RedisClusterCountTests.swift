@@ -1,3 +1,4 @@
+import Expectations
 import Favorites
 import Foundation
 import Redis
@@ -33,7 +34,7 @@ import Testing
             try await cluster.exclusively {
                 let learning = Task {
                     for batch in Self.batches {
-                        #expect(try await favorites.learn(batch, at: Fixture.now).countsError == nil)
+                        try await expect(favorites.learn(batch, at: Fixture.now).countsError, equals: nil)
                         _ = try await favorites.classify(Array(Corpus.posts))
                     }
                 }
@@ -46,10 +47,10 @@ import Testing
                 }
                 try await learning.value
             }
-            #expect(try await favorites.status().countsMatch)
+            try await expect(favorites.status()) { $0.countsMatch }
             let expected = try await undisturbedCounts()
-            #expect(try await fixture.dump() == expected)
-            #expect(try await fixture.redisKeys().count == 3)
+            try await expect(fixture.dump(), equals: expected)
+            try await expect(fixture.redisKeys().count, equals: 3)
         }
     }
 
@@ -60,7 +61,7 @@ import Testing
             let half = Self.batches.count / 2
             try await cluster.exclusively {
                 for batch in Self.batches[..<half] {
-                    #expect(try await favorites.learn(batch, at: Fixture.now).countsError == nil)
+                    try await expect(favorites.learn(batch, at: Fixture.now).countsError, equals: nil)
                 }
                 let master = try await cluster.master(of: slot(of: fixture))
                 let learning = Task {
@@ -74,9 +75,9 @@ import Testing
                 try await cluster.settle()
                 _ = try await favorites.classify(Array(Corpus.posts))
             }
-            #expect(try await favorites.status().countsMatch)
+            try await expect(favorites.status()) { $0.countsMatch }
             let expected = try await undisturbedCounts()
-            #expect(try await fixture.dump() == expected)
+            try await expect(fixture.dump(), equals: expected)
         }
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Favorites
 import Foundation
 import MeCab
@@ -44,8 +45,8 @@ import Testing
             try await damage(fixture, command)
             let answer = try #require(try await favorites.classify([Self.post]).first)
             #expect(abs(answer.logRate - 0.590985271875) < 1e-11)
-            #expect(try await fixture.dump() == Corpus.counts)
-            #expect(try await fixture.redisKeys().count == 3)
+            try await expect(fixture.dump(), equals: Corpus.counts)
+            try await expect(fixture.redisKeys().count, equals: 3)
         }
     }
 
@@ -60,9 +61,9 @@ import Testing
                 .unfavorited(Corpus.id(6)),
             ]
             for change in changes {
-                #expect(try await favorites.learn([change], at: Fixture.now).countsError == nil)
+                try await expect(favorites.learn([change], at: Fixture.now).countsError, equals: nil)
             }
-            #expect(try await fixture.dump() == Corpus.counts)
+            try await expect(fixture.dump(), equals: Corpus.counts)
         }
     }
 
@@ -85,10 +86,10 @@ import Testing
             let favorites = try fixture.favorites()
             _ = try await favorites.learn(Corpus.events, at: Fixture.now)
             try await commitWithoutCounts(fixture, [.forgotten(Corpus.id(4)), .favorited(Corpus.unseen)])
-            #expect(try await !favorites.status().countsMatch)
+            try await expect(favorites.status()) { !$0.countsMatch }
             _ = try await favorites.classify([Self.post])
-            #expect(try await favorites.status().countsMatch)
-            #expect(try await fixture.dump()["favorite 旅行"] == 2)
+            try await expect(favorites.status()) { $0.countsMatch }
+            try await expect(fixture.dump()["favorite 旅行"], equals: 2)
         }
     }
 
@@ -99,7 +100,7 @@ import Testing
             try await commitWithoutCounts(fixture, Array(Corpus.events.dropFirst(5)))
             _ = try await favorites.learn([.favorited(Corpus.unseen)], at: Fixture.now)
             _ = try await favorites.learn([.unfavorited(Corpus.unseen.id)], at: Fixture.now)
-            #expect(try await fixture.dump() == Corpus.counts)
+            try await expect(fixture.dump(), equals: Corpus.counts)
         }
     }
 
@@ -110,7 +111,7 @@ import Testing
             _ = try await favorites.learn(Corpus.events, at: Fixture.now)
             _ = try await #require(fixture.redis).command(RedisCommand("FLUSHALL"))
             _ = try await favorites.classify([Self.post])
-            #expect(try await fixture.dump() == Corpus.counts)
+            try await expect(fixture.dump(), equals: Corpus.counts)
         }
         await server.stop()
     }
@@ -123,7 +124,7 @@ import Testing
             await server.stop()
             let error = await #expect(throws: FavoritesError.self) { try await favorites.classify([Self.post]) }
             #expect(error?.code == .countsUnavailable)
-            #expect(error?.description.contains("REDIS_URL") == true)
+            expect(error?.description) { $0?.contains("REDIS_URL") == true }
             let summary = try await favorites.learn(Array(Corpus.events.dropFirst(5)), at: Fixture.now)
             #expect(summary.countsError?.code == .countsUnavailable)
             #expect(summary.learned == 2)
@@ -134,7 +135,7 @@ import Testing
             try await server.restart()
             let answer = try #require(try await favorites.classify([Self.post]).first)
             #expect(abs(answer.logRate - 0.590985271875) < 1e-11)
-            #expect(try await fixture.dump() == Corpus.counts)
+            try await expect(fixture.dump(), equals: Corpus.counts)
         }
         await server.stop()
     }
@@ -150,8 +151,8 @@ import Testing
                 "UPDATE counters SET value = 0 WHERE mirror = \(fixture.mirror) AND name = 'examples.sequence'")
             try await fixture.recount()
             _ = try await favorites.classify([Self.post])
-            #expect(try await fixture.dump()["normal @dave"] == nil)
-            #expect(try await favorites.status().countsMatch)
+            try await expect(fixture.dump()["normal @dave"], equals: nil)
+            try await expect(favorites.status()) { $0.countsMatch }
         }
     }
 
@@ -175,7 +176,7 @@ import Testing
             let counts = try await fixture.dump()
             #expect(counts["normal @mallory"] == nil)
             #expect(counts["normal @trent"] == 1)
-            #expect(try await favorites.status().countsMatch)
+            try await expect(favorites.status()) { $0.countsMatch }
         }
     }
 
@@ -187,14 +188,14 @@ import Testing
             try await server.run("CONFIG", "SET", "maxmemory", "1")
             let summary = try await favorites.learn(Array(Corpus.events.dropFirst(5)), at: Fixture.now)
             #expect(summary.learned == 2)
-            #expect(summary.countsError?.description.contains("raise maxmemory") == true)
+            expect(summary.countsError?.description) { $0?.contains("raise maxmemory") == true }
             let error = await #expect(throws: FavoritesError.self) { try await favorites.classify([Self.post]) }
             #expect(error?.code == .countsUnavailable)
             try await server.run("CONFIG", "SET", "maxmemory", "0")
             let answer = try #require(try await favorites.classify([Self.post]).first)
             #expect(abs(answer.logRate - 0.590985271875) < 1e-11)
-            #expect(try await fixture.dump() == Corpus.counts)
-            #expect(try await fixture.redisKeys().count == 3)
+            try await expect(fixture.dump(), equals: Corpus.counts)
+            try await expect(fixture.redisKeys().count, equals: 3)
         }
         await server.stop()
     }
@@ -206,12 +207,12 @@ import Testing
             _ = try await favorites.learn(Array(Corpus.events.prefix(5)), at: Fixture.now)
             try await server.run("REPLICAOF", "127.0.0.1", "1")
             let summary = try await favorites.learn(Array(Corpus.events.dropFirst(5)), at: Fixture.now)
-            #expect(summary.countsError?.description.contains("replica") == true)
+            expect(summary.countsError?.description) { $0?.contains("replica") == true }
             let error = await #expect(throws: FavoritesError.self) { try await favorites.classify([Self.post]) }
             #expect(error?.code == .countsUnavailable)
             try await server.run("REPLICAOF", "NO", "ONE")
             _ = try await favorites.classify([Self.post])
-            #expect(try await fixture.dump() == Corpus.counts)
+            try await expect(fixture.dump(), equals: Corpus.counts)
         }
         await server.stop()
     }
@@ -240,10 +241,10 @@ import Testing
             await #expect(throws: FavoritesError.self) {
                 try await fixture.favorites(counts: unreachable(fixture)).clear()
             }
-            #expect(try await fixture.dump() == Corpus.counts)
+            try await expect(fixture.dump(), equals: Corpus.counts)
             let answer = try #require(try await favorites.classify([Self.post]).first)
             #expect(abs(answer.logRate + 2.197224577336) < 1e-11)
-            #expect(try await fixture.redisKeys().isEmpty)
+            try await expect(fixture.redisKeys()) { $0.isEmpty }
         }
     }
 
@@ -268,7 +269,7 @@ import Testing
                             }
                             do {
                                 let answers = try await worker.classify([Self.post])
-                                #expect(answers.allSatisfy { $0.logRate.isFinite })
+                                expect(answers) { $0.allSatisfy { $0.logRate.isFinite } }
                             } catch let error as FavoritesError where error.code == .countsUnstable {
                                 continue
                             }
@@ -279,9 +280,9 @@ import Testing
             }
             _ = try await workers[0].classify([Self.post])
             let found = try await fixture.dump()
-            #expect(try await fixture.redisKeys().count == 3)
+            try await expect(fixture.redisKeys().count, equals: 3)
             try await workers[1].rebuildCounts()
-            #expect(try await found == fixture.dump())
+            try await expect(found, equals: fixture.dump())
             let expected = Set(events.map(\.id)).count
             let status = try await workers[0].status()
             #expect(Int(status.favorites + status.normals) == expected)
@@ -295,12 +296,12 @@ import Testing
             let redis = try #require(fixture.redis)
             _ = try await favorites.learn(Array(Corpus.events.prefix(8)), at: Fixture.now)
             let copy = RedisCommand("COPY", fixture.key(of: name), fixture.key(of: "copy"))
-            #expect(try await redis.command(copy).integer == 1)
+            try await expect(redis.command(copy).integer, equals: 1)
             _ = try await favorites.learn(Corpus.events, at: Fixture.now)
             _ = try await redis.command(RedisCommand("RENAME", fixture.key(of: "copy"), fixture.key(of: name)))
             _ = try await favorites.learn([.favorited(Corpus.unseen)], at: Fixture.now)
             _ = try await favorites.learn([.forgotten(Corpus.unseen.id)], at: Fixture.now)
-            #expect(try await fixture.dump() == Corpus.counts)
+            try await expect(fixture.dump(), equals: Corpus.counts)
         }
     }
 
@@ -314,9 +315,9 @@ import Testing
             let extractor = FeatureExtractor(tokenizer: try Tokenizer(), words: .nouns)
             let examples = ExampleTable(storage: interrupted, mirror: fixture.mirror, extractor: extractor)
             try await fixture.counts.rebuild(from: examples)
-            #expect(try await fixture.dump() == Corpus.counts)
-            #expect(try await favorites.status().countsMatch)
-            #expect(try await fixture.redisKeys().count == 3)
+            try await expect(fixture.dump(), equals: Corpus.counts)
+            try await expect(favorites.status()) { $0.countsMatch }
+            try await expect(fixture.redisKeys().count, equals: 3)
         }
     }
 
@@ -326,7 +327,7 @@ import Testing
             _ = try await favorites.learn(Corpus.events, at: Fixture.now)
             try await favorites.rebuildCounts()
             for key in try await fixture.redisKeys() {
-                #expect(try await #require(fixture.redis).command(RedisCommand("TTL", key)).integer == -1)
+                try await expect(#require(fixture.redis).command(RedisCommand("TTL", key)).integer, equals: -1)
             }
         }
     }

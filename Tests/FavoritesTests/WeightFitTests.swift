@@ -56,7 +56,9 @@ import Testing
     @Test func whatLiesOutsideTheLimitsIsSetToThem() {
         let fit = WeightFit(Self.samples, ridge: 0.1, limits: 0.9...1.1)
         #expect(isNear(fit.weights, 1.1, 1.1, 1.1, -0.143985))
-        #expect(fit.weights.wordsFor == 1.1 && fit.weights.wordsAgainst == 1.1 && fit.weights.author == 1.1)
+        #expect(fit.weights.wordsFor == 1.1)
+        #expect(fit.weights.wordsAgainst == 1.1)
+        #expect(fit.weights.author == 1.1)
     }
 
     private func isNear(
@@ -227,7 +229,10 @@ import Testing
                 FeatureCount(favorite: 100_000 + Int64(shift), normal: 900_000)
             }.logRate
         }
-        for (one, next) in zip(rates, rates.dropFirst()) { #expect(next > one && next - one < 1e-4) }
+        for (one, next) in zip(rates, rates.dropFirst()) {
+            #expect(next > one)
+            #expect(next - one < 1e-4)
+        }
     }
 
     @Test func weightsAreSaidInWords() {

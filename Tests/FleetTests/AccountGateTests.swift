@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Logging
 import Networks
@@ -70,7 +71,8 @@ import Testing
         let network = network(refusing: [.readHome])
         let gate = gate(before: network)
         let refused = try #require(await error { _ = try await gate.page(.home, .newest) })
-        #expect(refused.retryAfter == Self.start + 30 && refused.outcome == .notSent)
+        #expect(refused.retryAfter == Self.start + 30)
+        #expect(refused.outcome == .notSent)
         // Nothing is asked in the pause, whatever it is for.
         let calls = network.with { $0.calls.count }
         let held = try #require(await error { _ = try await gate.page(.mentions, .newest) })
@@ -130,7 +132,9 @@ import Testing
             let refused = await error { _ = try await gate.lookUp(post.address) }
             #expect(refused?.code == .forbidden)
         }
-        #expect(gate.refusal == nil && !isGivenUp(gate) && gate.pause(at: clock.now) == nil)
+        #expect(gate.refusal == nil)
+        #expect(!isGivenUp(gate))
+        #expect(gate.pause(at: clock.now) == nil)
         // The account is verified for that, but not each time.
         #expect(network.with { $0.calls.count { $0 == .verifyAccount } } == 1)
         #expect(refusals.values.isEmpty)
@@ -149,15 +153,18 @@ import Testing
         }
         let gate = gate(before: network)
         let refused = await error { _ = try await gate.lookUp("a") }
-        #expect(refused?.code == .unavailable && refused?.isPermanent == false && refused?.outcome == .refused)
+        #expect(refused?.code == .unavailable)
+        expect(refused) { $0?.isPermanent == false }
+        #expect(refused?.outcome == .refused)
         #expect(gate.refusal == nil)
     }
 
     @Test func aRefusalOfOnePostCountsIfTheAccountIsRefusedToo() async throws {
         let network = network(refusing: [.readPost, .verifyAccount])
         let gate = gate(before: network)
-        #expect(await error { _ = try await gate.lookUp("a") }?.code == .unauthorized)
-        #expect(gate.refusal != nil && gate.pause(at: clock.now) == Self.start + 30)
+        await expect(error { _ = try await gate.lookUp("a") }?.code, equals: .unauthorized)
+        #expect(gate.refusal != nil)
+        #expect(gate.pause(at: clock.now) == Self.start + 30)
     }
 
     @Test func somePatienceEndsAtOnceAndSomeNever() async throws {
@@ -200,7 +207,8 @@ import Testing
         let first = gate(before: network)
         _ = await error { _ = try await first.page(.home, .newest) }
         let second = gate(before: network, after: first)
-        #expect(second.refusal != nil && second.pause(at: clock.now) == Self.start + 30)
+        #expect(second.refusal != nil)
+        #expect(second.pause(at: clock.now) == Self.start + 30)
     }
 
     // MARK: Shares and money
@@ -227,7 +235,7 @@ import Testing
         // Publishing goes on with what is left.
         #expect(scarce.pause(at: clock.now) == nil)
         #expect(log.values.count == 1)
-        #expect(log.values.first?.hasPrefix("info Account waits for its share of requests account=bot") == true)
+        expect(log.values.first) { $0?.hasPrefix("info Account waits for its share of requests account=bot") == true }
     }
 
     @Test(arguments: [
@@ -266,7 +274,7 @@ import Testing
             }
         }
         let gate = gate(before: network)
-        #expect(await error { _ = try await gate.page(.home, .newest) }?.code == .rateLimited)
+        await expect(error { _ = try await gate.page(.home, .newest) }?.code, equals: .rateLimited)
         #expect(isSoonAfter(Self.start + 300, gate.pause(of: .home, at: clock.now)))
         #expect(gate.pause(of: .mentions, at: clock.now) != nil)
     }
@@ -285,7 +293,7 @@ import Testing
         for feed in Feed.allCases { #expect(gate.pause(of: feed, at: clock.now) == Self.start + 7_200) }
         #expect(gate.pause(of: .home, at: Self.start + 7_200) == nil)
         #expect(log.values.count == 1)
-        #expect(log.values.first?.hasPrefix("warning Account pauses account=bot") == true)
+        expect(log.values.first) { $0?.hasPrefix("warning Account pauses account=bot") == true }
     }
 
     @Test func whatOneFeedMayCostPausesThatFeed() async throws {
@@ -296,7 +304,7 @@ import Testing
         // The budget is one for all feeds, and told once.
         _ = await error { _ = try await gate.page(.mentions, .newest) }
         #expect(log.values.count == 1)
-        #expect(log.values.allSatisfy { $0.hasPrefix("info Account pauses") })
+        expect(log.values) { $0.allSatisfy { $0.hasPrefix("info Account pauses") } }
     }
 
     @Test(arguments: [(nil, 3_600.0), (PaperMirror.now - 5, 60.0)])
@@ -321,6 +329,6 @@ import Testing
         let limits = try await gate.limits()
         refuse([.readHome], at: network)
         _ = await error { _ = try await gate.page(.home, .newest) }
-        #expect(try await gate.limits() == limits)
+        try await expect(gate.limits(), equals: limits)
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Networks
 import Posts
@@ -39,28 +40,35 @@ import Testing
         let bare = try await bare([.bot: Self.x], engine)
         let stored = try await bare.open()
         let bot = try await stored.requiredAccount(.bot)
-        #expect(bot.network == .x && bot.origin == .login && bot.role == .bot)
+        #expect(bot.network == .x)
+        #expect(bot.origin == .login)
+        #expect(bot.role == .bot)
         #expect(bot.apiBaseURL == "http://127.0.0.1:1")
-        #expect(try await stored.account(.human) == nil)
+        try await expect(stored.account(.human)) { $0 == nil }
         let configured = try await bare.open(["BOT_SERVER": "social.example", "BOT_ACCESS_TOKEN": "t"])
         let other = try await configured.requiredAccount(.bot)
-        #expect(other.network == .mastodon && other.origin == .environment && other.host == "social.example")
+        #expect(other.network == .mastodon)
+        #expect(other.origin == .environment)
+        #expect(other.host == "social.example")
         #expect(other.apiBaseURL == nil)
-        #expect(configured.configuration.botNetwork == .mastodon && configured.configuration.links)
+        #expect(configured.configuration.botNetwork == .mastodon)
+        #expect(configured.configuration.links)
         // The address of a proxy is no credential.
         let proxied = try await bare.open(["BOT_API_BASE_URL": "http://127.0.0.1:2"])
-        #expect(try await proxied.requiredAccount(.bot).apiBaseURL == "http://127.0.0.1:2")
+        try await expect(proxied.requiredAccount(.bot).apiBaseURL, equals: "http://127.0.0.1:2")
     }
 
     @Test func letsTheLoginDecideAboutTheNetwork() async throws {
         let bare = try await bare([.bot: Self.x, .human: Self.bluesky])
         let configuration = try await bare.open().configuration
-        #expect(configuration.botNetwork == .x && configuration.humanNetwork == .bluesky)
-        #expect(!configuration.links && configuration.favoriteMode == .suggest)
+        #expect(configuration.botNetwork == .x)
+        #expect(configuration.humanNetwork == .bluesky)
+        #expect(!configuration.links)
+        #expect(configuration.favoriteMode == .suggest)
         #expect(configuration.values.origin("BOT_NETWORK") == .login)
         let named = try await bare.open(["NETWORK": "x"])
         #expect(named.configuration.humanNetwork == .x)
-        #expect(try await named.requiredAccount(.bot).network == .x)
+        try await expect(named.requiredAccount(.bot).network, equals: .x)
     }
 
     @Test func refusesALoginOfAnotherNetworkThanTheOneNamed() async throws {
@@ -73,7 +81,7 @@ import Testing
                     == "\(setting) is mastodon, but the stored login of the bot is for Bluesky; set BOT_NETWORK to "
                     + "bluesky, or run mirror-bot login mastodon --as bot")
             #expect(found?.setting == setting)
-            #expect(try await mirror.account(.human) == nil)
+            try await expect(mirror.account(.human)) { $0 == nil }
         }
     }
 
@@ -81,8 +89,10 @@ import Testing
         let mirror = try await BareMirror(variables: ["BOT_NETWORK": "bluesky"]).open()
         let bot = await error { _ = try await mirror.requiredAccount(.bot) }
         let human = await error { _ = try await mirror.requiredAccount(.human) }
-        #expect(bot?.setting == "BOT_HANDLE" && bot?.isMissing == true)
-        #expect(human?.setting == "HUMAN_SERVER" && human?.isMissing == true)
+        #expect(bot?.setting == "BOT_HANDLE")
+        expect(bot) { $0?.isMissing == true }
+        #expect(human?.setting == "HUMAN_SERVER")
+        expect(human) { $0?.isMissing == true }
     }
 
     // MARK: One account twice
@@ -105,7 +115,7 @@ import Testing
             let mirror = try await BareMirror(variables: variables).open()
             let found = await error { _ = try await mirror.requiredAccount(.bot) }
             #expect(found?.description == "BOT_\(part) belongs to the human's own account; the bot needs another")
-            #expect(try await mirror.requiredAccount(.human).role == .human)
+            try await expect(mirror.requiredAccount(.human).role, equals: .human)
         }
         let bare = try await bare([.bot: Self.mastodon])
         let mirror = try await bare.open(["HUMAN_SERVER": "a.example", "HUMAN_ACCESS_TOKEN": "planted-token"])
@@ -131,7 +141,7 @@ import Testing
         let setting = network == .bluesky ? "BOT_HANDLE" : "BOT_ACCESS_TOKEN"
         let together = await error { try await mirror.bind(human: first, bot: second, now: BareMirror.now) }
         #expect(together?.setting == setting)
-        #expect(try await mirror.table.record() == MirrorRecord())
+        try await expect(mirror.table.record(), equals: MirrorRecord())
         // One after the other, too.
         try await mirror.bind(human: first, bot: nil, now: BareMirror.now)
         let later = await error { try await mirror.bind(human: nil, bot: second, now: BareMirror.now) }
@@ -149,8 +159,10 @@ import Testing
         let mirror = try await BareMirror().open()
         try await mirror.bind(human: account(network, human), bot: account(network, bot), now: BareMirror.now)
         let record = try await mirror.table.record()
-        #expect(record.human?.value == human && record.bot?.value == bot)
-        #expect(record.humanHandle == human && record.botHandle == bot)
+        #expect(record.human?.value == human)
+        #expect(record.bot?.value == bot)
+        #expect(record.humanHandle == human)
+        #expect(record.botHandle == bot)
     }
 
     @Test func acceptsTheSameNameOnTwoNetworks() async throws {
@@ -163,7 +175,7 @@ import Testing
         var renamed = account(.x, "42")
         renamed.handle = "new-name"
         try await mirror.bind(human: renamed, bot: account(.bluesky, "42"), now: BareMirror.now)
-        #expect(try await mirror.table.record().humanHandle == "new-name")
+        try await expect(mirror.table.record().humanHandle, equals: "new-name")
     }
 
     @Test func namesWhatLedToAnotherAccount() async throws {
@@ -196,7 +208,7 @@ import Testing
             #expect(await error { _ = try await mirror.account(.bot) } != nil)
             let bot = Account(id: AccountID(network: .mastodon, value: "m@social.example"), handle: "m")
             try await mirror.bind(bot, openedBy: Self.mastodon.account(.bot), now: BareMirror.now)
-            #expect(try await mirror.table.record().bot == bot.id)
+            try await expect(mirror.table.record().bot, equals: bot.id)
         }
     }
 
@@ -212,7 +224,7 @@ import Testing
         let second = await error {
             try await mirror.bind(other, openedBy: Self.mastodon.account(.human), now: BareMirror.now)
         }
-        #expect(second?.description.hasPrefix("this login belongs to n@social.example, but this mirror") == true)
+        expect(second?.description) { $0?.hasPrefix("this login belongs to n@social.example, but this mirror") == true }
     }
 
     @Test func saysWhichSettingsKeepALoginFromBeingUsed() async throws {
@@ -230,12 +242,12 @@ import Testing
 
     @Test func onlyAccountsOnMastodonHaveAHost() async throws {
         let bare = try await bare([.bot: Self.x])
-        #expect(try await bare.open().botHost() == nil)
+        try await expect(bare.open().botHost(), equals: nil)
         let mirror = try await bare.open(["BOT_SERVER": "www.social.example", "BOT_ACCESS_TOKEN": "t"])
-        #expect(try await mirror.botHost() == "www.social.example")
+        try await expect(mirror.botHost(), equals: "www.social.example")
         let bot = Account(id: AccountID(network: .mastodon, value: "m@social.example"), handle: "m")
         try await mirror.bind(human: nil, bot: bot, now: BareMirror.now)
-        #expect(try await mirror.botHost() == "social.example")
+        try await expect(mirror.botHost(), equals: "social.example")
     }
 
     // MARK: Clients
@@ -244,7 +256,7 @@ import Testing
         let logins = [Self.mastodon, Self.x, Self.bluesky]
         for login in logins {
             let mirror = try await bare([.bot: login]).open()
-            #expect(try await mirror.network(of: .human) == nil)
+            try await expect(mirror.network(of: .human)) { $0 == nil }
             let network = try await mirror.requiredNetwork(of: .bot)
             #expect(network.name == login.network)
         }
@@ -253,7 +265,8 @@ import Testing
     @Test func tellsXWhatIsAllowed() async throws {
         let bare = try await bare([.bot: Self.x, .human: Self.x])
         let careful = try await bare.open().requiredNetwork(of: .human)
-        #expect(!careful.capabilities.canPublish && !careful.capabilities.feeds.contains(.home))
+        #expect(!careful.capabilities.canPublish)
+        #expect(!careful.capabilities.feeds.contains(.home))
         let mirror = try await bare.open([
             "X_ACKNOWLEDGE_POLICY": "yes", "X_HOME_POSTS_PER_DAY": "5", "X_APP_OWNER": "human",
         ])
@@ -261,7 +274,8 @@ import Testing
             try #require(try await mirror.network(of: .human)),
             try mirror.network(for: Self.x.account(.bot))
         )
-        #expect(bot.capabilities.canPublish && bot.capabilities.feeds.contains(.home))
+        #expect(bot.capabilities.canPublish)
+        #expect(bot.capabilities.feeds.contains(.home))
         // The owner of the application reads what is its own for less.
         let (owned, other) = (human.price(ofReading: 100, from: .ownPosts), bot.price(ofReading: 100, from: .ownPosts))
         #expect(try #require(owned) < #require(other))
@@ -275,11 +289,12 @@ import Testing
             let mirror = try await bare([.bot: login]).open(["BOT_API_BASE_URL": "http://127.0.0.1:1"], log: log)
             let network = try await mirror.requiredNetwork(of: .bot)
             let error = await #expect(throws: NetworkError.self) { try await network.verifyAccount() }
-            #expect(error?.code == .transport && error?.host.hasPrefix("127.0.0.1") == true)
-            #expect(error?.description.contains("planted") == false)
-            #expect(!log.values.contains { $0.contains("planted") })
+            #expect(error?.code == .transport)
+            expect(error?.host) { $0?.hasPrefix("127.0.0.1") == true }
+            expect(error?.description) { $0?.contains("planted") == false }
+            expect(log.values) { !$0.contains { $0.contains("planted") } }
             // What was not read is not paid for.
-            #expect(try await mirror.spending.spending(at: BareMirror.now).total == .zero)
+            try await expect(mirror.spending.spending(at: BareMirror.now).total, equals: .zero)
         }
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Favorites
 import Foundation
 import Networks
@@ -18,7 +19,7 @@ import Testing
             try await fixture.worker(on: mirror).run(until: Sample.hour(24))
         }
         #expect(error?.setting == "BOT_ACCESS_TOKEN")
-        #expect(try await mirror.table.record() == MirrorRecord())
+        try await expect(mirror.table.record(), equals: MirrorRecord())
         try await expectNothingHappened(fixture)
     }
 
@@ -36,8 +37,8 @@ import Testing
             try await fixture.worker(on: mirror).run(until: Sample.hour(24))
         }
         #expect(error?.setting == "HUMAN_ACCESS_TOKEN")
-        #expect(error?.description.contains("MIRROR") == true)
-        #expect(try await mirror.table.record() == before)
+        expect(error?.description) { $0?.contains("MIRROR") == true }
+        try await expect(mirror.table.record(), equals: before)
         // Under a name of its own the other pair is welcome.
         let named = try await fixture.reopened(changing: swapped.merging(["MIRROR": "other"]) { $1 })
         // It gets as far as its token reaches.
@@ -45,8 +46,8 @@ import Testing
             try await fixture.worker(on: named).run(until: Sample.hour(24))
         }
         #expect(refusal?.code == .missingScope)
-        #expect(try await named.table.record().human == Sample.person("mirror"))
-        #expect(try await fixture.mirror.table.record() == before)
+        try await expect(named.table.record().human, equals: Sample.person("mirror"))
+        try await expect(fixture.mirror.table.record(), equals: before)
     }
 
     @Test func knowsTheHumanAgainWhoIsNoLongerConfigured() async throws {
@@ -60,7 +61,7 @@ import Testing
             try await fixture.worker(on: mirror).run(until: Sample.hour(24))
         }
         #expect(error?.setting == "BOT_ACCESS_TOKEN")
-        #expect(try await mirror.table.record().bot == Sample.person("mirror"))
+        try await expect(mirror.table.record().bot, equals: Sample.person("mirror"))
     }
 
     @Test func needsABot() async throws {
@@ -69,7 +70,7 @@ import Testing
             try await fixture.worker().run(until: Sample.hour(24))
         }
         #expect(error?.setting == "BOT_SERVER")
-        #expect(error?.isMissing == true)
+        expect(error) { $0?.isMissing == true }
         try await expectNothingHappened(fixture)
     }
 
@@ -87,14 +88,14 @@ import Testing
         // Once it is known it need not be repeated.
         try await fixture.mirror.table.setTimeZone(Sample.zone.identifier, now: fixture.clock.now)
         #expect(try await fixture.worker().runOnce())
-        #expect(try await !fixture.slots().isEmpty)
+        try await expect(fixture.slots()) { !$0.isEmpty }
     }
 
     @Test func saysHowToSetATimeZoneWithoutAnArchive() async throws {
         let fixture = try await MirrorFixture.start(isTrained: false, variables: ["TIME_ZONE": ""])
         let error = await #expect(throws: ConfigurationError.self) { try await fixture.worker().runOnce() }
         #expect(error?.description == "TIME_ZONE is not set; set it to the human's IANA zone, such as Europe/Berlin")
-        #expect(try await fixture.leaseHolder() == nil)
+        try await expect(fixture.leaseHolder(), equals: nil)
     }
 
     @Test func livesWithoutTheHumansAccount() async throws {
@@ -107,14 +108,14 @@ import Testing
         #expect(summary.replies == summary.expectedReplies)
         #expect(summary.unsolicited + summary.duplicateSends + summary.errors == 0)
         // What the bot sees counts as seen, for nothing else does.
-        #expect(try await fixture.mirror.favorites().status().seen > seen)
+        try await expect(fixture.mirror.favorites().status().seen) { $0 > seen }
     }
 
     private func expectNothingHappened(_ fixture: MirrorFixture) async throws {
         let ledger = await fixture.sandbox.ledger
         #expect(ledger.deliveries.isEmpty)
         #expect(ledger.favorites.isEmpty)
-        #expect(try await fixture.actions().isEmpty)
-        #expect(try await fixture.leaseHolder() == nil)
+        try await expect(fixture.actions()) { $0.isEmpty }
+        try await expect(fixture.leaseHolder(), equals: nil)
     }
 }

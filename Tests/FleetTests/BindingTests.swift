@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Logging
 import Networks
@@ -34,16 +35,16 @@ import Testing
         let error = await #expect(throws: ConfigurationError.self) {
             try await second.bind(human: Self.account("other"), bot: same, now: BareMirror.now)
         }
-        #expect(error?.description.contains("mirror test in the same database") == true)
-        #expect(try await second.table.record() == MirrorRecord())
+        expect(error?.description) { $0?.contains("mirror test in the same database") == true }
+        try await expect(second.table.record(), equals: MirrorRecord())
         // One human may have several bots, and the first mirror goes on.
         try await second.bind(human: Self.human, bot: Self.account("other"), now: BareMirror.now)
         try await first.bind(human: Self.human, bot: Self.bot, now: BareMirror.now)
         let rebound = await #expect(throws: ConfigurationError.self) {
             _ = try await second.rebind([Self.rebinding(.bot, to: Self.bot)], now: BareMirror.now)
         }
-        #expect(rebound?.description.contains("mirror test") == true)
-        #expect(try await second.table.record().bot == Self.account("other").id)
+        expect(rebound?.description) { $0?.contains("mirror test") == true }
+        try await expect(second.table.record().bot, equals: Self.account("other").id)
     }
 
     /// Of two that begin at the same moment, one wins.
@@ -76,7 +77,7 @@ import Testing
             _ = try await fixture.worker(on: second).runOnce()
         }
         #expect(error?.setting == "BOT_ACCESS_TOKEN")
-        #expect(error?.description.contains("mirror \(MirrorFixture.mirror)") == true)
+        expect(error?.description) { $0?.contains("mirror \(MirrorFixture.mirror)") == true }
     }
 
     // MARK: Binding anew
@@ -103,7 +104,8 @@ import Testing
         let later = BareMirror.now + 60
         #expect(try await mirror.rebind([Self.rebinding(.bot, to: Self.account("moved"))], now: later))
         let record = try await mirror.table.record()
-        #expect(record.bot == Self.account("moved").id && record.botHandle == "moved")
+        #expect(record.bot == Self.account("moved").id)
+        #expect(record.botHandle == "moved")
         #expect(record.human == Self.human.id)
         #expect(record.verified[.bot] != "opened before")
         #expect(record.activated == later)
@@ -113,12 +115,12 @@ import Testing
         #expect(heard == ["human-posts"])
         let actions = try await mirror.storage.query(
             "SELECT kind, state, reason, next_attempt_ms FROM actions ORDER BY id")
-        #expect(
-            try actions.map { "\(try $0.text("kind")) \(try $0.text("state")) \(try $0.optionalText("reason") ?? "")" }
-                == [
-                    "post planned ", "reply skipped rebound", "reply skipped rebound", "favorite skipped rebound",
-                    "reply failed unconfirmed", "post failed unconfirmed", "reply done ", "post failed ",
-                ])
+        try expect(
+            actions.map { "\(try $0.text("kind")) \(try $0.text("state")) \(try $0.optionalText("reason") ?? "")" },
+            equals: [
+                "post planned ", "reply skipped rebound", "reply skipped rebound", "favorite skipped rebound",
+                "reply failed unconfirmed", "post failed unconfirmed", "reply done ", "post failed ",
+            ])
         #expect(try actions.suffix(4).allSatisfy { try $0.optionalInteger("next_attempt_ms") == nil })
         // Now this is the account, and the other one no more.
         try await mirror.bind(human: nil, bot: Self.account("moved"), now: later)
@@ -135,14 +137,15 @@ import Testing
         }
         #expect(try await mirror.rebind([Self.rebinding(.human, to: Self.account("new"))], now: BareMirror.now + 60))
         let record = try await mirror.table.record()
-        #expect(record.human == Self.account("new").id && record.bot == Self.bot.id)
+        #expect(record.human == Self.account("new").id)
+        #expect(record.bot == Self.bot.id)
         #expect(record.activated == BareMirror.now)
         let left = try await mirror.storage.query("SELECT feed FROM cursors").map { try $0.text("feed") }
         #expect(left == ["bot-mentions"])
         let error = await #expect(throws: ConfigurationError.self) {
             _ = try await mirror.rebind([Self.rebinding(.human, to: Self.bot)], now: BareMirror.now)
         }
-        #expect(error?.description.contains("belongs to the bot's own account") == true)
+        expect(error?.description) { $0?.contains("belongs to the bot's own account") == true }
     }
 
     @Test func leavesAMirrorAloneThatIsAtWork() async throws {
@@ -156,7 +159,7 @@ import Testing
         let beating = Task { try await keeper.beat(lease) }
         #expect(try await !mirror.rebind([Self.rebinding(.bot, to: Self.account("moved"))], now: BareMirror.now))
         beating.cancel()
-        #expect(try await mirror.table.record().bot == Self.bot.id)
+        try await expect(mirror.table.record().bot, equals: Self.bot.id)
     }
 
     private func write(_ actions: [(kind: String, state: String)], into mirror: HumanMirror) async throws {
@@ -183,7 +186,7 @@ import Testing
             try await change()
             let stamp = try await mirror.stamp()
             #expect(stamps.last != stamp)
-            #expect(try await mirror.stamp() == stamp)
+            try await expect(mirror.stamp(), equals: stamp)
             stamps.append(stamp)
         }
         let login = StoredLogin(credentials: .bluesky(identifier: "did:plc:haruka", appPassword: Secret("planted")))
@@ -195,7 +198,7 @@ import Testing
         let before = try await mirror.stamp()
         let sessions = other.vault.sessions(of: .bot, clock: VirtualClock(startingAt: BareMirror.now))
         try await sessions.save(Secret("planted-session"))
-        #expect(try await mirror.stamp() == before)
+        try await expect(mirror.stamp(), equals: before)
         try await expectChange { try await other.vault.store(login, for: .human, at: BareMirror.now) }
         try await expectChange { try await other.vault.remove(.human) }
         try await expectChange { try await other.bind(human: nil, bot: Self.bot, now: BareMirror.now) }
@@ -204,19 +207,21 @@ import Testing
         let set = try await bare.open(["BOT_SERVER": "https://social.example", "BOT_ACCESS_TOKEN": "planted"])
         let ofSettings = try await set.stamp()
         try await other.vault.store(login, for: .bot, at: BareMirror.now)
-        #expect(try await set.stamp() == ofSettings)
+        try await expect(set.stamp(), equals: ofSettings)
         #expect(!"\(ofSettings)".contains("planted"))
     }
 
     @Test func takesUpALoginOnAnotherNetwork() async throws {
         let bare = try await BareMirror()
         let mirror = try await bare.open()
-        #expect(mirror.configuration.botNetwork == .mastodon && mirror.configuration.favoriteMode == .auto)
+        #expect(mirror.configuration.botNetwork == .mastodon)
+        #expect(mirror.configuration.favoriteMode == .auto)
         let login = StoredLogin(credentials: .bluesky(identifier: "did:plc:haruka", appPassword: Secret("p")))
         try await bare.open().vault.store(login, for: .bot, at: BareMirror.now)
         let current = try await mirror.withCurrentSettings()
-        #expect(current.configuration.botNetwork == .bluesky && current.configuration.favoriteMode == .suggest)
-        #expect(try await current.account(.bot)?.network == .bluesky)
+        #expect(current.configuration.botNetwork == .bluesky)
+        #expect(current.configuration.favoriteMode == .suggest)
+        try await expect(current.account(.bot)?.network, equals: .bluesky)
     }
 
     @Test func aLoginLeavesTheNoteOfAnother() async throws {
@@ -229,6 +234,6 @@ import Testing
             credentials: .mastodon(
                 server: "https://social.example", MastodonCredentials(accessToken: Secret("planted"))))
         try await mirror.bind(Self.bot, openedBy: login.account(.bot), now: BareMirror.now)
-        #expect(try await mirror.refusals.all()[.bot] != nil)
+        try await expect(mirror.refusals.all()[.bot]) { $0 != nil }
     }
 }

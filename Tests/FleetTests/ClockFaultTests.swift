@@ -1,4 +1,5 @@
 import Archive
+import Expectations
 import Foundation
 import Logging
 import Networks
@@ -37,16 +38,19 @@ import Testing
         try await fixture.live(until: 24 + 24 + 16)
         let ledger = await fixture.sandbox.ledger
         let late = try await fixture.slots()
-        #expect(
-            late.filter { slot in missed.contains { $0.subject == slot.subject } }.allSatisfy { $0.state == .expired })
-        #expect(try await fixture.slots(ofDay: 1).isEmpty)
+        expect(late.filter { slot in missed.contains { $0.subject == slot.subject } }) {
+            $0.allSatisfy { $0.state == .expired }
+        }
+        try await expect(fixture.slots(ofDay: 1)) { $0.isEmpty }
         #expect(plans(fixture) == [Sample.day, Sample.day.advanced(by: 2)].map(\.description))
         // What was due before it woke is not made up for in a burst.
         let today = try await fixture.slots(ofDay: 2)
-        #expect(today.filter { $0.expires < awake }.allSatisfy { $0.state == .skipped && $0.reason == "before-start" })
+        expect(today.filter { $0.expires < awake }) {
+            $0.allSatisfy { $0.state == .skipped && $0.reason == "before-start" }
+        }
         let first = ledger.deliveries.filter { $0.replyTo == nil && $0.date >= awake && $0.date < awake + 600 }
         #expect(first.count <= 1)
-        #expect(today.contains { $0.state == .done })
+        expect(today) { $0.contains { $0.state == .done } }
         try await expectNothingTwice(fixture)
     }
 
@@ -57,12 +61,14 @@ import Testing
             until: 24 + 20, events: [(10, { fixture.clock.jump(by: 86_400) })])
         let jumped = Sample.hour(24 + 10)
         let old = try await fixture.slots()
-        #expect(old.contains { $0.state == .done } && old.contains { $0.state == .expired })
-        #expect(!old.contains { $0.state == .planned })
+        expect(old) { $0.contains { $0.state == .done } }
+        expect(old) { $0.contains { $0.state == .expired } }
+        expect(old) { !$0.contains { $0.state == .planned } }
         let today = try await fixture.slots(ofDay: 1)
-        #expect(today.filter { $0.expires < jumped }.allSatisfy { $0.state == .skipped })
+        expect(today.filter { $0.expires < jumped }) { $0.allSatisfy { $0.state == .skipped } }
         let due = today.filter { (jumped..<Sample.hour(24 + 19.8)).contains($0.due) }
-        #expect(!due.isEmpty && due.allSatisfy { $0.state == .done })
+        #expect(!due.isEmpty)
+        expect(due) { $0.allSatisfy { $0.state == .done } }
         #expect(plans(fixture).count == 2)
         try await expectNothingTwice(fixture)
     }
@@ -78,8 +84,8 @@ import Testing
         fixture.clock.jump(by: 3_600)
         try await fixture.live(until: 16.5)
         let slots = try await fixture.slots().filter { $0.due < Sample.hour(14.8) }
-        #expect(slots.contains { $0.due > Sample.hour(10) })
-        #expect(slots.allSatisfy { $0.state == .done })
+        expect(slots) { $0.contains { $0.due > Sample.hour(10) } }
+        expect(slots) { $0.allSatisfy { $0.state == .done } }
         let ledger = await fixture.sandbox.ledger
         // By the servers' clock the rest of the day is an hour late, and not later.
         for slot in slots where slot.due > Sample.hour(10) && slot.updated < Sample.hour(15) {
@@ -99,7 +105,7 @@ import Testing
         #expect(plans(fixture) == [Sample.day, Sample.day.advanced(by: 1)].map(\.description))
         for day in 0...1 {
             let slots = try await fixture.slots(ofDay: day).filter { $0.due < Sample.hour(24 + 11.8) }
-            #expect(slots.allSatisfy { [.done, .skipped].contains($0.state) })
+            expect(slots) { $0.allSatisfy { [.done, .skipped].contains($0.state) } }
             let favorites = try await fixture.actions(.favorite).filter {
                 LocalTime($0.due, in: Sample.zone).day == Sample.day.advanced(by: day)
             }
@@ -128,10 +134,10 @@ import Testing
         #expect(fixture.clock.now == Sample.hour(16))
         let back = Sample.hour(10.25)
         let ledger = await fixture.sandbox.ledger
-        #expect(ledger.deliveries.contains { $0.replyTo != nil && $0.date > back + 1_800 })
+        expect(ledger.deliveries) { $0.contains { $0.replyTo != nil && $0.date > back + 1_800 } }
         let slots = try await fixture.slots().filter { (back + 1_800..<Sample.hour(15.8)).contains($0.due) }
         // What the wrong time let expire stays so: what a clock says is all that there is to go by.
-        #expect(slots.allSatisfy { [.done, .expired].contains($0.state) })
+        expect(slots) { $0.allSatisfy { [.done, .expired].contains($0.state) } }
         try await expectNothingTwice(fixture)
     }
 

@@ -1,4 +1,5 @@
 import Configuration
+import Expectations
 import Favorites
 import Foundation
 import Networks
@@ -53,10 +54,13 @@ import Testing
     @Test(arguments: networks)
     func findsTheNetworksOfBothRoles(_ variables: [String: String], _ human: NetworkName, _ bot: NetworkName) throws {
         let all = try Self.configuration(variables)
-        #expect(all.humanNetwork == human && all.network(of: .human) == human)
-        #expect(all.botNetwork == bot && all.network(of: .bot) == bot)
+        #expect(all.humanNetwork == human)
+        #expect(all.network(of: .human) == human)
+        #expect(all.botNetwork == bot)
+        #expect(all.network(of: .bot) == bot)
         let values = try Self.values(variables)
-        #expect(values.text("HUMAN_NETWORK") == human.rawValue && values.text("BOT_NETWORK") == bot.rawValue)
+        #expect(values.text("HUMAN_NETWORK") == human.rawValue)
+        #expect(values.text("BOT_NETWORK") == bot.rawValue)
         for name in ["NETWORK", "HUMAN_NETWORK", "BOT_NETWORK"] {
             #expect(values.origin(name) == (variables[name] == nil ? .fallback : .environment))
         }
@@ -67,15 +71,21 @@ import Testing
             ["HUMAN_NETWORK": "x", "BOT_NETWORK": "bluesky"], Self.of(.human, Self.x), Self.of(.bot, Self.bluesky))
         let (human, bot) = (try #require(pairs.account(.human)), try #require(pairs.account(.bot)))
         guard case .x(let credentials) = human.credentials else { return #expect(Bool(false), "\(human)") }
-        #expect(credentials.consumerKey == "s3cr3t-ck" && credentials.consumerSecret.reveal() == "s3cr3t-cs")
+        #expect(credentials.consumerKey == "s3cr3t-ck")
+        #expect(credentials.consumerSecret.reveal() == "s3cr3t-cs")
         #expect(credentials.accessToken.reveal() == "s3cr3t-at")
         #expect(credentials.accessTokenSecret.reveal() == "s3cr3t-ats")
-        #expect(human.network == .x && human.role == .human && human.origin == .environment && human.apiBaseURL == nil)
+        #expect(human.network == .x)
+        #expect(human.role == .human)
+        #expect(human.origin == .environment)
+        #expect(human.apiBaseURL == nil)
         guard case .bluesky(let identifier, let password) = bot.credentials else {
             return #expect(Bool(false), "\(bot)")
         }
-        #expect(identifier == "haruka.example" && password?.reveal() == "s3cr3t-password")
-        #expect(bot.network == .bluesky && bot.role == .bot)
+        #expect(identifier == "haruka.example")
+        #expect(password?.reveal() == "s3cr3t-password")
+        #expect(bot.network == .bluesky)
+        #expect(bot.role == .bot)
         let mixed = try Self.configuration(["HUMAN_NETWORK": "x"], Self.of(.bot, Self.mastodon))
         #expect(mixed.account(.human) == nil)
         #expect(mixed.account(.bot)?.host == "social.example")
@@ -88,7 +98,8 @@ import Testing
         }
         let bot = Self.error(["NETWORK": "bluesky", "BOT_HANDLE": "mirror.example"])
         #expect(bot?.description == "BOT_APP_PASSWORD is not set, but BOT_HANDLE is")
-        #expect(bot?.setting == "BOT_APP_PASSWORD" && bot?.isMissing == true)
+        #expect(bot?.setting == "BOT_APP_PASSWORD")
+        expect(bot) { $0?.isMissing == true }
     }
 
     // MARK: Half an account, and another network's
@@ -97,7 +108,7 @@ import Testing
         for name in Self.x.keys {
             let error = Self.error(["NETWORK": "x"], Self.of(role, Self.x.filter { $0.key != name }))
             #expect(error?.setting == "\(role.prefix)_\(name)")
-            #expect(error?.isMissing == true)
+            expect(error) { $0?.isMissing == true }
         }
         let keys = Self.x.filter { $0.key.hasPrefix("CONSUMER") }
         let error = Self.error(["NETWORK": "x"], Self.of(role, keys))
@@ -126,13 +137,15 @@ import Testing
             error.description
                 == "\(name) belongs to \(row.theirs), but \(role.prefix)_NETWORK is \(network); remove it, or set "
                 + "\(role.prefix)_NETWORK to \(row.wanted)")
-        #expect(error.setting == name && !error.isMissing)
+        #expect(error.setting == name)
+        #expect(!error.isMissing)
     }
 
     @Test func readsNoAccountsWhereNoneAreWanted() throws {
         let values = try Self.values(["BOT_SERVER": "social.example", "HUMAN_HANDLE": "haruka.example"])
         let all = try MirrorConfiguration(values, environment: ["HOME": "/h"], readsAccounts: false)
-        #expect(all.account(.human) == nil && all.account(.bot) == nil)
+        #expect(all.account(.human) == nil)
+        #expect(all.account(.bot) == nil)
         #expect(throws: ConfigurationError.self) { try MirrorConfiguration(values, environment: ["HOME": "/h"]) }
     }
 
@@ -223,54 +236,75 @@ import Testing
     @Test(arguments: defaults)
     func choosesDefaultsByTheBotsNetwork(_ variables: [String: String], _ mode: String, _ links: String) throws {
         let values = try Self.values(variables)
-        #expect(values.text("FAVORITE_MODE") == mode && values.origin("FAVORITE_MODE") == .fallback)
-        #expect(values.text("LINKS") == links && values.origin("LINKS") == .fallback)
+        #expect(values.text("FAVORITE_MODE") == mode)
+        #expect(values.origin("FAVORITE_MODE") == .fallback)
+        #expect(values.text("LINKS") == links)
+        #expect(values.origin("LINKS") == .fallback)
         let all = try Self.configuration(variables)
-        #expect(all.favoriteMode.rawValue == mode && all.links == (links == "on"))
+        #expect(all.favoriteMode.rawValue == mode)
+        #expect(all.links == (links == "on"))
         // What a person sets stays.
         let chosen = try Self.values(variables, ["FAVORITE_MODE": "off", "LINKS": "on"])
-        #expect(chosen.text("FAVORITE_MODE") == "off" && chosen.origin("FAVORITE_MODE") == .environment)
-        #expect(chosen.text("LINKS") == "on" && chosen.origin("LINKS") == .environment)
+        #expect(chosen.text("FAVORITE_MODE") == "off")
+        #expect(chosen.origin("FAVORITE_MODE") == .environment)
+        #expect(chosen.text("LINKS") == "on")
+        #expect(chosen.origin("LINKS") == .environment)
     }
 
     @Test func letsAStoredLoginDecideOnlyWhereNobodyDid() throws {
         let open = try Self.values([:]).adopting([.bot: .x])
-        #expect(open.text("BOT_NETWORK") == "x" && open.origin("BOT_NETWORK") == .login)
-        #expect(open.text("HUMAN_NETWORK") == "mastodon" && open.origin("HUMAN_NETWORK") == .fallback)
-        #expect(open.text("FAVORITE_MODE") == "suggest" && open.text("LINKS") == "off")
+        #expect(open.text("BOT_NETWORK") == "x")
+        #expect(open.origin("BOT_NETWORK") == .login)
+        #expect(open.text("HUMAN_NETWORK") == "mastodon")
+        #expect(open.origin("HUMAN_NETWORK") == .fallback)
+        #expect(open.text("FAVORITE_MODE") == "suggest")
+        #expect(open.text("LINKS") == "off")
         for name in ["NETWORK", "BOT_NETWORK"] {
             let named = try Self.values([name: "mastodon"]).adopting([.bot: .x])
-            #expect(named.text("BOT_NETWORK") == "mastodon" && named.text("LINKS") == "on")
+            #expect(named.text("BOT_NETWORK") == "mastodon")
+            #expect(named.text("LINKS") == "on")
         }
         let chosen = try Self.values(["LINKS": "on"]).adopting([.bot: .x])
-        #expect(chosen.text("LINKS") == "on" && chosen.text("FAVORITE_MODE") == "suggest")
+        #expect(chosen.text("LINKS") == "on")
+        #expect(chosen.text("FAVORITE_MODE") == "suggest")
     }
 
     @Test func reflectsAnAdoptedNetworkInTheConfiguration() throws {
         var all = try Self.configuration([:])
         all.adopt([.bot: .x, .human: .bluesky])
-        #expect(all.botNetwork == .x && all.humanNetwork == .bluesky && !all.links && all.favoriteMode == .suggest)
+        #expect(all.botNetwork == .x)
+        #expect(all.humanNetwork == .bluesky)
+        #expect(!all.links)
+        #expect(all.favoriteMode == .suggest)
         // An account in the settings is used, so nothing stored decides.
         var whole = try Self.configuration(Self.of(.bot, Self.mastodon))
         whole.adopt([.bot: .x, .human: .bluesky])
-        #expect(whole.botNetwork == .mastodon && whole.humanNetwork == .bluesky && whole.links)
+        #expect(whole.botNetwork == .mastodon)
+        #expect(whole.humanNetwork == .bluesky)
+        #expect(whole.links)
     }
 
     // MARK: X
 
     @Test func readsWhatIsAllowedOnX() throws {
         let usual = try Self.configuration([:]).x
-        #expect(!usual.mayPublish && usual.monthlyBudget == Money(microdollars: 5_000_000))
-        #expect(usual.homePostsPerDay == 0 && usual.appOwner == nil && usual.fieldNames == .tweet)
+        #expect(!usual.mayPublish)
+        #expect(usual.monthlyBudget == Money(microdollars: 5_000_000))
+        #expect(usual.homePostsPerDay == 0)
+        #expect(usual.appOwner == nil)
+        #expect(usual.fieldNames == .tweet)
         #expect(usual.homeShare == .zero)
         let chosen = try Self.configuration([
             "X_ACKNOWLEDGE_POLICY": "yes", "X_BUDGET_USD_PER_MONTH": "12.345678", "X_HOME_POSTS_PER_DAY": "40",
             "X_APP_OWNER": "human", "X_FIELD_NAMES": "post",
         ]).x
-        #expect(chosen.mayPublish && chosen.monthlyBudget == Money(microdollars: 12_345_678))
-        #expect(chosen.homePostsPerDay == 40 && chosen.appOwner == .human && chosen.fieldNames == .post)
+        #expect(chosen.mayPublish)
+        #expect(chosen.monthlyBudget == Money(microdollars: 12_345_678))
+        #expect(chosen.homePostsPerDay == 40)
+        #expect(chosen.appOwner == .human)
+        #expect(chosen.fieldNames == .post)
         #expect(chosen.homeShare == XPrices.current.price(ofReading: 40, from: .home, fieldNames: .post))
-        #expect(try Self.configuration(["X_APP_OWNER": "bot"]).x.appOwner == .bot)
+        try expect(Self.configuration(["X_APP_OWNER": "bot"]).x.appOwner, equals: .bot)
     }
 
     static let amounts: [(String, Int?)] = [
@@ -295,7 +329,7 @@ import Testing
         let error = Self.error(["SECRET_KEY": key])
         #expect((error == nil) == isLongEnough)
         #expect(isLongEnough || error?.setting == "SECRET_KEY")
-        #expect(error?.description.contains(key) != true)
+        expect(error?.description) { $0?.contains(key) != true }
     }
 
     @Test func knowsEverySecret() {
@@ -306,9 +340,11 @@ import Testing
                 #expect(setting.isSecret == !plain.contains(part), "\(setting.name)")
             }
         }
-        #expect(Setting.all.first { $0.name == "SECRET_KEY" }?.isSecret == true)
+        expect(Setting.all.first { $0.name == "SECRET_KEY" }) { $0?.isSecret == true }
         for setting in AccountSetting.allCases {
-            for role in AccountRole.allCases { #expect(Setting.all.contains { $0.name == setting.name(of: role) }) }
+            for role in AccountRole.allCases {
+                expect(Setting.all) { $0.contains { $0.name == setting.name(of: role) } }
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 import Conduct
 import Configuration
+import Expectations
 import Favorites
 import Foundation
 import Networks
@@ -79,35 +80,60 @@ import Testing
         }
         let all = try Self.configuration(Self.ofMastodon, environment: ["DYNO": "worker.1"])
         #expect(all.mirror == "haruka-2")
-        #expect(all.humanNetwork == .mastodon && all.botNetwork == .mastodon)
+        #expect(all.humanNetwork == .mastodon)
+        #expect(all.botNetwork == .mastodon)
         let (human, bot) = (try #require(all.account(.human)), try #require(all.account(.bot)))
-        #expect(human.host == "social.example" && bot.host == "bots.example:8443")
-        #expect(human.apiBaseURL == "https://proxy.example" && bot.apiBaseURL == "http://127.0.0.1:9000")
+        #expect(human.host == "social.example")
+        #expect(bot.host == "bots.example:8443")
+        #expect(human.apiBaseURL == "https://proxy.example")
+        #expect(bot.apiBaseURL == "http://127.0.0.1:9000")
         guard case .mastodon("https://social.example", let token) = human.credentials,
             case .mastodon("https://bots.example:8443", let botToken) = bot.credentials
         else { return #expect(Bool(false), "\(all)") }
-        #expect(token.accessToken.reveal() == Self.token && botToken.accessToken.reveal() == Self.botToken)
+        #expect(token.accessToken.reveal() == Self.token)
+        #expect(botToken.accessToken.reveal() == Self.botToken)
         #expect(all.secretKey?.reveal() == Self.key)
-        #expect(all.x.mayPublish && all.x.homePostsPerDay == 30 && all.x.appOwner == .bot && all.x.fieldNames == .post)
+        #expect(all.x.mayPublish)
+        #expect(all.x.homePostsPerDay == 30)
+        #expect(all.x.appOwner == .bot)
+        #expect(all.x.fieldNames == .post)
         #expect(all.x.monthlyBudget.description == "$7.50")
         guard case .postgres(Self.databaseURL) = all.storage else { return #expect(Bool(false), "\(all.storage)") }
         #expect(all.redisURL?.reveal() == Self.redisURL)
         #expect(all.redisTLSVerify == "full")
-        #expect(all.timeZone?.identifier == "Europe/Berlin" && all.timeZoneName == "Europe/Berlin")
+        #expect(all.timeZone?.identifier == "Europe/Berlin")
+        #expect(all.timeZoneName == "Europe/Berlin")
         #expect(all.operatorContact == "ops@example.org")
-        #expect(all.notices.address?.host == "hooks.example" && all.notices.format == .ntfy)
-        #expect(all.notices.command == ["tell", "the operator"] && all.notices.heartbeat?.host == "beat.example")
-        #expect(all.schedule.model == .raw && !all.schedule.bursts && all.schedule.maximumPerDay == 12)
+        #expect(all.notices.address?.host == "hooks.example")
+        #expect(all.notices.format == .ntfy)
+        #expect(all.notices.command == ["tell", "the operator"])
+        #expect(all.notices.heartbeat?.host == "beat.example")
+        #expect(all.schedule.model == .raw)
+        #expect(!all.schedule.bursts)
+        #expect(all.schedule.maximumPerDay == 12)
         #expect(all.schedule.quiet.count == 122)
-        #expect(all.noRepeatDays == 90 && all.minimumAgeDays == 7 && !all.links && all.fitness == .loose)
-        #expect(
-            all.carriesWarnings && all.holdWhileActive == 5_400 && all.maximumUses == 3 && all.maximumAgeDays == 3_650)
-        #expect(all.pictures == .all && all.threads == .whole)
-        #expect(all.favorites.threshold == 3.5 && all.favorites.exampleLimit == 3_000)
-        #expect(all.featureWords == .nouns && all.favorites.weighting == .plain)
-        #expect(all.favoriteMode == .off && all.favoritesPerDay == 4)
-        #expect(all.repliesPerPerson == 2 && all.repliesPerThread == 6 && all.archiveLimit == 2_000)
-        #expect(all.dictionary == "/var/lib/mecab/dic/other" && all.pollInterval == .seconds(45) && all.isDyno)
+        #expect(all.noRepeatDays == 90)
+        #expect(all.minimumAgeDays == 7)
+        #expect(!all.links)
+        #expect(all.fitness == .loose)
+        #expect(all.carriesWarnings)
+        #expect(all.holdWhileActive == 5_400)
+        #expect(all.maximumUses == 3)
+        #expect(all.maximumAgeDays == 3_650)
+        #expect(all.pictures == .all)
+        #expect(all.threads == .whole)
+        #expect(all.favorites.threshold == 3.5)
+        #expect(all.favorites.exampleLimit == 3_000)
+        #expect(all.featureWords == .nouns)
+        #expect(all.favorites.weighting == .plain)
+        #expect(all.favoriteMode == .off)
+        #expect(all.favoritesPerDay == 4)
+        #expect(all.repliesPerPerson == 2)
+        #expect(all.repliesPerThread == 6)
+        #expect(all.archiveLimit == 2_000)
+        #expect(all.dictionary == "/var/lib/mecab/dic/other")
+        #expect(all.pollInterval == .seconds(45))
+        #expect(all.isDyno)
     }
 
     @Test func hasTheDocumentedDefaults() throws {
@@ -118,23 +144,36 @@ import Testing
         }
         let plain = try Self.configuration([:])
         #expect(plain.mirror == "default")
-        #expect(plain.account(.human) == nil && plain.account(.bot) == nil)
-        #expect(plain.redisURL == nil && plain.timeZone == nil && plain.secretKey == nil)
+        #expect(plain.account(.human) == nil)
+        #expect(plain.account(.bot) == nil)
+        #expect(plain.redisURL == nil)
+        #expect(plain.timeZone == nil)
+        #expect(plain.secretKey == nil)
         #expect("\(plain.storage)" == "SQLite at /home/haruka/.local/share/mirror-bot/mirror-bot.sqlite")
         #expect(plain.schedule == ScheduleConfiguration())
-        #expect(plain.favorites == (try FavoriteConfiguration()))
-        #expect(plain.noRepeatDays == 180 && plain.minimumAgeDays == 30 && plain.links && plain.fitness == .strict)
-        #expect(
-            !plain.carriesWarnings && plain.holdWhileActive == nil && plain.maximumUses == nil
-                && plain.maximumAgeDays == nil)
-        #expect(plain.pictures == .leftOut && plain.threads == .leftOut)
-        #expect(try Self.configuration(["MEDIA": "own"]).pictures == .described)
-        #expect(try Self.configuration(["MEDIA_WITHOUT_ALT": "yes"]).pictures == .leftOut)
-        #expect(plain.favoriteMode == .auto && plain.favoritesPerDay == 10 && plain.featureWords == .content)
+        expect(plain.favorites, equals: (try FavoriteConfiguration()))
+        #expect(plain.noRepeatDays == 180)
+        #expect(plain.minimumAgeDays == 30)
+        #expect(plain.links)
+        #expect(plain.fitness == .strict)
+        #expect(!plain.carriesWarnings)
+        #expect(plain.holdWhileActive == nil)
+        #expect(plain.maximumUses == nil)
+        #expect(plain.maximumAgeDays == nil)
+        #expect(plain.pictures == .leftOut)
+        #expect(plain.threads == .leftOut)
+        try expect(Self.configuration(["MEDIA": "own"]).pictures, equals: .described)
+        try expect(Self.configuration(["MEDIA_WITHOUT_ALT": "yes"]).pictures, equals: .leftOut)
+        #expect(plain.favoriteMode == .auto)
+        #expect(plain.favoritesPerDay == 10)
+        #expect(plain.featureWords == .content)
         #expect(plain.favorites.weighting == .learned)
-        #expect(plain.repliesPerPerson == 3 && plain.repliesPerThread == 5)
-        #expect(plain.archiveLimit == 10_000 && plain.dictionary == "ipadic-utf8")
-        #expect(plain.pollInterval == .seconds(60) && !plain.isDyno)
+        #expect(plain.repliesPerPerson == 3)
+        #expect(plain.repliesPerThread == 5)
+        #expect(plain.archiveLimit == 10_000)
+        #expect(plain.dictionary == "ipadic-utf8")
+        #expect(plain.pollInterval == .seconds(60))
+        #expect(!plain.isDyno)
     }
 
     @Test(arguments: [
@@ -142,7 +181,7 @@ import Testing
         "ops.bsky.social", "@ops.bsky.social",
     ])
     func takesAContact(text: String) throws {
-        #expect(try Self.configuration(["OPERATOR_CONTACT": text]).operatorContact == text)
+        try expect(Self.configuration(["OPERATOR_CONTACT": text]).operatorContact, equals: text)
     }
 
     /// It stands in a header of every request.
@@ -158,23 +197,29 @@ import Testing
     }
 
     @Test(arguments: ["UTC", "GMT", "Etc/UTC", "Asia/Calcutta"]) func namesAZoneAsItWasWritten(name: String) throws {
-        #expect(try Self.configuration(["TIME_ZONE": name]).timeZoneName == name)
+        try expect(Self.configuration(["TIME_ZONE": name]).timeZoneName, equals: name)
     }
 
     @Test func prefersFlagsToTheEnvironmentToDotEnvToDefaults() throws {
         let (flags, environment) = (["MIRROR": "flag"], ["MIRROR": "environment", "BURSTS": "off"])
         let dotEnv = ["MIRROR": "dot-env", "BURSTS": "on", "LINKS": "off"]
         let all = try Self.values(environment, dotEnv: dotEnv, flags: flags)
-        #expect(all.text("MIRROR") == "flag" && all.origin("MIRROR") == .flag)
-        #expect(all.text("BURSTS") == "off" && all.origin("BURSTS") == .environment)
-        #expect(all.text("LINKS") == "off" && all.origin("LINKS") == .dotEnv)
-        #expect(all.text("FEATURES") == "content" && all.origin("FEATURES") == .fallback)
-        #expect(all.text("HUMAN_SERVER") == nil && all.origin("HUMAN_SERVER") == .unset)
+        #expect(all.text("MIRROR") == "flag")
+        #expect(all.origin("MIRROR") == .flag)
+        #expect(all.text("BURSTS") == "off")
+        #expect(all.origin("BURSTS") == .environment)
+        #expect(all.text("LINKS") == "off")
+        #expect(all.origin("LINKS") == .dotEnv)
+        #expect(all.text("FEATURES") == "content")
+        #expect(all.origin("FEATURES") == .fallback)
+        #expect(all.text("HUMAN_SERVER") == nil)
+        #expect(all.origin("HUMAN_SERVER") == .unset)
     }
 
     @Test func takesAVariableSetToNothingForUnset() throws {
         let all = try Self.values(["MIRROR": "", "TIME_ZONE": "", "BOT_ACCESS_TOKEN": ""], dotEnv: ["MIRROR": "file"])
-        #expect(all.text("MIRROR") == "file" && all.origin("MIRROR") == .dotEnv)
+        #expect(all.text("MIRROR") == "file")
+        #expect(all.origin("MIRROR") == .dotEnv)
         #expect(all.origin("TIME_ZONE") == .unset)
         #expect(all.origin("BOT_ACCESS_TOKEN") == .unset)
     }
@@ -195,7 +240,7 @@ import Testing
             #expect(layered.origin(setting.name) == .file)
         }
         let path = try folder.write(Data("elsewhere".utf8), to: "mirror")
-        #expect(try Self.values(["MIRROR_FILE": path]).text("MIRROR") == "default")
+        try expect(Self.values(["MIRROR_FILE": path]).text("MIRROR"), equals: "default")
     }
 
     @Test func refusesSecretFilesThatHoldNone() throws {
@@ -208,7 +253,7 @@ import Testing
         for path in paths {
             let error = #expect(throws: ConfigurationError.self) { try Self.values(["BOT_ACCESS_TOKEN_FILE": path]) }
             #expect(error?.setting == "BOT_ACCESS_TOKEN_FILE")
-            #expect(error?.description.contains(path) == true)
+            expect(error?.description) { $0?.contains(path) == true }
         }
     }
 
@@ -263,9 +308,11 @@ import Testing
     @Test(arguments: wrong) func refusesAndNames(_ name: String, _ value: String) throws {
         let error = #expect(throws: ConfigurationError.self) { try Self.configuration([name: value]) }
         #expect(error?.setting == name)
-        #expect(error?.description.hasPrefix("\(name) ") == true)
-        #expect(error?.isMissing == false)
-        #expect(error?.description.unicodeScalars.contains { $0.properties.generalCategory == .control } == false)
+        expect(error?.description) { $0?.hasPrefix("\(name) ") == true }
+        expect(error) { $0?.isMissing == false }
+        expect(error?.description.unicodeScalars) {
+            $0?.contains { $0.properties.generalCategory == .control } == false
+        }
         #expect((error?.description.count ?? 0) < 200)
     }
 
@@ -290,15 +337,17 @@ import Testing
                 try Self.configuration(parts.filter { $0.key != name })
             }
             #expect(error?.setting == name)
-            #expect(error?.description.contains(Self.token) == false)
+            expect(error?.description) { $0?.contains(Self.token) == false }
         }
     }
 
     @Test func saysWhatIsMissing() throws {
         let plain = try Self.configuration([:])
         let (bot, human) = (plain.missing(.bot), plain.missing(.human))
-        #expect(bot.setting == "BOT_SERVER" && bot.isMissing)
-        #expect(human.setting == "HUMAN_SERVER" && human.isMissing)
+        #expect(bot.setting == "BOT_SERVER")
+        #expect(bot.isMissing)
+        #expect(human.setting == "HUMAN_SERVER")
+        #expect(human.isMissing)
         let homeless = #expect(throws: ConfigurationError.self) { try Self.configuration([:], environment: [:]) }
         #expect(homeless?.setting == "MIRROR_BOT_HOME")
     }

@@ -1,4 +1,5 @@
 import Archive
+import Expectations
 import Foundation
 import Networks
 import Outbox
@@ -20,10 +21,11 @@ import Testing
         let ledger = await fixture.sandbox.ledger
         let decided = try await fixture.actions(.reply).filter { $0.target?.author == Self.aoi }
         #expect(decided.count >= 3)
-        #expect(decided.allSatisfy { $0.state == .skipped && $0.reason == "denied" })
-        #expect(!ledger.notifications.contains { $0.recipient == Self.aoi.value })
-        #expect(!ledger.favorites.contains { $0.author == Self.aoi.value })
-        #expect(ledger.summary.replies > 0 && ledger.summary.favorites > 0)
+        expect(decided) { $0.allSatisfy { $0.state == .skipped && $0.reason == "denied" } }
+        expect(ledger.notifications) { !$0.contains { $0.recipient == Self.aoi.value } }
+        expect(ledger.favorites) { !$0.contains { $0.author == Self.aoi.value } }
+        #expect(ledger.summary.replies > 0)
+        #expect(ledger.summary.favorites > 0)
     }
 
     @Test func asksAgainRightBeforeItSends() async throws {
@@ -43,10 +45,10 @@ import Testing
                 )
             ])
         let decided = try await fixture.actions(.reply).filter { $0.target?.author == Self.aoi }
-        #expect(decided.contains { $0.attempts > 0 })
-        #expect(decided.allSatisfy { $0.state == .skipped && $0.reason == "denied" })
+        expect(decided) { $0.contains { $0.attempts > 0 } }
+        expect(decided) { $0.allSatisfy { $0.state == .skipped && $0.reason == "denied" } }
         let ledger = await fixture.sandbox.ledger
-        #expect(!ledger.notifications.contains { $0.recipient == Self.aoi.value })
+        expect(ledger.notifications) { !$0.contains { $0.recipient == Self.aoi.value } }
         #expect(ledger.summary.replies > 0)
     }
 
@@ -73,7 +75,7 @@ import Testing
             }
             #expect(error?.code == .denied)
         }
-        #expect(try await store.beginSending(claimed[3], lookUp: now + 60, now: now).state == .sending)
+        try await expect(store.beginSending(claimed[3], lookUp: now + 60, now: now).state, equals: .sending)
     }
 
     // MARK: What was decided a while ago
@@ -102,7 +104,8 @@ import Testing
         try await paper.wait(3_600)
         try await parts.courier.deliverDue([.favorite])
         let ended = try #require(try await parts.store.action(.favorite, subject: subject))
-        #expect(ended.state == (reason == nil ? .done : .skipped) && ended.reason == reason)
+        #expect(ended.state == (reason == nil ? .done : .skipped))
+        #expect(ended.reason == reason)
         #expect(paper.bot.with { $0.favorited.count } == (reason == nil ? 1 : 0))
     }
 
@@ -112,7 +115,8 @@ import Testing
         paper.bot.fail(.readPost, .unavailable)
         try await parts.courier.deliverDue([.favorite])
         let waiting = try #require(try await parts.store.action(.favorite, subject: subject))
-        #expect(waiting.state == .planned && waiting.reason == "unavailable")
+        #expect(waiting.state == .planned)
+        #expect(waiting.reason == "unavailable")
         #expect(waiting.nextAttempt.map { $0 > paper.clock.now } == true)
         paper.bot.fail(nil)
         try await paper.wait(3_600)
@@ -130,14 +134,15 @@ import Testing
         let (paper, parts, subject) = try await favorite(["FAVORITE_MODE": "off"])
         try await parts.courier.deliverDue([.favorite])
         let ended = try #require(try await parts.store.action(.favorite, subject: subject))
-        #expect(ended.state == .skipped && ended.reason == "no-favorites")
+        #expect(ended.state == .skipped)
+        #expect(ended.reason == "no-favorites")
         #expect(paper.bot.with { $0.favorited.isEmpty })
     }
 
     @Test func remembersWhoSaidStop() async throws {
         let fixture = try await MirrorFixture.start(from: 8.5)
         let kent = Sample.person("kent")
-        #expect(try await fixture.mirror.people.stance(of: kent) == .none)
+        try await expect(fixture.mirror.people.stance(of: kent), equals: .none)
         try await fixture.live(until: 20)
         let mentions = await fixture.sandbox.ledger.mentions.filter { $0.handle == kent.value }
         #expect(mentions.map(\.kind) == [.friend, .stop, .afterStop])
@@ -177,7 +182,7 @@ import Testing
         #expect(after.wording?.source != before.wording?.source)
         #expect(after.text != before.text)
         // One answer may be a mistake of the server.
-        #expect(try await fixture.mirror.archive.post(source.id) != nil)
+        try await expect(fixture.mirror.archive.post(source.id)) { $0 != nil }
         let texts = await fixture.sandbox.ledger.deliveries.map(\.text)
         #expect(!texts.contains(before.text ?? ""))
         #expect(texts.contains(after.text ?? ""))
@@ -194,11 +199,11 @@ import Testing
         // What the human posts meanwhile may stand in.
         let skipped = slots.filter { $0.state == .skipped }
         #expect(!skipped.isEmpty)
-        #expect(skipped.allSatisfy { $0.reason == "no-text" })
+        expect(skipped) { $0.allSatisfy { $0.reason == "no-text" } }
         for action in try await fixture.actions() where action.state == .done && action.kind != .favorite {
-            #expect(try await fixture.source(of: action).createdAt > Sample.origin)
+            try await expect(fixture.source(of: action).createdAt) { $0 > Sample.origin }
         }
-        #expect(await fixture.sandbox.ledger.summary.unsolicited == 0)
+        await expect(fixture.sandbox.ledger.summary.unsolicited, equals: 0)
     }
 
     @Test func staysWithinItsCaps() async throws {
@@ -223,6 +228,6 @@ import Testing
         #expect(ledger.notifications.isEmpty)
         let slots = try await fixture.slots()
         #expect(slots.count <= 1)
-        #expect(slots.allSatisfy { LocalTime($0.due, in: Sample.zone).minute.description == "12:00" })
+        expect(slots) { $0.allSatisfy { LocalTime($0.due, in: Sample.zone).minute.description == "12:00" } }
     }
 }

@@ -1,4 +1,5 @@
 import Archive
+import Expectations
 import Foundation
 import Networks
 import Outbox
@@ -43,12 +44,12 @@ import Testing
         #expect(count(fixture, "Credentials accepted again") > 0)
         let ledger = await fixture.sandbox.ledger
         let slots = try await fixture.slots().filter { $0.due < fixture.clock.now - 60 }
-        #expect(slots.contains { $0.due > Sample.hour(9) })
-        #expect(slots.allSatisfy { $0.state == .done })
+        expect(slots) { $0.contains { $0.due > Sample.hour(9) } }
+        expect(slots) { $0.allSatisfy { $0.state == .done } }
         #expect(ledger.summary.replies == ledger.summary.expectedReplies)
         #expect(ledger.summary.duplicateSends + ledger.summary.unsolicited + ledger.summary.errors == 0)
         // What is over is no longer told.
-        #expect(try await !idle(fixture).contains { $0.contains("credentials") })
+        try await expect(idle(fixture)) { !$0.contains { $0.contains("credentials") } }
     }
 
     @Test func aPostThatWasRefusedOnceIsSentLater() async throws {
@@ -57,9 +58,10 @@ import Testing
             Self.refusal(.mastodon), method: "POST", path: "/api/v1/statuses")
         try await fixture.live(until: 12.5)
         let first = try #require(try await fixture.slots().first)
-        #expect(first.state == .done && first.attempts == 2)
+        #expect(first.state == .done)
+        #expect(first.attempts == 2)
         #expect((30..<120).contains(first.updated.timeIntervalSince(first.due)))
-        #expect(await fixture.sandbox.ledger.duplicates.isEmpty)
+        await expect(fixture.sandbox.ledger.duplicates) { $0.isEmpty }
     }
 
     /// Nothing is begun while it is not known whether the network takes it, and what cannot wait says why it ended.
@@ -81,11 +83,14 @@ import Testing
         #expect((750..<1_500).contains(lasted))
         let refused = fixture.log.values.filter { $0.contains("Credentials refused") }
         #expect(refused.count { $0.contains("account=bot") } == 6)
-        #expect(await fixture.sandbox.ledger.deliveries.isEmpty)
+        await expect(fixture.sandbox.ledger.deliveries) { $0.isEmpty }
         let waiting = try #require(try await fixture.slots().first)
-        #expect(waiting.state == .planned && waiting.attempts <= 1)
-        #expect(try await fixture.leaseHolder() == nil)
-        #expect(try await idle(fixture).first?.hasPrefix("nothing is sent: the network refuses the bot's") == true)
+        #expect(waiting.state == .planned)
+        #expect(waiting.attempts <= 1)
+        try await expect(fixture.leaseHolder(), equals: nil)
+        try await expect(idle(fixture).first) {
+            $0?.hasPrefix("nothing is sent: the network refuses the bot's") == true
+        }
         // A worker that is started meanwhile waits for the same minutes, for these credentials were good before.
         let again = await #expect(throws: NetworkError.self) { try await fixture.live(until: 24) }
         #expect(again?.code == .unauthorized)
@@ -94,9 +99,9 @@ import Testing
         // And one that is started when it is over goes on.
         fixture.sandbox.faults.clear()
         try await fixture.live(until: 14)
-        #expect(await fixture.sandbox.ledger.summary.posted > 0)
-        #expect(try await fixture.slots().first?.state == .expired)
-        #expect(try await !idle(fixture).contains { $0.contains("credentials") })
+        await expect(fixture.sandbox.ledger.summary.posted) { $0 > 0 }
+        try await expect(fixture.slots().first?.state, equals: .expired)
+        try await expect(idle(fixture)) { !$0.contains { $0.contains("credentials") } }
     }
 
     /// Somebody who has just configured them waits for an answer.
@@ -122,7 +127,9 @@ import Testing
         #expect(count(fixture, "Credentials refused") == 6)
         // What could not be sent waits for a person and a better token, as long as it may.
         let states = try await fixture.actions().map(\.state)
-        #expect(!states.contains(.failed) && !states.contains(.sending) && !states.contains(.done))
+        #expect(!states.contains(.failed))
+        #expect(!states.contains(.sending))
+        #expect(!states.contains(.done))
     }
 
     @Test func theBotGoesOnWhenOnlyTheHumanIsRefused() async throws {
@@ -148,21 +155,22 @@ import Testing
                 // A new token, or the server remembers.
                 (14, { fixture.sandbox.faults.clear() }),
             ])
-        #expect(archived.values.count == 2 && archived.values.first == archived.values.last)
-        #expect(told.values.contains { $0.hasPrefix("nothing new is learned: the network refuses the human's") })
-        #expect(!told.values.contains { $0.contains("the bot's credentials") })
+        #expect(archived.values.count == 2)
+        #expect(archived.values.first == archived.values.last)
+        expect(told.values) { $0.contains { $0.hasPrefix("nothing new is learned: the network refuses the human's") } }
+        expect(told.values) { !$0.contains { $0.contains("the bot's credentials") } }
         let refused = Sample.hour(7)..<Sample.hour(14)
         let ledger = await fixture.sandbox.ledger
         let slots = try await fixture.slots().filter { $0.due < Sample.hour(17.9) }
-        #expect(slots.contains { refused.contains($0.due) })
-        #expect(slots.allSatisfy { $0.state == .done })
-        #expect(ledger.favorites.contains { refused.contains($0.date) })
+        expect(slots) { $0.contains { refused.contains($0.due) } }
+        expect(slots) { $0.allSatisfy { $0.state == .done } }
+        expect(ledger.favorites) { $0.contains { refused.contains($0.date) } }
         #expect(ledger.summary.duplicateSends + ledger.summary.unsolicited + ledger.summary.errors == 0)
         // An hour is the longest wait.
         #expect((8..<16).contains(count(fixture, "Credentials refused")))
         #expect(count(fixture, "Credentials accepted again") == 1)
-        #expect(try await fixture.mirror.archive.count() > archived.values.first ?? .max)
-        #expect(try await !idle(fixture).contains { $0.contains("credentials") })
+        try await expect(fixture.mirror.archive.count()) { $0 > archived.values.first ?? .max }
+        try await expect(idle(fixture)) { !$0.contains { $0.contains("credentials") } }
     }
 
     @Test func startsWithoutAHumanItKnows() async throws {
@@ -175,14 +183,15 @@ import Testing
         fixture.sandbox.faults.failNext(Self.refusal(.bluesky), count: 10_000, path: "/xrpc/")
         try await fixture.live(until: 12.5)
         let ledger = await fixture.sandbox.ledger
-        #expect(!ledger.deliveries.isEmpty && !ledger.favorites.isEmpty)
+        #expect(!ledger.deliveries.isEmpty)
+        #expect(!ledger.favorites.isEmpty)
         // A single pass does all it can, and then tells.
         let posted = ledger.deliveries.count
         let next = try #require(try await fixture.slots().first { $0.state == .planned })
         try await fixture.wait(until: next.due + 60)
         let error = await #expect(throws: NetworkError.self) { try await fixture.worker().runOnce() }
-        #expect(error?.stopsActor == true)
-        #expect(await fixture.sandbox.ledger.deliveries.count > posted)
+        expect(error) { $0?.stopsActor == true }
+        await expect(fixture.sandbox.ledger.deliveries.count) { $0 > posted }
     }
 
     /// A proxy that sends everybody to its own page, as in a maintenance.
@@ -195,6 +204,6 @@ import Testing
         let summary = await fixture.sandbox.ledger.summary
         #expect(summary.replies == summary.expectedReplies)
         #expect(summary.duplicateSends + summary.unsolicited + summary.errors == 0)
-        #expect(try await fixture.slots().filter { $0.due < Sample.hour(12.4) }.allSatisfy { $0.state == .done })
+        try await expect(fixture.slots().filter { $0.due < Sample.hour(12.4) }) { $0.allSatisfy { $0.state == .done } }
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Mirroring
 import Outbox
@@ -18,7 +19,7 @@ import Testing
     @Test func survivesADiskThatIsFullForAnHour() async throws {
         let fixture = try await start()
         try await fixture.live(until: 13, events: [(9, fixture.fillDisk), (10, fixture.makeRoom)])
-        #expect(fixture.log.values.contains { $0.contains("Pass failed") && $0.contains("make room") })
+        expect(fixture.log.values) { $0.contains { $0.contains("Pass failed") && $0.contains("make room") } }
         try await fixture.expectNothingTwiceOrLost(outages: [Self.hours(9, 10)])
     }
 
@@ -31,8 +32,8 @@ import Testing
                 (9, { try FileManager.default.moveItem(atPath: path, toPath: path + ".away") }),
                 (10, { try FileManager.default.moveItem(atPath: path + ".away", toPath: path) }),
             ])
-        #expect(fixture.log.values.contains { $0.contains("Pass failed") && $0.contains("put it back") })
-        #expect(await fixture.sandbox.ledger.deliveries.allSatisfy { !Self.hours(9, 10).contains($0.date) })
+        expect(fixture.log.values) { $0.contains { $0.contains("Pass failed") && $0.contains("put it back") } }
+        await expect(fixture.sandbox.ledger.deliveries) { $0.allSatisfy { !Self.hours(9, 10).contains($0.date) } }
         try await fixture.expectNothingTwiceOrLost(outages: [Self.hours(9, 10)])
     }
 
@@ -68,7 +69,7 @@ import Testing
                 )
             ])
         try await #require(holding.values.first).value
-        #expect(fixture.log.values.contains { Self.tellsOfTheHolder($0) })
+        expect(fixture.log.values) { $0.contains { Self.tellsOfTheHolder($0) } }
         try await fixture.expectNothingTwiceOrLost(outages: [Self.hours(8.999, 9.0035)])
     }
 
@@ -95,7 +96,7 @@ import Testing
                 ])
         }
         #expect(error?.code == .replaced)
-        #expect(await fixture.sandbox.ledger.deliveries.allSatisfy { $0.date <= Sample.hour(9) })
+        await expect(fixture.sandbox.ledger.deliveries) { $0.allSatisfy { $0.date <= Sample.hour(9) } }
     }
 }
 

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Mirroring
 import Outbox
@@ -50,7 +51,7 @@ import Testing
                 (10, { try await server.restart() }),
                 (11.3, { try await server.restart(ending) }),
             ])
-        #expect(await fixture.sandbox.ledger.deliveries.allSatisfy { !Self.hours(9, 10).contains($0.date) })
+        await expect(fixture.sandbox.ledger.deliveries) { $0.allSatisfy { !Self.hours(9, 10).contains($0.date) } }
         try await fixture.expectNothingTwiceOrLost(outages: [Self.hours(9, 10)])
         await server.stop()
     }
@@ -151,7 +152,7 @@ import Testing
                 ),
                 (10, { try await server.set("default_transaction_read_only", to: nil, in: database) }),
             ])
-        #expect(fixture.log.values.contains { $0.contains("Pass failed") && $0.contains("25006") })
+        expect(fixture.log.values) { $0.contains { $0.contains("Pass failed") && $0.contains("25006") } }
         try await fixture.expectNothingTwiceOrLost(outages: [Self.hours(9, 10)])
     }
 
@@ -171,7 +172,7 @@ import Testing
                 ),
                 (10, { try await server.calm(database) }),
             ])
-        #expect(fixture.log.values.contains { $0.contains("Pass failed") && $0.contains(sqlState) })
+        expect(fixture.log.values) { $0.contains { $0.contains("Pass failed") && $0.contains(sqlState) } }
         try await fixture.expectNothingTwiceOrLost(outages: [Self.hours(9, 10)])
     }
 
@@ -280,16 +281,18 @@ extension MirrorFixture {
     func expectNothingTwiceOrLost(outages: [Range<Date>], isDisturbed: Bool = true) async throws {
         let ledger = await sandbox.ledger
         let summary = ledger.summary
-        if isDisturbed { #expect(log.values.contains { $0.contains("Pass failed") }) }
+        if isDisturbed { expect(log.values) { $0.contains { $0.contains("Pass failed") } } }
         #expect(summary.duplicateSends + summary.unsolicited + summary.errors == 0)
-        #expect(summary.replies > 0 && summary.replies == summary.expectedReplies)
+        #expect(summary.replies > 0)
+        #expect(summary.replies == summary.expectedReplies)
         #expect(ledger.duplicates.isEmpty)
         // Every slot was filled, unless it was due while nothing could be done, or so late before that no try was left.
         let slots = try await slots().filter { $0.due < clock.now - 60 && $0.reason != "before-start" }
         #expect(!slots.isEmpty)
         for slot in slots where slot.state != .done {
             let isExcused = outages.contains { $0.overlaps(slot.due..<slot.expires) }
-            #expect(slot.state == .expired && isExcused, "\(slot.subject) is \(slot.state), \(slot.reason ?? "-")")
+            #expect(slot.state == .expired, "\(slot.subject) is \(slot.state), \(slot.reason ?? "-")")
+            #expect(isExcused, "\(slot.subject) is \(slot.state), \(slot.reason ?? "-")")
         }
         let texts = ledger.deliveries.filter { $0.replyTo == nil }.map(\.text).sorted()
         #expect(texts == slots.filter { $0.state == .done }.compactMap(\.text).sorted())
@@ -297,7 +300,7 @@ extension MirrorFixture {
         #expect(replies.count { $0.state == .done } == summary.replies)
         let favorites = try await actions(.favorite).filter { $0.state == .done }
         #expect(favorites.compactMap(\.target?.address).sorted() == ledger.favorites.map(\.postID).sorted())
-        #expect(try await leaseHolder() == nil)
+        try await expect(leaseHolder(), equals: nil)
         let plans = try await mirror.storage.query("SELECT local_day FROM plans")
         #expect(plans.count == 1)
         let report = try await StatusReporter(mirror: mirror).report(now: clock.now)

@@ -1,3 +1,4 @@
+import Expectations
 import Favorites
 import Fleet
 import Foundation
@@ -38,16 +39,16 @@ import Testing
         try await fixture.live(until: 16, events: [(14, { try install() })])
         let ledger = await fixture.sandbox.ledger
         let missing = Sample.hour(8)..<Sample.hour(14)
-        #expect(ledger.deliveries.contains { missing.contains($0.date) && $0.replyTo == nil })
-        #expect(ledger.deliveries.contains { missing.contains($0.date) && $0.replyTo != nil })
+        expect(ledger.deliveries) { $0.contains { missing.contains($0.date) && $0.replyTo == nil } }
+        expect(ledger.deliveries) { $0.contains { missing.contains($0.date) && $0.replyTo != nil } }
         #expect(ledger.summary.replies == ledger.summary.expectedReplies)
-        #expect(!ledger.favorites.contains { missing.contains($0.date) })
+        expect(ledger.favorites) { !$0.contains { missing.contains($0.date) } }
         // It is told once, and once that it is over.
         #expect(times(fixture, "Favorites and learning pause") == 1)
         #expect(times(fixture, "Favorites and learning go on") == 1)
         // What came meanwhile is judged then, as long as it is young enough, and is learned.
         let ids = ledger.favorites.compactMap { Int64($0.postID) }
-        #expect(ids.contains { missing.contains(Date(milliseconds: $0 >> 16)) })
+        expect(ids) { $0.contains { missing.contains(Date(milliseconds: $0 >> 16)) } }
         #expect(ledger.summary.unsolicited + ledger.summary.duplicateSends + ledger.summary.errors == 0)
         let status = try await fixture.mirror.favorites().status()
         #expect(status.seen > Sample.exampleCount)
@@ -59,17 +60,17 @@ import Testing
         let fixture = try await start()
         try await fixture.live(until: 12, events: [(10, { try remove() })])
         let favorites = await fixture.sandbox.ledger.favorites
-        #expect(favorites.contains { $0.date > Sample.hour(10) })
+        expect(favorites) { $0.contains { $0.date > Sample.hour(10) } }
         #expect(times(fixture, "Favorites and learning pause") == 0)
         // The next process has none, and says so.
         let next = try await fixture.reopened()
         try await fixture.worker(on: next).run(until: Sample.hour(14))
         #expect(times(fixture, "Favorites and learning pause") == 1)
         let later = await fixture.sandbox.ledger
-        #expect(!later.favorites.contains { $0.date > Sample.hour(12.2) })
-        #expect(later.deliveries.contains { $0.date > Sample.hour(12) })
+        expect(later.favorites) { !$0.contains { $0.date > Sample.hour(12.2) } }
+        expect(later.deliveries) { $0.contains { $0.date > Sample.hour(12) } }
         let report = try await StatusReporter(mirror: next).report(now: fixture.clock.now)
-        #expect(report.idle.contains { $0.hasPrefix("no favorites: could not open the MeCab dictionary") })
+        expect(report.idle) { $0.contains { $0.hasPrefix("no favorites: could not open the MeCab dictionary") } }
     }
 
     @Test func aSinglePassDoesTheRest() async throws {
@@ -78,7 +79,7 @@ import Testing
         #expect(try await fixture.worker().runOnce())
         try await fixture.wait(until: Sample.hour(12))
         #expect(try await fixture.worker().runOnce())
-        #expect(await fixture.sandbox.ledger.summary.replies > 0)
-        #expect(await fixture.sandbox.ledger.summary.favorites == 0)
+        await expect(fixture.sandbox.ledger.summary.replies) { $0 > 0 }
+        await expect(fixture.sandbox.ledger.summary.favorites, equals: 0)
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Favorites
 import Foundation
 import Outbox
@@ -24,9 +25,9 @@ import Testing
         let after = try await state(fixture)
         #expect(after == contents)
         #expect(after.rowCount > 100)
-        #expect(await fixture.sandbox.ledger.deliveries == ledger.deliveries)
-        #expect(await fixture.sandbox.ledger.favorites == ledger.favorites)
-        #expect(await fixture.sandbox.ledger.summary.errors == 0)
+        await expect(fixture.sandbox.ledger.deliveries, equals: ledger.deliveries)
+        await expect(fixture.sandbox.ledger.favorites, equals: ledger.favorites)
+        await expect(fixture.sandbox.ledger.summary.errors, equals: 0)
         #expect(Set(told.values.map(\.kind)) == Set(ActionKind.allCases))
         #expect(told.values.first { $0.kind == .post }?.text == next.text)
         #expect(plan.slots.first { $0.subject == next.subject }?.state == "done")
@@ -49,11 +50,11 @@ import Testing
         let before = try await state(fixture)
         let told = Recorder<Action>()
         let plan = try #require(try await fixture.worker().dryRun { told.add($0) })
-        #expect(try await state(fixture) == before)
-        #expect(try await fixture.mirror.table.record() == MirrorRecord())
+        try await expect(state(fixture), equals: before)
+        try await expect(fixture.mirror.table.record(), equals: MirrorRecord())
         #expect(plan.day == Sample.day)
-        #expect(plan.slots.contains { $0.state == "skipped" && $0.reason == "before-start" })
-        #expect(plan.slots.contains { $0.state == "planned" })
+        expect(plan.slots) { $0.contains { $0.state == "skipped" && $0.reason == "before-start" } }
+        expect(plan.slots) { $0.contains { $0.state == "planned" } }
         // Nothing happened since this moment, which would be the mirror's first.
         #expect(told.values.isEmpty)
     }

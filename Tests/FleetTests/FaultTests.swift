@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Mirroring
 import Networks
@@ -24,7 +25,7 @@ import Testing
         let ledger = await fixture.sandbox.ledger
         let slots = try await fixture.slots().filter { $0.due < fixture.clock.now }
         let replies = try await fixture.actions(.reply)
-        #expect(slots.allSatisfy { $0.state == .done })
+        expect(slots) { $0.allSatisfy { $0.state == .done } }
         #expect(
             ledger.deliveries.filter { $0.replyTo == nil }.map(\.text).sorted() == slots.compactMap(\.text).sorted())
         #expect(ledger.summary.replies == ledger.summary.expectedReplies)
@@ -36,7 +37,7 @@ import Testing
         let fixture = try await posting(.dropAnswer, count: 4)
         try await expectEverythingSentOnce(fixture)
         let settled = try await fixture.actions().filter { $0.state == .done }
-        #expect(settled.allSatisfy { $0.attempts == 1 && $0.remoteID != nil && $0.remoteAddress != nil })
+        expect(settled) { $0.allSatisfy { $0.attempts == 1 && $0.remoteID != nil && $0.remoteAddress != nil } }
         // The look-up comes after the request's deadline and a margin.
         let found = try #require(settled.first { $0.kind == .post })
         #expect(found.updated.timeIntervalSince(found.due) >= 60)
@@ -55,7 +56,7 @@ import Testing
         try await expectEverythingSentOnce(fixture)
         let attempts = try await fixture.actions().filter { $0.state == .done }.map(\.attempts)
         #expect(attempts.contains(2))
-        #expect(attempts.allSatisfy { $0 <= 2 })
+        expect(attempts) { $0.allSatisfy { $0 <= 2 } }
     }
 
     @Test func findsFavoritesWhoseAnswersWereLost() async throws {
@@ -67,7 +68,7 @@ import Testing
         let ledger = await fixture.sandbox.ledger
         let favorites = try await fixture.actions(.favorite)
         #expect(favorites.count > 3)
-        #expect(favorites.allSatisfy { $0.state == .done })
+        expect(favorites) { $0.allSatisfy { $0.state == .done } }
         #expect(favorites.compactMap(\.target?.address).sorted() == ledger.favorites.map(\.postID).sorted())
         #expect(favorites.count { $0.attempts == 2 } == 1)
         #expect(ledger.duplicates.isEmpty)
@@ -76,15 +77,17 @@ import Testing
     @Test func looksBeforeItSendsAgainToABrokenServer() async throws {
         let fixture = try await posting(.html(status: 500))
         try await expectEverythingSentOnce(fixture)
-        #expect(try await fixture.actions().contains { $0.attempts == 2 && $0.state == .done })
+        try await expect(fixture.actions()) { $0.contains { $0.attempts == 2 && $0.state == .done } }
     }
 
     @Test func givesUpUnconfirmedWhatABrokenServerNeverTakes() async throws {
         let fixture = try await posting(until: 12, .html(status: 502), count: 1_000)
         let tried = try await fixture.slots().filter { $0.expires < Sample.hour(11.9) }
         #expect(!tried.isEmpty)
-        #expect(tried.allSatisfy { $0.state == .failed && $0.reason == "unconfirmed" && (2...5).contains($0.attempts) })
-        #expect(await fixture.sandbox.ledger.deliveries.isEmpty)
+        expect(tried) {
+            $0.allSatisfy { $0.state == .failed && $0.reason == "unconfirmed" && (2...5).contains($0.attempts) }
+        }
+        await expect(fixture.sandbox.ledger.deliveries) { $0.isEmpty }
     }
 
     @Test func waitsAsLongAsTheServerAsks() async throws {
@@ -104,8 +107,8 @@ import Testing
         #expect(slot.state == .expired)
         #expect(slot.reason == "rate-limited")
         let ledger = await fixture.sandbox.ledger
-        #expect(ledger.deliveries.allSatisfy { $0.text != slot.text })
-        #expect(try await fixture.slots().contains { $0.state == .done })
+        expect(ledger.deliveries) { $0.allSatisfy { $0.text != slot.text } }
+        try await expect(fixture.slots()) { $0.contains { $0.state == .done } }
         #expect(ledger.duplicates.isEmpty)
     }
 
@@ -116,7 +119,7 @@ import Testing
         #expect(refused.state == .failed)
         #expect(refused.reason == "rejected")
         #expect(refused.attempts == 1)
-        #expect(slots.contains { $0.state == .done })
+        expect(slots) { $0.contains { $0.state == .done } }
     }
 
     @Test func goesOnReadingWhenAServerRecovers() async throws {
@@ -128,7 +131,7 @@ import Testing
                 (10.5, { fixture.sandbox.faults.failNext(.dropRequest, count: 10, method: "GET") }),
             ])
         let summary = await fixture.sandbox.ledger.summary
-        #expect(fixture.log.values.contains { $0.hasPrefix("warning Pass failed") })
+        expect(fixture.log.values) { $0.contains { $0.hasPrefix("warning Pass failed") } }
         #expect(summary.replies == summary.expectedReplies)
         #expect(summary.favorites > 0)
         #expect(summary.duplicateSends + summary.unsolicited + summary.errors == 0)

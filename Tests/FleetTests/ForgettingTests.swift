@@ -1,5 +1,6 @@
 import Archive
 import Conduct
+import Expectations
 import Favorites
 import Foundation
 import Outbox
@@ -38,21 +39,25 @@ import Testing
         let subject = try await forgetting.subject(post: source.id.value)
         #expect(subject == .post(source))
         let outcome = try await forgetting.forget(subject, now: Self.now)
-        #expect(outcome.isNew && outcome.removed == 1 && outcome.changed.map(\.id) == [slot.id])
+        #expect(outcome.isNew)
+        #expect(outcome.removed == 1)
+        #expect(outcome.changed.map(\.id) == [slot.id])
         let other = try #require(outcome.changed.first)
-        #expect(other.state == .planned && other.wording != nil && other.wording?.source != source.id)
-        #expect(try await forgetting.subject(post: source.id.value) == .gonePost)
+        #expect(other.state == .planned)
+        #expect(other.wording != nil)
+        #expect(other.wording?.source != source.id)
+        try await expect(forgetting.subject(post: source.id.value), equals: .gonePost)
         await #expect(throws: PlanChanges.Obstacle.self) { try await forgetting.subject(post: "nothing") }
         let archive = fixture.mirror.archive
-        #expect(try await archive.keep([source], timeZone: Sample.zone, limit: nil).unwanted == 1)
+        try await expect(archive.keep([source], timeZone: Sample.zone, limit: nil).unwanted, equals: 1)
         try await fixture.live(until: 23.9)
-        #expect(try await archive.post(source.id) == nil)
-        #expect(try await fixture.slots().allSatisfy { $0.wording?.source != source.id })
+        try await expect(archive.post(source.id), equals: nil)
+        try await expect(fixture.slots()) { $0.allSatisfy { $0.wording?.source != source.id } }
         let listed = try await forgetting.list()
         #expect(listed.map(\.kind) == ["post"] && listed[0].value == source.id.forgottenDigest)
         #expect(try await forgetting.undo(post: String(listed[0].value.prefix(9))))
         #expect(try await !forgetting.undo(post: source.id.value))
-        #expect(try await archive.keep([source], timeZone: Sample.zone, limit: nil).stored == 1)
+        try await expect(archive.keep([source], timeZone: Sample.zone, limit: nil).stored, equals: 1)
     }
 
     @Test func whatAPersonPinnedIsLeftOutAndNotReplaced() async throws {
@@ -60,7 +65,8 @@ import Testing
         let (slot, source) = try await slot(fixture)
         _ = try await PlanChanges(mirror: fixture.mirror, zone: Sample.zone).pin(slot.subject, to: nil, now: Self.now)
         let outcome = try await forgetting(fixture).forget(.post(source), now: Self.now)
-        #expect(outcome.changed.map(\.state) == [.skipped] && outcome.changed.first?.reason == "forgotten")
+        #expect(outcome.changed.map(\.state) == [.skipped])
+        #expect(outcome.changed.first?.reason == "forgotten")
     }
 
     @Test(arguments: Engine.allCases) func aMutedWordIsNeitherKeptNorSaid(_ engine: Engine) async throws {
@@ -73,17 +79,19 @@ import Testing
         let all = try await archive.ids { text, _ in muted.hasWord(text) }
         let forgetting = forgetting(fixture)
         let subject = try Forgetting.subject(word: word.uppercased())
-        #expect(try await forgetting.reach(of: subject) == all.count)
+        try await expect(forgetting.reach(of: subject), equals: all.count)
         #expect(all.contains(source.id))
         let outcome = try await forgetting.forget(subject, now: Self.now)
-        #expect(outcome.isNew && outcome.removed == all.count && outcome.changed.contains { $0.id == slot.id })
-        #expect(try await !forgetting.forget(subject, now: Self.now).isNew)
+        #expect(outcome.isNew)
+        #expect(outcome.removed == all.count)
+        expect(outcome.changed) { $0.contains { $0.id == slot.id } }
+        try await expect(forgetting.forget(subject, now: Self.now)) { !$0.isNew }
         try await fixture.live(until: 23.9)
-        #expect(try await archive.ids { text, _ in muted.hasWord(text) }.isEmpty)
-        #expect(await sent(fixture).allSatisfy { !muted.hasWord($0) })
+        try await expect(archive.ids { text, _ in muted.hasWord(text) }) { $0.isEmpty }
+        await expect(sent(fixture)) { $0.allSatisfy { !muted.hasWord($0) } }
         #expect(try await forgetting.undo(subject))
         #expect(try await !forgetting.undo(subject))
-        #expect(try await archive.keep([source], timeZone: Sample.zone, limit: nil).stored == 1)
+        try await expect(archive.keep([source], timeZone: Sample.zone, limit: nil).stored, equals: 1)
     }
 
     @Test(arguments: Engine.allCases) func postsOfAMutedDayStayAndAreNotSent(_ engine: Engine) async throws {
@@ -95,16 +103,17 @@ import Testing
         let (count, times) = (try await archive.count(), try await archive.scheduleRows())
         let subject = try Forgetting.subject(day: String(day.description.suffix(5)))
         let outcome = try await forgetting.forget(subject, now: Self.now)
-        #expect(outcome.removed == 0 && outcome.changed.contains { $0.id == slot.id })
+        #expect(outcome.removed == 0)
+        expect(outcome.changed) { $0.contains { $0.id == slot.id } }
         let timesAfter = try await archive.scheduleRows()
-        #expect(try await archive.count() == count)
+        try await expect(archive.count(), equals: count)
         #expect(timesAfter == times)
         func unfit() async throws -> [String?] {
             try await fixture.mirror.storage.query(
                 "SELECT unfit FROM posts WHERE post_id = \(source.id.value)"
             ).map { try $0.optionalText("unfit") }
         }
-        #expect(try await unfit() == ["muted-day"])
+        try await expect(unfit(), equals: ["muted-day"])
         for other in try await fixture.slots() {
             guard let id = other.wording?.source else { continue }
             let post = try #require(try await archive.post(id))
@@ -115,19 +124,19 @@ import Testing
         let refused = await #expect(throws: PlanChanges.Obstacle.self) {
             try await changes.publish(source.id.value, now: Self.now)
         }
-        #expect(refused?.description.contains("of a day that a person muted") == true)
+        expect(refused?.description) { $0?.contains("of a day that a person muted") == true }
         // Taken back, it may come again.
         #expect(try await forgetting.undo(subject))
         _ = try await PlanReporter(mirror: fixture.mirror, zone: Sample.zone).report(
             on: Sample.day.advanced(by: 1), now: Sample.hour(1))
-        #expect(try await unfit() == [nil])
+        try await expect(unfit(), equals: [nil])
         for text in ["13-01", "yesterday", ""] {
             #expect(throws: PlanChanges.Obstacle.self) { try Forgetting.subject(day: text) }
         }
         #expect(throws: PlanChanges.Obstacle.self) { try Forgetting.subject(from: "2020-01-02", to: "2020-01-01") }
-        #expect(
-            try Forgetting.subject(from: "2020-01-02", to: nil)
-                == .muted(kind: "span", value: "2020-01-02/9999-12-31"))
+        try expect(
+            Forgetting.subject(from: "2020-01-02", to: nil),
+            equals: .muted(kind: "span", value: "2020-01-02/9999-12-31"))
     }
 
     /// Muted between the plan and the request, by somebody who looked through nothing.
@@ -138,8 +147,9 @@ import Testing
         _ = try await fixture.mirror.archive.mute("span", "\(day)/\(day)", now: Self.now)
         try await fixture.live(until: 23.9)
         let after = try #require(try await fixture.slots().first { $0.id == slot.id })
-        #expect(after.state == .done && after.wording?.source != source.id)
-        #expect(await !sent(fixture).contains(slot.text ?? ""))
+        #expect(after.state == .done)
+        #expect(after.wording?.source != source.id)
+        await expect(sent(fixture)) { !$0.contains(slot.text ?? "") }
     }
 
     @Test func aReplyWithAMutedWordIsNotGiven() async throws {
@@ -149,7 +159,7 @@ import Testing
         _ = try await archive.mute("span", "0001-01-01/\(Sample.day.advanced(by: -1))", now: Self.now)
         try await fixture.live(until: 23.9)
         let answers = try await fixture.actions(.reply).filter { $0.reason == "no-past-reply" }
-        #expect(answers.contains { $0.explanation?.summary.contains("of a day that a person muted") == true })
+        expect(answers) { $0.contains { $0.explanation?.summary.contains("of a day that a person muted") == true } }
         for action in try await fixture.actions(.reply) {
             guard let id = action.wording?.source else { continue }
             let post = try #require(try await archive.post(id))
@@ -180,38 +190,44 @@ import Testing
         try await fixture.live(until: 14)
         let aoi = Sample.person("aoi")
         let report = try await PersonReport(on: aoi, in: mirror, zone: Sample.zone, now: fixture.clock.now)
-        #expect(report.deeds.contains { $0.kind == "reply" && $0.state == "done" && $0.text != nil })
-        #expect(report.mentions.contains { $0.isReply } && !report.learned.isEmpty)
+        expect(report.deeds) { $0.contains { $0.kind == "reply" && $0.state == "done" && $0.text != nil } }
+        expect(report.mentions) { $0.contains { $0.isReply } }
+        #expect(!report.learned.isEmpty)
         let answered = Set(try await fixture.actions(.reply).filter { $0.target?.author == aoi }.map(\.subject))
 
         let gone = try await mirror.forget(aoi, now: fixture.clock.now)
-        #expect(gone.posts == report.mentions.count && gone.unlearned == report.learned.count)
-        #expect(gone.ended + gone.dropped == report.deeds.count && gone.underWay == 0)
+        #expect(gone.posts == report.mentions.count)
+        #expect(gone.unlearned == report.learned.count)
+        #expect(gone.ended + gone.dropped == report.deeds.count)
+        #expect(gone.underWay == 0)
         try await expectNothing(of: aoi.value, in: mirror)
         try await expectNothing(of: "/aoi/", in: mirror)
         let status = try await mirror.favorites().status()
-        #expect(status.countsMatch && status.seen > 0)
+        #expect(status.countsMatch)
+        #expect(status.seen > 0)
         let counted = try await mirror.favorites().tally()
-        #expect(counted.features.keys.allSatisfy { !$0.contains("aoi@") })
-        #expect(try await mirror.outbox(lease: nil).known(.reply, among: Array(answered)) == answered)
+        expect(counted.features.keys) { $0.allSatisfy { !$0.contains("aoi@") } }
+        try await expect(mirror.outbox(lease: nil).known(.reply, among: Array(answered)), equals: answered)
 
         // They go on speaking and posting, and nothing of it is kept.
         let before = await fixture.sandbox.ledger.notifications.count { $0.recipient == aoi.value }
         try await fixture.live(until: 20)
         let ledger = await fixture.sandbox.ledger
-        #expect(ledger.mentions.contains { $0.handle == aoi.value && $0.date > Sample.hour(14.2) })
+        expect(ledger.mentions) { $0.contains { $0.handle == aoi.value && $0.date > Sample.hour(14.2) } }
         #expect(ledger.notifications.count { $0.recipient == aoi.value } == before)
-        #expect(!ledger.favorites.contains { $0.author == aoi.value && $0.date > Sample.hour(14) })
+        expect(ledger.favorites) { !$0.contains { $0.author == aoi.value && $0.date > Sample.hour(14) } }
         try await expectNothing(of: aoi.value, in: mirror)
-        #expect(try await mirror.favorites().status().countsMatch)
+        try await expect(mirror.favorites().status()) { $0.countsMatch }
         let again = try await mirror.forget(aoi, now: fixture.clock.now)
         #expect(again.posts + again.unlearned + again.dropped + again.ended == 0)
         // What is left can be read, and says nothing of them.
         let left = try await fixture.actions().filter { $0.subject.hasPrefix("#") }
         #expect(left.count == gone.ended + gone.dropped)
-        #expect(left.allSatisfy { $0.text == nil && $0.explanation == nil && $0.target?.address == "" })
+        expect(left) { $0.allSatisfy { $0.text == nil && $0.explanation == nil && $0.target?.address == "" } }
         let empty = try await PersonReport(on: aoi, in: mirror, zone: Sample.zone, now: fixture.clock.now)
-        #expect(empty.deeds.isEmpty && empty.mentions.isEmpty && empty.learned.isEmpty)
+        #expect(empty.deeds.isEmpty)
+        #expect(empty.mentions.isEmpty)
+        #expect(empty.learned.isEmpty)
         #expect(empty.accounts.map(\.isForgotten) == [true])
     }
 
@@ -232,14 +248,15 @@ import Testing
         let claimed = try #require(try await store.action(.favorite, subject: target(2).post))
         let taken = try await store.claim(claimed, now: BareMirror.now)
         let gone = try await mirror.forget(pal, now: BareMirror.now)
-        #expect(gone.underWay == 1 && gone.dropped == 3)
+        #expect(gone.underWay == 1)
+        #expect(gone.dropped == 3)
         // The worker that had taken one finds that it may not.
         let error = await #expect(throws: OutboxError.self) {
             try await store.beginSending(taken, lookUp: BareMirror.now + 60, now: BareMirror.now)
         }
         #expect(error?.code == .denied)
         _ = try await store.confirm(sending, remoteID: nil, remoteAddress: nil, now: BareMirror.now)
-        #expect(try await mirror.forget(pal, now: BareMirror.now).ended == 1)
+        try await expect(mirror.forget(pal, now: BareMirror.now).ended, equals: 1)
         try await expectNothing(of: "home.example", in: mirror)
     }
 }

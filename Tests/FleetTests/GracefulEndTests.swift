@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Logging
 import Mirroring
@@ -68,7 +69,7 @@ import Testing
         let ledger = await fixture.sandbox.ledger
         let slots = try await fixture.slots().filter { $0.due < end - 1_800 }
         #expect(!slots.isEmpty)
-        #expect(slots.allSatisfy { $0.state == .done })
+        expect(slots) { $0.allSatisfy { $0.state == .done } }
         let sent = ledger.deliveries.filter { $0.replyTo == nil }.map(\.text)
         #expect(sent.count { text in slots.contains { $0.text == text } } == slots.count)
         #expect(ledger.summary.replies == ledger.summary.expectedReplies)
@@ -88,7 +89,7 @@ import Testing
                 true
             }
         }
-        #expect(try await fixture.leaseHolder() == nil)
+        try await expect(fixture.leaseHolder(), equals: nil)
         try await expectNothingLost(fixture)
     }
 
@@ -96,7 +97,7 @@ import Testing
     func atAnyEvent(event: String) async throws {
         let fixture = try await start()
         try await end(fixture, at: event)
-        #expect(try await fixture.leaseHolder() == nil)
+        try await expect(fixture.leaseHolder(), equals: nil)
         try await expectNothingLost(fixture)
     }
 
@@ -111,7 +112,7 @@ import Testing
         // A question is given up at once, and what may have acted is waited for as long as there is time.
         try await end(fixture, grace: method == "POST" ? Self.moment : Self.forever) { try await wait(in: fixture) }
         expectNoTimeout(fixture)
-        #expect(try await fixture.leaseHolder() == nil)
+        try await expect(fixture.leaseHolder(), equals: nil)
         try await expectNothingLost(fixture)
     }
 
@@ -140,7 +141,7 @@ import Testing
         let fixture = try await start()
         await fixture.sandbox.close()
         try await end(fixture, at: "Start failed")
-        #expect(try await fixture.leaseHolder() == nil)
+        try await expect(fixture.leaseHolder(), equals: nil)
     }
 
     @Test func whileAnotherWorkerHoldsTheMirror() async throws {
@@ -148,9 +149,9 @@ import Testing
         let other = try #require(
             try await fixture.leases.take(owner: "other", after: try await fixture.leases.record(), now: 0))
         try await end(fixture, at: "Another worker holds")
-        #expect(try await fixture.leaseHolder() == "other")
+        try await expect(fixture.leaseHolder(), equals: "other")
         try await fixture.leases.release(other, now: 0)
-        #expect(await fixture.sandbox.ledger.deliveries.isEmpty)
+        await expect(fixture.sandbox.ledger.deliveries) { $0.isEmpty }
     }
 
     /// Finds what waits for a lock in this database: other tests have databases on the same server.

@@ -1,4 +1,5 @@
 import Evaluation
+import Expectations
 import Favorites
 import Foundation
 import Mirroring
@@ -67,7 +68,7 @@ import Testing
 
     @Test func moreThanFitsIsRefused() throws {
         let lines = (0..<100).map { Self.line("\($0)") }
-        #expect(try file(lines).posts.count == 100)
+        try expect(file(lines).posts.count, equals: 100)
         let error = #expect(throws: (any Error).self) { try file(lines, maximumBytes: 1_000) }
         #expect("\(try #require(error))".contains("posts.jsonl"))
     }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Logging
 import Outbox
@@ -37,7 +38,7 @@ import Testing
             return beat
         }
         #expect(last >= first + 12)
-        #expect(try await office.table.record()?.lease(of: lease.owner) == lease)
+        try await expect(office.table.record()?.lease(of: lease.owner), equals: lease)
         await office.storage.close()
     }
 

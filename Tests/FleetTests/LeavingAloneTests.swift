@@ -1,4 +1,5 @@
 import Archive
+import Expectations
 import Favorites
 import Foundation
 import Outbox
@@ -190,10 +191,12 @@ import Testing
         try await ground.look()
         let report = try await PersonReport(on: pal.id, in: mirror, zone: .gmt, now: ground.paper.clock.now)
         #expect(report.learned.map(\.text).sorted() == ["best bread", "fresh bread", "more bread"])
-        #expect(try await mirror.forgetLearning(of: pal.id, now: ground.paper.clock.now) == 3)
+        try await expect(mirror.forgetLearning(of: pal.id, now: ground.paper.clock.now), equals: 3)
         let status = try await mirror.favorites().status()
-        #expect(status.countsMatch && status.seen == 1 && status.favorites == 0)
-        #expect(try await ground.traces(of: [pal.id.value, pal.handle, renamed]) == [])
+        #expect(status.countsMatch)
+        #expect(status.seen == 1)
+        #expect(status.favorites == 0)
+        try await expect(ground.traces(of: [pal.id.value, pal.handle, renamed]), equals: [])
     }
 
     /// How somebody says so, or somebody for them.
@@ -207,7 +210,7 @@ import Testing
         let (mirror, pal, human) = (ground.mirror, ground.pal, ground.paper.human)
         human?.add([ground.post(pal.name(1), "fresh bread"), ground.post("ann-1", by: "ann", "bread")], to: .home)
         try await ground.look()
-        #expect(try await mirror.favorites().status().seen == 2)
+        try await expect(mirror.favorites().status().seen, equals: 2)
         let elsewhere = AccountID(network: network == .x ? .mastodon : .x, value: "pal@other.example")
         switch way {
         case .stop:
@@ -224,11 +227,12 @@ import Testing
             try await ground.look()
         case .link:
             try await mirror.people.link(elsewhere, pal.id)
-            #expect(try await mirror.forgetLearning(of: elsewhere, now: ground.paper.clock.now) == 1)
-        case .forget: #expect(try await mirror.forget(pal.id, now: ground.paper.clock.now).unlearned == 1)
+            try await expect(mirror.forgetLearning(of: elsewhere, now: ground.paper.clock.now), equals: 1)
+        case .forget: try await expect(mirror.forget(pal.id, now: ground.paper.clock.now).unlearned, equals: 1)
         }
         let status = try await mirror.favorites().status()
-        #expect(status.countsMatch && status.seen == 1)
+        #expect(status.countsMatch)
+        #expect(status.seen == 1)
     }
 
     /// Those of whom nothing but a name is known, from before an update or from a file.
@@ -245,10 +249,10 @@ import Testing
             ], at: now)
         try await mirror.people.recordContact(pal.id, handle: pal.handle, at: now)
         // One that another account has now is not theirs.
-        #expect(try await mirror.forgetLearning(of: pal.id, now: now) == 2)
+        try await expect(mirror.forgetLearning(of: pal.id, now: now), equals: 2)
         _ = try await mirror.favorites().learn([example(6, by: "Former", pal.id)], at: now)
-        #expect(try await mirror.forgetLearning(of: pal.id, now: now) == 2)
-        #expect(try await mirror.favorites().status().seen == 2)
+        try await expect(mirror.forgetLearning(of: pal.id, now: now), equals: 2)
+        try await expect(mirror.favorites().status().seen, equals: 2)
     }
 
     /// A file names a post by its address, or its author by a name that is known.
@@ -266,10 +270,10 @@ import Testing
             let trainer = ClassifierTrainer(mirror: mirror, favorites: try mirror.favorites()) { _ in }
             return try await trainer.train(fromArchive: path, localHost: nil, limit: nil).learned
         }
-        #expect(try await train() == 3)
+        try await expect(train(), equals: 3)
         try await mirror.people.set(.deny, for: pal.id, handle: pal.handle, at: now)
-        #expect(try await mirror.forgetLearning(of: pal.id, now: now) == 2)
-        #expect(try await train() == 0)
+        try await expect(mirror.forgetLearning(of: pal.id, now: now), equals: 2)
+        try await expect(train(), equals: 0)
     }
 
     // MARK: Everything
@@ -298,9 +302,9 @@ import Testing
                 now: paper.clock.now)
         }
         let replies = try await paper.actions(.reply)
-        #expect(replies.contains { $0.target?.author == pal.id && $0.state == .done && $0.text != nil })
-        #expect(replies.contains { $0.target?.author == ground.account("ann") && $0.state == .done })
-        #expect(replies.contains { $0.target?.author == ground.account("zed") && $0.state == .skipped })
+        expect(replies) { $0.contains { $0.target?.author == pal.id && $0.state == .done && $0.text != nil } }
+        expect(replies) { $0.contains { $0.target?.author == ground.account("ann") && $0.state == .done } }
+        expect(replies) { $0.contains { $0.target?.author == ground.account("zed") && $0.state == .skipped } }
         let favorite = try #require(try await paper.actions(.favorite).first { $0.target?.author == pal.id })
         #expect(favorite.state == (network == .mastodon ? .done : .suggested))
         let planted = Set(try await ground.traces().map { $0.prefix { $0 != ":" } })
@@ -309,20 +313,23 @@ import Testing
         #expect(planted.contains(store == .redis ? "redis" : "feature_counts"), "\(planted)")
 
         let gone = try await mirror.forget(elsewhere, now: paper.clock.now)
-        #expect(gone.unlearned == 5 && gone.posts == 7 && gone.underWay == 0)
-        #expect(try await ground.traces() == [])
-        #expect(try await mirror.favorites().status().countsMatch)
+        #expect(gone.unlearned == 5)
+        #expect(gone.posts == 7)
+        #expect(gone.underWay == 0)
+        try await expect(ground.traces(), equals: [])
+        try await expect(mirror.favorites().status()) { $0.countsMatch }
         let subjects = Set(replies.map(\.subject))
-        #expect(try await mirror.outbox(lease: nil).known(.reply, among: Array(subjects)) == subjects)
-        #expect(try await mirror.outbox(lease: nil).known(.favorite, among: [favorite.subject]) == [favorite.subject])
+        try await expect(mirror.outbox(lease: nil).known(.reply, among: Array(subjects)), equals: subjects)
+        try await expect(
+            mirror.outbox(lease: nil).known(.favorite, among: [favorite.subject]), equals: [favorite.subject])
         // What is left can be read.
-        #expect(try await paper.actions(.reply).count == replies.count)
-        #expect(try await mirror.people.linked(to: ground.account("cat")).count == 2)
+        try await expect(paper.actions(.reply).count, equals: replies.count)
+        try await expect(mirror.people.linked(to: ground.account("cat")).count, equals: 2)
 
         // They go on as before.
         let published = paper.bot.with { $0.published.count }
         try await ground.live(2)
-        #expect(try await ground.traces() == [])
+        try await expect(ground.traces(), equals: [])
         #expect(paper.bot.with { $0.published.count } == published + 1)
     }
 
@@ -349,16 +356,18 @@ import Testing
         try await mirror.people.link(elsewhere, pal.id)
         let sending = try await favorited(ground, 1, isOver: false)
         let first = try await mirror.forget(elsewhere, now: now)
-        #expect(first.underWay == 1 && first.accounts.count == 2)
+        #expect(first.underWay == 1)
+        #expect(first.accounts.count == 2)
         let second = try await mirror.forget(elsewhere, now: now)
-        #expect(second.underWay == 1 && second.accounts == first.accounts)
+        #expect(second.underWay == 1)
+        #expect(second.accounts == first.accounts)
         _ = try await mirror.outbox(lease: nil).confirm(sending, remoteID: nil, remoteAddress: nil, now: now)
         // The worker ends what was begun.
         try await ground.passes.clean()
-        #expect(try await ground.traces() == [])
-        #expect(try await mirror.people.beingForgotten() == [])
-        for account in [elsewhere, pal.id] { #expect(try await mirror.people.stance(of: account) == .deny) }
-        #expect(try await mirror.outbox(lease: nil).known(.favorite, among: [pal.name(1)]) == [pal.name(1)])
+        try await expect(ground.traces(), equals: [])
+        try await expect(mirror.people.beingForgotten(), equals: [])
+        for account in [elsewhere, pal.id] { try await expect(mirror.people.stance(of: account), equals: .deny) }
+        try await expect(mirror.outbox(lease: nil).known(.favorite, among: [pal.name(1)]), equals: [pal.name(1)])
     }
 
     /// Whoever was killed had just noted that they are to be forgotten.
@@ -374,8 +383,8 @@ import Testing
             try await mirror.people.set(.deny, for: account, reason: People.forgotten, at: now)
         }
         try await ground.passes.clean()
-        #expect(try await ground.traces() == [])
-        #expect(try await mirror.people.forgotten(among: [pal.id, elsewhere]).count == 2)
+        try await expect(ground.traces(), equals: [])
+        try await expect(mirror.people.forgotten(among: [pal.id, elsewhere]).count, equals: 2)
     }
 
     @Test(arguments: NetworkName.allCases)
@@ -393,26 +402,27 @@ import Testing
             try await store.propose(Intent(.reply(reply), due: now, expires: now + 900), now: now).action, now: now)
         let sending = try await store.beginSending(claimed, lookUp: now + 60, now: now)
         let answer = try await store.confirm(sending, remoteID: "r", remoteAddress: "answer", now: now)
-        for action in [favorite, answer] { #expect(try await store.askUndo(action.id, now: now) == .asked) }
+        for action in [favorite, answer] { try await expect(store.askUndo(action.id, now: now), equals: .asked) }
         let gone = try await mirror.forget(pal.id, now: now)
         // Of an answer everything may go but what it is called.
-        #expect(gone.underWay == 1 && gone.ended == 1)
+        #expect(gone.underWay == 1)
+        #expect(gone.ended == 1)
         try await ground.look()
         #expect(ground.paper.bot.with { $0.favorited.isEmpty && $0.deleted == ["answer"] })
-        #expect(try await store.action(.favorite, subject: pal.name(1))?.state == .undone)
+        try await expect(store.action(.favorite, subject: pal.name(1))?.state, equals: .undone)
         try await ground.passes.clean()
-        #expect(try await ground.traces() == [])
+        try await expect(ground.traces(), equals: [])
     }
 
     @Test func whoIsAllowedAgainIsNotForgottenOnceMore() async throws {
         let ground = try await Ground(on: .bluesky)
         let (mirror, pal, now) = (ground.mirror, ground.pal, ground.paper.clock.now)
         _ = try await favorited(ground, 1, isOver: false)
-        #expect(try await mirror.forget(pal.id, now: now).underWay == 1)
+        try await expect(mirror.forget(pal.id, now: now).underWay, equals: 1)
         #expect(try await mirror.people.readmit(pal.id))
         try await mirror.people.set(.allow, for: pal.id, at: now)
         try await ground.passes.clean()
-        #expect(try await mirror.people.stance(of: pal.id) == .allow)
-        #expect(try await mirror.people.forgotten(among: [pal.id]).isEmpty)
+        try await expect(mirror.people.stance(of: pal.id), equals: .allow)
+        try await expect(mirror.people.forgotten(among: [pal.id])) { $0.isEmpty }
     }
 }

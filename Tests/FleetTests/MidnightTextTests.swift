@@ -1,4 +1,5 @@
 import Archive
+import Expectations
 import Foundation
 import Outbox
 import Posts
@@ -41,7 +42,7 @@ import Testing
             for slot in planned.slots {
                 let minute = LocalTime(slot.due, in: .gmt).minute.value
                 if minute < 30 || minute >= 1_410 { near += 1 }
-                #expect(try #require(slot.payload.wording).source.value.contains("/post/"))
+                try expect(#require(slot.payload.wording).source.value) { $0.contains("/post/") }
             }
         }
         #expect(near > 20)

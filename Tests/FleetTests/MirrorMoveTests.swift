@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Outbox
 import Storage
@@ -13,29 +14,31 @@ import Testing
         let before = try await place.contents("moved")
         let others = try await place.contents("stays")
         #expect(before.tables.count > 15)
-        #expect(
-            before.tables.allSatisfy { FullDatabase.single.contains($0.key) || $0.value.count > MirrorMove.pageSize })
+        expect(before.tables) {
+            $0.allSatisfy { FullDatabase.single.contains($0.key) || $0.value.count > MirrorMove.pageSize }
+        }
 
         let server = try await EmptyDatabase(.postgres)
         let there = try await place.move(to: server)
-        #expect(there.written == before.rowCount && there.rows.values.reduce(0, +) == before.rowCount)
-        #expect(try await server.contents("moved") == before)
-        #expect(try await server.contents("stays").rowCount == 0)
+        #expect(there.written == before.rowCount)
+        #expect(there.rows.values.reduce(0, +) == before.rowCount)
+        try await expect(server.contents("moved"), equals: before)
+        try await expect(server.contents("stays").rowCount, equals: 0)
         await #expect(throws: ConfigurationError.self) { try await place.table.requireHere() }
         try await server.table.requireHere()
 
         let file = try await EmptyDatabase(.sqlite)
         let back = try await server.move(to: file)
         #expect(back.written == before.rowCount)
-        #expect(try await file.contents("moved") == before)
+        try await expect(file.contents("moved"), equals: before)
         await #expect(throws: ConfigurationError.self) { try await server.table.requireHere() }
 
         // Home again, over the copy that stayed behind: nothing of it has changed.
         let home = try await file.move(to: place, replacing: true)
         #expect(home.written == 0)
         try await place.table.requireHere()
-        #expect(try await place.contents("moved") == before)
-        #expect(try await place.contents("stays") == others)
+        try await expect(place.contents("moved"), equals: before)
+        try await expect(place.contents("stays"), equals: others)
     }
 
     @Test(arguments: [1, 9, 20, 28]) func whatWasInterruptedGoesOn(pages: Int) async throws {
@@ -53,11 +56,12 @@ import Testing
         // One of the two can be used, and it is the whole one.
         try await place.table.requireHere()
         await #expect(throws: ConfigurationError.self) { try await server.table.requireHere() }
-        #expect(try await place.contents("moved") == before)
+        try await expect(place.contents("moved"), equals: before)
 
         let receipt = try await place.move(to: server)
-        #expect(receipt.written > 0 && receipt.written < before.rowCount)
-        #expect(try await server.contents("moved") == before)
+        #expect(receipt.written > 0)
+        #expect(receipt.written < before.rowCount)
+        try await expect(server.contents("moved"), equals: before)
     }
 
     @Test func whatChangesMeanwhileIsTakenAlong() async throws {
@@ -79,13 +83,14 @@ import Testing
             }
         }
         let after = try await place.contents("moved")
-        #expect(
-            after.tables["people"]?.contains { $0.contains(MirrorContents.exact(.text("late@example.social"))) } == true
-        )
-        #expect(
-            after.tables["actions"]?.contains { $0.contains("text=" + MirrorContents.exact(.text("late"))) } == true)
+        expect(after.tables["people"]) {
+            $0?.contains { $0.contains(MirrorContents.exact(.text("late@example.social"))) } == true
+        }
+        expect(after.tables["actions"]) {
+            $0?.contains { $0.contains("text=" + MirrorContents.exact(.text("late"))) } == true
+        }
         #expect(receipt.rows["spending"] == nil)
-        #expect(try await server.contents("moved") == after)
+        try await expect(server.contents("moved"), equals: after)
     }
 
     @Test func whatNeverRestsStaysWhereItIs() async throws {
@@ -117,8 +122,8 @@ import Testing
         beating.cancel()
         _ = await beating.result
         #expect(outcome == .held)
-        #expect(try await place.contents("moved") == here)
-        #expect(try await server.contents("moved") == there)
+        try await expect(place.contents("moved"), equals: here)
+        try await expect(server.contents("moved"), equals: there)
     }
 
     @Test func ofSeveralCopiesOneCanBeUsed() async throws {
@@ -139,20 +144,20 @@ import Testing
             try await place.move(to: first) { _, _ in withUnsafeCurrentTask { $0?.cancel() } }
         }
         await #expect(throws: (any Error).self) { try await moving.value }
-        #expect(await used() == [0])
+        await expect(used(), equals: [0])
         _ = try await place.move(to: second)
-        #expect(await used() == [2])
+        await expect(used(), equals: [2])
         // The first one was begun under another number.
         await #expect(throws: ConfigurationError.self) { try await place.move(to: first) }
-        #expect(await used() == [2])
+        await expect(used(), equals: [2])
         let leftover = try await MirrorMove(of: "moved", from: second.place, to: first.place).leftover()
         #expect(leftover?.state == .arriving)
         await #expect(throws: ConfigurationError.self) { try await second.move(to: first) }
         _ = try await second.move(to: first, replacing: true)
-        #expect(await used() == [1])
+        await expect(used(), equals: [1])
         // Nor can a copy be moved that was left, or did not arrive.
         await #expect(throws: ConfigurationError.self) { try await second.move(to: place) }
-        #expect(await used() == [1])
+        await expect(used(), equals: [1])
     }
 
     @Test func anEndThatWasCutOffIsMadeUpFor() async throws {
@@ -164,12 +169,13 @@ import Testing
         await #expect(throws: ConfigurationError.self) { try await server.table.requireHere() }
         await #expect(throws: ConfigurationError.self) { try await place.table.requireHere() }
         let again = try await place.move(to: server)
-        #expect(again.rows == whole.rows && again.written == 0)
+        #expect(again.rows == whole.rows)
+        #expect(again.written == 0)
         try await server.table.requireHere()
         // What it has done there since is not undone by asking once more.
         try await server.storage.execute("DELETE FROM posts WHERE mirror = 'moved'")
-        #expect(try await place.move(to: server).rows["posts"] == nil)
-        #expect(try await place.contents("moved").tables["posts"]?.isEmpty == false)
+        try await expect(place.move(to: server).rows["posts"], equals: nil)
+        try await expect(place.contents("moved").tables["posts"]) { $0?.isEmpty == false }
     }
 
     @Test func whatLivesThereIsLeftAlone() async throws {
@@ -177,7 +183,7 @@ import Testing
         let other = try await FullDatabase(seed: 9, rows: 20)
         let before = try await other.contents("moved")
         await #expect(throws: ConfigurationError.self) { try await place.move(to: other, replacing: true) }
-        #expect(try await other.contents("moved") == before)
+        try await expect(other.contents("moved"), equals: before)
         try await place.table.requireHere()
 
         // The database where it lives, by another way.
@@ -197,10 +203,10 @@ import Testing
     @Test func whoStaysIsNeverTakenForTheOther() async throws {
         let place = try await FullDatabase(seed: 10, rows: 20)
         let server = try await EmptyDatabase(.sqlite)
-        #expect(try await place.table.stay() == nil)
+        try await expect(place.table.stay(), equals: nil)
         _ = try await place.move(to: server)
-        #expect(try await server.table.stay() == nil)
-        #expect(try await place.table.stay() == "the empty one")
+        try await expect(server.table.stay(), equals: nil)
+        try await expect(place.table.stay(), equals: "the empty one")
         try await place.table.requireHere()
         // The copy there is one that lives: it is not written over.
         await #expect(throws: ConfigurationError.self) { try await place.move(to: server, replacing: true) }

@@ -1,4 +1,5 @@
 import Archive
+import Expectations
 import Fleet
 import Foundation
 import Mirroring
@@ -17,7 +18,7 @@ import Testing
         #expect(ledger.summary.unsolicited == 0)
         #expect(ledger.summary.duplicateSends == 0)
         #expect(ledger.summary.errors == 0)
-        #expect(!fixture.log.values.contains { $0.contains("Pass failed") || $0.contains("Start failed") })
+        expect(fixture.log.values) { !$0.contains { $0.contains("Pass failed") || $0.contains("Start failed") } }
         for slot in try await fixture.slots() { #expect(slot.state == .done || slot.reason != nil) }
         return ledger
     }
@@ -31,11 +32,11 @@ import Testing
         #expect(!favorites.isEmpty)
         // On X a person gives them; on Bluesky nobody gets one who has not named the bot.
         if network == .x {
-            #expect(favorites.allSatisfy { $0.state == .suggested })
+            expect(favorites) { $0.allSatisfy { $0.state == .suggested } }
         }
         #expect(favorites.count { $0.state == .done } == ledger.favorites.count)
         let archived = try await fixture.mirror.archive.newestPost(on: network)
-        #expect(try #require(archived).createdAt > Sample.origin)
+        try expect(#require(archived).createdAt) { $0 > Sample.origin }
     }
 
     @Test(arguments: [
@@ -49,12 +50,12 @@ import Testing
             SandboxIdentity.account(aoi, on: bot), SandboxIdentity.account(aoi, on: human))
         let ledger = try await live(fixture)
         let replies = try await fixture.actions(.reply)
-        #expect(replies.contains { $0.state == .done })
+        expect(replies) { $0.contains { $0.state == .done } }
         for reply in replies where reply.state == .done {
             #expect(reply.target?.author == SandboxIdentity.account(aoi, on: bot))
             #expect(reply.wording?.source.network == human)
         }
-        #expect(replies.contains { $0.reason == "not-linked" })
+        expect(replies) { $0.contains { $0.reason == "not-linked" } }
         #expect(ledger.summary.replies == replies.count { $0.state == .done })
     }
 }

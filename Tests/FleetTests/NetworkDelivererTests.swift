@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Logging
 import Networks
@@ -112,7 +113,7 @@ import Testing
             action(.post, text: nil), action(.post, text: ""), action(.reply), action(.reply, text: nil, target: "m"),
             action(.favorite, text: nil),
         ] {
-            #expect(describe(await deliverer(network).send(broken)) == "refused incomplete")
+            expect(describe(await deliverer(network).send(broken)), equals: "refused incomplete")
         }
         #expect(network.with { $0.calls.isEmpty && $0.published.isEmpty && $0.favorited.isEmpty })
         // Nor is anything taken for it that happens to be there.
@@ -158,35 +159,35 @@ import Testing
 
     @Test func findsTheAnswerByWhatItAnswers() async {
         let reply = action(.reply, target: "m")
-        #expect(await find([own("1", replyTo: "m")], reply, on: .bluesky) == "1")
-        #expect(await find([own("1", replyTo: "other")], reply, on: .bluesky) == nil)
-        #expect(await find([own("1")], reply, on: .bluesky) == nil)
-        #expect(await find([own("1", "thanks", replyTo: "m")], reply, on: .bluesky) == nil)
-        #expect(await find([own("1", replyTo: "m"), own("2")], action(.post), on: .bluesky) == "2")
-        #expect(await find([own("1", replyTo: "m")], action(.post), on: .bluesky) == nil)
-        #expect(await find([own("1", at: -4_000)], action(.post), on: .bluesky) == nil)
+        await expect(find([own("1", replyTo: "m")], reply, on: .bluesky), equals: "1")
+        await expect(find([own("1", replyTo: "other")], reply, on: .bluesky), equals: nil)
+        await expect(find([own("1")], reply, on: .bluesky), equals: nil)
+        await expect(find([own("1", "thanks", replyTo: "m")], reply, on: .bluesky), equals: nil)
+        await expect(find([own("1", replyTo: "m"), own("2")], action(.post), on: .bluesky), equals: "2")
+        await expect(find([own("1", replyTo: "m")], action(.post), on: .bluesky), equals: nil)
+        await expect(find([own("1", at: -4_000)], action(.post), on: .bluesky), equals: nil)
     }
 
     @Test func aNewVersionOfTheAnsweredPostIsTheSamePost() async {
         let reply = action(.reply, target: "m")
         // The address names the version, the identity does not.
-        #expect(await find([own("1", replyTo: "m", address: "address-m newer")], reply, on: .bluesky) == "1")
-        #expect(await find([own("1", replyTo: "n", address: "address-n newer")], reply, on: .bluesky) == nil)
+        await expect(find([own("1", replyTo: "m", address: "address-m newer")], reply, on: .bluesky), equals: "1")
+        await expect(find([own("1", replyTo: "n", address: "address-n newer")], reply, on: .bluesky), equals: nil)
     }
 
     @Test func anAnswerThatLostWhatItAnsweredIsFoundWhereItsTextNamesSomebody() async {
         let reply = action(.reply, text: "@ren thank you", target: "m", on: .mastodon)
         let orphan = own("1", "@ren thank you", on: .mastodon)
-        #expect(await find([orphan], reply, on: .mastodon) == "1")
-        #expect(await find([own("1", "@ren thank you")], reply, on: .bluesky) == nil)
+        await expect(find([orphan], reply, on: .mastodon), equals: "1")
+        await expect(find([own("1", "@ren thank you")], reply, on: .bluesky), equals: nil)
         // A standalone post is never a reply's.
-        #expect(await find([own("1", replyTo: "m", on: .mastodon)], action(.post), on: .mastodon) == nil)
+        await expect(find([own("1", replyTo: "m", on: .mastodon)], action(.post), on: .mastodon), equals: nil)
     }
 
     @Test func aHostThatBecameALinkIsRecognised() async {
         let post = action(.post, text: "I read example.com today")
-        #expect(await find([own("1", "I read http://example.com today")], post, on: .x) == "1")
-        #expect(await find([own("1", "I read http://example.com tomorrow")], post, on: .x) == nil)
+        await expect(find([own("1", "I read http://example.com today")], post, on: .x), equals: "1")
+        await expect(find([own("1", "I read http://example.com tomorrow")], post, on: .x), equals: nil)
     }
 
     @Test func anUnreachableNetworkIsNotAnAbsentPost() async {
@@ -198,6 +199,8 @@ import Testing
             Issue.record("a look-up that cannot be paid for tells nothing")
             return
         }
-        #expect(reason == "over-budget" && cause == .limit && retry == later)
+        #expect(reason == "over-budget")
+        #expect(cause == .limit)
+        #expect(retry == later)
     }
 }

@@ -1,4 +1,5 @@
 import Archive
+import Expectations
 import Foundation
 import Networks
 import Outbox
@@ -27,7 +28,8 @@ import Testing
         try await fixture.live(until: 12.5)
         let ledger = await fixture.sandbox.ledger
         #expect(ledger.duplicates.isEmpty)
-        #expect(ledger.summary.duplicateSends == 0 && ledger.summary.unsolicited == 0)
+        #expect(ledger.summary.duplicateSends == 0)
+        #expect(ledger.summary.unsolicited == 0)
         return (try await fixture.slots().filter { $0.due < fixture.clock.now - 1_200 }, ledger)
     }
 
@@ -36,23 +38,26 @@ import Testing
     ) async throws {
         let (slots, ledger) = try await morning(on: network, .dropAnswer, count: 3)
         #expect(!slots.isEmpty)
-        #expect(slots.allSatisfy { $0.state == .done && $0.attempts == 1 && $0.remoteID != nil })
+        expect(slots) { $0.allSatisfy { $0.state == .done && $0.attempts == 1 && $0.remoteID != nil } }
         let sent = Set(ledger.deliveries.map(\.text))
-        #expect(slots.allSatisfy { sent.contains($0.text ?? "") })
+        expect(slots) { $0.allSatisfy { sent.contains($0.text ?? "") } }
     }
 
     @Test func neverSendsAgainOnX() async throws {
         let (slots, ledger) = try await morning(on: .x, .dropRequest, count: 1)
         let lost = try #require(slots.first)
-        #expect(lost.state == .failed && lost.reason == "unconfirmed" && lost.attempts == 1)
-        #expect(!ledger.deliveries.contains { $0.text == lost.text })
-        #expect(slots.dropFirst().allSatisfy { $0.state == .done })
+        #expect(lost.state == .failed)
+        #expect(lost.reason == "unconfirmed")
+        #expect(lost.attempts == 1)
+        expect(ledger.deliveries) { !$0.contains { $0.text == lost.text } }
+        expect(slots.dropFirst()) { $0.allSatisfy { $0.state == .done } }
     }
 
     @Test func repeatsTheSameRecordOnBluesky() async throws {
         let (slots, _) = try await morning(on: .bluesky, .dropRequest, count: 1)
         let lost = try #require(slots.first)
-        #expect(lost.state == .done && lost.attempts == 2)
+        #expect(lost.state == .done)
+        #expect(lost.attempts == 2)
         // The record's key tells when it was first to be sent.
         let sending = try #require(lost.sending)
         #expect(sending.timeIntervalSince(lost.due) < 60)
@@ -63,7 +68,7 @@ import Testing
         }
         let seconds = Double(number >> 10) / 1_000_000
         #expect(abs(seconds - sending.timeIntervalSince1970) < 0.002)
-        #expect(slots.allSatisfy { $0.state == .done })
+        expect(slots) { $0.allSatisfy { $0.state == .done } }
     }
 
     @Test func leavesTheHumanAloneWhenTheMonthsMoneyIsSpent() async throws {
@@ -71,12 +76,14 @@ import Testing
             from: 9.5, human: .x, bot: .mastodon, variables: ["X_BUDGET_USD_PER_MONTH": "0.2"])
         try await fixture.live(until: 17)
         let spending = try await fixture.mirror.spending.spending(at: fixture.clock.now)
-        #expect(spending.total <= spending.budget && spending.left < Money(microdollars: 60_000))
-        #expect(await fixture.sandbox.ledger.spentMicrodollars <= 200_000)
+        #expect(spending.total <= spending.budget)
+        #expect(spending.left < Money(microdollars: 60_000))
+        await expect(fixture.sandbox.ledger.spentMicrodollars) { $0 <= 200_000 }
         #expect(fixture.log.values.count { $0.contains("Account pauses") } == 1)
-        #expect(!fixture.log.values.contains { $0.contains("Pass failed") })
+        expect(fixture.log.values) { !$0.contains { $0.contains("Pass failed") } }
         let summary = await fixture.sandbox.ledger.summary
-        #expect(summary.posted > 0 && summary.errors == 0)
+        #expect(summary.posted > 0)
+        #expect(summary.errors == 0)
     }
 
     @Test func trainsAsFarAsHalfOfTheMonthsMoneyReaches() async throws {
@@ -88,17 +95,22 @@ import Testing
         }
         let human = try await fixture.mirror.requiredNetwork(of: .human)
         let first = try await trainer.train(from: human)
-        #expect(progress.values.first?.announcement?.hasPrefix("reading at most 3200 posts costs at most $") == true)
-        #expect(first.learned > 0 && first.missing.count == 1)
+        expect(progress.values.first?.announcement) {
+            $0?.hasPrefix("reading at most 3200 posts costs at most $") == true
+        }
+        #expect(first.learned > 0)
+        #expect(first.missing.count == 1)
         let spent = try await fixture.mirror.spending.spending(at: fixture.clock.now)
-        #expect(spent.total >= Money(microdollars: 450_000) && spent.total <= spent.budget)
-        #expect(Int(await fixture.sandbox.ledger.spentMicrodollars) == spent.total.microdollars)
+        #expect(spent.total >= Money(microdollars: 450_000))
+        #expect(spent.total <= spent.budget)
+        expect(Int(await fixture.sandbox.ledger.spentMicrodollars), equals: spent.total.microdollars)
         // In the next month the rest.
         try await fixture.wait(until: Sample.origin + 31 * 86_400)
         let again = try await fixture.mirror.requiredNetwork(of: .human)
         let second = try await trainer.train(from: again)
-        #expect(second.missing.isEmpty && second.learned > 0)
+        #expect(second.missing.isEmpty)
+        #expect(second.learned > 0)
         let days = try await fixture.mirror.archive.span()
-        #expect(try #require(days).oldest == Sample.served.first { $0.visibility.isOpen }?.createdAt)
+        try expect(#require(days).oldest, equals: Sample.served.first { $0.visibility.isOpen }?.createdAt)
     }
 }

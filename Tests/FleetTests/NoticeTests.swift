@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Outbox
 import Posts
@@ -53,9 +54,9 @@ import Testing
         try await mirror.storage.execute("UPDATE actions SET state = 'done' WHERE mirror = \(mirror.name)")
         try await mirror.outbox(lease: nil).proposeUndos([action.id], reason: Action.Reason.sourceGone)
         await notifier.look(pulse)
-        #expect(
-            try told(server).map(\.text)
-                == ["1 of the bot's posts outlived their originals: mirror-bot undo proposed."])
+        try expect(
+            told(server).map(\.text),
+            equals: ["1 of the bot's posts outlived their originals: mirror-bot undo proposed."])
     }
 
     @Test(arguments: Engine.allCases) func eachCauseIsToldOnceADayAndOnceWhenItIsOver(_ engine: Engine) async throws {
@@ -69,9 +70,9 @@ import Testing
 
         try await suggest("a", in: mirror)
         await notifier.look(pulse)
-        #expect(try told(server).map(\.cause) == [.review])
-        #expect(try told(server).map(\.state) == [.began])
-        #expect(try told(server).first?.text == "1 action waits for your decision: mirror-bot suggestions.")
+        try expect(told(server).map(\.cause), equals: [.review])
+        try expect(told(server).map(\.state), equals: [.began])
+        try expect(told(server).first?.text, equals: "1 action waits for your decision: mirror-bot suggestions.")
         #expect(server.requests.first?.target == "/hook?key=s3cr3t")
         try await suggest("b", in: mirror)
         try await pass(3_600)
@@ -84,13 +85,13 @@ import Testing
 
         try await pass(86_400)
         await next.look(pulse)
-        #expect(try told(server).map(\.state) == [.began, .continues])
-        #expect(try told(server).last?.text.hasPrefix("2 actions wait ") == true)
+        try expect(told(server).map(\.state), equals: [.began, .continues])
+        try expect(told(server).last?.text) { $0?.hasPrefix("2 actions wait ") == true }
         try await settle(mirror)
         await next.look(pulse)
         await next.look(pulse)
-        #expect(try told(server).map(\.state) == [.began, .continues, .resolved])
-        #expect(try told(server).last?.since == told(server).first?.since)
+        try expect(told(server).map(\.state), equals: [.began, .continues, .resolved])
+        try expect(told(server).last?.since, equals: told(server).first?.since)
         // Once a day, also where it comes and goes.
         try await suggest("c", in: mirror)
         await next.look(pulse)
@@ -109,7 +110,8 @@ import Testing
         await withTaskGroup(of: Void.self) { group in
             for notifier in notifiers { group.addTask { await notifier.look(pulse) } }
         }
-        #expect(notifiers.count == 2 && server.requests.count == 1)
+        #expect(notifiers.count == 2)
+        #expect(server.requests.count == 1)
         // Who waits for another worker says nothing at all.
         pulse.holdsMirror = false
         try await pass(90_000)
@@ -126,7 +128,7 @@ import Testing
         await notifier.look(pulse)
         await notifier.look(pulse)
         #expect(server.requests.count == 1)
-        #expect(try await mirror.notices.rows().first?.told == nil)
+        try await expect(mirror.notices.rows().first?.told, equals: nil)
         for _ in 0..<100 {
             try await pass(600)
             await notifier.look(pulse)
@@ -153,8 +155,8 @@ import Testing
         await notifier.look(pulse)
         try await pass(7_200)
         await notifier.look(pulse)
-        #expect(try told(server).map(\.state) == [.began, .began])
-        #expect(try await mirror.notices.rows().map(\.attempts) == [0])
+        try expect(told(server).map(\.state), equals: [.began, .began])
+        try await expect(mirror.notices.rows().map(\.attempts), equals: [0])
     }
 
     /// The database of a stranger's words, and of none that a notice repeats.
@@ -172,13 +174,14 @@ import Testing
         }
         try await suggest("EVIL", in: mirror)
         await notifier.look(pulse)
-        #expect(try told(server).map(\.cause) == [.review], "a moment of refusals is not worth a word")
+        try expect(told(server).map(\.cause), equals: [.review], "a moment of refusals is not worth a word")
         try await pass(1_000)
         await notifier.look(pulse)
-        #expect(try told(server).map(\.cause) == [.review, .refused, .humanRefused])
+        try expect(told(server).map(\.cause), equals: [.review, .refused, .humanRefused])
         for request in server.requests {
             let text = String(decoding: request.body, as: UTF8.self)
-            #expect(!text.contains("EVIL") && !text.contains("stranger"))
+            #expect(!text.contains("EVIL"))
+            #expect(!text.contains("stranger"))
         }
     }
 
@@ -197,10 +200,10 @@ import Testing
         #expect(server.requests.isEmpty, "much passes by itself")
         try await pass(400)
         for _ in 0..<3 { await notifier.look(pulse) }
-        #expect(try told(server).map(\.cause) == [.database])
+        try expect(told(server).map(\.cause), equals: [.database])
         try await pass(86_500)
         await notifier.look(pulse)
-        #expect(try told(server).map(\.state) == [.began, .continues])
+        try expect(told(server).map(\.state), equals: [.began, .continues])
     }
 
     @Test func theEndOfAWorkerIsToldOnceHoweverOftenItBegins() async throws {
@@ -212,14 +215,14 @@ import Testing
                 try await herald.accompany { _ in throw ConfigurationError("TIME_ZONE", "is wrong") }
             }
         }
-        #expect(try told(server).map(\.cause) == [.stopped])
-        #expect(try told(server).first?.text.contains("a setting is wrong or missing") == true)
+        try expect(told(server).map(\.cause), equals: [.stopped])
+        try expect(told(server).first?.text) { $0?.contains("a setting is wrong or missing") == true }
         let herald = try #require(Herald(of: mirror))
         try await herald.accompany { pulse in
             pulse.holdsMirror = true
             pulse.works(uptime: clock.uptime)
         }
-        #expect(try told(server).map(\.state) == [.began, .resolved])
+        try expect(told(server).map(\.state), equals: [.began, .resolved])
     }
 
     @Test func theHeartbeatStopsWithTheWork() async throws {
@@ -234,7 +237,8 @@ import Testing
         }
         try await look(after: 0)
         try await look(after: 60)
-        #expect(server.requests.map(\.target) == ["/beat"] && server.requests.first?.method == "GET")
+        #expect(server.requests.map(\.target) == ["/beat"])
+        #expect(server.requests.first?.method == "GET")
         try await look(after: 240)
         #expect(server.requests.count == 2)
         try await look(after: 700, works: false)
@@ -245,7 +249,7 @@ import Testing
             "INSERT INTO refusals (mirror, role, error, since_ms, noted_ms) VALUES (\(mirror.name), 'bot', 'x', 0, 0)")
         try await look(after: 300)
         #expect(server.requests.count == 3, "nothing is sent by whom nobody lets in")
-        #expect(try await mirror.notices.rows().isEmpty)
+        try await expect(mirror.notices.rows()) { $0.isEmpty }
     }
 
     @Test func aWrongClockIsToldOf() async throws {
@@ -258,8 +262,8 @@ import Testing
             await notifier.look(pulse)
             try await pass(700)
         }
-        #expect(try told(server).map(\.state) == [.began, .resolved])
-        #expect(try told(server).first?.text == "It is 300 s off that of the network. Let a time server set it.")
+        try expect(told(server).map(\.state), equals: [.began, .resolved])
+        try expect(told(server).first?.text, equals: "It is 300 s off that of the network. Let a time server set it.")
     }
 }
 
@@ -283,16 +287,18 @@ import Testing
         let receipts = try await send(["NOTIFY_URL": url, "NOTIFY_FORMAT": "ntfy"])
         #expect(receipts == [NoticeReceipt(way: "NOTIFY_URL (127.0.0.1)")])
         let request = try #require(server.requests.first)
-        #expect(request.method == "POST" && request.target == "/topic")
+        #expect(request.method == "POST")
+        #expect(request.target == "/topic")
         #expect(request.header("Authorization") == "Bearer tk_s3cr3t")
-        #expect(request.header("Title") == "test: a test" && request.header("Priority") == "2")
+        #expect(request.header("Title") == "test: a test")
+        #expect(request.header("Priority") == "2")
         #expect(String(decoding: request.body, as: UTF8.self).hasPrefix("Nothing happened"))
     }
 
     @Test func aNameAndAPasswordBecomeAHeader() async throws {
         let server = try LoopbackServer { _, connection in try connection.respond(status: 200) }
         let url = server.url.replacing("http://", with: "http://me:p%40ss@")
-        #expect(try await send(["NOTIFY_URL": url]).allSatisfy { $0.problem == nil })
+        try await expect(send(["NOTIFY_URL": url])) { $0.allSatisfy { $0.problem == nil } }
         let value = try #require(server.requests.first?.header("Authorization"))
         #expect(value == "Basic " + Data("me:p@ss".utf8).base64EncodedString())
     }
@@ -311,7 +317,7 @@ import Testing
         let head = Array("HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n".utf8)
         let noise = [UInt8](repeating: 0x41, count: 65_536)
         let talker = try LoopbackServer(steps: [.awaitRequest, .send(head), .flood(noise)])
-        #expect(try await send(["NOTIFY_URL": talker.url]).map(\.problem) == [nil], "it took the notice")
+        try await expect(send(["NOTIFY_URL": talker.url]).map(\.problem), equals: [nil], "it took the notice")
         for steps in [
             [LoopbackServer.Step.awaitRequest, .hang], [.awaitRequest, .drip(head, every: .milliseconds(20))],
         ] {
@@ -325,7 +331,8 @@ import Testing
         for steps in [[LoopbackServer.Step.awaitRequest, .reset], [.close]] {
             let server = try LoopbackServer(steps: steps)
             let problem = try await send(["NOTIFY_URL": server.url]).first?.problem
-            #expect(problem != nil && problem != "Timeout was reached")
+            #expect(problem != nil)
+            #expect(problem != "Timeout was reached")
         }
     }
 
@@ -345,8 +352,11 @@ import Testing
         func text(_ name: String) -> String {
             String(decoding: FileManager.default.contents(atPath: folder.path(name)) ?? Data(), as: UTF8.self)
         }
-        #expect(text("in").hasPrefix("{") && text("in").hasSuffix("}\n") && text("in").contains("notice/1"))
-        #expect(text("env").contains("PATH=") && !text("env").contains("s3cr3t"))
+        #expect(text("in").hasPrefix("{"))
+        #expect(text("in").hasSuffix("}\n"))
+        #expect(text("in").contains("notice/1"))
+        #expect(text("env").contains("PATH="))
+        #expect(!text("env").contains("s3cr3t"))
         // Its streams, the folder that ls reads, and nothing of ours.
         #expect(text("fds").split(separator: "\n").count <= 4, "\(text("fds"))")
     }
@@ -355,16 +365,16 @@ import Testing
         func problem(_ command: String, limit: Duration = Self.forever) async throws -> String? {
             try await send(["NOTIFY_COMMAND": command], limit: limit).first?.problem
         }
-        #expect(try await problem("/bin/sh -c 'echo no; exit 3'") == "ended with 3: no")
-        #expect(try await problem("/nowhere/tell")?.contains("No such file") == true)
-        #expect(try await problem("/bin/sh -c 'kill -9 $$'") == "ended by signal 9")
-        #expect(try await problem("/bin/true") == nil)
+        try await expect(problem("/bin/sh -c 'echo no; exit 3'"), equals: "ended with 3: no")
+        try await expect(problem("/nowhere/tell")) { $0?.contains("No such file") == true }
+        try await expect(problem("/bin/sh -c 'kill -9 $$'"), equals: "ended by signal 9")
+        try await expect(problem("/bin/true"), equals: nil)
         let long = try await problem("/bin/sh -c 'yes x; exit 4' tell", limit: .milliseconds(300))
-        #expect(long?.hasPrefix("took longer") == true)
+        expect(long) { $0?.hasPrefix("took longer") == true }
         // No shell reads the words: nothing is expanded, and nothing is run after a semicolon.
-        #expect(try await problem("/bin/echo $HOME; exit 3") == nil)
+        try await expect(problem("/bin/echo $HOME; exit 3"), equals: nil)
         // Had it been waited for, it would have ended well.
-        #expect(try await problem("sleep 100", limit: .milliseconds(300))?.hasPrefix("took longer") == true)
+        try await expect(problem("sleep 100", limit: .milliseconds(300))) { $0?.hasPrefix("took longer") == true }
     }
 
     @Test func everyWayIsTriedAndOneIsEnough() async throws {
@@ -381,7 +391,7 @@ import Testing
 
     @Test func theSchemeOfNtfyDecides() throws {
         let basics = ["MIRROR_BOT_HOME": "/nowhere", "NOTIFY_URL": "ntfy://ntfy.sh/topic"]
-        #expect(try MirrorFixture.configuration(basics).notices.format == .ntfy)
+        try expect(MirrorFixture.configuration(basics).notices.format, equals: .ntfy)
         let error = #expect(throws: ConfigurationError.self) {
             try MirrorFixture.configuration(basics.merging(["NOTIFY_FORMAT": "json"]) { $1 })
         }

@@ -1,4 +1,5 @@
 import Archive
+import Expectations
 import Foundation
 import Networks
 import Outbox
@@ -70,7 +71,8 @@ import Testing
     private func expectOrder(_ fixture: MirrorFixture, on network: NetworkName) async throws -> [Action] {
         let ledger = await fixture.sandbox.ledger
         #expect(ledger.duplicates.isEmpty)
-        #expect(ledger.summary.duplicateSends == 0 && ledger.summary.unsolicited == 0)
+        #expect(ledger.summary.duplicateSends == 0)
+        #expect(ledger.summary.unsolicited == 0)
         let actions = try await fixture.actions()
         let settled = actions.filter { $0.due < fixture.clock.now - 3_600 && $0.state != .suggested }
         #expect(!settled.isEmpty)
@@ -100,8 +102,8 @@ import Testing
         for post in posts {
             #expect((post.state == .done) == sent.contains(post.text ?? ""), "\(post)")
         }
-        if trouble.acts { #expect(posts.allSatisfy { $0.state == .done }) }
-        #expect(posts.contains { $0.state == .done && $0.due > Sample.hour(9) })
+        if trouble.acts { expect(posts) { $0.allSatisfy { $0.state == .done } } }
+        expect(posts) { $0.contains { $0.state == .done && $0.due > Sample.hour(9) } }
     }
 
     @Test(arguments: NetworkName.allCases) func survivesAnHourWithoutItsServer(network: NetworkName) async throws {
@@ -112,7 +114,7 @@ import Testing
                 (9, { await fixture.sandbox.close() }),
                 (10, { try await fixture.sandbox.reopen() }),
             ])
-        #expect(fixture.log.values.contains { $0.hasPrefix("warning Pass failed") })
+        expect(fixture.log.values) { $0.contains { $0.hasPrefix("warning Pass failed") } }
         let settled = try await expectOrder(fixture, on: network)
         // Nothing that was refused a connection counts as sent, and what expired meanwhile is not made up for.
         for slot in settled where slot.kind == .post {
@@ -122,7 +124,7 @@ import Testing
         let late = settled.filter { $0.kind == .post && $0.due < Sample.hour(10) }
             .compactMap(\.sending).filter { $0 >= Sample.hour(10) }.sorted()
         #expect(late.count <= 3)
-        #expect(zip(late, late.dropFirst()).allSatisfy { $1.timeIntervalSince($0) >= 60 })
+        expect(zip(late, late.dropFirst())) { $0.allSatisfy { $1.timeIntervalSince($0) >= 60 } }
         let summary = await fixture.sandbox.ledger.summary
         #expect(summary.replies == summary.expectedReplies)
     }
@@ -136,7 +138,7 @@ import Testing
                 (10, { fixture.sandbox.faults.clearPlanned() }),
             ])
         let settled = try await expectOrder(fixture, on: network)
-        #expect(settled.contains { $0.kind == .post && $0.state == .done && $0.due > Sample.hour(10) })
+        expect(settled) { $0.contains { $0.kind == .post && $0.state == .done && $0.due > Sample.hour(10) } }
         let summary = await fixture.sandbox.ledger.summary
         #expect(summary.replies == summary.expectedReplies)
     }
@@ -150,7 +152,7 @@ import Testing
         try await fixture.live(until: 12)
         #expect(fixture.sandbox.faults.applied == 1)
         let settled = try await expectOrder(fixture, on: network).filter { $0.kind == .post }
-        #expect(settled.allSatisfy { $0.state == .done && $0.attempts == 1 })
+        expect(settled) { $0.allSatisfy { $0.state == .done && $0.attempts == 1 } }
     }
 
     /// Too long for a name: no resolver is asked, whose answer this machine decides.
@@ -170,9 +172,10 @@ import Testing
         let mirror = try await fixture.reopened(changing: ["HUMAN_API_BASE_URL": address])
         try await fixture.worker(on: mirror).run(until: Sample.hour(12.5))
         let code = server == nil ? "resolve" : "certificate"
-        #expect(fixture.log.values.contains { $0.contains("going on with the known one") && $0.contains(code) })
+        expect(fixture.log.values) { $0.contains { $0.contains("going on with the known one") && $0.contains(code) } }
         let summary = await fixture.sandbox.ledger.summary
-        #expect(summary.posted > 0 && summary.replies == summary.expectedReplies)
+        #expect(summary.posted > 0)
+        #expect(summary.replies == summary.expectedReplies)
         #expect(summary.duplicateSends + summary.unsolicited + summary.errors == 0)
     }
 }

@@ -1,4 +1,5 @@
 import Evaluation
+import Expectations
 import Foundation
 import Import
 import Posts
@@ -61,16 +62,16 @@ import Testing
             _ = try await PastReader(zone: nil).tables(at: [good, bad])
         }
         #expect(error?.path == bad)
-        #expect(error?.description.contains("b.csv: line 3: timestamp is no date") == true)
+        expect(error?.description) { $0?.contains("b.csv: line 3: timestamp is no date") == true }
     }
 
     @Test func moreAuthorsThanCanBeToldApartAreRefused() async throws {
         let rows = (0..<PastReader.maximumAuthors).map { "a\($0),2026-01-02T10:00:00Z" }
         let fitting = try table(rows, to: "fitting.csv")
-        #expect(try await PastReader(zone: nil).tables(at: [fitting]).count == PastReader.maximumAuthors)
+        try await expect(PastReader(zone: nil).tables(at: [fitting]).count, equals: PastReader.maximumAuthors)
         let more = try table(rows + ["one more,2026-01-02T10:00:00Z"], to: "more.csv")
         let error = await #expect(throws: ImportError.self) { _ = try await PastReader(zone: nil).tables(at: [more]) }
-        #expect(error?.reason.contains("more than 10000 authors") == true)
+        expect(error?.reason) { $0?.contains("more than 10000 authors") == true }
     }
 
     // MARK: Archives

@@ -1,5 +1,6 @@
 import Archive
 import Conduct
+import Expectations
 import Foundation
 import Networks
 import Outbox
@@ -52,7 +53,8 @@ import Testing
         #expect(ended.state == .done)
         let ledger = await fixture.sandbox.ledger
         #expect(ledger.deliveries.filter { $0.text == action.text }.map { $0.pictures.map(\.alt) } == [["a hill"]])
-        #expect(ledger.uploads.map(\.size) == [Self.png.count] && ledger.summary.errors == 0)
+        #expect(ledger.uploads.map(\.size) == [Self.png.count])
+        #expect(ledger.summary.errors == 0)
         let explained = try await ExplainReporter(mirror: fixture.mirror).report(on: action.id, now: fixture.clock.now)
         #expect(explained.pictures == [.init(alt: "a hill", isUploaded: true)])
         let status = try await StatusReporter(mirror: fixture.mirror).report(now: fixture.clock.now)
@@ -77,7 +79,7 @@ import Testing
         let isThere = hasActed || network != .x
         #expect(ended.state == (isThere ? .done : .failed))
         #expect(sent.map { $0.pictures.map(\.alt) } == (isThere ? [["a hill"]] : []))
-        #expect(await fixture.sandbox.ledger.uploads.count == 1)
+        await expect(fixture.sandbox.ledger.uploads.count, equals: 1)
     }
 
     @Test(arguments: NetworkName.allCases) func aLostUploadLeavesAtMostAPictureBehind(network: NetworkName) async throws
@@ -91,7 +93,7 @@ import Testing
             }
         fixture.sandbox.faults.failNext(.dropAnswer, method: "POST", path: path)
         try await fixture.live(until: 13)
-        #expect(try await ending(of: action, fixture).state == .done)
+        try await expect(ending(of: action, fixture).state, equals: .done)
         let ledger = await fixture.sandbox.ledger
         #expect(ledger.deliveries.filter { $0.text == action.text }.map { $0.pictures.count } == [1])
         #expect(ledger.uploads.count == 2)
@@ -101,9 +103,10 @@ import Testing
         let (fixture, action) = try await start(on: .mastodon)
         fixture.sandbox.faults.mastodon.mediaTakes = 40
         try await fixture.live(until: 13)
-        #expect(try await ending(of: action, fixture).state == .done)
+        try await expect(ending(of: action, fixture).state, equals: .done)
         let ledger = await fixture.sandbox.ledger
-        #expect(ledger.uploads.count == 1 && ledger.summary.errors == 0)
+        #expect(ledger.uploads.count == 1)
+        #expect(ledger.summary.errors == 0)
     }
 
     @Test func aServerThatNeverEndsToLookIsWaitedForUntilThePostIsLate() async throws {
@@ -112,7 +115,7 @@ import Testing
         try await fixture.live(until: 15)
         let ended = try await ending(of: action, fixture)
         #expect(ended.state == .expired)
-        #expect(await fixture.sandbox.ledger.deliveries.allSatisfy { $0.text != action.text })
+        await expect(fixture.sandbox.ledger.deliveries) { $0.allSatisfy { $0.text != action.text } }
     }
 
     @Test(
@@ -123,10 +126,11 @@ import Testing
         let (fixture, action) = try await start(on: .mastodon, isKept: false, url: url)
         try await fixture.live(until: 13)
         let ended = try await ending(of: action, fixture)
-        #expect(ended.state == .skipped && ended.reason == reason)
+        #expect(ended.state == .skipped)
+        #expect(ended.reason == reason)
         let id = try #require(action.wording?.source)
-        #expect(try await fixture.mirror.archive.post(id)?.pictures == [])
-        #expect(await fixture.sandbox.ledger.uploads.isEmpty)
+        try await expect(fixture.mirror.archive.post(id)?.pictures, equals: [])
+        await expect(fixture.sandbox.ledger.uploads) { $0.isEmpty }
     }
 
     @Test func whatIsTooLargeForTheNetworkIsLeftOut() async throws {
@@ -136,8 +140,9 @@ import Testing
             Self.png + [UInt8](repeating: 0, count: 1_000_000), at: 0, of: id)
         try await fixture.live(until: 13)
         let ended = try await ending(of: action, fixture)
-        #expect(ended.state == .skipped && ended.reason == Action.Reason.pictureTooLarge)
-        #expect(await fixture.sandbox.ledger.uploads.isEmpty)
+        #expect(ended.state == .skipped)
+        #expect(ended.reason == Action.Reason.pictureTooLarge)
+        await expect(fixture.sandbox.ledger.uploads) { $0.isEmpty }
     }
 
     /// The setting counts when the post leaves, not only when it was planned.
@@ -146,8 +151,9 @@ import Testing
         let mirror = try await fixture.reopened(changing: ["MEDIA": "off"])
         try await fixture.worker(on: mirror).run(until: Sample.hour(13))
         let ended = try await ending(of: action, fixture)
-        #expect(ended.state == .skipped && ended.reason == "has-media")
-        #expect(await fixture.sandbox.ledger.uploads.isEmpty)
+        #expect(ended.state == .skipped)
+        #expect(ended.reason == "has-media")
+        await expect(fixture.sandbox.ledger.uploads) { $0.isEmpty }
     }
 
     @Test func aSensitivePictureIsSentAsOne() async throws {
@@ -158,9 +164,10 @@ import Testing
         _ = try await changes.skip(first.subject, now: fixture.clock.now)
         let action = try await changes.publish(id.value, now: fixture.clock.now)
         try await fixture.live(until: 13)
-        #expect(try await ending(of: action, fixture).state == .done)
+        try await expect(ending(of: action, fixture).state, equals: .done)
         let sent = await fixture.sandbox.ledger.deliveries.filter { $0.text == action.text }
-        #expect(sent.map(\.isSensitive) == [true] && sent.map(\.pictures.count) == [1])
+        #expect(sent.map(\.isSensitive) == [true])
+        #expect(sent.map(\.pictures.count) == [1])
     }
 
     @Test func takingBackIsAsItWas() async throws {
@@ -169,8 +176,8 @@ import Testing
         _ = try await fixture.mirror.outbox(lease: nil).askUndos(
             [action.id], reason: Action.Reason.byPerson, now: fixture.clock.now)
         try await fixture.live(until: 14)
-        #expect(try await ending(of: action, fixture).state == .undone)
-        #expect(await fixture.sandbox.ledger.removals.count == 1)
+        try await expect(ending(of: action, fixture).state, equals: .undone)
+        await expect(fixture.sandbox.ledger.removals.count, equals: 1)
     }
 
     /// What a network tells of an account's own pictures is enough to send them.
@@ -195,14 +202,15 @@ import Testing
         let posts = try await fixture.mirror.archive.standalonePosts()
         let post = try #require(posts.first { $0.text == text })
         #expect(post.pictures.map(\.alt) == ["a hill"])
-        #expect(post.pictures.first?.url?.hasPrefix(fixture.sandbox.url) == true)
+        expect(post.pictures.first?.url) { $0?.hasPrefix(fixture.sandbox.url) == true }
         let changes = PlanChanges(mirror: fixture.mirror, zone: Sample.zone)
         let action = try await changes.publish(post.id.value, now: fixture.clock.now)
         try await fixture.live(until: 13)
         let ended = try await ending(of: action, fixture)
         #expect(ended.state == .done, "\(ended.reason ?? "") \(ended.explanation?.outcome ?? "")")
         let sent = await fixture.sandbox.ledger.deliveries.filter { $0.text == text }
-        #expect(sent.last?.pictures.map(\.alt) == ["a hill"] && sent.last?.idempotencyKey != nil)
+        #expect(sent.last?.pictures.map(\.alt) == ["a hill"])
+        #expect(sent.last?.idempotencyKey != nil)
         #expect(sent.count == (network == .mastodon ? 2 : 1))
     }
 }

@@ -1,5 +1,6 @@
 import Archive
 import Conduct
+import Expectations
 import Foundation
 import Outbox
 import Posts
@@ -103,13 +104,14 @@ import Testing
         let last = Self.firstDay.advanced(by: 11)
         let counts = try await desk.outbox.slotCounts(of: Self.firstDay..<last)
         let lived = previewed.dropLast().reduce(0) { $0 + $1.count }
-        #expect(counts.count == 11 && counts.values.reduce(0, +) == lived)
+        #expect(counts.count == 11)
+        #expect(counts.values.reduce(0, +) == lived)
     }
 
     @Test func repeatsNoTextInSixtyDays() async throws {
         let slots = try await desk(texts: 260).slots(ofDays: 60)
         #expect(slots.count > 60)
-        #expect(slots.allSatisfy { $0.state == .planned && $0.text != nil })
+        expect(slots) { $0.allSatisfy { $0.state == .planned && $0.text != nil } }
         #expect(shortestReturn(slots) == nil)
         #expect(slots.map(\.due) == slots.map(\.due).sorted())
     }
@@ -137,7 +139,7 @@ import Testing
         let skipped = slots.filter { $0.text == nil }
         #expect(slots.count { $0.text != nil } == 3)
         #expect(!skipped.isEmpty)
-        #expect(skipped.allSatisfy { $0.state == .skipped && $0.reason == "no-text" && $0.wording == nil })
+        expect(skipped) { $0.allSatisfy { $0.state == .skipped && $0.reason == "no-text" && $0.wording == nil } }
     }
 
     @Test func usesYoungPostsOnlyWhenThereAreNoOthers() async throws {
@@ -150,11 +152,11 @@ import Testing
         }
         let young = try await desk(texts: 40).slots(ofDays: 3)
         #expect(!young.isEmpty)
-        #expect(young.allSatisfy { $0.text != nil })
+        expect(young) { $0.allSatisfy { $0.text != nil } }
         let reasons = young.compactMap { $0.explanation?.summary }
-        #expect(reasons.allSatisfy { $0.contains("younger than wished") })
+        expect(reasons) { $0.allSatisfy { $0.contains("younger than wished") } }
         let strict = try await desk(texts: 40, variables: ["MIN_AGE_DAYS": "0"]).slots(ofDays: 3)
-        #expect(!strict.contains { $0.explanation?.summary.contains("younger than wished") == true })
+        expect(strict) { !$0.contains { $0.explanation?.summary.contains("younger than wished") == true } }
     }
 
     @Test func storesADayOnceWhoeverMakesIt() async throws {
@@ -165,7 +167,7 @@ import Testing
         #expect(first?.slots.map(\.payload) == slots.map(\.payload))
         let again = try await desk.maker.make(Self.firstDay, now: midnight + 3_600, watching: false)
         #expect(again == nil)
-        #expect(try await desk.outbox.slots(of: Self.firstDay) == slots)
+        try await expect(desk.outbox.slots(of: Self.firstDay), equals: slots)
     }
 
     @Test func choosesAnotherTextThanTheDaysOwn() async throws {
@@ -173,11 +175,13 @@ import Testing
         let slots = try await desk.slots(ofDays: 1)
         let slot = try #require(slots.first)
         let replaced = try #require(try await desk.maker.replacement(for: slot, now: slot.due))
-        #expect(replaced.subject == slot.subject && replaced.due == slot.due)
-        #expect(replaced.wording != nil && replaced.wording?.source != slot.wording?.source)
+        #expect(replaced.subject == slot.subject)
+        #expect(replaced.due == slot.due)
+        #expect(replaced.wording != nil)
+        #expect(replaced.wording?.source != slot.wording?.source)
         #expect(!slots.compactMap(\.text).contains(try #require(replaced.text)))
         // The same question has the same answer.
-        #expect(try await desk.maker.replacement(for: slot, now: slot.due) == replaced)
+        try await expect(desk.maker.replacement(for: slot, now: slot.due), equals: replaced)
         try await desk.mirror.archive.clear()
         let nothing = try await desk.maker.replacement(for: slot, now: slot.due)
         #expect(nothing == nil)
@@ -275,9 +279,9 @@ import Testing
         let slots = try await desk(texts: 600, perDay: 12, variables: variables).slots(ofDays: 6)
         let minutes = slots.map { LocalTime($0.due, in: Self.zone).minute.value }
         #expect(slots.count > 6)
-        #expect(minutes.allSatisfy { (18 * 60..<21 * 60).contains($0) })
+        expect(minutes) { $0.allSatisfy { (18 * 60..<21 * 60).contains($0) } }
         let perDay = Dictionary(grouping: slots) { LocalTime($0.due, in: Self.zone).day }
-        #expect(perDay.values.allSatisfy { $0.count <= 3 })
+        expect(perDay.values) { $0.allSatisfy { $0.count <= 3 } }
     }
 
     @Test func leavesOutLinksWhenTheyAreSwitchedOff() async throws {
@@ -286,8 +290,9 @@ import Testing
         }
         let off = try await desk(texts: 150, variables: ["LINKS": "off"], text: text).slots(ofDays: 10)
         let on = try await desk(texts: 150, text: text).slots(ofDays: 10)
-        #expect(!off.isEmpty && !off.contains { $0.text?.contains("https://") == true })
-        #expect(on.contains { $0.text?.contains("https://") == true })
+        #expect(!off.isEmpty)
+        expect(off) { !$0.contains { $0.text?.contains("https://") == true } }
+        expect(on) { $0.contains { $0.text?.contains("https://") == true } }
     }
 
     @Test func leavesOutWhatIsOlderThanTheDaysThatAreSet() async throws {
@@ -301,12 +306,14 @@ import Testing
             }
             return ages
         }
-        #expect(try await ages([:]).contains { $0 > 70 })
+        try await expect(ages([:])) { $0.contains { $0 > 70 } }
         let young = try await ages(["MAX_AGE_DAYS": "60"])
-        #expect(!young.isEmpty && young.allSatisfy { (29...61).contains($0) })
+        #expect(!young.isEmpty)
+        expect(young) { $0.allSatisfy { (29...61).contains($0) } }
         // Nothing is young enough and old enough: what is too young does, and what is too old never.
         let younger = try await ages(["MAX_AGE_DAYS": "10"])
-        #expect(!younger.isEmpty && younger.allSatisfy { $0 <= 11 })
+        #expect(!younger.isEmpty)
+        expect(younger) { $0.allSatisfy { $0 <= 11 } }
     }
 
     @Test func aTextComesNoMoreOftenThanIsSet() async throws {
@@ -314,32 +321,35 @@ import Testing
             texts: 12, perDay: 2, variables: ["MAX_USES": "2", "NO_REPEAT_DAYS": "0", "MIN_AGE_DAYS": "0"])
         let slots = try await desk.slots(ofDays: 30)
         let texts = slots.compactMap(\.text)
-        #expect(texts.count == 24 && Set(texts).count == 12)
+        #expect(texts.count == 24)
+        #expect(Set(texts).count == 12)
         // No text comes again before all have come.
         #expect(Set(texts.prefix(12)).count == 12)
-        #expect(slots.contains { $0.reason == "no-text" })
+        expect(slots) { $0.contains { $0.reason == "no-text" } }
         // Also when nobody remembers the actions any more.
         let uses = try await desk.mirror.archive.uses()
-        #expect(uses.count == 12 && uses.values.allSatisfy { $0 == 2 })
+        #expect(uses.count == 12)
+        expect(uses.values) { $0.allSatisfy { $0 == 2 } }
         try await desk.mirror.storage.execute("UPDATE actions SET state = 'done' WHERE state = 'planned'")
         let later = try #require(slots.last).due + 1_000 * 86_400
         try await desk.mirror.storage.execute("UPDATE posts SET rules = ''")
         try await desk.outbox.clean(before: later)
-        #expect(try await desk.outbox.recent(100).isEmpty)
+        try await expect(desk.outbox.recent(100)) { $0.isEmpty }
         let day = Self.firstDay.advanced(by: 40)
         let midnight = try #require(LocalDayMinutes(day, in: Self.zone).start)
         let planned = try #require(try await desk.maker.preview(day, now: midnight, watching: false))
-        #expect(planned.slots.allSatisfy { $0.payload.wording == nil })
-        #expect(try await desk.mirror.archive.uses() == uses)
+        expect(planned.slots) { $0.allSatisfy { $0.payload.wording == nil } }
+        try await expect(desk.mirror.archive.uses(), equals: uses)
     }
 
     @Test func aMirrorThatOnlyAnswersHasNoSlots() async throws {
         let desk = try await desk(texts: 200, perDay: 5, variables: ["MAX_PER_DAY": "0"])
-        #expect(try await desk.slots(ofDays: 5).isEmpty)
+        try await expect(desk.slots(ofDays: 5)) { $0.isEmpty }
         let reporter = PlanReporter(mirror: desk.mirror, zone: Self.zone)
         let report = try await reporter.report(on: Self.firstDay, now: .now)
-        #expect(report?.isStored == true && report?.slots.isEmpty == true)
-        #expect(report?.note?.contains("MAX_PER_DAY is 0") == true)
+        expect(report) { $0?.isStored == true }
+        expect(report?.slots) { $0?.isEmpty == true }
+        expect(report?.note) { $0?.contains("MAX_PER_DAY is 0") == true }
     }
 
     @Test(arguments: ["2026-03-29", "2026-10-25"]) func staysInsideADayWhoseClockChanges(_ text: String) async throws {
@@ -371,12 +381,13 @@ import Testing
         let desk = try await desk(texts: 600, text: Self.mixed)
         let slots = try await desk.slots(ofDays: 29)
         let texts = slots.compactMap(\.text)
-        #expect(texts.count > 20 && texts.contains { $0.hasPrefix("Monday") })
+        #expect(texts.count > 20)
+        expect(texts) { $0.contains { $0.hasPrefix("Monday") } }
         for slot in slots where slot.text?.hasPrefix("Monday") == true {
             #expect(LocalTime(slot.due, in: Self.zone).day.weekday == 1)
         }
         // The days are in March.
-        #expect(texts.allSatisfy { !$0.hasPrefix("Today") && !$0.hasPrefix("June") })
+        expect(texts) { $0.allSatisfy { !$0.hasPrefix("Today") && !$0.hasPrefix("June") } }
         let (today, monday) = try await (
             desk.mirror.archive.post(PostID(network: .mastodon, value: "https://sandbox.example/0")),
             desk.mirror.archive.post(PostID(network: .mastodon, value: "https://sandbox.example/1"))
@@ -385,9 +396,9 @@ import Testing
         let (dated, weekly) = (try #require(today), try #require(monday))
         #expect(weekly.text.hasPrefix("Monday"))
         // Of what a plan may choose for want of others only the days count when it leaves.
-        #expect(try await desk.maker.unfitness(of: dated.id, at: spring) == nil)
-        #expect(try await desk.maker.unfitness(of: weekly.id, at: spring) == nil)
-        #expect(try await desk.maker.unfitness(of: weekly.id, at: spring + 86_400) == "greeting-time")
+        try await expect(desk.maker.unfitness(of: dated.id, at: spring), equals: nil)
+        try await expect(desk.maker.unfitness(of: weekly.id, at: spring), equals: nil)
+        try await expect(desk.maker.unfitness(of: weekly.id, at: spring + 86_400), equals: "greeting-time")
     }
 
     @Test(arguments: [("loose", true), ("off", true), ("strict", false)])
@@ -413,12 +424,12 @@ import Testing
         try await archive.prepare(by: desk.maker.judge)
         let unsent = try await archive.unsent(Archive.TextFilter(longest: 500))
         #expect(unsent.unfit[Archive.never] == 1)
-        #expect(try await archive.fitness(of: planted)?.grade == 2)
+        try await expect(archive.fitness(of: planted)?.grade, equals: 2)
         // Other rules look at all of them.
         var judge = desk.maker.judge
         judge.rules.links = .leftOut
         try await archive.prepare(by: judge)
-        #expect(try await archive.fitness(of: planted)?.grade == 0)
+        try await expect(archive.fitness(of: planted)?.grade, equals: 0)
     }
 
     /// With 20 that stand for themselves the others help out, and the plan says so; what hurts never does.
@@ -431,11 +442,11 @@ import Testing
         }
         for (other, words) in [("Today I counted boats:", "name a day"), ("Thanks, everyone", "speak to somebody")] {
             let slots = try await texts(other)
-            #expect(slots.contains { $0.text?.hasPrefix(other) == true })
-            #expect(slots.allSatisfy { $0.explanation?.summary.contains(words) == true })
+            expect(slots) { $0.contains { $0.text?.hasPrefix(other) == true } }
+            expect(slots) { $0.allSatisfy { $0.explanation?.summary.contains(words) == true } }
         }
         let hurtful = try await texts("Rest in peace, friend")
-        #expect(hurtful.allSatisfy { $0.text?.hasPrefix("Rest") != true })
+        expect(hurtful) { $0.allSatisfy { $0.text?.hasPrefix("Rest") != true } }
     }
 
     /// A text whose hour was lost comes when there is no other.
@@ -454,7 +465,7 @@ import Testing
         let first = try #require(slots.firstIndex { $0.text?.hasPrefix("An older") == true })
         // Each text whose time is known is used once before.
         #expect(first == 60)
-        #expect(slots[first].explanation?.summary.contains("time of day was lost") == true)
-        #expect(slots[..<first].allSatisfy { $0.explanation?.summary.contains("lost") != true })
+        expect(slots[first].explanation?.summary) { $0?.contains("time of day was lost") == true }
+        expect(slots[..<first]) { $0.allSatisfy { $0.explanation?.summary.contains("lost") != true } }
     }
 }

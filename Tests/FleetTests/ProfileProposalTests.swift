@@ -15,7 +15,9 @@ import Testing
     ])
     func theLongestLineThatFitsIsTaken(bio: String, part: String) throws {
         let text = try #require(ProfileProposal.bio(bio, with: Self.lines, within: Self.limits))
-        #expect(text.hasPrefix(bio) && text.contains(part) && text.unicodeScalars.count <= 100)
+        #expect(text.hasPrefix(bio))
+        #expect(text.contains(part))
+        #expect(text.unicodeScalars.count <= 100)
     }
 
     @Test func nothingOfAPersonIsCutForIt() {

@@ -1,3 +1,4 @@
+import Expectations
 import Favorites
 import Foundation
 import Mirroring
@@ -22,16 +23,16 @@ import Testing
             ])
         let ledger = await fixture.sandbox.ledger
         let outage = Sample.hour(11)..<Sample.hour(15)
-        #expect(ledger.favorites.contains { $0.date < outage.lowerBound })
-        #expect(!ledger.favorites.contains { outage.contains($0.date) })
-        #expect(ledger.favorites.contains { $0.date > outage.upperBound })
-        #expect(ledger.deliveries.contains { outage.contains($0.date) && $0.replyTo == nil })
-        #expect(ledger.deliveries.contains { outage.contains($0.date) && $0.replyTo != nil })
+        expect(ledger.favorites) { $0.contains { $0.date < outage.lowerBound } }
+        expect(ledger.favorites) { !$0.contains { outage.contains($0.date) } }
+        expect(ledger.favorites) { $0.contains { $0.date > outage.upperBound } }
+        expect(ledger.deliveries) { $0.contains { outage.contains($0.date) && $0.replyTo == nil } }
+        expect(ledger.deliveries) { $0.contains { outage.contains($0.date) && $0.replyTo != nil } }
         #expect(ledger.summary.replies == ledger.summary.expectedReplies)
         #expect(ledger.summary.unsolicited + ledger.summary.duplicateSends + ledger.summary.errors == 0)
         // What came meanwhile is still judged, as long as it is young enough.
         let ids = ledger.favorites.filter { $0.date > outage.upperBound }.compactMap { Int64($0.postID) }
-        #expect(ids.contains { outage.contains(Date(milliseconds: $0 >> 16)) })
+        expect(ids) { $0.contains { outage.contains(Date(milliseconds: $0 >> 16)) } }
         let status = try await fixture.mirror.favorites().status()
         #expect(status.countsMatch)
         #expect(status.seen > 0)
@@ -66,9 +67,9 @@ import Testing
             until: 13, events: [9.1, 10.3, 11.7].map { hour in (hour, { try await damage.happen(to: server) }) })
         let favorites = await fixture.sandbox.ledger.favorites
         #expect(favorites.map(\.postID) == untouched.favorites)
-        #expect(try await fixture.explanations() == untouched.explanations)
-        #expect(try await fixture.mirror.favorites().status().countsMatch)
-        #expect(!fixture.log.values.contains { $0.contains("Pass failed") })
+        try await expect(fixture.explanations(), equals: untouched.explanations)
+        try await expect(fixture.mirror.favorites().status()) { $0.countsMatch }
+        expect(fixture.log.values) { !$0.contains { $0.contains("Pass failed") } }
         await server.stop()
     }
 
@@ -131,15 +132,15 @@ import Testing
         let ledger = await fixture.sandbox.ledger
         // A look a moment before may have found counts that were still current.
         let outage = Sample.hour(10.6)..<Sample.hour(13)
-        #expect(!ledger.favorites.contains { outage.contains($0.date) })
-        #expect(ledger.favorites.contains { $0.date > outage.upperBound })
-        #expect(ledger.deliveries.contains { outage.contains($0.date) })
+        expect(ledger.favorites) { !$0.contains { outage.contains($0.date) } }
+        expect(ledger.favorites) { $0.contains { $0.date > outage.upperBound } }
+        expect(ledger.deliveries) { $0.contains { outage.contains($0.date) } }
         #expect(ledger.summary.replies == ledger.summary.expectedReplies)
         #expect(ledger.summary.unsolicited + ledger.summary.duplicateSends + ledger.summary.errors == 0)
         let ids = ledger.favorites.filter { $0.date > outage.upperBound }.compactMap { Int64($0.postID) }
-        #expect(ids.contains { outage.contains(Date(milliseconds: $0 >> 16)) })
-        #expect(fixture.log.values.contains { $0.contains("Pass failed") && $0.contains(trouble.reason) })
-        #expect(try await fixture.mirror.favorites().status().countsMatch)
+        expect(ids) { $0.contains { outage.contains(Date(milliseconds: $0 >> 16)) } }
+        expect(fixture.log.values) { $0.contains { $0.contains("Pass failed") && $0.contains(trouble.reason) } }
+        try await expect(fixture.mirror.favorites().status()) { $0.countsMatch }
         await server.stop()
     }
 

@@ -1,4 +1,5 @@
 import Configuration
+import Expectations
 import Foundation
 import TestSupport
 import Testing
@@ -52,7 +53,7 @@ import Testing
             try await Self.open(Self.settings.variables, account: account)
         }
         #expect(error?.setting == "REHEARSAL_FACTOR")
-        #expect(error?.description.contains("account is elsewhere") == true)
+        expect(error?.description) { $0?.contains("account is elsewhere") == true }
     }
 
     @Test(arguments: [
@@ -95,7 +96,7 @@ import Testing
 
     @Test func everyFaultPointHasANameOfItsOwn() {
         #expect(Set(FaultPoint.all.map(\.name)).count == FaultPoint.all.count)
-        #expect(FaultPoint.all.allSatisfy { FaultTrap("stop@\($0.name)#3") != nil })
+        expect(FaultPoint.all) { $0.allSatisfy { FaultTrap("stop@\($0.name)#3") != nil } }
     }
 }
 

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Networks
 import Outbox
@@ -38,35 +39,41 @@ import Testing
         #expect(report.accounts.map(\.network) == [.bluesky, .x])
         #expect(report.accounts.map(\.handle) == ["haruka.example", "haruka_mirror"])
         #expect(report.accounts.map(\.credentials) == [.login, .environment])
-        #expect(report.human == "haruka.example" && report.bot == "haruka_mirror")
+        #expect(report.human == "haruka.example")
+        #expect(report.bot == "haruka_mirror")
         let json = String(decoding: try JSONEncoder().encode(report), as: UTF8.self)
         #expect(!json.contains("planted"))
         let nobody = try await self.report(try await BareMirror(variables: ["NETWORK": "x"]).open())
-        #expect(nobody.accounts.map(\.credentials) == [nil, nil] && nobody.accounts.map(\.network) == [.x, .x])
+        #expect(nobody.accounts.map(\.credentials) == [nil, nil])
+        #expect(nobody.accounts.map(\.network) == [.x, .x])
     }
 
     @Test func tellsWhatXHasCost() async throws {
         let mirror = try await BareMirror(variables: Self.xBot.merging(["X_BUDGET_USD_PER_MONTH": "2.50"]) { $1 })
             .open()
         let book = mirror.spending
-        #expect(try await book.reserve(Money(microdollars: 15_000), for: .publish, at: Self.november) == nil)
-        #expect(try await book.reserve(Money(microdollars: 110_000), for: .feed(.mentions), at: Self.november) == nil)
+        try await expect(book.reserve(Money(microdollars: 15_000), for: .publish, at: Self.november), equals: nil)
+        try await expect(
+            book.reserve(Money(microdollars: 110_000), for: .feed(.mentions), at: Self.november), equals: nil)
         let spending = try #require(try await report(mirror).spending)
-        #expect(spending.month == "2026-11" && spending.budget == 2.5)
-        #expect(spending.spent == 0.125 && spending.left == 2.375)
+        #expect(spending.month == "2026-11")
+        #expect(spending.budget == 2.5)
+        #expect(spending.spent == 0.125)
+        #expect(spending.left == 2.375)
         #expect(spending.byPurpose == ["publish": 0.015, "mentions": 0.11])
         #expect(spending.renews == Date(rfc3339: "2026-12-01T00:00:00Z"))
-        #expect(try await !report(mirror).idle.contains { $0.hasPrefix("X is left alone") })
+        try await expect(report(mirror).idle) { !$0.contains { $0.hasPrefix("X is left alone") } }
         // A page of five mentions and who wrote them may cost 7.5 cents.
-        #expect(try await book.reserve(Money(microdollars: 2_300_000), for: .publish, at: Self.november) == nil)
-        #expect(try await !report(mirror).idle.contains { $0.contains("on X are not read") })
-        #expect(try await book.reserve(Money(microdollars: 5_000), for: .publish, at: Self.november) == nil)
-        #expect(
-            try await report(mirror).idle.contains(
+        try await expect(book.reserve(Money(microdollars: 2_300_000), for: .publish, at: Self.november), equals: nil)
+        try await expect(report(mirror).idle) { !$0.contains { $0.contains("on X are not read") } }
+        try await expect(book.reserve(Money(microdollars: 5_000), for: .publish, at: Self.november), equals: nil)
+        try await expect(report(mirror).idle) {
+            $0.contains(
                 "the bot's mentions on X are not read until 2026-12-01: $0.07 is left of the month's $2.50; "
-                    + "X_BUDGET_USD_PER_MONTH changes that"))
+                    + "X_BUDGET_USD_PER_MONTH changes that")
+        }
         // A cent is not enough for a post.
-        #expect(try await book.reserve(Money(microdollars: 60_000), for: .publish, at: Self.november) == nil)
+        try await expect(book.reserve(Money(microdollars: 60_000), for: .publish, at: Self.november), equals: nil)
         let poor = try await report(mirror).idle
         #expect(
             poor.contains(
@@ -83,9 +90,9 @@ import Testing
 
     @Test func saysWhyNothingIsPublishedOnX() async throws {
         let sentence = "no posts and no replies: X_ACKNOWLEDGE_POLICY is no; the README says what X asks of a mirror"
-        #expect(try await idle(Self.xBot).contains(sentence))
-        #expect(try await !idle(Self.xBot.merging(["X_ACKNOWLEDGE_POLICY": "yes"]) { $1 }).contains(sentence))
-        #expect(try await !idle(Self.blueskyHuman).contains(sentence))
+        try await expect(idle(Self.xBot)) { $0.contains(sentence) }
+        try await expect(idle(Self.xBot.merging(["X_ACKNOWLEDGE_POLICY": "yes"]) { $1 })) { !$0.contains(sentence) }
+        try await expect(idle(Self.blueskyHuman)) { !$0.contains(sentence) }
     }
 
     @Test func saysWhyFavoritesWait() async throws {
@@ -98,17 +105,18 @@ import Testing
                 waiting + ", and no home timeline is read to learn from, for HUMAN_APP_PASSWORD is not set, and "
                     + "X_HOME_POSTS_PER_DAY is 0"))
         let seeing = try await idle(Self.xBot.merging(["X_HOME_POSTS_PER_DAY": "10"]) { $1 })
-        #expect(
-            !seeing.contains(home) && seeing.contains { $0.hasPrefix(waiting + "; run mirror-bot train classifier") })
+        #expect(!seeing.contains(home))
+        expect(seeing) { $0.contains { $0.hasPrefix(waiting + "; run mirror-bot train classifier") } }
         let off = try await idle(Self.xBot.merging(["FAVORITE_MODE": "off"]) { $1 })
-        #expect(!off.contains(home) && off.contains("no favorites: FAVORITE_MODE is off"))
+        #expect(!off.contains(home))
+        #expect(off.contains("no favorites: FAVORITE_MODE is off"))
     }
 
     @Test func countsWhatWaitsForAPerson() async throws {
         let variables = Self.xBot.merging(["X_HOME_POSTS_PER_DAY": "10"]) { $1 }
         let mirror = try await BareMirror(variables: variables).open()
         let sentence = "waits for a person; see mirror-bot suggestions"
-        #expect(try await report(mirror).suggestions == 0)
+        try await expect(report(mirror).suggestions, equals: 0)
         let leases = LeaseTable(storage: mirror.storage, mirror: "test")
         let lease = try #require(
             try await leases.take(owner: "worker", after: try await leases.record(), now: Self.november.milliseconds))
@@ -123,10 +131,11 @@ import Testing
                 now: Self.november)
             let report = try await report(mirror)
             #expect(report.suggestions == number)
-            #expect(
-                report.idle.contains {
+            expect(report.idle) {
+                $0.contains {
                     $0.hasPrefix("\(number) action") && $0.hasSuffix("a person; see mirror-bot suggestions")
-                })
+                }
+            }
             #expect(report.idle.contains("1 action " + sentence) == (number == 1))
         }
     }
@@ -137,8 +146,12 @@ import Testing
         let login = StoredLogin(credentials: .bluesky(identifier: "a.example", appPassword: Secret("planted")))
         for role in AccountRole.allCases { try await mirror.vault.store(login, for: role, at: Self.november) }
         let report = try await report(try await bare.open(["SECRET_KEY": String(repeating: "k", count: 32)]))
-        #expect(report.idle.contains { $0.hasPrefix("nothing is sent: SECRET_KEY does not open the stored login") })
-        #expect(report.idle.contains { $0.hasPrefix("nothing new is learned: SECRET_KEY does not open the stored") })
+        expect(report.idle) {
+            $0.contains { $0.hasPrefix("nothing is sent: SECRET_KEY does not open the stored login") }
+        }
+        expect(report.idle) {
+            $0.contains { $0.hasPrefix("nothing new is learned: SECRET_KEY does not open the stored") }
+        }
         #expect(report.accounts.map(\.credentials) == [nil, nil])
     }
 

@@ -1,4 +1,5 @@
 import Archive
+import Expectations
 import Foundation
 import Outbox
 import Posts
@@ -28,10 +29,16 @@ import Testing
                     + "ARCHIVE; normals are learned from the bot's home timeline while mirror-bot run works",
                 "nothing new is learned: HUMAN_SERVER and HUMAN_ACCESS_TOKEN are not set",
             ])
-        #expect(report.today == nil && report.timeZone == nil && report.nextSlot == nil)
-        #expect(report.slots.isEmpty && report.recent.isEmpty && !report.isRunning)
-        #expect(report.archive.posts == 0 && report.archive.oldest == nil)
-        #expect(report.human == nil && report.bot == nil)
+        #expect(report.today == nil)
+        #expect(report.timeZone == nil)
+        #expect(report.nextSlot == nil)
+        #expect(report.slots.isEmpty)
+        #expect(report.recent.isEmpty)
+        #expect(!report.isRunning)
+        #expect(report.archive.posts == 0)
+        #expect(report.archive.oldest == nil)
+        #expect(report.human == nil)
+        #expect(report.bot == nil)
     }
 
     @Test func saysHowToLearnFromAnAccountThatIsThere() async throws {
@@ -52,16 +59,19 @@ import Testing
         let running = try await status(fixture.mirror)
         #expect(running.isRunning)
         #expect(running.idle.isEmpty)
-        #expect(running.human == "haruka@sandbox.example" && running.bot == "mirror@sandbox.example")
-        #expect(running.timeZone == "Asia/Tokyo" && running.today == Sample.day)
-        #expect(running.archive.posts > 400 && running.archive.limit == 10_000)
-        #expect(try #require(running.classifier?.favorites) >= Sample.exampleCount)
+        #expect(running.human == "haruka@sandbox.example")
+        #expect(running.bot == "mirror@sandbox.example")
+        #expect(running.timeZone == "Asia/Tokyo")
+        #expect(running.today == Sample.day)
+        #expect(running.archive.posts > 400)
+        #expect(running.archive.limit == 10_000)
+        try expect(#require(running.classifier?.favorites)) { $0 >= Sample.exampleCount }
         #expect(running.classifier?.waiting == nil)
-        #expect(try #require(running.classifier?.counts) > 100)
+        try expect(#require(running.classifier?.counts)) { $0 > 100 }
         // A worker that has not been heard of for a minute is gone.
-        #expect(try await !status(fixture.mirror, at: 0.02).isRunning)
+        try await expect(status(fixture.mirror, at: 0.02)) { !$0.isRunning }
         try await fixture.leases.release(lease, now: now)
-        #expect(try await !status(fixture.mirror).isRunning)
+        try await expect(status(fixture.mirror)) { !$0.isRunning }
     }
 
     @Test func tellsOfTheSlotsAndTheLastActions() async throws {
@@ -74,15 +84,16 @@ import Testing
         #expect(report.nextSlot == slots.first { $0.due > Sample.hour(12.1) }?.due)
         #expect(report.recent.count == 10)
         #expect(report.recent.map(\.at) == report.recent.map(\.at).sorted(by: >))
-        #expect(report.recent.allSatisfy { $0.why != nil })
+        expect(report.recent) { $0.allSatisfy { $0.why != nil } }
         // The log names the people whom a decision is about.
         let decisions = fixture.log.values.filter { $0.contains("Decision made") && !$0.contains("kind=post") }
-        #expect(decisions.contains { $0.contains(" person=@") }, "\(decisions)")
+        expect(decisions, "\(decisions)") { $0.contains { $0.contains(" person=@") } }
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .iso8601
         let json = String(decoding: try encoder.encode(report), as: UTF8.self)
         #expect(json.contains("\"schema\":\"mirror-bot\\/status\\/2\""))
-        #expect(!json.contains(fixture.sandbox.botToken) && !json.contains(fixture.sandbox.humanToken))
+        #expect(!json.contains(fixture.sandbox.botToken))
+        #expect(!json.contains(fixture.sandbox.humanToken))
     }
 
     @Test(arguments: [
@@ -94,7 +105,7 @@ import Testing
     func explainsEachSilence(_ variables: [String: String], _ reason: String) async throws {
         let fixture = try await MirrorFixture.start(variables: variables)
         let report = try await status(fixture.mirror)
-        #expect(report.idle.contains { $0.hasPrefix(reason) })
+        expect(report.idle) { $0.contains { $0.hasPrefix(reason) } }
     }
 
     @Test func tellsOfWhatMayOrMayNotHaveArrived() async throws {
@@ -108,17 +119,19 @@ import Testing
         #expect(told.hasPrefix("\(lost.count) action"))
         #expect(told.contains("\(last.kind.rawValue) \(last.id)"))
         // A day later it is history.
-        #expect(try await !status(fixture.mirror, at: 37).idle.contains { $0.contains("may or may not") })
+        try await expect(status(fixture.mirror, at: 37).idle) { !$0.contains { $0.contains("may or may not") } }
     }
 
     @Test func tellsOfADatabaseThatTakesNoChanges() async throws {
         let fixture = try await MirrorFixture.start(.postgres)
-        #expect(try await !status(fixture.mirror).idle.contains { $0.contains("read-only") })
+        try await expect(status(fixture.mirror).idle) { !$0.contains { $0.contains("read-only") } }
         let url = try #require(fixture.databaseURL)
         let mirror = try await fixture.reopened(
             changing: ["DATABASE_URL": url + "&options=-cdefault_transaction_read_only%3Don"])
         let idle = try await status(mirror).idle
-        #expect(idle.contains { $0.hasPrefix("nothing is sent: could not") && $0.contains("read-only") }, "\(idle)")
+        expect(idle, "\(idle)") {
+            $0.contains { $0.hasPrefix("nothing is sent: could not") && $0.contains("read-only") }
+        }
     }
 
     @Test func explainsADayOfSilence() async throws {
@@ -133,8 +146,9 @@ import Testing
         let fixture = try await MirrorFixture.start()
         let reporter = PlanReporter(mirror: fixture.mirror, zone: Sample.zone)
         let preview = try #require(try await reporter.report(on: Sample.day, now: fixture.clock.now))
-        #expect(!preview.isStored && !preview.slots.isEmpty)
-        #expect(preview.slots.allSatisfy { $0.state == "preview" && $0.text != nil && $0.why != nil })
+        #expect(!preview.isStored)
+        #expect(!preview.slots.isEmpty)
+        expect(preview.slots) { $0.allSatisfy { $0.state == "preview" && $0.text != nil && $0.why != nil } }
         #expect(try await fixture.worker().runOnce())
         let stored = try #require(try await reporter.report(on: Sample.day, now: fixture.clock.now))
         #expect(stored.isStored)
@@ -156,10 +170,11 @@ import Testing
         let days = (1...5).map { Sample.day.advanced(by: $0) }
         for day in days {
             let report = try #require(try await reporter.report(on: day, now: fixture.clock.now))
-            #expect(report.day == day && !report.isStored)
-            #expect(report.slots.allSatisfy { LocalTime($0.due, in: Sample.zone).day == day })
+            #expect(report.day == day)
+            #expect(!report.isStored)
+            expect(report.slots) { $0.allSatisfy { LocalTime($0.due, in: Sample.zone).day == day } }
         }
-        #expect(try await TableContents(of: fixture.mirror.storage) == before)
+        try await expect(TableContents(of: fixture.mirror.storage), equals: before)
     }
 
     @Test func drawsTheHoursOfHumanAndBot() async throws {
@@ -178,6 +193,6 @@ import Testing
     @Test func hasNoPlanWithoutAnArchive() async throws {
         let fixture = try await MirrorFixture.start(isTrained: false)
         let reporter = PlanReporter(mirror: fixture.mirror, zone: Sample.zone)
-        #expect(try await reporter.report(on: Sample.day, now: fixture.clock.now) == nil)
+        try await expect(reporter.report(on: Sample.day, now: fixture.clock.now)) { $0 == nil }
     }
 }

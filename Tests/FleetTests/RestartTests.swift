@@ -1,4 +1,5 @@
 import Archive
+import Expectations
 import Fleet
 import Foundation
 import Logging
@@ -19,7 +20,7 @@ import Testing
         let planned = try await fixture.slots()
         let remaining = planned.filter { $0.state == .planned }
         #expect(!remaining.isEmpty)
-        #expect(planned.contains { $0.state == .done })
+        expect(planned) { $0.contains { $0.state == .done } }
         // What the human writes meanwhile would change a plan drawn anew.
         let mirror = try await fixture.reopened()
         try await fixture.worker(on: mirror).run(until: Sample.hour(14))
@@ -40,7 +41,8 @@ import Testing
         try await fixture.live(until: 12)
         #expect(try await fixture.worker().runOnce())
         let before = await fixture.sandbox.ledger
-        #expect(before.summary.replies > 0 && before.summary.favorites > 0)
+        #expect(before.summary.replies > 0)
+        #expect(before.summary.favorites > 0)
         // As after a database was restored without its positions.
         try await fixture.mirror.storage.execute("DELETE FROM cursors")
         #expect(try await fixture.worker().runOnce())
@@ -57,14 +59,14 @@ import Testing
         let worker = fixture.worker()
         let waiting = Task { try await worker.run(until: Sample.hour(8)) }
         try await fixture.log.wait { $0.contains("Another worker holds this mirror") }
-        #expect(try await fixture.actions().isEmpty)
-        #expect(try await fixture.mirror.table.record().activated == nil)
-        #expect(try await fixture.leaseHolder() == "other")
+        try await expect(fixture.actions()) { $0.isEmpty }
+        try await expect(fixture.mirror.table.record().activated, equals: nil)
+        try await expect(fixture.leaseHolder(), equals: "other")
         try await leases.release(other, now: 0)
         try await waiting.value
-        #expect(await fixture.sandbox.ledger.summary.posted > 0)
-        #expect(await fixture.sandbox.ledger.summary.errors == 0)
-        #expect(try await fixture.leaseHolder() == nil)
+        await expect(fixture.sandbox.ledger.summary.posted) { $0 > 0 }
+        await expect(fixture.sandbox.ledger.summary.errors, equals: 0)
+        try await expect(fixture.leaseHolder(), equals: nil)
     }
 
     @Test func takesOverFromAWorkerThatEnds() async throws {
@@ -118,11 +120,11 @@ import Testing
         }
         try await fixture.log.wait { $0.contains("Lease lost to another worker") }
         let stolen = try #require(thief.values.first)
-        #expect(try await fixture.leaseHolder() == "thief")
-        #expect(await fixture.sandbox.ledger.deliveries.allSatisfy { $0.date <= Sample.hour(9) })
+        try await expect(fixture.leaseHolder(), equals: "thief")
+        await expect(fixture.sandbox.ledger.deliveries) { $0.allSatisfy { $0.date <= Sample.hour(9) } }
         try await fixture.leases.release(stolen, now: 0)
         try await robbed.value
-        #expect(try await fixture.leaseHolder() == nil)
+        try await expect(fixture.leaseHolder(), equals: nil)
         let summary = await fixture.sandbox.ledger.summary
         #expect(summary.posted > 0)
         #expect(summary.duplicateSends + summary.unsolicited + summary.errors == 0)
@@ -143,10 +145,10 @@ import Testing
         try await group.run()
         try await morning.value
         fixture.clock.leave()
-        #expect(try await fixture.leaseHolder() == nil)
+        try await expect(fixture.leaseHolder(), equals: nil)
         #expect(fixture.clock.now == Sample.hour(9))
-        #expect(fixture.log.values.contains { $0.contains("Worker stopped") })
-        #expect(try await fixture.actions().allSatisfy { $0.state != .claimed && $0.state != .sending })
+        expect(fixture.log.values) { $0.contains { $0.contains("Worker stopped") } }
+        try await expect(fixture.actions()) { $0.allSatisfy { $0.state != .claimed && $0.state != .sending } }
     }
 
     @Test func onePassSendsWhatIsDueAndNoMore() async throws {
@@ -155,20 +157,21 @@ import Testing
         #expect(try await worker.runOnce())
         let slots = try await fixture.slots()
         let first = try #require(slots.first)
-        #expect(await fixture.sandbox.ledger.deliveries.isEmpty)
+        await expect(fixture.sandbox.ledger.deliveries) { $0.isEmpty }
         try await fixture.wait(until: first.due + 60)
         #expect(try await worker.runOnce())
-        #expect(await fixture.sandbox.ledger.deliveries.map(\.text) == [first.text])
+        await expect(fixture.sandbox.ledger.deliveries.map(\.text), equals: [first.text])
         #expect(try await worker.runOnce())
-        #expect(await fixture.sandbox.ledger.deliveries.count == 1)
+        await expect(fixture.sandbox.ledger.deliveries.count, equals: 1)
         // Much later the missed slots are too old, and mentions are still answered.
         try await fixture.wait(until: Sample.hour(20))
         #expect(try await worker.runOnce())
         let later = try await fixture.slots().filter { $0.due > first.due && $0.expires < Sample.hour(20) }
         #expect(!later.isEmpty)
-        #expect(later.allSatisfy { $0.state == .expired && $0.reason == "too-late" })
+        expect(later) { $0.allSatisfy { $0.state == .expired && $0.reason == "too-late" } }
         let summary = await fixture.sandbox.ledger.summary
-        #expect(summary.replies > 0 && summary.favorites > 0)
+        #expect(summary.replies > 0)
+        #expect(summary.favorites > 0)
         #expect(summary.unsolicited + summary.duplicateSends + summary.errors == 0)
     }
 
@@ -184,12 +187,12 @@ import Testing
             }
         }
         #expect(try await !fixture.worker().runOnce())
-        #expect(try await fixture.actions().isEmpty)
+        try await expect(fixture.actions()) { $0.isEmpty }
         beating.cancel()
         _ = await beating.result
         try await leases.release(other, now: 0)
         #expect(try await fixture.worker().runOnce())
-        #expect(try await !fixture.slots().isEmpty)
-        #expect(try await fixture.leaseHolder() == nil)
+        try await expect(fixture.slots()) { !$0.isEmpty }
+        try await expect(fixture.leaseHolder(), equals: nil)
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Networks
 import Posts
@@ -94,7 +95,8 @@ import Testing
         #expect(ledger.deliveries.map(\.text) == Self.texts, "each once, and in order")
         #expect(ledger.duplicates.isEmpty)
         for (action, delivery) in zip(actions, ledger.deliveries) {
-            #expect(action.state == .done && action.remoteID == delivery.identity, "\(action.text ?? "")")
+            #expect(action.state == .done, "\(action.text ?? "")")
+            #expect(action.remoteID == delivery.identity, "\(action.text ?? "")")
         }
     }
 
@@ -105,9 +107,9 @@ import Testing
             _ = try await place.settled()
         }
         let actions = try await place.settled()
-        #expect(actions.allSatisfy { $0.state == .done })
-        #expect(Set(await place.sandbox.ledger.deliveries.map(\.text)) == Set(Self.texts.prefix(6)))
-        #expect(await place.sandbox.ledger.duplicates.isEmpty)
+        expect(actions) { $0.allSatisfy { $0.state == .done } }
+        expect(Set(await place.sandbox.ledger.deliveries.map(\.text)), equals: Set(Self.texts.prefix(6)))
+        await expect(place.sandbox.ledger.duplicates) { $0.isEmpty }
     }
 
     /// The second text never arrived, and the server's page shows the first one as it would show the second.
@@ -116,10 +118,11 @@ import Testing
         _ = try await place.send("Good *morning* :-)", as: 1, .dropAnswer)
         _ = try await place.send("_Good morning_", as: 2, .dropRequest)
         let actions = try await place.settled()
-        #expect(await place.sandbox.ledger.deliveries.map(\.text) == ["Good *morning* :-)"])
+        await expect(place.sandbox.ledger.deliveries.map(\.text), equals: ["Good *morning* :-)"])
         for action in actions {
-            #expect(action.state == .failed && action.reason == Action.Reason.unconfirmed)
-            #expect(action.explanation?.outcome?.contains("reads the same") == true)
+            #expect(action.state == .failed)
+            #expect(action.reason == Action.Reason.unconfirmed)
+            expect(action.explanation?.outcome) { $0?.contains("reads the same") == true }
         }
     }
 
@@ -130,7 +133,7 @@ import Testing
         let actions = try await place.settled()
         #expect(actions.map(\.state) == [.done, .done])
         #expect(Set(actions.map(\.remoteID)).count == 2)
-        #expect(await place.sandbox.ledger.deliveries.count == 2)
+        await expect(place.sandbox.ledger.deliveries.count, equals: 2)
     }
 
     @Test(arguments: servers) func picturesAloneAreNeverSentAgain(server: MastodonHabits) async throws {
@@ -138,8 +141,8 @@ import Testing
         _ = try await place.send(":-) <3 :-)", as: 1, .dropAnswer)
         _ = try await place.send("🌧🌧🌧", as: 2, .dropRequest)
         let actions = try await place.settled()
-        #expect(await place.sandbox.ledger.deliveries.count == 1)
-        #expect(actions.allSatisfy { $0.state == .failed && $0.reason == Action.Reason.unconfirmed })
+        await expect(place.sandbox.ledger.deliveries.count, equals: 1)
+        expect(actions) { $0.allSatisfy { $0.state == .failed && $0.reason == Action.Reason.unconfirmed } }
     }
 
     /// Whatever a server may make of a text: what nobody here can account for may be it.
@@ -150,9 +153,9 @@ import Testing
             try connection.execute("UPDATE actions SET text = 'Eens was er' WHERE mirror = 'test'")
         }
         let actions = try await place.settled()
-        #expect(await place.sandbox.ledger.deliveries.count == 1)
+        await expect(place.sandbox.ledger.deliveries.count, equals: 1)
         #expect(actions.map(\.reason) == [Action.Reason.unconfirmed])
-        #expect(actions[0].explanation?.outcome?.contains("rewritten") == true)
+        expect(actions[0].explanation?.outcome) { $0?.contains("rewritten") == true }
     }
 
     /// Mastodon keeps keys: what was not found may be sent again whatever else there is.
@@ -163,6 +166,6 @@ import Testing
         _ = try await place.send("🌧🌧🌧", as: 3, .dropRequest)
         let actions = try await place.settled()
         #expect(actions.map(\.state) == [.done, .done, .done])
-        #expect(await place.sandbox.ledger.deliveries.count == 3)
+        await expect(place.sandbox.ledger.deliveries.count, equals: 3)
     }
 }

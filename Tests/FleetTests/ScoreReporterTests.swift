@@ -1,4 +1,5 @@
 import Archive
+import Expectations
 import Favorites
 import Foundation
 import Posts
@@ -34,7 +35,7 @@ import Testing
                 == "0 posts of a home timeline were learned; at least 20 are needed; run mirror-bot train classifier, or let "
                 + "mirror-bot run learn them")
         let zoneless = try await self.report(mirror, zone: nil)
-        #expect(try #require(reason(zoneless.scheduler)).hasPrefix("TIME_ZONE is not set; "))
+        try expect(#require(reason(zoneless.scheduler))) { $0.hasPrefix("TIME_ZONE is not set; ") }
         let json = String(decoding: try JSONEncoder().encode(report), as: UTF8.self)
         #expect(json.contains(#""scheduler":{"missing":"the archive holds no posts"#))
     }
@@ -52,13 +53,13 @@ import Testing
         let times = try await mirror.archive.scheduleRows()
         let evaluation = ScheduleEvaluation(zone: Sample.zone)
         let expected = try evaluation.scores(of: times, name: "test")
-        #expect(try #require(report.scheduler.scores) == expected)
-        #expect(try #require(expected[.trainingPosts]) + (expected[.testedPosts] ?? 0) == Double(times.count))
+        try expect(#require(report.scheduler.scores), equals: expected)
+        try expect(#require(expected[.trainingPosts]) + (expected[.testedPosts] ?? 0), equals: Double(times.count))
 
         let classifier = try #require(report.classifier.scores)
         #expect(classifier.testing.posts == Sample.exampleCount * 2 / 5)
         #expect(classifier.training.posts == Sample.exampleCount * 8 / 5)
-        #expect(try #require(classifier.rocAUC) > 0.6)
+        try expect(#require(classifier.rocAUC)) { $0 > 0.6 }
     }
 
     @Test func todaysPostsAreNotCounted() async throws {
@@ -70,7 +71,7 @@ import Testing
         let complete = times.filter { $0.day < last }
         #expect(complete.count < times.count)
         let scores = try #require(try await report(mirror, now: noon).scheduler.scores)
-        #expect(scores == (try ScheduleEvaluation(zone: Sample.zone).scores(of: complete, name: "test")))
+        expect(scores, equals: (try ScheduleEvaluation(zone: Sample.zone).scores(of: complete, name: "test")))
     }
 
     @Test func theSettingsOfTheMirrorAreMeasured() async throws {
@@ -94,7 +95,7 @@ import Testing
         let mirror = try await bare.open()
         let report = try await report(mirror)
         #expect(report.scheduler.scores != nil)
-        #expect(try #require(reason(report.classifier)).contains("/nowhere"))
+        try expect(#require(reason(report.classifier))) { $0.contains("/nowhere") }
     }
 
     @Test func tooFewPostsSaySo() async throws {

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import ServiceLifecycle
 import TestSupport
@@ -22,7 +23,7 @@ import Testing
     @Test(arguments: [.ready, .alive, .stopping] as [ServiceManager.Word])
     func hearsEachWord(_ word: ServiceManager.Word) async throws {
         #expect(try manager().tell(word))
-        #expect(await listener.next() == word.rawValue)
+        await expect(listener.next(), equals: word.rawValue)
     }
 
     @Test func anUnheardWordIsNoError() throws {
@@ -41,7 +42,7 @@ import Testing
         let listener = try NotificationListener(path: "@mirror-bot-\(UUID().uuidString)")
         let manager = try #require(ServiceManager(environment: ["NOTIFY_SOCKET": listener.path]))
         #expect(manager.tell(.ready))
-        #expect(await listener.next() == "READY=1")
+        await expect(listener.next(), equals: "READY=1")
     }
 
     @Test(
@@ -51,7 +52,7 @@ import Testing
             (["WATCHDOG_USEC": "0"], nil), (["WATCHDOG_USEC": "soon"], nil), ([:], nil),
         ] as [([String: String], Duration?)])
     func knowsHowLongItWaits(_ environment: [String: String], _ patience: Duration?) throws {
-        #expect(try manager(environment).patience == patience)
+        try expect(manager(environment).patience, equals: patience)
     }
 
     /// Says what the manager hears when a sign is due so many seconds after `begun`; nil for nothing.
@@ -71,18 +72,18 @@ import Testing
         let result: Void? = try? await manager.watching("mentions") {
             // The pass began between the two, however far a busy machine drives them apart.
             let begun = ContinuousClock.now
-            #expect(await sign(of: manager, after: 59, before) == "WATCHDOG=1")
-            #expect(await sign(of: manager, after: 61, begun) == nil)
+            await expect(sign(of: manager, after: 59, before), equals: "WATCHDOG=1")
+            await expect(sign(of: manager, after: 61, begun), equals: nil)
             // Another one's end does not excuse it.
             await manager.watching("publisher") {}
-            #expect(await sign(of: manager, after: 61, begun) == nil)
+            await expect(sign(of: manager, after: 61, begun), equals: nil)
             if isFailing { throw Failure() }
         }
         #expect((result == nil) == isFailing)
-        #expect(await sign(of: manager, after: 3_600, before) == "WATCHDOG=1")
+        await expect(sign(of: manager, after: 3_600, before), equals: "WATCHDOG=1")
     }
 
     @Test func whoDoesNotWatchHearsNoSigns() async throws {
-        #expect(await sign(of: try manager(), after: 0, .now) == nil)
+        await expect(sign(of: try manager(), after: 0, .now), equals: nil)
     }
 }

@@ -1,5 +1,6 @@
 import Archive
 import Conduct
+import Expectations
 import Foundation
 import Outbox
 import Posts
@@ -48,7 +49,7 @@ import Testing
     @Test func aSlotLeavesAfterTheHumansSilence() async throws {
         let (hold, _, slots) = try await desk(["12:00"])
         let slot = slots[0]
-        #expect(try await hold.verdict(on: slot, now: slot.due) == .leaves)
+        try await expect(hold.verdict(on: slot, now: slot.due), equals: .leaves)
         // Whoever may read it, and whoever wrote it first.
         try await hold.note([post(try at("10:30")), post(try at("11:30"), isTrusted: false)], now: slot.due)
         guard case .moves(let later) = try await hold.verdict(on: slot, now: slot.due) else {
@@ -56,11 +57,11 @@ import Testing
         }
         #expect((try at("12:30")..<(try at("13:31"))).contains(later))
         // The same question has the same answer, and after the silence it leaves.
-        #expect(try await hold.verdict(on: slot, now: slot.due) == .moves(to: later))
-        #expect(try await hold.verdict(on: slot, now: try at("12:30")) == .leaves)
+        try await expect(hold.verdict(on: slot, now: slot.due), equals: .moves(to: later))
+        try await expect(hold.verdict(on: slot, now: try at("12:30")), equals: .leaves)
         // What lies ahead was dated by a wrong clock.
         try await hold.note([post(try at("23:00"))], now: slot.due)
-        #expect(try await hold.verdict(on: slot, now: try at("12:30")) == .leaves)
+        try await expect(hold.verdict(on: slot, now: try at("12:30")), equals: .leaves)
     }
 
     @Test func aSlotMovesAsItsNeighboursAndTheNightLetIt() async throws {
@@ -73,11 +74,13 @@ import Testing
         }
         #expect(["12:30", "12:32"].contains(LocalTime(later, in: Sample.zone).minute.description))
         let held = try await store.holdBack(slots[0], until: later, reason: "human-active", now: slots[0].due)
-        #expect(held.state == .planned && held.due == later && held.expires == later + 900)
+        #expect(held.state == .planned)
+        #expect(held.due == later)
+        #expect(held.expires == later + 900)
         #expect(held.reason == "human-active")
         // Nothing of the day is left.
         try await hold.note([post(try at("22:05"))], now: try at("22:10"))
-        #expect(try await hold.verdict(on: held, now: try at("22:10")) == .falls)
+        try await expect(hold.verdict(on: held, now: try at("22:10")), equals: .falls)
         let fallen = try await store.holdBack(held, until: nil, reason: "human-active", now: try at("22:10"))
         #expect(fallen.state == .skipped)
     }
@@ -87,42 +90,43 @@ import Testing
         try await hold.note([post(try at("11:59"))], now: slots[0].due)
         #expect(try await store.pin(slots[0].id, nil, now: slots[0].due))
         let pinned = try #require(try await store.slots(of: Sample.day).first)
-        #expect(try await hold.verdict(on: pinned, now: pinned.due) == .leaves)
-        #expect(try await hold.verdict(on: slots[1], now: slots[1].due) == .falls)
+        try await expect(hold.verdict(on: pinned, now: pinned.due), equals: .leaves)
+        try await expect(hold.verdict(on: slots[1], now: slots[1].due), equals: .falls)
         // Pinned while the worker looked: the person is in time.
         let error = await #expect(throws: OutboxError.self) {
             try await store.holdBack(slots[0], until: nil, reason: "human-active", now: slots[0].due)
         }
         #expect(error?.code == .stateChanged)
-        #expect(try await store.slots(of: Sample.day).first == pinned)
+        try await expect(store.slots(of: Sample.day).first, equals: pinned)
     }
 
     /// Whoever sets them at noon does not want the afternoon's posts that were planned at midnight.
     @Test func quietHoursHoldForWhatWasPlannedBefore() async throws {
         let settings = ["HOLD_WHILE_ACTIVE": "none", "QUIET_HOURS": "11:30-13:00"]
         let (hold, store, slots) = try await desk(["11:00", "12:00"], variables: settings)
-        #expect(try await hold.verdict(on: slots[0], now: slots[0].due) == .leaves)
+        try await expect(hold.verdict(on: slots[0], now: slots[0].due), equals: .leaves)
         guard case .moves(let later) = try await hold.verdict(on: slots[1], now: slots[1].due) else {
             return #expect(Bool(false), "it leaves, or falls")
         }
         #expect((try at("13:00")..<(try at("14:00"))).contains(later))
-        #expect(hold.reason(at: slots[1].due) == "quiet-hours" && hold.reason(at: later) == "human-active")
+        #expect(hold.reason(at: slots[1].due) == "quiet-hours")
+        #expect(hold.reason(at: later) == "human-active")
         let held = try await store.holdBack(slots[1], until: later, reason: "quiet-hours", now: slots[1].due)
-        #expect(try await hold.verdict(on: held, now: later) == .leaves)
+        try await expect(hold.verdict(on: held, now: later), equals: .leaves)
         // What a person pinned is their wish.
         #expect(try await store.pin(held.id, nil, now: slots[1].due))
         let pinned = try #require(try await store.slots(of: Sample.day).last)
-        #expect(try await hold.verdict(on: pinned, now: slots[1].due) == .leaves)
+        try await expect(hold.verdict(on: pinned, now: slots[1].due), equals: .leaves)
         // Nothing is left of a day that ends quietly.
         let night = try await desk(["12:00"], variables: settings.merging(["QUIET_HOURS": "11:30-00:00"]) { $1 })
-        #expect(try await night.hold.verdict(on: night.slots[0], now: night.slots[0].due) == .falls)
+        try await expect(night.hold.verdict(on: night.slots[0], now: night.slots[0].due), equals: .falls)
     }
 
     @Test func withoutTheSettingNothingWaits() async throws {
         let (hold, _, slots) = try await desk(["12:00"], variables: ["HOLD_WHILE_ACTIVE": "none"])
         try await hold.note([post(try at("11:59"))], now: slots[0].due)
         #expect(!hold.isOn)
-        #expect(try await hold.verdict(on: slots[0], now: slots[0].due) == .leaves)
+        try await expect(hold.verdict(on: slots[0], now: slots[0].due), equals: .leaves)
     }
 
     // MARK: As the network sees it
@@ -140,7 +144,7 @@ import Testing
         let sent = await fixture.sandbox.ledger.deliveries.filter { $0.replyTo == nil }.map(\.date)
         try #require(!spoken.isEmpty && !sent.isEmpty)
         for time in sent {
-            #expect(!spoken.contains { (1..<45 * 60 - 1).contains(time.timeIntervalSince($0)) }, "\(time)")
+            expect(spoken, "\(time)") { !$0.contains { (1..<45 * 60 - 1).contains(time.timeIntervalSince($0)) } }
         }
         let planned = Dictionary(
             uniqueKeysWithValues: try #require(before?.slots).map { ($0.subject, $0.due) })
@@ -148,8 +152,8 @@ import Testing
         let moved = slots.filter { $0.due != planned[$0.subject] }
         let fallen = slots.filter { $0.reason == "human-active" }
         #expect(!moved.isEmpty || !fallen.isEmpty)
-        #expect(slots.allSatisfy { [.done, .skipped].contains($0.state) })
-        #expect(try await fixture.mirror.archive.lastActivity() == spoken.max())
+        expect(slots) { $0.allSatisfy { [.done, .skipped].contains($0.state) } }
+        try await expect(fixture.mirror.archive.lastActivity(), equals: spoken.max())
     }
 
     @Test func nothingIsHeldWhereNobodyIsWatched() async throws {
@@ -159,7 +163,7 @@ import Testing
         ]).open()
         let sentence = "HOLD_WHILE_ACTIVE has no effect: there is no account of the human to read"
         let findings = await Doctor(mirror: mirror).findings(now: BareMirror.now)
-        #expect(findings.contains { $0.subject == "silence" && $0.verdict == .warn && $0.text == sentence })
+        expect(findings) { $0.contains { $0.subject == "silence" && $0.verdict == .warn && $0.text == sentence } }
         let status = try await StatusReporter(mirror: mirror).report(now: BareMirror.now)
         #expect(status.idle.contains(sentence))
     }
@@ -185,8 +189,9 @@ import Testing
         let ledger = await fixture.sandbox.ledger
         let posts = ledger.deliveries.filter { $0.replyTo == nil && $0.date > Sample.hour(12) + 120 }
         #expect(posts.map(\.idempotencyKey) == [kept.key])
-        #expect(ledger.deliveries.contains { $0.replyTo != nil && $0.date > Sample.hour(12.2) })
+        expect(ledger.deliveries) { $0.contains { $0.replyTo != nil && $0.date > Sample.hour(12.2) } }
         let left = try await fixture.slots().filter { $0.due > Sample.hour(12) + 120 && $0.id != kept.id }
-        #expect(!left.isEmpty && left.allSatisfy { $0.state == .skipped && $0.reason == "only-answers" })
+        #expect(!left.isEmpty)
+        expect(left) { $0.allSatisfy { $0.state == .skipped && $0.reason == "only-answers" } }
     }
 }

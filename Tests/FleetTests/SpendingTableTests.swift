@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Networks
 import Posts
@@ -28,33 +29,33 @@ import Testing
     @Test(arguments: Engine.allCases) func paysUntilTheBudgetIsSpent(_ engine: Engine) async throws {
         let mirror = try await BareMirror(engine).open()
         let table = table(mirror)
-        #expect(try await table.reserve(Self.cent * 60, for: .publish, at: Self.november) == nil)
-        #expect(try await table.reserve(Self.cent * 40, for: .lookUp, at: Self.november) == nil)
+        try await expect(table.reserve(Self.cent * 60, for: .publish, at: Self.november), equals: nil)
+        try await expect(table.reserve(Self.cent * 40, for: .lookUp, at: Self.november), equals: nil)
         let refusal = try await table.reserve(Money(microdollars: 1), for: .publish, at: Self.november + 300)
         #expect(refusal == Self.date("2026-12-01T00:00:00Z"))
-        #expect(try await spent(table) == Self.cent * 100)
+        try await expect(spent(table), equals: Self.cent * 100)
         // A refused amount costs nothing, and a new month is a new budget.
         let december = Self.date("2026-12-01T00:00:00Z")
-        #expect(try await table.reserve(Self.cent * 100, for: .publish, at: december) == nil)
-        #expect(try await table.spending(at: december).left == .zero)
+        try await expect(table.reserve(Self.cent * 100, for: .publish, at: december), equals: nil)
+        try await expect(table.spending(at: december).left, equals: .zero)
         // Another mirror in the same database has its own.
         let other = self.table(mirror, named: "other")
-        #expect(try await other.reserve(Self.cent * 100, for: .publish, at: Self.november) == nil)
+        try await expect(other.reserve(Self.cent * 100, for: .publish, at: Self.november), equals: nil)
     }
 
     @Test func refusesWhatNoMonthCanPay() async throws {
         let table = table(try await BareMirror().open(), budget: 0)
-        #expect(try await table.reserve(Self.cent, for: .publish, at: Self.november) != nil)
-        #expect(try await table.reserve(.zero, for: .publish, at: Self.november) == nil)
-        #expect(try await table.reserve(Money(microdollars: .max), for: .publish, at: Self.november) != nil)
-        #expect(try await table.reserve(Money(microdollars: -5), for: .publish, at: Self.november) == nil)
-        #expect(try await spent(table) == .zero)
+        try await expect(table.reserve(Self.cent, for: .publish, at: Self.november)) { $0 != nil }
+        try await expect(table.reserve(.zero, for: .publish, at: Self.november), equals: nil)
+        try await expect(table.reserve(Money(microdollars: .max), for: .publish, at: Self.november)) { $0 != nil }
+        try await expect(table.reserve(Money(microdollars: -5), for: .publish, at: Self.november), equals: nil)
+        try await expect(spent(table), equals: .zero)
     }
 
     /// What is owed already is counted, whatever the budget holds.
     @Test(arguments: Engine.allCases) func countsWhatIsOwed(_ engine: Engine) async throws {
         let table = table(try await BareMirror(engine).open())
-        #expect(try await table.reserve(Self.cent * 99, for: .publish, at: Self.november) == nil)
+        try await expect(table.reserve(Self.cent * 99, for: .publish, at: Self.november), equals: nil)
         try await table.charge(Self.cent * 20, for: .publish, reservedAt: Self.november)
         try await table.charge(Money(microdollars: -5), for: .publish, reservedAt: Self.november)
         let spending = try await table.spending(at: Self.november)
@@ -66,35 +67,35 @@ import Testing
     @Test(arguments: Engine.allCases) func givesBackWhatWasNotSpent(_ engine: Engine) async throws {
         let table = table(try await BareMirror(engine).open())
         let late = Self.date("2026-11-30T23:59:59Z")
-        #expect(try await table.reserve(Self.cent * 100, for: .feed(.mentions), at: late) == nil)
+        try await expect(table.reserve(Self.cent * 100, for: .feed(.mentions), at: late), equals: nil)
         try await table.giveBack(Self.cent * 99, for: .feed(.mentions), reservedAt: late)
-        #expect(try await spent(table, at: late) == Self.cent)
-        #expect(try await table.spending(at: late).byPurpose == ["mentions": Self.cent])
+        try await expect(spent(table, at: late), equals: Self.cent)
+        try await expect(table.spending(at: late).byPurpose, equals: ["mentions": Self.cent])
         // The month that paid gets it, though another has begun.
-        #expect(try await spent(table, at: Self.date("2026-12-01T00:00:01Z")) == .zero)
+        try await expect(spent(table, at: Self.date("2026-12-01T00:00:01Z")), equals: .zero)
         // More than was reserved never makes money.
         try await table.giveBack(Self.cent * 50, for: .feed(.mentions), reservedAt: late)
-        #expect(try await spent(table, at: late) == .zero)
+        try await expect(spent(table, at: late), equals: .zero)
         try await table.giveBack(Self.cent, for: .publish, reservedAt: late)
-        #expect(try await table.spending(at: late).byPurpose.isEmpty)
-        #expect(try await table.reserve(Self.cent * 100, for: .publish, at: late) == nil)
+        try await expect(table.spending(at: late).byPurpose) { $0.isEmpty }
+        try await expect(table.reserve(Self.cent * 100, for: .publish, at: late), equals: nil)
     }
 
     @Test(arguments: Engine.allCases) func keepsHomeTimelinesToTheirShareOfADay(_ engine: Engine) async throws {
         let table = table(try await BareMirror(engine).open())
-        #expect(try await table.reserve(Self.cent * 9, for: .feed(.home), at: Self.november) == nil)
+        try await expect(table.reserve(Self.cent * 9, for: .feed(.home), at: Self.november), equals: nil)
         let refusal = try await table.reserve(Self.cent * 2, for: .feed(.home), at: Self.november + 300)
         #expect(refusal == Self.date("2026-11-22T00:00:00Z"))
-        #expect(try await table.reserve(Self.cent, for: .feed(.home), at: Self.november) == nil)
+        try await expect(table.reserve(Self.cent, for: .feed(.home), at: Self.november), equals: nil)
         // Others are not held up by it.
-        #expect(try await table.reserve(Self.cent * 40, for: .feed(.favorites), at: Self.november) == nil)
-        #expect(try await spent(table) == Self.cent * 50)
+        try await expect(table.reserve(Self.cent * 40, for: .feed(.favorites), at: Self.november), equals: nil)
+        try await expect(spent(table), equals: Self.cent * 50)
         try await table.giveBack(Self.cent * 5, for: .feed(.home), reservedAt: Self.november)
-        #expect(try await table.reserve(Self.cent * 5, for: .feed(.home), at: Self.november) == nil)
+        try await expect(table.reserve(Self.cent * 5, for: .feed(.home), at: Self.november), equals: nil)
         let tomorrow = Self.date("2026-11-22T00:00:00Z")
-        #expect(try await table.reserve(Self.cent * 10, for: .feed(.home), at: tomorrow) == nil)
+        try await expect(table.reserve(Self.cent * 10, for: .feed(.home), at: tomorrow), equals: nil)
         // The month comes first: its refusal lasts longer.
-        #expect(try await table.reserve(Self.cent * 40, for: .publish, at: tomorrow) == nil)
+        try await expect(table.reserve(Self.cent * 40, for: .publish, at: tomorrow), equals: nil)
         let spent = try await table.reserve(Self.cent * 10, for: .feed(.home), at: tomorrow + 300)
         #expect(spent == Self.date("2026-12-01T00:00:00Z"))
     }
@@ -103,23 +104,22 @@ import Testing
     @Test(arguments: Engine.allCases) func waitsAMomentForWhatMayBeGivenBack(_ engine: Engine) async throws {
         let table = table(try await BareMirror(engine).open(), homeShare: 20)
         let (now, month) = (Self.november, Self.date("2026-12-01T00:00:00Z"))
-        #expect(try await table.reserve(Self.cent * 60, for: .feed(.mentions), at: now) == nil)
-        #expect(try await table.reserve(Self.cent * 60, for: .publish, at: now + 1) == now + 61)
+        try await expect(table.reserve(Self.cent * 60, for: .feed(.mentions), at: now), equals: nil)
+        try await expect(table.reserve(Self.cent * 60, for: .publish, at: now + 1), equals: now + 61)
         // More than the whole budget is never there.
-        #expect(try await table.reserve(Self.cent * 101, for: .publish, at: now + 1) == month)
+        try await expect(table.reserve(Self.cent * 101, for: .publish, at: now + 1), equals: month)
         try await table.giveBack(Self.cent * 50, for: .feed(.mentions), reservedAt: now)
-        #expect(try await table.reserve(Self.cent * 60, for: .publish, at: now + 2) == nil)
+        try await expect(table.reserve(Self.cent * 60, for: .publish, at: now + 2), equals: nil)
         // A call that cost what it took is over, too.
         try await table.giveBack(.zero, for: .publish, reservedAt: now + 2)
-        #expect(try await table.reserve(Self.cent * 60, for: .publish, at: now + 3) == month)
+        try await expect(table.reserve(Self.cent * 60, for: .publish, at: now + 3), equals: month)
         // So is one that nobody heard of again.
-        #expect(try await table.reserve(Self.cent * 20, for: .feed(.home), at: now + 4) == nil)
-        #expect(try await table.reserve(Self.cent * 20, for: .publish, at: now + 5) == now + 65)
-        #expect(try await table.reserve(Self.cent, for: .feed(.home), at: now + 6) == now + 66)
-        #expect(try await table.reserve(Self.cent * 20, for: .publish, at: now + 300) == month)
-        #expect(
-            try await table.reserve(Self.cent, for: .feed(.home), at: now + 301)
-                == Self.date("2026-11-22T00:00:00Z"))
+        try await expect(table.reserve(Self.cent * 20, for: .feed(.home), at: now + 4), equals: nil)
+        try await expect(table.reserve(Self.cent * 20, for: .publish, at: now + 5), equals: now + 65)
+        try await expect(table.reserve(Self.cent, for: .feed(.home), at: now + 6), equals: now + 66)
+        try await expect(table.reserve(Self.cent * 20, for: .publish, at: now + 300), equals: month)
+        try await expect(
+            table.reserve(Self.cent, for: .feed(.home), at: now + 301), equals: Self.date("2026-11-22T00:00:00Z"))
     }
 
     static let boundaries: [(String, String, String)] = [
@@ -137,7 +137,7 @@ import Testing
     @Test func reportsAMonthByPurpose() async throws {
         let table = table(try await BareMirror().open())
         for (purpose, cents) in [(SpendingPurpose.publish, 3), (.feed(.home), 2), (.publish, 4), (.lookUp, 1)] {
-            #expect(try await table.reserve(Self.cent * cents, for: purpose, at: Self.november) == nil)
+            try await expect(table.reserve(Self.cent * cents, for: purpose, at: Self.november), equals: nil)
         }
         let spending = try await table.spending(at: Self.date("2026-11-30T00:00:00Z"))
         #expect(
@@ -148,7 +148,9 @@ import Testing
                     renews: Self.date("2026-12-01T00:00:00Z")))
         #expect(spending.left == Self.cent * 90)
         let empty = try await table.spending(at: Self.date("2026-10-30T00:00:00Z"))
-        #expect(empty.total == .zero && empty.byPurpose.isEmpty && empty.month == "2026-10")
+        #expect(empty.total == .zero)
+        #expect(empty.byPurpose.isEmpty)
+        #expect(empty.month == "2026-10")
     }
 
     @Test(arguments: Engine.allCases) func forgetsDaysButNotMonths(_ engine: Engine) async throws {
@@ -156,12 +158,13 @@ import Testing
         let table = table(mirror, budget: 10_000)
         for day in 0..<100 {
             let now = Self.november + Double(day) * 86_400
-            #expect(try await table.reserve(Self.cent, for: .feed(.home), at: now) == nil)
+            try await expect(table.reserve(Self.cent, for: .feed(.home), at: now), equals: nil)
         }
         let rows = try await mirror.storage.query("SELECT period FROM spending WHERE mirror = 'test'")
         let periods = try rows.map { try $0.text("period") }
         #expect(periods.count { $0.count == 10 } == 41)
-        #expect(periods.contains("2027-02-28") && !periods.contains("2026-11-21"))
+        #expect(periods.contains("2027-02-28"))
+        #expect(!periods.contains("2026-11-21"))
         #expect(periods.contains("2026-11"))
     }
 
@@ -203,16 +206,16 @@ import Testing
             }
             try await group.waitForAll()
         }
-        #expect(try await spent(first) == Self.cent * 40)
+        try await expect(spent(first), equals: Self.cent * 40)
     }
 
     /// What a dry run reads is paid for like anything else.
     @Test func countsWhatADryRunSpends() async throws {
         let mirror = try await BareMirror().open()
         let scratch = try await mirror.scratch()
-        #expect(try await scratch.spending.reserve(Self.cent, for: .lookUp, at: Self.november) == nil)
+        try await expect(scratch.spending.reserve(Self.cent, for: .lookUp, at: Self.november), equals: nil)
         await scratch.close()
-        #expect(try await spent(mirror.spending) == Self.cent)
+        try await expect(spent(mirror.spending), equals: Self.cent)
         #expect(mirror.spending.budget == Money(microdollars: 5_000_000))
     }
 
@@ -220,11 +223,11 @@ import Testing
         let variables = ["X_BUDGET_USD_PER_MONTH": "0.50", "X_HOME_POSTS_PER_DAY": "2"]
         let table = try await BareMirror(variables: variables).open().spending
         let share = XPrices.current.price(ofReading: 2, from: .home)
-        #expect(try await table.reserve(share, for: .feed(.home), at: Self.november) == nil)
-        #expect(try await table.reserve(Money(microdollars: 1), for: .feed(.home), at: Self.november) != nil)
-        #expect(try await table.reserve(Self.cent * 50, for: .publish, at: Self.november) != nil)
+        try await expect(table.reserve(share, for: .feed(.home), at: Self.november), equals: nil)
+        try await expect(table.reserve(Money(microdollars: 1), for: .feed(.home), at: Self.november)) { $0 != nil }
+        try await expect(table.reserve(Self.cent * 50, for: .publish, at: Self.november)) { $0 != nil }
         let left = try await table.spending(at: Self.november).left
         #expect(left == Self.cent * 50 - share)
-        #expect(try await table.reserve(left, for: .publish, at: Self.november) == nil)
+        try await expect(table.reserve(left, for: .publish, at: Self.november), equals: nil)
     }
 }

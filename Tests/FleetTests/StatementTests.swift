@@ -1,4 +1,5 @@
 import Archive
+import Expectations
 import Foundation
 import Logging
 import Networks
@@ -128,10 +129,12 @@ import Testing
         let url = pooler.url(try await server.makeDatabase())
         let fixture = try await MirrorFixture.start(.postgres, from: 9, variables: ["DATABASE_URL": url])
         try await fixture.live(until: 12)
-        #expect(try await fixture.worker().dryRun { _ in } != nil)
+        try await expect(fixture.worker().dryRun { _ in }) { $0 != nil }
         #expect(try await fixture.worker().runOnce())
         let summary = await fixture.sandbox.ledger.summary
-        #expect(summary.posted > 0 && summary.replies > 0 && summary.favorites > 0)
+        #expect(summary.posted > 0)
+        #expect(summary.replies > 0)
+        #expect(summary.favorites > 0)
         #expect(summary.duplicateSends + summary.errors == 0)
         withExtendedLifetime(pooler) {}
     }
@@ -187,7 +190,7 @@ import Testing
             [paperPost("tea", on: .mastodon, "green tea in my garden", at: mirror.clock.now)], to: .home)
         _ = try await passes.botHome(home)
         let log = String(decoding: server.log.utf8.dropFirst(before), as: UTF8.self)
-        #expect(try await mirror.actions(.favorite).map(\.state) == [.done])
+        try await expect(mirror.actions(.favorite).map(\.state), equals: [.done])
         var calls: [String] = []
         var isInside = false
         for line in log.split(separator: "\n") {

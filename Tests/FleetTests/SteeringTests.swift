@@ -1,5 +1,6 @@
 import Archive
 import Conduct
+import Expectations
 import Favorites
 import Fleet
 import Foundation
@@ -32,18 +33,21 @@ import Testing
             ])
         let sent = await fixture.sandbox.ledger.deliveries.map(\.date)
         let pause = Sample.hour(10)..<Sample.hour(16)
-        #expect(sent.allSatisfy { !pause.contains($0) })
-        #expect(sent.contains { $0 < pause.lowerBound } && sent.contains { $0 > pause.upperBound })
+        expect(sent) { $0.allSatisfy { !pause.contains($0) } }
+        expect(sent) { $0.contains { $0 < pause.lowerBound } }
+        expect(sent) { $0.contains { $0 > pause.upperBound } }
         let slots = try await fixture.slots().filter { pause.contains($0.due) }
-        #expect(!slots.isEmpty && slots.allSatisfy { [.expired, .skipped].contains($0.state) })
+        #expect(!slots.isEmpty)
+        expect(slots) { $0.allSatisfy { [.expired, .skipped].contains($0.state) } }
         // Who asked during the pause is answered after it, but for who said stop before it ended.
         let stopped = await fixture.sandbox.ledger.mentions.filter { $0.handle.hasPrefix("kent@") }.map(\.id)
         let asked = await fixture.sandbox.ledger.mentions.filter {
             $0.deservesReply && pause.contains($0.date) && !stopped.contains($0.id)
         }
         let answered = Set(await fixture.sandbox.ledger.deliveries.compactMap(\.replyTo))
-        #expect(!asked.isEmpty && asked.allSatisfy { answered.contains($0.id) })
-        #expect(fixture.log.values.contains { $0.contains("Paused") && $0.contains("a funeral") })
+        #expect(!asked.isEmpty)
+        expect(asked) { $0.allSatisfy { answered.contains($0.id) } }
+        expect(fixture.log.values) { $0.contains { $0.contains("Paused") && $0.contains("a funeral") } }
     }
 
     @Test func aPauseEndsByItself() async throws {
@@ -51,9 +55,10 @@ import Testing
         try await fixture.mirror.table.pause(until: Sample.hour(9), reason: nil, now: Sample.hour(0))
         try await fixture.live(until: 14)
         let sent = await fixture.sandbox.ledger.deliveries.map(\.date)
-        #expect(!sent.isEmpty && sent.allSatisfy { $0 >= Sample.hour(9) })
-        #expect(try await fixture.mirror.table.pause(at: Sample.hour(14)) == nil)
-        #expect(try await fixture.mirror.table.resume(now: Sample.hour(14)) == nil)
+        #expect(!sent.isEmpty)
+        expect(sent) { $0.allSatisfy { $0 >= Sample.hour(9) } }
+        try await expect(fixture.mirror.table.pause(at: Sample.hour(14)), equals: nil)
+        try await expect(fixture.mirror.table.resume(now: Sample.hour(14)), equals: nil)
     }
 
     /// Between the last look at the table and the request.
@@ -71,13 +76,13 @@ import Testing
         }
         #expect(error?.code == .paused)
         _ = try await fixture.mirror.table.resume(now: slot.due)
-        #expect(try await store.beginSending(claimed, lookUp: slot.due + 60, now: slot.due).state == .sending)
+        try await expect(store.beginSending(claimed, lookUp: slot.due + 60, now: slot.due).state, equals: .sending)
         try await fixture.mirror.table.pause(until: slot.due + 300, reason: nil, now: slot.due)
         let sending = try #require(try await store.unresolved().first)
         await #expect(throws: OutboxError.self) {
             try await store.resend(sending, lookUp: slot.due + 200, now: slot.due + 299)
         }
-        #expect(try await store.resend(sending, lookUp: slot.due + 400, now: slot.due + 300).state == .sending)
+        try await expect(store.resend(sending, lookUp: slot.due + 400, now: slot.due + 300).state, equals: .sending)
     }
 
     // MARK: Settings
@@ -91,15 +96,15 @@ import Testing
                 (12, { try await mirror.set(["FAVORITE_MODE": "off", "MAX_PER_DAY": "7"], now: Sample.hour(12)) })
             ])
         let favorites = try await fixture.actions(.favorite)
-        #expect(favorites.contains { $0.created < Sample.hour(12) })
-        #expect(favorites.allSatisfy { $0.created < Sample.hour(12) + 120 })
+        expect(favorites) { $0.contains { $0.created < Sample.hour(12) } }
+        expect(favorites) { $0.allSatisfy { $0.created < Sample.hour(12) + 120 } }
         let again = try await fixture.reopened()
-        #expect(
-            again.configuration.favoriteMode == .off && again.configuration.values.origin("FAVORITE_MODE") == .stored)
+        #expect(again.configuration.favoriteMode == .off)
+        #expect(again.configuration.values.origin("FAVORITE_MODE") == .stored)
         #expect(again.configuration.schedule.maximumPerDay == 7)
         let table = SettingTable(storage: mirror.storage, mirror: mirror.name)
-        #expect(try await table.remove(["FAVORITE_MODE", "LINKS"]) == ["FAVORITE_MODE"])
-        #expect(try await fixture.reopened().configuration.favoriteMode == .auto)
+        try await expect(table.remove(["FAVORITE_MODE", "LINKS"]), equals: ["FAVORITE_MODE"])
+        try await expect(fixture.reopened().configuration.favoriteMode, equals: .auto)
     }
 
     @Test func whatCannotBeSetIsRefusedWithAReason() async throws {
@@ -116,10 +121,10 @@ import Testing
             let error = await #expect(throws: ConfigurationError.self) {
                 try await mirror.set([name: value, "BURSTS": "off"], now: BareMirror.now)
             }
-            #expect(error?.description.contains(text) == true, "\(name): \(error?.description ?? "-")")
-            #expect(error?.description.contains("planted") == false)
+            expect(error?.description, "\(name): \(error?.description ?? "-")") { $0?.contains(text) == true }
+            expect(error?.description) { $0?.contains("planted") == false }
         }
-        #expect(try await SettingTable(storage: mirror.storage, mirror: mirror.name).all().isEmpty)
+        try await expect(SettingTable(storage: mirror.storage, mirror: mirror.name).all()) { $0.isEmpty }
     }
 
     // MARK: Review
@@ -149,13 +154,15 @@ import Testing
         try #require(approved.values.count == 3)
         let ledger = await fixture.sandbox.ledger
         let keys = Set(approved.values.map(\.key))
-        #expect(ledger.deliveries.count == 2 && ledger.deliveries.allSatisfy { keys.contains($0.idempotencyKey ?? "") })
+        #expect(ledger.deliveries.count == 2)
+        expect(ledger.deliveries) { $0.allSatisfy { keys.contains($0.idempotencyKey ?? "") } }
         #expect(
             ledger.favorites.map(\.postID) == approved.values.filter { $0.kind == .favorite }.map { $0.target?.address }
         )
         let post = try #require(approved.values.first { $0.kind == .post })
         let sent = try #require(ledger.deliveries.first { $0.idempotencyKey == post.key })
-        #expect(sent.date >= post.due && post.due > Sample.hour(14))
+        #expect(sent.date >= post.due)
+        #expect(post.due > Sample.hour(14))
         for action in try await fixture.actions() where !keys.contains(action.key) {
             #expect([.suggested, .skipped, .expired].contains(action.state), "\(action)")
             if action.state == .expired { #expect(action.reason == "undecided") }
@@ -177,19 +184,19 @@ import Testing
         // Whatever the human did with them meanwhile.
         let posts = [yes, no].compactMap(\.target?.post).map { PostID(network: .mastodon, value: $0) }
         _ = try await fixture.mirror.favorites().learn(posts.map { .forgotten($0) }, at: fixture.clock.now)
-        #expect(try await review.approve(yes.id, now: fixture.clock.now)?.unlearned == nil)
-        #expect(try await review.dismiss(no.id, now: fixture.clock.now)?.unlearned == nil)
+        try await expect(review.approve(yes.id, now: fixture.clock.now)?.unlearned, equals: nil)
+        try await expect(review.dismiss(no.id, now: fixture.clock.now)?.unlearned, equals: nil)
         let (learnedYes, learnedNo) = (try await state(yes), try await state(no))
-        #expect(
-            learnedYes?.contains("favorite") == true && learnedNo == "seen",
-            "\(learnedYes ?? "-") \(learnedNo ?? "-")")
+        expect(learnedYes, "\(learnedYes ?? "-") \(learnedNo ?? "-")") { $0?.contains("favorite") == true }
+        #expect(learnedNo == "seen", "\(learnedYes ?? "-") \(learnedNo ?? "-")")
         // Nobody decides twice, and a decision needs no network.
-        #expect(try await review.approve(yes.id, now: fixture.clock.now) == nil)
-        #expect(try await review.dismiss("ffffffffffff", now: fixture.clock.now) == nil)
+        try await expect(review.approve(yes.id, now: fixture.clock.now), equals: nil)
+        try await expect(review.dismiss("ffffffffffff", now: fixture.clock.now), equals: nil)
         let third = try #require(try await fixture.mirror.outbox(lease: nil).suggestions(limit: 10).first)
         await fixture.sandbox.stop()
         let outcome = try await review.dismiss(third.id, now: fixture.clock.now)
-        #expect(outcome?.action.state == .skipped && outcome?.unlearned != nil)
+        #expect(outcome?.action.state == .skipped)
+        #expect(outcome?.unlearned != nil)
     }
 
     /// Whoever approves hears at once that nothing would come of it.
@@ -208,8 +215,8 @@ import Testing
         let error = await #expect(throws: ConfigurationError.self) {
             try await review.approve(action.id, now: BareMirror.now)
         }
-        #expect(error?.description.contains("FAVORITE_MODE") == true)
-        #expect(try await store.action(.favorite, subject: action.subject)?.state == .suggested)
+        expect(error?.description) { $0?.contains("FAVORITE_MODE") == true }
+        try await expect(store.action(.favorite, subject: action.subject)?.state, equals: .suggested)
     }
 
     // MARK: The plan
@@ -223,10 +230,12 @@ import Testing
         let slots = try #require(preview?.slots)
         try #require(slots.count >= 4)
         let skipped = try await changes.skip("#1", now: now)
-        #expect(try await fixture.slots().map(\.text) == slots.map(\.text))
-        #expect(skipped.state == .skipped && skipped.reason == "by-person")
+        try await expect(fixture.slots().map(\.text), equals: slots.map(\.text))
+        #expect(skipped.state == .skipped)
+        #expect(skipped.reason == "by-person")
         let moved = try await changes.move("\(Sample.day)#2", to: "3:07", now: now)
-        #expect(moved.due == Sample.hour(3) + 420 && moved.isPinned)
+        #expect(moved.due == Sample.hour(3) + 420)
+        #expect(moved.isPinned)
         let third = try await fixture.slots()[2]
         let used = Set(try await fixture.slots().compactMap(\.wording?.source))
         let post = try #require(
@@ -238,24 +247,27 @@ import Testing
                 return !used.contains(post.id)
             })
         let pinned = try await changes.pin(String(third.id.prefix(8)), to: post.id.value, now: now)
-        #expect(pinned.wording?.source == post.id && pinned.isPinned)
+        #expect(pinned.wording?.source == post.id)
+        #expect(pinned.isPinned)
 
         // Nothing of that is lost to another draw.
         let (taken, added) = try await changes.reroll(Sample.day, seed: "another", now: now)
         #expect(taken == slots.count - 3)
         let drawn = try await fixture.slots()
-        #expect(Set(drawn.map(\.subject)).count == drawn.count && drawn.count == slots.count + added)
+        #expect(Set(drawn.map(\.subject)).count == drawn.count)
+        #expect(drawn.count == slots.count + added)
         #expect(drawn.count { $0.reason == "rerolled" } == taken)
         for kept in [moved, pinned, skipped] { #expect(drawn.first { $0.id == kept.id } == kept) }
 
         try await fixture.worker().run(until: fixture.sandbox.world.end)
         let sent = await fixture.sandbox.ledger.deliveries.filter { $0.replyTo == nil }
         let atThree = try #require(sent.first { $0.idempotencyKey == moved.key })
-        #expect((0..<60).contains(atThree.date.timeIntervalSince(moved.due)) && atThree.text == moved.text)
+        #expect((0..<60).contains(atThree.date.timeIntervalSince(moved.due)))
+        #expect(atThree.text == moved.text)
         #expect(sent.first { $0.idempotencyKey == pinned.key }?.text == pinned.text)
-        #expect(!sent.contains { $0.idempotencyKey == skipped.key })
+        expect(sent) { !$0.contains { $0.idempotencyKey == skipped.key } }
         #expect(sent.count == added + 2)
-        #expect(try await fixture.slots().allSatisfy { [.done, .skipped].contains($0.state) })
+        try await expect(fixture.slots()) { $0.allSatisfy { [.done, .skipped].contains($0.state) } }
     }
 
     @Test func changesMeetTheWorkerInTheMiddle() async throws {
@@ -284,9 +296,9 @@ import Testing
             { try await changes.pin(next.subject, to: nil, now: next.due) },
         ] {
             let refused = await #expect(throws: PlanChanges.Obstacle.self) { try await change() }
-            #expect(refused?.description.contains("is sending and can no longer be changed") == true)
+            expect(refused?.description) { $0?.contains("is sending and can no longer be changed") == true }
         }
-        #expect(try await fixture.slots().first { $0.id == next.id } == sending)
+        try await expect(fixture.slots().first { $0.id == next.id }, equals: sending)
     }
 
     @Test func aPostThatWasPinnedIsSentOrNothingIs() async throws {
@@ -298,7 +310,9 @@ import Testing
         try await fixture.mirror.archive.forget([source])
         try await fixture.live(until: 23.9)
         let after = try #require(try await fixture.slots().first { $0.id == pinned.id })
-        #expect(after.state == .skipped && after.reason == "source-gone" && after.text == pinned.text)
+        #expect(after.state == .skipped)
+        #expect(after.reason == "source-gone")
+        #expect(after.text == pinned.text)
     }
 
     @Test(arguments: Engine.allCases) func aTextThatIsNeverWantedIsGoneForGood(_ engine: Engine) async throws {
@@ -308,11 +322,14 @@ import Testing
         let slot = try #require(slots.first { $0.due > Sample.hour(6) })
         let source = try await fixture.source(of: slot)
         let result = try await changes.never(source.id.value, now: Sample.hour(0.1))
-        #expect(result.isNew && result.changed.map(\.id) == [slot.id])
+        #expect(result.isNew)
+        #expect(result.changed.map(\.id) == [slot.id])
         let other = try #require(try await fixture.slots().first { $0.id == slot.id })
-        #expect(other.state == .planned && other.text != slot.text && !other.isPinned)
-        #expect(try await changes.never(slot.subject, now: Sample.hour(0.1)).post.id == other.wording?.source)
-        #expect(try await !changes.never(source.id.value, now: Sample.hour(0.2)).isNew)
+        #expect(other.state == .planned)
+        #expect(other.text != slot.text)
+        #expect(!other.isPinned)
+        try await expect(changes.never(slot.subject, now: Sample.hour(0.1)).post.id, equals: other.wording?.source)
+        try await expect(changes.never(source.id.value, now: Sample.hour(0.2))) { !$0.isNew }
 
         // Read again under another name, as from an archive, and judged anew.
         let twin = Post(
@@ -322,7 +339,8 @@ import Testing
         try await fixture.mirror.storage.execute("UPDATE posts SET rules = '', unfit = NULL")
         try await fixture.live(until: 23.9)
         let sent = await fixture.sandbox.ledger.deliveries.map { TextRules.textKey($0.text) }
-        #expect(!sent.isEmpty && !sent.contains(TextRules.textKey(source.text)))
+        #expect(!sent.isEmpty)
+        #expect(!sent.contains(TextRules.textKey(source.text)))
         _ = try await PlanReporter(mirror: fixture.mirror, zone: Sample.zone).report(
             on: Sample.day.advanced(by: 1), now: Sample.hour(23.9))
         let rows = try await fixture.mirror.storage.query("SELECT unfit FROM posts WHERE post_id = \(twin.id.value)")
@@ -345,9 +363,9 @@ import Testing
         let answers = try await fixture.actions(.reply).filter {
             people.contains($0.target?.author ?? Sample.person(""))
         }
-        #expect(answers.contains { $0.state == .skipped })
+        expect(answers) { $0.contains { $0.state == .skipped } }
         // What the human has answered them since may be said.
-        #expect(answers.allSatisfy { $0.wording.map { !never.contains($0.source) } ?? true })
+        expect(answers) { $0.allSatisfy { $0.wording.map { !never.contains($0.source) } ?? true } }
     }
 
     @Test func aPostIsSentAtOnceAndOnce() async throws {
@@ -364,10 +382,12 @@ import Testing
             })
         let action = try await changes.publish(post.id.value, now: Sample.hour(9))
         let plan = try await fixture.slots()
-        #expect(plan.count > 1 && plan.filter { $0.id == action.id } == [action])
+        #expect(plan.count > 1)
+        #expect(plan.filter { $0.id == action.id } == [action])
         try await fixture.live(until: 9.5)
         let sent = await fixture.sandbox.ledger.deliveries.filter { $0.idempotencyKey == action.key }
-        #expect(sent.count == 1 && sent.first?.text == action.text)
+        #expect(sent.count == 1)
+        #expect(sent.first?.text == action.text)
         let answered = try #require(try await fixture.mirror.archive.repliedAuthors(limit: 1).first)
         let reply = try #require(try await fixture.mirror.archive.replies(to: answered.author).first)
         await #expect(throws: PlanChanges.Obstacle.self) {
@@ -393,9 +413,9 @@ import Testing
         ]
         for (text, change) in tries {
             let error = await #expect(throws: PlanChanges.Obstacle.self) { try await change() }
-            #expect(error?.description.contains(text) == true, "\(error?.description ?? "-")")
+            expect(error?.description, "\(error?.description ?? "-")") { $0?.contains(text) == true }
         }
-        #expect(try await fixture.slots() == before)
+        try await expect(fixture.slots(), equals: before)
     }
 
     @Test func timesAreReadAsPeopleTypeThem() throws {

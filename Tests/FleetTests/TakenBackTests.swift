@@ -1,4 +1,5 @@
 import Archive
+import Expectations
 import Foundation
 import Networks
 import Outbox
@@ -51,7 +52,8 @@ import Testing
     @Test func onlyASecondAnswerMakesAPostForgotten() async throws {
         let (paper, parts) = try await paper(posts: 6, shown: Set(1..<6))
         let ended = try await deliver(0, slot: 1, of: paper, parts)
-        #expect(ended.state == .done && ended.wording?.source != Self.id(0))
+        #expect(ended.state == .done)
+        #expect(ended.wording?.source != Self.id(0))
         #expect(try await isArchived(0, in: paper))
         try await paper.wait(540)
         try await parts.courier.deliverDue([.post])
@@ -105,7 +107,7 @@ import Testing
         human.fail(nil)
         try await paper.wait(660)
         try await parts.originals.askAgain()
-        #expect(try await paper.mirror.archive.count() == 1)
+        try await expect(paper.mirror.archive.count(), equals: 1)
     }
 
     @Test func aPostThatComesBackIsNotForgotten() async throws {
@@ -129,7 +131,8 @@ import Testing
             if ended.state == .done {
                 used.insert(try #require(ended.wording).source)
             } else {
-                #expect(ended.state == .skipped && ["source-gone", "no-text"].contains(ended.reason))
+                #expect(ended.state == .skipped)
+                #expect(["source-gone", "no-text"].contains(ended.reason))
             }
             try await paper.wait(120)
         }
@@ -143,14 +146,15 @@ import Testing
         let secret = (0..<6).map { paperPost("\($0)", by: "human", on: .mastodon, visibility: .private) }
         paper.human?.add(secret, to: .ownPosts)
         let ended = try await deliver(0, slot: 1, of: paper, parts)
-        #expect(ended.state == .skipped && ended.reason == "source-gone")
+        #expect(ended.state == .skipped)
+        #expect(ended.reason == "source-gone")
         #expect(paper.bot.with { $0.published.isEmpty })
     }
 
     @Test func aCallThatWasCutOffTellsNothing() async throws {
         let (paper, parts) = try await paper(posts: 3, shown: [])
         paper.human?.with { $0.cutsCallsOff = true }
-        #expect(try await deliver(0, slot: 1, of: paper, parts).state == .done)
+        try await expect(deliver(0, slot: 1, of: paper, parts).state, equals: .done)
         #expect(try await isArchived(0, in: paper))
     }
 
@@ -173,17 +177,17 @@ import Testing
         let first = try await answer("one")
         try await parts.courier.deliverDue([.reply], heard: nil)
         try await parts.courier.deliverDue([.reply], heard: now - 1)
-        #expect(try await state(first) == .planned)
+        try await expect(state(first), equals: .planned)
         try await parts.courier.deliverDue([.reply], heard: now)
-        #expect(try await state(first) == .done)
+        try await expect(state(first), equals: .done)
         // Mentions that cannot be read hold nothing up for long.
         let second = try await answer("two")
         try await paper.wait(3_590)
         try await parts.courier.deliverDue([.reply], heard: now - 1)
-        #expect(try await state(second) == .planned)
+        try await expect(state(second), equals: .planned)
         try await paper.wait(20)
         try await parts.courier.deliverDue([.reply], heard: now - 1)
-        #expect(try await state(second) == .done)
+        try await expect(state(second), equals: .done)
     }
 
     /// Answers that wait to be heard keep no post from leaving, and call nobody every second.
@@ -243,7 +247,7 @@ import Testing
         var (paper, parts) = try await published(2)
         paper.human?.with { $0.feeds[.ownPosts]?.removeAll { $0.address == "address-0" } }
         _ = try await parts.originals.look()
-        #expect(try await slots(of: paper).allSatisfy { $0.undo == nil })
+        try await expect(slots(of: paper)) { $0.allSatisfy { $0.undo == nil } }
         try await paper.wait(restarts ? 3_700 : 660)
         if restarts {
             parts = try await paper.worker().parts(
@@ -252,7 +256,7 @@ import Testing
         } else {
             try await parts.originals.askAgain()
         }
-        #expect(try await slots(of: paper).map { $0.undo?.reason } == ["source-gone", nil])
+        try await expect(slots(of: paper).map { $0.undo?.reason }, equals: ["source-gone", nil])
         #expect(try await !isArchived(0, in: paper))
         #expect(try await isArchived(1, in: paper))
     }
@@ -293,15 +297,15 @@ import Testing
         try await paper.wait(660)
         try await parts.originals.askAgain()
         let store = parts.store
-        #expect(try await slots(of: paper).count { $0.undo != nil } == 10)
-        #expect(try await store.undoTally().proposed == 3)
-        #expect(try await store.proposedUndos().allSatisfy { $0.undo == nil && $0.state == .done })
-        #expect(paper.log.values.contains { $0.contains("Not taken back without a person") })
-        #expect(try await store.keepProposed() == 3)
-        #expect(try await store.undoTally().proposed == 0)
+        try await expect(slots(of: paper).count { $0.undo != nil }, equals: 10)
+        try await expect(store.undoTally().proposed, equals: 3)
+        try await expect(store.proposedUndos()) { $0.allSatisfy { $0.undo == nil && $0.state == .done } }
+        expect(paper.log.values) { $0.contains { $0.contains("Not taken back without a person") } }
+        try await expect(store.keepProposed(), equals: 3)
+        try await expect(store.undoTally().proposed, equals: 0)
         try await paper.wait(2 * 86_400)
         _ = try await parts.originals.look()
-        #expect(try await slots(of: paper).count { $0.undo != nil } == 10)
+        try await expect(slots(of: paper).count { $0.undo != nil }, equals: 10)
     }
 
     @Test func aCopyIsChangedWithItsOriginal() async throws {
@@ -319,8 +323,8 @@ import Testing
         #expect(edited.map(\.1.text) == ["thought number zero, said better"])
         let slots = try await slots(of: paper)
         #expect(slots.map(\.text) == ["thought number zero, said better", "thought number 1 of many"])
-        #expect(slots.allSatisfy { $0.undo == nil && $0.state == .done })
-        #expect(try await paper.mirror.archive.post(Self.id(0))?.text == "thought number zero, said better")
+        expect(slots) { $0.allSatisfy { $0.undo == nil && $0.state == .done } }
+        try await expect(paper.mirror.archive.post(Self.id(0))?.text, equals: "thought number zero, said better")
     }
 
     @Test(
@@ -341,7 +345,7 @@ import Testing
             _ = try await parts.originals.look()
             try await paper.wait(3_601)
         }
-        #expect(try await slots(of: paper).map { $0.undo?.reason } == [reason])
+        try await expect(slots(of: paper).map { $0.undo?.reason }, equals: [reason])
         #expect(paper.bot.with { $0.edited.isEmpty })
     }
 
@@ -354,7 +358,7 @@ import Testing
             post.editedAt = paper.clock.now - 1
         }
         _ = try await parts.originals.look()
-        #expect(try await slots(of: paper).map { $0.undo?.reason } == ["source-edited"])
+        try await expect(slots(of: paper).map { $0.undo?.reason }, equals: ["source-edited"])
         #expect(paper.bot.with { $0.edited.isEmpty })
     }
 
@@ -384,7 +388,7 @@ import Testing
             post.editedAt = paper.clock.now - 1
         }
         _ = try await parts.originals.look()
-        #expect(try await slots(of: paper).map { $0.undo?.reason } == [reason])
+        try await expect(slots(of: paper).map { $0.undo?.reason }, equals: [reason])
         bot.fail(nil)
         try await paper.wait(3_601)
         _ = try await parts.originals.look()
@@ -396,10 +400,10 @@ import Testing
         let (paper, parts) = try await published(1)
         change(0, of: paper) { $0.post.visibility = .private }
         _ = try await parts.originals.look()
-        #expect(try await slots(of: paper).map { $0.undo?.reason } == [nil])
+        try await expect(slots(of: paper).map { $0.undo?.reason }, equals: [nil])
         try await paper.wait(660)
         try await parts.originals.askAgain()
-        #expect(try await slots(of: paper).map { $0.undo?.reason } == ["source-gone"])
+        try await expect(slots(of: paper).map { $0.undo?.reason }, equals: ["source-gone"])
     }
 
     /// What the human has corrected is not sent uncorrected.
@@ -410,8 +414,9 @@ import Testing
             post.editedAt = paper.clock.now - 1
         }
         let ended = try await deliver(0, slot: 1, of: paper, parts)
-        #expect(ended.state == .done && ended.text != "thought number 0 of many")
-        #expect(try await paper.mirror.archive.post(Self.id(0))?.text == "thought number zero, said better")
+        #expect(ended.state == .done)
+        #expect(ended.text != "thought number 0 of many")
+        try await expect(paper.mirror.archive.post(Self.id(0))?.text, equals: "thought number zero, said better")
     }
 
     /// A second request leaves only while what it says may still be said.
@@ -434,9 +439,9 @@ import Testing
             try await parts.courier.deliverDue([.post])
         }
         #expect(bot.with { $0.published.count } == 1)
-        #expect(try await parts.store.action(.post, subject: sent.subject)?.state == .failed)
+        try await expect(parts.store.action(.post, subject: sent.subject)?.state, equals: .failed)
         // It may still be seen, and is taken back then.
-        if why == "never" { #expect(try await parts.store.copies(of: Self.id(0)).map(\.id) == [sent.id]) }
+        if why == "never" { try await expect(parts.store.copies(of: Self.id(0)).map(\.id), equals: [sent.id]) }
     }
 
     /// What was changed just before a copy left, and could not be known, is followed all the same.
@@ -449,7 +454,8 @@ import Testing
         }
         human.fail(.readPost, .unavailable)
         let ended = try await deliver(0, slot: 1, of: paper, parts)
-        #expect(ended.state == .done && ended.text == "thought number 0 of many")
+        #expect(ended.state == .done)
+        #expect(ended.text == "thought number 0 of many")
         human.fail(nil)
         for _ in 0..<2 {
             try await paper.wait(3_601)
@@ -495,9 +501,9 @@ import Testing
             post.editedAt = paper.clock.now - 1
         }
         let before = try #require(try await paper.mirror.archive.post(Self.id(0)))
-        #expect(try await parts.originals.find(before) == .edited)
+        try await expect(parts.originals.find(before), equals: .edited)
         let after = try #require(try await paper.mirror.archive.post(Self.id(0)))
-        #expect(try await parts.originals.find(after) == .kept)
+        try await expect(parts.originals.find(after), equals: .kept)
         let ended = try await deliver(0, slot: 1, of: paper, parts)
         #expect(ended.state == .done)
         #expect(paper.bot.with { $0.published.map(\.text) } != ["thought number 0 of many"])
@@ -507,6 +513,6 @@ import Testing
         let (paper, parts) = try await published(2, isWanted ? ["DELETE_ON_FAVORITE": "yes"] : [:])
         let bots = paperPost("published-1", by: "bot", on: .mastodon)
         try await parts.originals.noteFavorites([paperPost("published-2", on: .mastodon), bots])
-        #expect(try await slots(of: paper).map { $0.undo?.reason } == [isWanted ? "human-favorite" : nil, nil])
+        try await expect(slots(of: paper).map { $0.undo?.reason }, equals: [isWanted ? "human-favorite" : nil, nil])
     }
 }

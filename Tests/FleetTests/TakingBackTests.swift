@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Networks
 import Outbox
@@ -20,7 +21,7 @@ import Testing
         let all = try await done(fixture)
         let ids = try ActionKind.allCases.map { kind in try #require(all.first { $0.kind == kind }).id }
         let answers = try await fixture.mirror.outbox(lease: nil).askUndos(ids, now: fixture.clock.now)
-        #expect(answers.values.allSatisfy { $0 == .asked })
+        expect(answers.values) { $0.allSatisfy { $0 == .asked } }
         return ids
     }
 
@@ -34,7 +35,9 @@ import Testing
         #expect(wanted.values.count == 3)
         let stored = try await fixture.mirror.outbox(lease: nil).actions(withIDs: wanted.values)
         for action in stored.values {
-            #expect(action.state == .undone && action.undo?.outcome == Undo.removed && action.undo?.attempts == 1)
+            #expect(action.state == .undone)
+            #expect(action.undo?.outcome == Undo.removed)
+            #expect(action.undo?.attempts == 1)
             // Without waiting for the publisher's next look.
             #expect(action.updated < Sample.hour(16) + 700)
         }
@@ -43,10 +46,12 @@ import Testing
         let left = try await done(fixture)
         #expect(left.count == ledger.deliveries.count + ledger.favorites.count - 3)
         #expect(ledger.duplicates.isEmpty)
-        #expect(fixture.log.values.contains { $0.contains("Action taken back") })
+        expect(fixture.log.values) { $0.contains { $0.contains("Action taken back") } }
         let report = try await ExplainReporter(mirror: fixture.mirror).report(
             on: wanted.values[0], now: fixture.clock.now)
-        #expect(report.undo?.done != nil && report.undo?.reason.code == "by-person" && report.undo?.attempts == 1)
+        #expect(report.undo?.done != nil)
+        #expect(report.undo?.reason.code == "by-person")
+        #expect(report.undo?.attempts == 1)
     }
 
     @Test(arguments: [NetworkName.bluesky, .x]) func onOtherNetworksToo(_ network: NetworkName) async throws {
@@ -66,9 +71,10 @@ import Testing
             ])
         let ledger = await fixture.sandbox.ledger
         let before = ledger.deliveries.filter { $0.date < Sample.hour(18) }.map(\.id)
-        #expect(!before.isEmpty && Set(before).isSubset(of: Set(ledger.removals.map(\.postID))))
+        #expect(!before.isEmpty)
+        #expect(Set(before).isSubset(of: Set(ledger.removals.map(\.postID))))
         #expect(ledger.duplicates.isEmpty)
-        #expect(try await fixture.mirror.outbox(lease: nil).undoTally() == UndoTally())
+        try await expect(fixture.mirror.outbox(lease: nil).undoTally(), equals: UndoTally())
     }
 
     @Test(arguments: Engine.allCases) func aPauseDoesNotStopIt(_ engine: Engine) async throws {
@@ -80,8 +86,9 @@ import Testing
                 (16, { _ = try await askForOneOfEach(fixture) }),
             ])
         let removals = await fixture.sandbox.ledger.removals
-        #expect(removals.count == 3 && removals.allSatisfy { $0.date < Sample.hour(16) + 120 })
-        #expect(await fixture.sandbox.ledger.deliveries.allSatisfy { $0.date < Sample.hour(15) + 60 })
+        #expect(removals.count == 3)
+        expect(removals) { $0.allSatisfy { $0.date < Sample.hour(16) + 120 } }
+        await expect(fixture.sandbox.ledger.deliveries) { $0.allSatisfy { $0.date < Sample.hour(15) + 60 } }
     }
 
     @Test func aDryRunTakesNothingBack() async throws {
@@ -89,9 +96,9 @@ import Testing
         try await fixture.live(until: 16)
         _ = try await askForOneOfEach(fixture)
         _ = try await fixture.worker().dryRun { _ in }
-        #expect(await fixture.sandbox.ledger.removals.isEmpty)
+        await expect(fixture.sandbox.ledger.removals) { $0.isEmpty }
         #expect(try await fixture.worker().runOnce())
-        #expect(await fixture.sandbox.ledger.removals.count == 3)
+        await expect(fixture.sandbox.ledger.removals.count, equals: 3)
     }
 
     // MARK: On paper
@@ -145,13 +152,15 @@ import Testing
             }
         }
         let round = try await takingBack(mirror).carryOut()
-        #expect(round.takenBack == 0 && round.obstacle?.code == .rateLimited)
+        #expect(round.takenBack == 0)
+        #expect(round.obstacle?.code == .rateLimited)
         #expect(mirror.bot.with { $0.calls.count { $0 == .delete } } == 1)
         let next = try #require(try await store.nextUndo(now: mirror.clock.now))
-        #expect(next >= wish && next < wish + 200)
+        #expect(next >= wish)
+        #expect(next < wish + 200)
         mirror.bot.with { $0.failure = { _, _ in nil } }
         try await mirror.wait(next.timeIntervalSince(mirror.clock.now))
-        #expect(try await takingBack(mirror).carryOut().takenBack == 3)
+        try await expect(takingBack(mirror).carryOut().takenBack, equals: 3)
     }
 
     /// A definite no is about the one post, and is kept; the others go on.
@@ -167,12 +176,17 @@ import Testing
             }
         }
         let round = try await takingBack(mirror).carryOut()
-        #expect(round.takenBack == 1 && round.obstacle == nil)
-        #expect(try await store.nextUndo(now: mirror.clock.now) == nil)
+        #expect(round.takenBack == 1)
+        #expect(round.obstacle == nil)
+        try await expect(store.nextUndo(now: mirror.clock.now), equals: nil)
         let receipt = try await Undoing(mirror: mirror.mirror).receipt(for: actions)
-        #expect(receipt.refused == 1 && receipt.takenBack == 1 && receipt.isComplete)
-        #expect(receipt.actions.compactMap(\.cause).first?.hasPrefix("could not delete a post on Mastodon") == true)
-        #expect(try await StatusReporter(mirror: mirror.mirror).report(now: mirror.clock.now).undo?.refused == 1)
+        #expect(receipt.refused == 1)
+        #expect(receipt.takenBack == 1)
+        #expect(receipt.isComplete)
+        expect(receipt.actions.compactMap(\.cause).first) {
+            $0?.hasPrefix("could not delete a post on Mastodon") == true
+        }
+        try await expect(StatusReporter(mirror: mirror.mirror).report(now: mirror.clock.now).undo?.refused, equals: 1)
     }
 
     @Test func aServerThatFailsIsTriedForAWeek() async throws {
@@ -186,10 +200,11 @@ import Testing
         let start = mirror.clock.now
         while let next = try await store.nextUndo(now: mirror.clock.now) {
             try await mirror.wait(max(0, next.timeIntervalSince(mirror.clock.now)))
-            #expect(try await takingBack(mirror).carryOut().takenBack == 0)
+            try await expect(takingBack(mirror).carryOut().takenBack, equals: 0)
         }
         let waited = mirror.clock.now.timeIntervalSince(start)
-        #expect(waited > 7 * 86_400 && waited < 7.1 * 86_400)
-        #expect(try await store.undoTally() == UndoTally(refused: 1))
+        #expect(waited > 7 * 86_400)
+        #expect(waited < 7.1 * 86_400)
+        try await expect(store.undoTally(), equals: UndoTally(refused: 1))
     }
 }

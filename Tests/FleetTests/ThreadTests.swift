@@ -1,5 +1,6 @@
 import Archive
 import Conduct
+import Expectations
 import Foundation
 import Networks
 import Outbox
@@ -96,8 +97,8 @@ import Testing
         _ = try await publish(head, fixture)
         fixture.sandbox.faults.failNext(.dropAnswer, count: 3, method: "POST", path: "/api/v1/statuses")
         try await fixture.live(until: 14)
-        #expect(await said(fixture).map(\.text) == Self.texts)
-        #expect(try await fixture.slots().map(\.state) == [.done, .done, .done])
+        await expect(said(fixture).map(\.text), equals: Self.texts)
+        try await expect(fixture.slots().map(\.state), equals: [.done, .done, .done])
     }
 
     @Test(arguments: ["off", "whole"]) func theFirstPostOfAThreadIsNotSaidAlone(rule: String) async throws {
@@ -118,8 +119,9 @@ import Testing
         var texts = try await TextPool(maker: planner, planned: [], now: fixture.clock.now)
         let minute = try #require(MinuteOfDay(clock: "12:00"))
         let wording = try #require(try await texts.next(at: minute, of: Sample.day).wording)
-        #expect(wording.source == head.id && wording.rest.map(\.text) == Array(Self.texts.dropFirst()))
-        #expect(try await texts.next(at: minute, of: Sample.day).wording == nil)
+        #expect(wording.source == head.id)
+        #expect(wording.rest.map(\.text) == Array(Self.texts.dropFirst()))
+        try await expect(texts.next(at: minute, of: Sample.day).wording, equals: nil)
     }
 
     @Test func aThreadOfWhichAPartIsGoneIsNotBegun() async throws {
@@ -129,9 +131,10 @@ import Testing
             PostID(network: .mastodon, value: "https://elsewhere.example/thread/2")
         ])
         try await fixture.live(until: 13)
-        #expect(await said(fixture).isEmpty)
+        await expect(said(fixture)) { $0.isEmpty }
         let ended = try await fixture.slots().first { $0.id == action.id }
-        #expect(ended?.state == .skipped && ended?.reason == Action.Reason.sourceGone)
+        #expect(ended?.state == .skipped)
+        #expect(ended?.reason == Action.Reason.sourceGone)
     }
 
     @Test func whatIsGoneMeanwhileEndsTheThread() async throws {
@@ -147,7 +150,7 @@ import Testing
         // Whole or not at all.
         let said = await said(fixture)
         #expect(said.map(\.text) == [Self.texts[0]])
-        #expect(await fixture.sandbox.ledger.removals.map(\.postID) == said.map(\.id))
+        await expect(fixture.sandbox.ledger.removals.map(\.postID), equals: said.map(\.id))
         let slots = try await fixture.slots()
         #expect(slots.map(\.state) == [.undone, .skipped, .skipped])
         #expect(
@@ -188,7 +191,7 @@ import Testing
         }
         _ = try await parts.originals.look()
         #expect(paper.bot.with { $0.edited.map(\.draft.text) } == ["It goes up into the green hills."])
-        #expect(try await paper.actions(.post).allSatisfy { $0.undo == nil && $0.state == .done })
+        try await expect(paper.actions(.post)) { $0.allSatisfy { $0.undo == nil && $0.state == .done } }
     }
 
     /// Of a thread that is not begun, each part is compared with what its original says now.
@@ -206,13 +209,13 @@ import Testing
         human.add([seen], to: .ownPosts)
         let parts = try await fixture.worker().parts(
             bot: PaperNetwork(.mastodon), human: human, lease: nil, deliverer: nil)
-        #expect(try await parts.originals.find(part, for: action, part: rest) == .edited)
+        try await expect(parts.originals.find(part, for: action, part: rest), equals: .edited)
         part.text = "It goes up into the green hills."
         // The archive knows, and what was planned before does not.
-        #expect(try await parts.originals.find(part, for: action, part: rest) == .edited)
+        try await expect(parts.originals.find(part, for: action, part: rest), equals: .edited)
         var now = rest
         now.text = part.text
-        #expect(try await parts.originals.find(part, for: action, part: now) == .kept)
+        try await expect(parts.originals.find(part, for: action, part: now), equals: .kept)
     }
 
     @Test func takingAThreadBackTakesTheNewestFirst() async throws {
@@ -222,8 +225,8 @@ import Testing
         let said = await said(fixture).map(\.id)
         _ = try await fixture.mirror.outbox(lease: nil).askUndos([action.id], now: fixture.clock.now)
         try await fixture.live(until: 14)
-        #expect(await fixture.sandbox.ledger.removals.map(\.postID) == said.reversed())
-        #expect(try await fixture.slots().map(\.state) == [.undone, .undone, .undone])
+        await expect(fixture.sandbox.ledger.removals.map(\.postID), equals: said.reversed())
+        try await expect(fixture.slots().map(\.state), equals: [.undone, .undone, .undone])
     }
 
     @Test func aPauseHoldsAThreadWhereItIs() async throws {
@@ -231,7 +234,7 @@ import Testing
         let action = try await publish(head, fixture)
         try await fixture.mirror.table.pause(until: nil, reason: nil, now: fixture.clock.now)
         try await fixture.live(until: 12.1)
-        #expect(await said(fixture).isEmpty)
-        #expect(try await fixture.slots().map(\.id) == [action.id])
+        await expect(said(fixture)) { $0.isEmpty }
+        try await expect(fixture.slots().map(\.id), equals: [action.id])
     }
 }

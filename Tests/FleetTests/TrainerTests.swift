@@ -1,4 +1,5 @@
 import Archive
+import Expectations
 import Favorites
 import Foundation
 import Networks
@@ -34,7 +35,7 @@ import Testing
         #expect(first.learned == Sample.served.count - hidden)
         #expect(first.known == 0)
         #expect(first.leftOut["not public"] == hidden)
-        #expect(try await fixture.mirror.archive.count() == first.learned)
+        try await expect(fixture.mirror.archive.count(), equals: first.learned)
         #expect(progress.values.last == TrainingProgress(step: .posts, done: first.read, total: 3_200))
         #expect(progress.values.map(\.done) == progress.values.map(\.done).sorted())
         // Nothing new.
@@ -57,9 +58,9 @@ import Testing
         let trainer = scheduler(fixture)
         let summary = try await trainer.train(from: network, again: true)
         #expect(summary.read > Sample.served.count)
-        #expect(try await fixture.mirror.archive.count() == summary.learned)
-        #expect(try await fixture.actions() == actions)
-        #expect(try await fixture.mirror.table.record().activated == Sample.hour(9))
+        try await expect(fixture.mirror.archive.count(), equals: summary.learned)
+        try await expect(fixture.actions(), equals: actions)
+        try await expect(fixture.mirror.table.record().activated, equals: Sample.hour(9))
     }
 
     @Test func importsAFileOnce() async throws {
@@ -72,11 +73,11 @@ import Testing
         let second = try await scheduler(fixture).train(fromArchive: path, localHost: nil)
         #expect(second.learned == 0)
         #expect(second.known == first.learned)
-        #expect(try await fixture.mirror.archive.count() == first.learned)
+        try await expect(fixture.mirror.archive.count(), equals: first.learned)
         // The same posts on the network fill in their addresses and are not new.
         let third = try await scheduler(fixture).train(from: try await human(fixture))
         #expect(third.learned == 0)
-        #expect(try await fixture.mirror.archive.newestPost(on: .mastodon)?.address != nil)
+        try await expect(fixture.mirror.archive.newestPost(on: .mastodon)?.address) { $0 != nil }
     }
 
     @Test func archivesNothingPrivateAndNothingOfOthers() async throws {
@@ -85,8 +86,8 @@ import Testing
         try await fixture.wait(until: Sample.hour(23))
         _ = try await scheduler(fixture).train(from: try await human(fixture))
         let posts = try await fixture.mirror.archive.standalonePosts()
-        #expect(posts.allSatisfy { $0.visibility.isOpen && !$0.isRepost })
-        #expect(posts.allSatisfy { $0.author == Sample.person("haruka") })
+        expect(posts) { $0.allSatisfy { $0.visibility.isOpen && !$0.isRepost } }
+        expect(posts) { $0.allSatisfy { $0.author == Sample.person("haruka") } }
     }
 
     @Test func keepsNoMoreThanItsLimit() async throws {
@@ -95,9 +96,9 @@ import Testing
         let path = try folder.write(Data(Sample.postLines.utf8), to: "posts.jsonl")
         let summary = try await scheduler(fixture).train(fromArchive: path, localHost: nil)
         let kept = try await fixture.mirror.archive.span()
-        #expect(try await fixture.mirror.archive.count() == 100)
+        try await expect(fixture.mirror.archive.count(), equals: 100)
         #expect((summary.leftOut["older than the archive's limit"] ?? 0) > 300)
-        #expect(try #require(kept).newest == Sample.posts.last { $0.visibility != .private }?.createdAt)
+        try expect(#require(kept).newest, equals: Sample.posts.last { $0.visibility != .private }?.createdAt)
     }
 
     @Test func readsFavoritesAndTheTimelineTheyWereChosenFrom() async throws {
@@ -121,7 +122,7 @@ import Testing
         // Again: nothing is new and nothing counts twice.
         let second = try await trainer.train(from: network, own: own, limit: 100)
         #expect(second.read == 0)
-        #expect(try await favorites.status() == learned)
+        try await expect(favorites.status(), equals: learned)
         // Later only what came since.
         try await fixture.wait(until: Sample.hour(22))
         let third = try await trainer.train(from: network, own: own, limit: 100)
@@ -130,8 +131,8 @@ import Testing
         // From the beginning.
         let fourth = try await trainer.train(from: network, own: own, limit: 40, again: true)
         #expect(fourth.read == 80)
-        #expect(try await favorites.status().seen <= 40)
-        #expect(try await favorites.status().favorites > 20)
+        try await expect(favorites.status().seen) { $0 <= 40 }
+        try await expect(favorites.status().favorites) { $0 > 20 }
     }
 
     /// A line may not name its author; that it was seen and favorited is known all the same.
@@ -169,12 +170,15 @@ import Testing
         let trainer = ClassifierTrainer(mirror: fixture.mirror, favorites: favorites) { _ in }
         _ = try await trainer.train(fromArchive: path, localHost: nil, limit: 30)
         let some = try await favorites.status()
-        #expect(some.favorites == 30 && some.normals == 30 && some.seen == 60)
+        #expect(some.favorites == 30)
+        #expect(some.normals == 30)
+        #expect(some.seen == 60)
         _ = try await trainer.train(fromArchive: path, localHost: nil, limit: nil)
         let all = try await favorites.status()
-        #expect(all.favorites == Int64(Sample.exampleCount) && all.normals == Int64(Sample.exampleCount))
+        #expect(all.favorites == Int64(Sample.exampleCount))
+        #expect(all.normals == Int64(Sample.exampleCount))
         _ = try await trainer.train(fromArchive: path, localHost: nil, limit: nil)
-        #expect(try await favorites.status() == all)
+        try await expect(favorites.status(), equals: all)
     }
 
     @Test func resetsOneMirrorAndNoOther() async throws {
@@ -184,18 +188,18 @@ import Testing
         try await TrainedDatabase.train(other)
         let before = try await TableContents(of: fixture.mirror.storage)
         try await fixture.mirror.forgetTraining()
-        #expect(try await fixture.mirror.archive.count() == 0)
-        #expect(try await fixture.mirror.favorites().status().seen == 0)
+        try await expect(fixture.mirror.archive.count(), equals: 0)
+        try await expect(fixture.mirror.favorites().status().seen, equals: 0)
         for name in [FeedName.humanPosts, FeedName.humanFavorites, FeedName.seen] {
-            #expect(try await fixture.mirror.feeds.progress(of: name).position == nil)
+            try await expect(fixture.mirror.feeds.progress(of: name).position, equals: nil)
         }
         // What the bot did, whom it met and where it reads on stay.
         let after = try await TableContents(of: fixture.mirror.storage)
         for table in ["actions", "plans", "people", "mirrors", "leases"] {
             #expect(after.tables[table] == before.tables[table])
         }
-        #expect(try await fixture.mirror.feeds.progress(of: FeedName.botHome).position != nil)
-        #expect(try await other.archive.count() > 0)
-        #expect(try await other.favorites().status().favorites == Int64(Sample.exampleCount))
+        try await expect(fixture.mirror.feeds.progress(of: FeedName.botHome).position) { $0 != nil }
+        try await expect(other.archive.count()) { $0 > 0 }
+        try await expect(other.favorites().status().favorites, equals: Int64(Sample.exampleCount))
     }
 }

@@ -1,4 +1,5 @@
 import Archive
+import Expectations
 import Favorites
 import Foundation
 import Networks
@@ -83,7 +84,7 @@ import Testing
             }
         }
         await #expect(throws: NetworkError.self) { try await scheduler(paper).train(from: human) }
-        #expect(try await paper.mirror.archive.count() == 80)
+        try await expect(paper.mirror.archive.count(), equals: 80)
         // Meanwhile the human went on.
         human.add((0..<3).map { said(Self.count + $0, on: .mastodon) }, to: .ownPosts)
         human.with { $0.failure = { _, _ in nil } }
@@ -92,14 +93,15 @@ import Testing
         #expect(second.read == 3 + Self.count - 80)
         #expect(second.known == 0)
         #expect(second.missing.isEmpty)
-        #expect(try await paper.mirror.archive.count() == Self.count + 3)
+        try await expect(paper.mirror.archive.count(), equals: Self.count + 3)
         // New posts first, then on from page five; nothing was asked for again.
         let looks = human.looks.dropFirst(before).map(\.position)
         #expect(looks.first == .newer(than: "\(Self.count)"))
         #expect(looks.contains(.older("\(Self.count - 80)")))
-        #expect(!looks.contains(.newest) && !looks.contains(.older("\(Self.count - 60)")))
-        #expect(try await scheduler(paper).train(from: human).read == 0)
-        #expect(try await paper.mirror.feeds.progress(of: "human-posts").past == nil)
+        #expect(!looks.contains(.newest))
+        #expect(!looks.contains(.older("\(Self.count - 60)")))
+        try await expect(scheduler(paper).train(from: human).read, equals: 0)
+        try await expect(paper.mirror.feeds.progress(of: "human-posts").past, equals: nil)
     }
 
     /// A worker that was started first has read the newest page of each feed.
@@ -108,16 +110,18 @@ import Testing
         let human = try #require(paper.human)
         for pass in Passes(parts: try await paper.parts()).inOrder { _ = try await pass.run() }
         try await LeaseTable(storage: paper.mirror.storage, mirror: "test").free()
-        #expect(try await paper.mirror.archive.count() == 20)
+        try await expect(paper.mirror.archive.count(), equals: 20)
         let posts = try await scheduler(paper).train(from: human)
-        #expect(posts.learned == Self.count - 20 && posts.known == 0)
-        #expect(try await paper.mirror.archive.count() == Self.count)
-        #expect(try await paper.mirror.feeds.progress(of: "human-posts").past == nil)
+        #expect(posts.learned == Self.count - 20)
+        #expect(posts.known == 0)
+        try await expect(paper.mirror.archive.count(), equals: Self.count)
+        try await expect(paper.mirror.feeds.progress(of: "human-posts").past, equals: nil)
         _ = try await classifier(paper).train(from: human, own: [], limit: 100)
         let status = try await paper.mirror.favorites().status()
-        #expect(status.favorites == 120 && status.normals == 120)
+        #expect(status.favorites == 120)
+        #expect(status.normals == 120)
         // The bot's own feeds have no past that anybody would want.
-        #expect(try await paper.mirror.feeds.progress(of: "bot-home").past == nil)
+        try await expect(paper.mirror.feeds.progress(of: "bot-home").past, equals: nil)
     }
 
     @Test func startingOverForgetsWhereAWalkStopped() async throws {
@@ -129,24 +133,25 @@ import Testing
             }
         }
         await #expect(throws: NetworkError.self) { try await scheduler(paper).train(from: human) }
-        #expect(try await paper.mirror.feeds.progress(of: "human-posts").past != nil)
+        try await expect(paper.mirror.feeds.progress(of: "human-posts").past) { $0 != nil }
         human.with { $0.failure = { _, _ in nil } }
-        #expect(try await scheduler(paper).train(from: human, again: true).learned == Self.count)
-        #expect(try await paper.mirror.feeds.progress(of: "human-posts").past == nil)
+        try await expect(scheduler(paper).train(from: human, again: true).learned, equals: Self.count)
+        try await expect(paper.mirror.feeds.progress(of: "human-posts").past, equals: nil)
     }
 
     @Test func startingOverKeepsWhatThereIsNoMoneyToReadAnew() async throws {
         let paper = try await paper(.x)
         let human = try #require(paper.human)
-        #expect(try await scheduler(paper).train(from: human).learned == Self.count)
+        try await expect(scheduler(paper).train(from: human).learned, equals: Self.count)
         human.with { $0.price = Money(microdollars: 1) }
         let ten = Money(microdollars: 10_000_000)
         let broke = TrainingBudget { now in
             Spending(month: "2026-06", budget: ten, total: ten, byPurpose: [:], renews: now + 86_400)
         }
         let summary = try await scheduler(paper, budget: broke).train(from: human, again: true)
-        #expect(summary.read == 0 && summary.missing.count == 1)
-        #expect(try await paper.mirror.archive.count() == Self.count)
+        #expect(summary.read == 0)
+        #expect(summary.missing.count == 1)
+        try await expect(paper.mirror.archive.count(), equals: Self.count)
     }
 
     @Test func aPositionThatIsNoLongerKnownIsGivenUpWhereReadingIsFree() async throws {
@@ -166,7 +171,7 @@ import Testing
         }
         let summary = try await scheduler(paper).train(from: human)
         #expect(summary.learned == Self.count - 40)
-        #expect(try await paper.mirror.archive.count() == Self.count)
+        try await expect(paper.mirror.archive.count(), equals: Self.count)
     }
 
     @Test func aPositionThatIsNoLongerKnownIsNotPaidForTwice() async throws {
@@ -193,7 +198,7 @@ import Testing
         #expect(summary.missing[0].contains("no longer knows where the last training stopped"))
         #expect(summary.missing[0].contains("--again"))
         #expect(!human.looks.dropFirst(2).contains(.init(feed: .favorites, position: .newest)))
-        #expect(try await classifier(paper).train(from: human, own: [], limit: 800).missing.isEmpty)
+        try await expect(classifier(paper).train(from: human, own: [], limit: 800).missing) { $0.isEmpty }
     }
 
     @Test func aSharePerDayIsNotTheMonthsMoney() async throws {
@@ -221,30 +226,34 @@ import Testing
         let progress = Recorder<TrainingProgress>()
         let first = try await scheduler(paper, budget: purse.training, progress: progress).train(from: human)
         let announced = try #require(progress.values.first)
-        #expect(announced.done == 0 && announced.step == .posts)
+        #expect(announced.done == 0)
+        #expect(announced.step == .posts)
         #expect(
             announced.announcement
                 == "reading at most 3200 posts costs at most $32.00; of this month's $2.40, $1.20 is left for training")
-        #expect(progress.values.dropFirst().allSatisfy { $0.announcement == nil })
+        expect(progress.values.dropFirst()) { $0.allSatisfy { $0.announcement == nil } }
         #expect(first.read == 150)
         #expect(purse.total == Money(microdollars: 1_500_000))
         let sentence = try #require(first.missing.first)
         #expect(first.missing.count == 1)
         #expect(sentence.contains("at most 3050 older posts were not read"))
         #expect(sentence.contains("half of this month's budget for X, $2.40, is spent"))
-        #expect(sentence.contains("after 2026-07-01") && sentence.contains("X_BUDGET_USD_PER_MONTH"))
+        #expect(sentence.contains("after 2026-07-01"))
+        #expect(sentence.contains("X_BUDGET_USD_PER_MONTH"))
         #expect(sentence.contains("--from"))
         // The newest came first.
-        #expect(try await paper.mirror.archive.newestPost(on: .x)?.id.value == "p249")
+        try await expect(paper.mirror.archive.newestPost(on: .x)?.id.value, equals: "p249")
         // The same month again: nothing is asked for.
         let looks = human.looks.count
         let second = try await scheduler(paper, budget: purse.training).train(from: human)
-        #expect(second.read == 0 && second.missing.count == 1)
+        #expect(second.read == 0)
+        #expect(second.missing.count == 1)
         #expect(human.looks.count == looks)
         // The next month goes on.
         purse.renew()
         let third = try await scheduler(paper, budget: purse.training).train(from: human)
-        #expect(third.read == Self.count - 150 && third.known == 0)
+        #expect(third.read == Self.count - 150)
+        #expect(third.known == 0)
         #expect(third.missing.isEmpty)
         #expect(purse.total == Money(microdollars: 1_000_000))
     }
@@ -254,7 +263,8 @@ import Testing
         let human = try #require(paper.human)
         let purse = Purse(dollars: 0, to: human, price: Money(microdollars: 5_000))
         let posts = try await scheduler(paper, budget: purse.training).train(from: human)
-        #expect(posts.read == 0 && posts.missing.first?.contains("at most 3200 older posts") == true)
+        #expect(posts.read == 0)
+        expect(posts.missing.first) { $0?.contains("at most 3200 older posts") == true }
         let favorites = try await classifier(paper, budget: purse.training).train(from: human, own: [], limit: 800)
         #expect(favorites.read == 0)
         #expect(
@@ -275,10 +285,10 @@ import Testing
         }
         let first = try await scheduler(paper).train(from: human)
         #expect(first.read == 60)
-        #expect(first.missing.first?.contains("at most 3140 older posts were not read") == true)
-        #expect(first.missing.first?.contains(until.rfc3339.prefix(10)) == true)
+        expect(first.missing.first) { $0?.contains("at most 3140 older posts were not read") == true }
+        expect(first.missing.first) { $0?.contains(until.rfc3339.prefix(10)) == true }
         human.with { $0.failure = { _, _ in nil } }
-        #expect(try await scheduler(paper).train(from: human).read == Self.count - 60)
+        try await expect(scheduler(paper).train(from: human).read, equals: Self.count - 60)
     }
 
     @Test func favoritesComeBeforeWhatTheyAreComparedWith() async throws {
@@ -291,7 +301,8 @@ import Testing
         #expect(first.missing.count == 1 && first.missing[0].contains("at most 750 older posts"))
         purse.renew()
         let second = try await classifier(paper, budget: purse.training).train(from: human, own: [], limit: 800)
-        #expect(second.read == Self.count - 50 && second.missing.isEmpty)
+        #expect(second.read == Self.count - 50)
+        #expect(second.missing.isEmpty)
         #expect(first.learned + second.learned == 2 * Self.count)
     }
 
@@ -303,7 +314,7 @@ import Testing
         #expect(summary.read == Self.count)
         #expect(summary.missing.count == 1)
         #expect(summary.missing[0].contains("home timeline cannot be read"))
-        #expect(!human.looks.contains { $0.feed == .home })
+        expect(human.looks) { !$0.contains { $0.feed == .home } }
     }
 
     @Test func freeReadingHasNoPriceToTell() async throws {
@@ -311,7 +322,7 @@ import Testing
         let human = try #require(paper.human)
         let progress = Recorder<TrainingProgress>()
         _ = try await scheduler(paper, progress: progress).train(from: human)
-        #expect(progress.values.allSatisfy { $0.announcement == nil })
+        expect(progress.values) { $0.allSatisfy { $0.announcement == nil } }
         #expect(progress.values.count == 13)
     }
 }

@@ -1,4 +1,5 @@
 import Archive
+import Expectations
 import Favorites
 import Foundation
 import Posts
@@ -36,14 +37,14 @@ import Testing
         let examples = (0..<40).map { example($0, by: $0 % 4 == 0 ? "pal@home.example" : "ann@home.example") }
         try await learn(examples + [example(90, by: "pal@home.example", on: .bluesky), example(91, by: nil)], mirror)
         let pal = AccountID.mastodon("Pal@Home.Example", localHost: "")
-        #expect(try await mirror.forgetLearning(of: pal, now: Self.now) == 10)
+        try await expect(mirror.forgetLearning(of: pal, now: Self.now), equals: 10)
         let status = try await mirror.favorites().status()
         #expect(status.seen == 32)
         #expect(status.countsMatch)
-        #expect(try await mirror.forgetLearning(of: pal, now: Self.now) == 0)
+        try await expect(mirror.forgetLearning(of: pal, now: Self.now), equals: 0)
         // What comes later is another matter.
         try await learn([example(100, by: "pal@home.example")], mirror)
-        #expect(try await mirror.favorites().status().seen == 33)
+        try await expect(mirror.favorites().status().seen, equals: 33)
     }
 
     /// Who was allowed again and then says stop once more is unlearned once more.
@@ -54,7 +55,7 @@ import Testing
         for round in 0..<2 {
             try await learn((0..<5).map { example(round * 10 + $0, by: "pal@home.example") }, paper.mirror)
             try await parts.mentionDecider.onOptOut(pal, "pal@home.example")
-            #expect(try await paper.mirror.favorites().status().seen == 0)
+            try await expect(paper.mirror.favorites().status().seen, equals: 0)
             try await paper.wait(3_601)
         }
     }
@@ -65,10 +66,10 @@ import Testing
         let parts = try await paper.parts()
         try await learn((0..<5).map { example($0, by: "pal@home.example") }, paper.mirror)
         try await Passes(parts: parts).clean()
-        #expect(try await paper.mirror.favorites().status().seen == 5)
+        try await expect(paper.mirror.favorites().status().seen, equals: 5)
         try await paper.wait(400 * 86_400)
         try await Passes(parts: parts).clean()
-        #expect(try await paper.mirror.favorites().status().seen == 0)
+        try await expect(paper.mirror.favorites().status().seen, equals: 0)
     }
 
     /// On networks whose names change, posts hold the name and not the number.
@@ -80,16 +81,16 @@ import Testing
                 example(3, by: "ann.example", on: .bluesky),
             ], mirror)
         let pal = AccountID(network: .bluesky, value: "did:plc:pal")
-        #expect(try await mirror.forgetLearning(of: pal, now: Self.now) == 0)
+        try await expect(mirror.forgetLearning(of: pal, now: Self.now), equals: 0)
         try await mirror.people.recordContact(pal, handle: "old.example", at: Self.now)
-        #expect(try await mirror.forgetLearning(of: pal, handle: "Pal.Example", now: Self.now) == 2)
-        #expect(try await mirror.favorites().status().seen == 1)
+        try await expect(mirror.forgetLearning(of: pal, handle: "Pal.Example", now: Self.now), equals: 2)
+        try await expect(mirror.favorites().status().seen, equals: 1)
     }
 
     /// Where nothing was learned from them, nobody needs the dictionary.
     @Test func needsNoDictionaryForNothing() async throws {
         let mirror = try await BareMirror(variables: ["MECAB_DICTIONARY": "/nowhere"]).open()
         let pal = AccountID.mastodon("pal@home.example", localHost: "")
-        #expect(try await mirror.forgetLearning(of: pal, now: Self.now) == 0)
+        try await expect(mirror.forgetLearning(of: pal, now: Self.now), equals: 0)
     }
 }

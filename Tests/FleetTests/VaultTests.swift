@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Networks
 import Posts
@@ -76,14 +77,14 @@ import Testing
         let mirror = try await BareMirror(variables: Self.keyed).open()
         try await session(mirror).save(Secret("planted-old-session"))
         let tried = TriedSession()
-        #expect(try await tried.load() == nil)
+        try await expect(tried.load()) { $0 == nil }
         try await tried.save(Secret("planted-new-session"))
-        #expect(try await session(mirror).load()?.reveal() == "planted-old-session")
+        try await expect(session(mirror).load()?.reveal(), equals: "planted-old-session")
         let login = StoredLogin(credentials: .bluesky(identifier: "did:plc:haruka", appPassword: nil))
         try await mirror.vault.store(login, session: try await tried.load(), for: .bot, at: BareMirror.now)
-        #expect(try await session(mirror).load()?.reveal() == "planted-new-session")
+        try await expect(session(mirror).load()?.reveal(), equals: "planted-new-session")
         try await mirror.vault.store(login, for: .bot, at: BareMirror.now)
-        #expect(try await session(mirror).load() == nil)
+        try await expect(session(mirror).load()) { $0 == nil }
     }
 
     // MARK: Logins
@@ -91,17 +92,17 @@ import Testing
     @Test(arguments: Engine.allCases) func givesBackWhatWasStored(_ engine: Engine) async throws {
         let bare = try await BareMirror(engine, variables: Self.keyed)
         let mirror = try await bare.open()
-        #expect(try await mirror.vault.login(of: .bot) == nil)
+        try await expect(mirror.vault.login(of: .bot)) { $0 == nil }
         for login in Self.logins {
             try await mirror.vault.store(login, for: .bot, at: BareMirror.now)
             let found = try spelled(try await bare.open().vault.login(of: .bot))
-            #expect(try found == spelled(login))
-            #expect(try await mirror.vault.login(of: .human) == nil)
+            try expect(found, equals: spelled(login))
+            try await expect(mirror.vault.login(of: .human)) { $0 == nil }
         }
         try await mirror.vault.store(Self.logins[0], for: .human, at: BareMirror.now)
         try await mirror.vault.remove(.bot)
-        #expect(try await mirror.vault.login(of: .bot) == nil)
-        #expect(try await mirror.vault.login(of: .human) != nil)
+        try await expect(mirror.vault.login(of: .bot)) { $0 == nil }
+        try await expect(mirror.vault.login(of: .human)) { $0 != nil }
     }
 
     @Test(arguments: Engine.allCases) func showsNothingInTheDatabase(_ engine: Engine) async throws {
@@ -112,7 +113,8 @@ import Testing
             let rows = try await sealed(mirror)
             #expect(rows.keys.sorted() == ["bot", "bot-session"])
             for text in rows.values {
-                #expect(text.hasPrefix("1.") && !text.contains("planted"))
+                #expect(text.hasPrefix("1."))
+                #expect(!text.contains("planted"))
                 let bytes = try #require(Data(base64Encoded: String(text.dropFirst(2))))
                 #expect(!String(decoding: bytes, as: UTF8.self).contains("planted"))
             }
@@ -143,17 +145,17 @@ import Testing
         }
         // The human's login as the bot's, a session as a login, a login as a session, one mirror's as another's.
         try await put(rows["human"] ?? "", "test", "bot")
-        #expect(await login(mirror)?.setting == "SECRET_KEY")
+        await expect(login(mirror)?.setting, equals: "SECRET_KEY")
         try await put(rows["bot-session"] ?? "", "test", "bot")
-        #expect(await login(mirror)?.setting == "SECRET_KEY")
+        await expect(login(mirror)?.setting, equals: "SECRET_KEY")
         try await put(rows["bot"] ?? "", "test", "bot-session")
-        #expect(try await session(mirror).load() == nil)
+        try await expect(session(mirror).load()) { $0 == nil }
         try await put(rows["bot"] ?? "", "other", "bot")
         let other = try await bare.open(["MIRROR": "other"])
-        #expect(await login(other)?.setting == "SECRET_KEY")
+        await expect(login(other)?.setting, equals: "SECRET_KEY")
         // In its own place it opens again.
         try await put(rows["bot"] ?? "", "test", "bot")
-        #expect(try await mirror.vault.login(of: .bot) != nil)
+        try await expect(mirror.vault.login(of: .bot)) { $0 != nil }
     }
 
     @Test func opensNothingThatWasChanged() async throws {
@@ -170,7 +172,8 @@ import Testing
         for text in broken {
             try await mirror.storage.execute("UPDATE credentials SET sealed = \(text)")
             let error = await login(mirror)
-            #expect(error?.setting == "SECRET_KEY" && error?.isMissing == false)
+            #expect(error?.setting == "SECRET_KEY")
+            expect(error) { $0?.isMissing == false }
         }
     }
 
@@ -186,11 +189,11 @@ import Testing
             #expect(error.setting == "SECRET_KEY")
             #expect(error.description.contains("mirror-bot login"))
             #expect(!error.description.contains("planted"))
-            #expect(try await session(other).load() == nil)
+            try await expect(session(other).load()) { $0 == nil }
         }
         let again = try await bare.open(["SECRET_KEY": Self.key + Self.key])
-        #expect(await store(Self.logins[3], in: again) == nil)
-        #expect(try await again.vault.login(of: .bot)?.network == .bluesky)
+        await expect(store(Self.logins[3], in: again), equals: nil)
+        try await expect(again.vault.login(of: .bot)?.network, equals: .bluesky)
     }
 
     @Test func takesHexadecimalDigitsForTheBytesTheySpell() throws {
@@ -208,23 +211,24 @@ import Testing
     @Test func keepsAKeyBesideTheEmbeddedDatabase() async throws {
         let bare = try await BareMirror()
         let mirror = try await bare.open()
-        #expect(try await mirror.vault.login(of: .bot) == nil)
+        try await expect(mirror.vault.login(of: .bot)) { $0 == nil }
         #expect(!FileManager.default.fileExists(atPath: bare.keyPath))
         try await mirror.vault.store(Self.logins[3], for: .bot, at: BareMirror.now)
         let attributes = try FileManager.default.attributesOfItem(atPath: bare.keyPath)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
         let key = try #require(try KeyFile(besideDatabase: bare.databasePath).read())
         #expect(key.reveal().utf8.count == 64)
-        #expect(try spelled(try await bare.open().vault.login(of: .bot)) == spelled(Self.logins[3]))
+        try expect(spelled(try await bare.open().vault.login(of: .bot)), equals: spelled(Self.logins[3]))
         // Its text is as good in the variable.
         let moved = try await bare.open(["SECRET_KEY": key.reveal()])
-        #expect(try await moved.vault.login(of: .bot) != nil)
+        try await expect(moved.vault.login(of: .bot)) { $0 != nil }
         // Nothing else is left behind.
         let names = try FileManager.default.contentsOfDirectory(atPath: bare.folder.path)
-        #expect(names.allSatisfy { $0.hasPrefix("mirror-bot.sqlite") && $0.count < 30 })
+        expect(names) { $0.allSatisfy { $0.hasPrefix("mirror-bot.sqlite") && $0.count < 30 } }
         try FileManager.default.removeItem(atPath: bare.keyPath)
         let error = await login(try await bare.open())
-        #expect(error?.setting == "SECRET_KEY" && error?.description.contains(bare.keyPath) == true)
+        #expect(error?.setting == "SECRET_KEY")
+        expect(error?.description) { $0?.contains(bare.keyPath) == true }
     }
 
     @Test func makesOneKeyHoweverManyBegin() async throws {
@@ -235,7 +239,7 @@ import Testing
             return try await group.reduce(into: Set<String>()) { $0.insert($1) }
         }
         #expect(keys.count == 1)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["mirror-bot.sqlite.key"])
+        try expect(FileManager.default.contentsOfDirectory(atPath: folder.path), equals: ["mirror-bot.sqlite.key"])
     }
 
     static let badFiles: [(String, Int, String)] = [
@@ -256,8 +260,8 @@ import Testing
         try #require(isMade)
         let error = await store(Self.logins[0], in: mirror)
         #expect(error?.setting == "SECRET_KEY")
-        #expect(error?.description.contains("\(bare.keyPath) \(problem)") == true)
-        #expect(try await sealed(mirror).isEmpty)
+        expect(error?.description) { $0?.contains("\(bare.keyPath) \(problem)") == true }
+        try await expect(sealed(mirror)) { $0.isEmpty }
     }
 
     // MARK: Without a place for a key
@@ -265,9 +269,10 @@ import Testing
     @Test func refusesToStoreALoginOnAServerWithoutAKey() async throws {
         let mirror = try await BareMirror(.postgres).open()
         let error = try #require(await store(Self.logins[0], in: mirror))
-        #expect(error.setting == "SECRET_KEY" && error.description.contains("openssl rand -hex 32"))
+        #expect(error.setting == "SECRET_KEY")
+        #expect(error.description.contains("openssl rand -hex 32"))
         #expect(throws: error) { try mirror.vault.requireKey() }
-        #expect(try await sealed(mirror).isEmpty)
+        try await expect(sealed(mirror)) { $0.isEmpty }
         try await BareMirror().open().vault.requireKey()
         try await BareMirror(.postgres, variables: Self.keyed).open().vault.requireKey()
     }
@@ -275,19 +280,21 @@ import Testing
     @Test func remembersSessionsInMemoryAndWarnsOnce() async throws {
         let (bare, log) = (try await BareMirror(.postgres), Recorder<String>())
         let mirror = try await bare.open(log: log)
-        #expect(try await session(mirror).load() == nil)
+        try await expect(session(mirror).load()) { $0 == nil }
         #expect(log.values.isEmpty)
         try await session(mirror).save(Secret("planted-1"))
         try await session(mirror).save(Secret("planted-2"))
         try await session(mirror, .human).save(Secret("planted-3"))
-        #expect(try await session(mirror).load()?.reveal() == "planted-2")
-        #expect(try await session(mirror, .human).load()?.reveal() == "planted-3")
+        try await expect(session(mirror).load()?.reveal(), equals: "planted-2")
+        try await expect(session(mirror, .human).load()?.reveal(), equals: "planted-3")
         #expect(log.values.count == 1)
         let warning = try #require(log.values.first)
-        #expect(warning.hasPrefix("warning ") && warning.contains("SECRET_KEY") && !warning.contains("planted"))
-        #expect(try await sealed(mirror).isEmpty)
+        #expect(warning.hasPrefix("warning "))
+        #expect(warning.contains("SECRET_KEY"))
+        #expect(!warning.contains("planted"))
+        try await expect(sealed(mirror)) { $0.isEmpty }
         // Another process knows nothing of them.
-        #expect(try await session(try await bare.open()).load() == nil)
+        try await expect(session(try await bare.open()).load()) { $0 == nil }
     }
 
     // MARK: Sessions
@@ -298,11 +305,11 @@ import Testing
         try await session(mirror).save(Secret("planted-1"))
         try await session(mirror).save(Secret("{\"planted\":\"2 ✓\"}"))
         let other = try await bare.open()
-        #expect(try await session(other).load()?.reveal() == "{\"planted\":\"2 ✓\"}")
-        #expect(try await session(other, .human).load() == nil)
+        try await expect(session(other).load()?.reveal(), equals: "{\"planted\":\"2 ✓\"}")
+        try await expect(session(other, .human).load()) { $0 == nil }
         #expect(log.values.isEmpty)
         let rows = try await mirror.storage.query("SELECT updated_ms FROM credentials")
-        #expect(try rows.map { try $0.date("updated_ms") } == [BareMirror.now])
+        try expect(rows.map { try $0.date("updated_ms") }, equals: [BareMirror.now])
     }
 
     @Test func endsTheSessionWithTheLogin() async throws {
@@ -310,11 +317,11 @@ import Testing
         try await session(mirror).save(Secret("planted-1"))
         try await session(mirror, .human).save(Secret("planted-2"))
         try await mirror.vault.store(Self.logins[3], for: .bot, at: BareMirror.now)
-        #expect(try await session(mirror).load() == nil)
-        #expect(try await session(mirror, .human).load() != nil)
+        try await expect(session(mirror).load()) { $0 == nil }
+        try await expect(session(mirror, .human).load()) { $0 != nil }
         try await session(mirror).save(Secret("planted-3"))
         try await mirror.vault.remove(.bot)
-        #expect(try await session(mirror).load() == nil)
+        try await expect(session(mirror).load()) { $0 == nil }
     }
 
     /// A token that was renewed during a dry run is the only one left: it must not vanish with the rest.
@@ -324,6 +331,6 @@ import Testing
         let scratch = try await mirror.scratch()
         try await session(scratch).save(Secret("planted-renewed"))
         await scratch.close()
-        #expect(try await session(try await bare.open()).load()?.reveal() == "planted-renewed")
+        try await expect(session(try await bare.open()).load()?.reveal(), equals: "planted-renewed")
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Mirroring
 import Testing
@@ -80,7 +81,7 @@ import Testing
         // Who waits longest at an instant is woken first, so neither goes twice in a row.
         let seen = turns.values
         #expect(seen.count == 8)
-        #expect(zip(seen, seen.dropFirst()).allSatisfy { $0 != $1 })
+        expect(zip(seen, seen.dropFirst())) { $0.allSatisfy { $0 != $1 } }
     }
 
     @Test func endsTheWaitOfACancelledTask() async throws {

@@ -1,4 +1,5 @@
 import Archive
+import Expectations
 import Favorites
 import Foundation
 import Networks
@@ -16,14 +17,16 @@ import Testing
 
     @Test func onlyReadableFeedsAreWatched() async throws {
         let paper = try await PaperMirror(bot: .mastodon, human: .bluesky)
-        #expect(
-            try await names(paper.parts()) == [
+        try await expect(
+            names(paper.parts()),
+            equals: [
                 "publisher", "bot-mentions", "bot-home", "human-posts", "human-favorites", "seen-home", "originals",
             ])
         // As without an app password.
         paper.human?.with { $0.capabilities.feeds = [.ownPosts, .favorites] }
-        #expect(
-            try await names(paper.parts()) == [
+        try await expect(
+            names(paper.parts()),
+            equals: [
                 "publisher", "bot-mentions", "bot-home", "human-posts", "human-favorites", "originals",
             ])
         paper.bot.with { $0.capabilities.feeds = [.mentions, .ownPosts] }
@@ -33,7 +36,9 @@ import Testing
             Passes(parts: parts).inOrder.map(\.name) == [
                 "human-posts", "human-favorites", "originals", "bot-mentions", "publisher",
             ])
-        #expect(paper.log.values.contains { $0.hasPrefix("info No favorites: the bot's home timeline is not read") })
+        expect(paper.log.values) {
+            $0.contains { $0.hasPrefix("info No favorites: the bot's home timeline is not read") }
+        }
     }
 
     @Test(arguments: [true, false]) func exactlyOneHomeCountsAsSeen(humanHomeIsReadable: Bool) async throws {
@@ -44,14 +49,15 @@ import Testing
         let parts = try await paper.parts()
         for pass in Passes(parts: parts).inOrder { _ = try await pass.run() }
         let rows = try await paper.mirror.storage.query("SELECT post_id FROM examples")
-        #expect(try rows.map { try $0.text("post_id") } == [humanHomeIsReadable ? "humans" : "bots"])
+        try expect(rows.map { try $0.text("post_id") }, equals: [humanHomeIsReadable ? "humans" : "bots"])
     }
 
     @Test func withoutAHomeNothingCountsAsSeen() async throws {
         let paper = try await PaperMirror(bot: .x, human: .x)
         for network in [paper.bot, paper.human] { network?.with { _ = $0.capabilities.feeds.remove(.home) } }
         let feeds = try await paper.parts().feeds
-        #expect(feeds.humanHome == nil && feeds.botHome == nil)
+        #expect(feeds.humanHome == nil)
+        #expect(feeds.botHome == nil)
     }
 
     /// A server that knows no cursors, and sends everything again and again.
@@ -81,13 +87,14 @@ import Testing
             try await paper.wait(600)
         }
         #expect(paper.human?.looks.count ?? 0 >= 12)
-        #expect(try await paper.actions(.reply).map(\.subject) == ["mention"])
-        #expect(try await paper.actions(.favorite).map(\.subject) == ["tea"])
+        try await expect(paper.actions(.reply).map(\.subject), equals: ["mention"])
+        try await expect(paper.actions(.favorite).map(\.subject), equals: ["tea"])
         #expect(paper.bot.with { $0.published.count } == 1)
         #expect(paper.bot.with { $0.favorited.map(\.address) } == ["address-tea"])
-        #expect(try await paper.mirror.archive.count() == 6)
+        try await expect(paper.mirror.archive.count(), equals: 6)
         let after = try await classifier.status()
-        #expect(after.favorites == before.favorites + 1 && after.seen == before.seen + 1)
+        #expect(after.favorites == before.favorites + 1)
+        #expect(after.seen == before.seen + 1)
         #expect(after.countsMatch)
     }
 
@@ -105,8 +112,8 @@ import Testing
             }
         }
         _ = try await Passes(parts: parts).mentions(feed)
-        #expect(try await paper.actions(.reply).map(\.subject) == ["1", "2"])
-        #expect(try await paper.mirror.feeds.progress(of: FeedName.botMentions).position == "2")
+        try await expect(paper.actions(.reply).map(\.subject), equals: ["1", "2"])
+        try await expect(paper.mirror.feeds.progress(of: FeedName.botMentions).position, equals: "2")
         // A server that refuses everything is an error.
         bot.with { $0.failure = { operation, _ in bot.error(.rejected, operation) } }
         await #expect(throws: NetworkError.self) { try await Passes(parts: parts).mentions(feed) }
@@ -141,11 +148,12 @@ import Testing
         human.with { $0.rateLimit = RateLimit(limit: 300, remaining: 20, resetsAt: reset) }
         let before = human.looks.count
         let resume = try await Passes(parts: parts).humanPosts(feed)
-        #expect(resume > reset && resume < reset + 60)
+        #expect(resume > reset)
+        #expect(resume < reset + 60)
         #expect(human.looks.count == before + 1)
         // The other feeds of the token wait too, and those of the other account do not.
         let favorites = try #require(parts.feeds.humanFavorites)
-        #expect(try await Passes(parts: parts).humanFavorites(favorites) == resume)
+        try await expect(Passes(parts: parts).humanFavorites(favorites), equals: resume)
         #expect(human.looks.count == before + 1)
         _ = try await Passes(parts: parts).mentions(try #require(parts.feeds.mentions))
         #expect(paper.bot.looks.count == 1)
@@ -153,7 +161,7 @@ import Testing
         try await paper.wait(460)
         _ = try await Passes(parts: parts).humanPosts(feed)
         // Nothing was lost in between.
-        #expect(try await paper.mirror.archive.count() == 100)
+        try await expect(paper.mirror.archive.count(), equals: 100)
     }
 
     @Test func anAccountWithoutMoneyWaitsAndTheOtherGoesOn() async throws {
@@ -174,7 +182,7 @@ import Testing
         }
         for _ in 0..<3 {
             for pass in Passes(parts: parts).inOrder where pass.name.hasPrefix("human") {
-                #expect(try await pass.run() == until)
+                try await expect(pass.run(), equals: until)
             }
             try await paper.wait(60)
         }

@@ -1,3 +1,4 @@
+import Expectations
 import Favorites
 import Foundation
 import Outbox
@@ -30,19 +31,21 @@ import Testing
         let mirror = try await BareMirror().open()
         try await train(mirror)
         let learned = try #require(try await weights(mirror))
-        #expect(learned.examples == 2 * Sample.exampleCount && learned.favorites == Sample.exampleCount)
-        #expect(learned.weights != .plain && learned.weightedLoss < learned.plainLoss)
-        #expect(try await mirror.workerProblem(now: mirror.clock.now)?.hasPrefix("none is running") == true)
+        #expect(learned.examples == 2 * Sample.exampleCount)
+        #expect(learned.favorites == Sample.exampleCount)
+        #expect(learned.weights != .plain)
+        #expect(learned.weightedLoss < learned.plainLoss)
+        try await expect(mirror.workerProblem(now: mirror.clock.now)) { $0?.hasPrefix("none is running") == true }
         // Nothing of them is left when all of it is cleared.
         try await mirror.forgetTraining()
-        #expect(try await rows(mirror).isEmpty)
+        try await expect(rows(mirror)) { $0.isEmpty }
     }
 
     @Test func whereTheyAreToBePlainNoneAreLearned() async throws {
         let mirror = try await BareMirror(variables: ["WEIGHTS": "plain"]).open()
         try await train(mirror)
-        #expect(try await rows(mirror).isEmpty)
-        #expect(try await LeaseTable(storage: mirror.storage, mirror: mirror.name).record() == nil)
+        try await expect(rows(mirror)) { $0.isEmpty }
+        try await expect(LeaseTable(storage: mirror.storage, mirror: mirror.name).record(), equals: nil)
     }
 
     @Test func onlyTheHolderOfTheMirrorStoresThem() async throws {
@@ -58,11 +61,12 @@ import Testing
             try await WeightKeeper(favorites, store: mirror.outbox(lease: stale)).fit(at: later)
         }
         #expect(error?.code == .leaseLost)
-        #expect(try await weights(mirror) == before)
+        try await expect(weights(mirror), equals: before)
         let fitted = try await WeightKeeper(favorites, store: mirror.outbox(lease: lease)).fit(at: later)
-        #expect(fitted?.fitted != before?.fitted && fitted?.weights == before?.weights)
-        #expect(try await weights(mirror) == fitted)
-        #expect(try await WeightKeeper(favorites, store: mirror.outbox(lease: lease)).keepUp(at: later) == nil)
+        #expect(fitted?.fitted != before?.fitted)
+        #expect(fitted?.weights == before?.weights)
+        try await expect(weights(mirror), equals: fitted)
+        try await expect(WeightKeeper(favorites, store: mirror.outbox(lease: lease)).keepUp(at: later), equals: nil)
     }
 
     /// What a training beside a living worker does not store, the worker fits as soon as it has learned something.
@@ -84,13 +88,14 @@ import Testing
         for action in decided {
             let noted = try #require(action.explanation?.weights)
             #expect(noted.sequence >= learned.sequence)
-            #expect(WeightFit.limits.contains(noted.wordsFor) && WeightFit.limits.contains(noted.author))
+            #expect(WeightFit.limits.contains(noted.wordsFor))
+            #expect(WeightFit.limits.contains(noted.author))
         }
         let report = try await ExplainReporter(mirror: fixture.mirror).report(
             on: try #require(decided.first).id, now: fixture.clock.now)
-        #expect(report.judgement?.weights?.text.hasPrefix("words for count ") == true)
+        expect(report.judgement?.weights?.text) { $0?.hasPrefix("words for count ") == true }
         let now = try #require(report.judgementNow)
-        #expect(now.weights?.sequence == (try await weights(fixture.mirror))?.sequence)
+        expect(now.weights?.sequence, equals: (try await weights(fixture.mirror))?.sequence)
         let sum = now.features.reduce(try #require(now.baseLogOdds)) { $0 + $1.logOdds }
         #expect(abs(sum - log(now.rate)) < 1e-9)
         let status = try await StatusReporter(mirror: fixture.mirror).report(now: fixture.clock.now)

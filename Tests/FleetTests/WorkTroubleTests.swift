@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Networks
 import Outbox
@@ -78,9 +79,9 @@ import Testing
             #expect(try await look(), "no sign of life", sourceLocation: location)
             let verdict = try await verdict()
             #expect(verdict.state == .healthy, "\(verdict.text)", sourceLocation: location)
-            #expect(try await impediment() == nil, sourceLocation: location)
+            try await expect(impediment(), equals: nil, sourceLocation: location)
             for subject in ["worker", "database", "redis"] {
-                #expect(await doctor(subject)?.verdict == .ok, "\(subject)", sourceLocation: location)
+                await expect(doctor(subject)?.verdict, equals: .ok, "\(subject)", sourceLocation: location)
             }
         }
     }
@@ -108,8 +109,8 @@ import Testing
                     9.08,
                     {
                         _ = try await witness.look()
-                        #expect(try await witness.impediment() == nil, "it may pass by itself")
-                        #expect(try await witness.verdict().state == .healthy)
+                        try await expect(witness.impediment(), equals: nil, "it may pass by itself")
+                        try await expect(witness.verdict().state, equals: .healthy)
                     }
                 ),
                 (
@@ -121,16 +122,17 @@ import Testing
                         #expect(verdict.text.hasPrefix("not sending: the worker cannot begin since "))
                         #expect(verdict.text.contains("503"))
                         let found = try #require(try await witness.impediment())
-                        #expect(found.subject == "worker" && found.cause == .unavailable)
-                        #expect(await witness.doctor("worker")?.verdict == .fail)
-                        #expect(try witness.told == ["failing began"])
-                        #expect(try witness.lastText.contains("the worker cannot begin"))
+                        #expect(found.subject == "worker")
+                        #expect(found.cause == .unavailable)
+                        await expect(witness.doctor("worker")?.verdict, equals: .fail)
+                        try expect(witness.told, equals: ["failing began"])
+                        try expect(witness.lastText) { $0.contains("the worker cannot begin") }
                         faults.clearPlanned()
                     }
                 ),
                 (10.5, { try await witness.expectHealth() }),
             ])
-        #expect(try witness.told == ["failing began", "failing resolved"])
+        try expect(witness.told, equals: ["failing began", "failing resolved"])
     }
 
     @Test(arguments: Engine.allCases) func aPublisherThatFailsEachTimeIsToldOf(_ engine: Engine) async throws {
@@ -161,15 +163,15 @@ import Testing
                         let verdict = try await witness.verdict()
                         #expect(verdict.state == .failing)
                         #expect(verdict.text.hasPrefix("not sending: publisher fails each time since "))
-                        #expect(try await witness.impediment()?.cause == .unavailable)
-                        #expect(await witness.doctor("worker")?.text.hasPrefix("publisher fails") == true)
-                        #expect(try witness.told == ["failing began"])
+                        try await expect(witness.impediment()?.cause, equals: .unavailable)
+                        await expect(witness.doctor("worker")?.text) { $0?.hasPrefix("publisher fails") == true }
+                        try expect(witness.told, equals: ["failing began"])
                         try await storage.execute("DROP TRIGGER trap\(unsafe: engine == .sqlite ? "" : " ON actions")")
                     }
                 ),
                 (due + 1.5, { try await witness.expectHealth() }),
             ])
-        #expect(try witness.told == ["failing began", "failing resolved"])
+        try expect(witness.told, equals: ["failing began", "failing resolved"])
     }
 
     @Test(arguments: Engine.allCases) func aDatabaseThatTakesNothingIsToldOf(_ engine: Engine) async throws {
@@ -195,24 +197,26 @@ import Testing
                     {
                         #expect(try await !witness.look())
                         let verdict = try await witness.verdict()
-                        #expect(verdict.state == .failing && verdict.text.contains(word), "\(verdict.text)")
+                        #expect(verdict.state == .failing, "\(verdict.text)")
+                        #expect(verdict.text.contains(word), "\(verdict.text)")
                         let found = try #require(try await witness.impediment())
-                        #expect(found.subject == "database" && found.text.contains(word))
-                        #expect(await witness.doctor("database")?.verdict == .fail)
-                        #expect(try witness.told == ["database began"])
+                        #expect(found.subject == "database")
+                        #expect(found.text.contains(word))
+                        await expect(witness.doctor("database")?.verdict, equals: .fail)
+                        try expect(witness.told, equals: ["database began"])
                         if engine == .sqlite { try await fixture.makeRoom() } else { try await setReadOnly(nil) }
                     }
                 ),
                 (10.5, { try await witness.expectHealth() }),
             ])
-        #expect(try witness.told == ["database began", "database resolved"])
+        try expect(witness.told, equals: ["database began", "database resolved"])
     }
 
     @Test func aDiskWithoutRoomIsSeenByWhoeverLooks() throws {
         let folder = try TemporaryDirectory()
         #expect(StorageLocation.sqlite(path: folder.path).lackOfRoom == nil)
         #expect(StorageLocation.sqlite(path: folder.path("nowhere")).lackOfRoom == nil)
-        #expect(StorageLocation.sqlite(path: "/proc/self/status").lackOfRoom?.hasSuffix("make room") == true)
+        expect(StorageLocation.sqlite(path: "/proc/self/status").lackOfRoom) { $0?.hasSuffix("make room") == true }
     }
 
     @Test(arguments: RedisOutageTests.Trouble.allCases)
@@ -229,19 +233,21 @@ import Testing
                     {
                         #expect(try await witness.look(), "all but favorites goes on")
                         let verdict = try await witness.verdict()
-                        #expect(verdict.state == .hindered && verdict.text.contains(trouble.reason), "\(verdict.text)")
-                        #expect(try await witness.impediment() == nil)
-                        #expect(await witness.doctor("worker")?.verdict == .warn)
+                        #expect(verdict.state == .hindered, "\(verdict.text)")
+                        #expect(verdict.text.contains(trouble.reason), "\(verdict.text)")
+                        try await expect(witness.impediment(), equals: nil)
+                        await expect(witness.doctor("worker")?.verdict, equals: .warn)
                         let found = try #require(await witness.doctor("redis"))
-                        #expect(found.verdict == .fail && found.text.contains(trouble.reason), "\(found)")
-                        #expect(try witness.told == ["failing began"])
-                        #expect(try witness.lastText.contains("bot-home fails each time"))
+                        #expect(found.verdict == .fail, "\(found)")
+                        #expect(found.text.contains(trouble.reason), "\(found)")
+                        try expect(witness.told, equals: ["failing began"])
+                        try expect(witness.lastText) { $0.contains("bot-home fails each time") }
                     }
                 ),
                 (13, { try await trouble.end(at: redis) }),
                 (14.5, { try await witness.expectHealth() }),
             ])
-        #expect(try witness.told == ["failing began", "failing resolved"])
+        try expect(witness.told, equals: ["failing began", "failing resolved"])
         // Nothing stays of what the doctor tried.
         let keys = try await redis.run("KEYS", "mirror-bot:*rebuild*")
         #expect(keys.trimmingCharacters(in: .whitespacesAndNewlines).isEmpty, "\(keys)")
@@ -259,9 +265,9 @@ import Testing
                 (10.3, { try await witness.expectHealth() }),
                 (11.3, { try await witness.expectHealth() }),
             ])
-        #expect(fixture.log.values.contains { $0.contains("Pass failed") })
-        #expect(try witness.told.isEmpty)
-        #expect(try await fixture.mirror.storage.query("SELECT role FROM refusals").isEmpty)
+        expect(fixture.log.values) { $0.contains { $0.contains("Pass failed") } }
+        try expect(witness.told) { $0.isEmpty }
+        try await expect(fixture.mirror.storage.query("SELECT role FROM refusals")) { $0.isEmpty }
     }
 
     // MARK: One pass at a time
@@ -294,10 +300,10 @@ import Testing
         faults.failNext(.html(status: 503), count: 1, method: "GET", path: path)
         try await fixture.wait(until: Sample.hour(9.1))
         #expect(try await !passOnce(fixture))
-        #expect(try witness.told.isEmpty)
+        try expect(witness.told) { $0.isEmpty }
         try await fixture.wait(until: Sample.hour(9.2))
         #expect(try await passOnce(fixture))
-        #expect(try witness.told.isEmpty)
+        try expect(witness.told) { $0.isEmpty }
 
         faults.failNext(.html(status: 503), count: .max, method: "GET", path: path)
         for minute in stride(from: 0, to: 95, by: 5) {
@@ -305,11 +311,11 @@ import Testing
             #expect(try await !passOnce(fixture))
         }
         let cause = isStart ? "failing" : "unreachable"
-        #expect(try witness.told == ["\(cause) began"])
+        try expect(witness.told, equals: ["\(cause) began"])
         faults.clearPlanned()
         try await fixture.wait(until: Sample.hour(11))
         #expect(try await passOnce(fixture))
-        #expect(try witness.told == ["\(cause) began", "\(cause) resolved"])
+        try expect(witness.told, equals: ["\(cause) began", "\(cause) resolved"])
     }
 
     @Test func aHumanWhoseServerIsAwayStopsNoHeart() async throws {
@@ -346,9 +352,11 @@ import Testing
         }
         await troubles.fails("bot-home", Failure())
         let found = try #require(try await mirror.workTroubles().first)
-        #expect(found.part == "bot-home" && found.since == begun && found.error == "Failure()")
+        #expect(found.part == "bot-home")
+        #expect(found.since == begun)
+        #expect(found.error == "Failure()")
         #expect(pulse.troubles.map(\.since) == [begun])
-        #expect(try await mirror.refusals.all().isEmpty, "no account is refused")
+        try await expect(mirror.refusals.all(), "no account is refused") { $0.isEmpty }
         await troubles.works("bot-home")
         #expect(try await mirror.storage.query("SELECT role FROM refusals").isEmpty && pulse.troubles.isEmpty)
     }
@@ -358,14 +366,15 @@ import Testing
         for (pause, isLasting) in [(0.0, false), (600, true), (7_200, false)] {
             try await pass(pause)
             await WorkTroubles(of: mirror, pulse: nil).fails("publisher", Failure())
-            #expect(try await mirror.workTroubles().isEmpty == !isLasting)
+            try await expect(mirror.workTroubles().isEmpty, equals: !isLasting)
         }
         // What is not done any more cannot fail.
         try await pass(700)
         let troubles = WorkTroubles(of: mirror, pulse: nil)
         await troubles.fails("bot-home", Failure())
         await troubles.begins(["bot-home"])
-        #expect(try await mirror.storage.query("SELECT role FROM refusals").map { try $0.text("role") } == ["bot-home"])
+        try await expect(
+            mirror.storage.query("SELECT role FROM refusals").map { try $0.text("role") }, equals: ["bot-home"])
     }
 
     @Test func aSpentDayIsNoNetworkThatIsAway() async throws {

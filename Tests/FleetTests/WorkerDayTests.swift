@@ -1,5 +1,6 @@
 import Archive
 import Conduct
+import Expectations
 import Favorites
 import Fleet
 import Foundation
@@ -27,7 +28,7 @@ import Testing
         #expect(ledger.widenedReplies.isEmpty)
         try await expectEverySlotSettled(fixture, ledger)
         try await expectEveryMentionDecided(fixture, ledger)
-        #expect(try await fixture.mirror.people.stance(of: Sample.person("kent")) == .deny)
+        try await expect(fixture.mirror.people.stance(of: Sample.person("kent")), equals: .deny)
         #expect(fixture.clock.now == fixture.sandbox.world.end)
     }
 
@@ -39,7 +40,8 @@ import Testing
         #expect(slots.count { $0.state == .done } == published.count)
         for slot in slots {
             guard slot.state == .done else {
-                #expect(slot.state == .skipped && slot.reason != nil)
+                #expect(slot.state == .skipped)
+                #expect(slot.reason != nil)
                 continue
             }
             let delivery = try #require(published[slot.remoteAddress ?? ""])
@@ -79,7 +81,7 @@ import Testing
         // Between the wake-ups of all loops.
         try await fixture.live(until: 9.3)
         #expect(fixture.clock.now == Sample.hour(9.3))
-        #expect(try await fixture.actions().allSatisfy { $0.updated <= Sample.hour(9.3) })
+        try await expect(fixture.actions()) { $0.allSatisfy { $0.updated <= Sample.hour(9.3) } }
     }
 
     @Test func learnsWhatTheHumanDoesMeanwhile() async throws {
@@ -89,15 +91,15 @@ import Testing
         try await fixture.live(until: 14)
         let newest = try #require(try await fixture.mirror.archive.newestPost(on: .mastodon))
         let after = try await fixture.mirror.favorites().status()
-        #expect(try await fixture.mirror.archive.count() > posts)
+        try await expect(fixture.mirror.archive.count()) { $0 > posts }
         #expect(newest.createdAt > Sample.hour(8))
         #expect(newest.author == Sample.person(SamplePeople.human.userName))
         #expect(after.seen > before.seen)
         #expect(after.favorites > before.favorites)
         #expect(after.normals > before.normals)
         #expect(after.countsMatch)
-        #expect(await fixture.sandbox.ledger.favorites.isEmpty)
-        #expect(try await fixture.actions(.favorite).isEmpty)
+        await expect(fixture.sandbox.ledger.favorites) { $0.isEmpty }
+        try await expect(fixture.actions(.favorite)) { $0.isEmpty }
     }
 
     @Test func decidesTheSameOnEveryEngine() async throws {
@@ -131,7 +133,7 @@ import Testing
         let fixture = try await MirrorFixture.start(from: 9)
         try await fixture.live(until: 18)
         let actions = try await fixture.actions()
-        #expect(actions.contains { $0.state == .skipped && $0.target != nil })
+        expect(actions) { $0.contains { $0.state == .skipped && $0.target != nil } }
         let lines = fixture.log.values.filter { line in
             actions.contains { line.contains($0.id) } || line.contains("action.") || line.contains(" Action ")
         }
@@ -139,7 +141,8 @@ import Testing
         for line in lines {
             let id = try #require(line.firstMatch(of: /action\.id=([0-9a-f]{12})/)?.output.1, "\(line)")
             let action = try #require(actions.first { $0.id == id })
-            #expect(line.contains("action.kind=\(action.kind.rawValue)") && line.contains("action.state="))
+            #expect(line.contains("action.kind=\(action.kind.rawValue)"))
+            #expect(line.contains("action.state="))
             if let author = action.target?.author { #expect(line.contains("person=@\(author.value)"), "\(line)") }
         }
         #expect(Set(lines.compactMap { $0.firstMatch(of: /action\.kind=(\w+)/)?.output.1 }).count == 3)
@@ -150,11 +153,11 @@ import Testing
         try await fixture.live(until: 11)
         let suggested = try await fixture.actions(.favorite)
         #expect(!suggested.isEmpty)
-        #expect(suggested.allSatisfy { $0.state == .suggested })
+        expect(suggested) { $0.allSatisfy { $0.state == .suggested } }
         let why = try #require(suggested.first?.explanation)
-        #expect(try #require(why.favoriteRate) > 2)
-        #expect(why.features?.isEmpty == false)
-        #expect(await fixture.sandbox.ledger.favorites.isEmpty)
+        try expect(#require(why.favoriteRate)) { $0 > 2 }
+        expect(why.features) { $0?.isEmpty == false }
+        await expect(fixture.sandbox.ledger.favorites) { $0.isEmpty }
     }
 
     @Test func skipsTheSlotsBeforeItsFirstStart() async throws {
@@ -167,10 +170,10 @@ import Testing
         try await fixture.live(until: 24)
         let slots = try await fixture.slots()
         let early = slots.filter { $0.due < Sample.hour(hour) }
-        #expect(early.contains { $0.expires > Sample.hour(hour) }, "a slot that would still be waited for")
-        #expect(early.allSatisfy { $0.state == .skipped && $0.reason == "before-start" })
-        #expect(slots.contains { $0.due > Sample.hour(hour) && $0.state == .done })
-        #expect(slots.allSatisfy { $0.reason != "before-start" || $0.due < Sample.hour(hour) })
+        expect(early, "a slot that would still be waited for") { $0.contains { $0.expires > Sample.hour(hour) } }
+        expect(early) { $0.allSatisfy { $0.state == .skipped && $0.reason == "before-start" } }
+        expect(slots) { $0.contains { $0.due > Sample.hour(hour) && $0.state == .done } }
+        expect(slots) { $0.allSatisfy { $0.reason != "before-start" || $0.due < Sample.hour(hour) } }
     }
 
     @Test func leavesAloneWhatIsOlderThanItsFirstStart() async throws {

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Import
 import Posts
@@ -75,7 +76,7 @@ import Testing
         let found = try files(form == "zip" ? directory.path("real.zip") : path)
         #expect(found == ["20#0": Self.png, "20#1": Self.png + [7]])
         // Who does not ask for them gets none.
-        #expect(try Reading(path).items.count == 2)
+        try expect(Reading(path).items.count, equals: 2)
     }
 
     @Test func whatIsNoPictureOrTooLargeIsPassedOver() throws {
@@ -84,7 +85,7 @@ import Testing
             tweets: Fixture.tweets([Fixture.tweet("20", "x", at: Self.time, media)]), in: directory)
         try write(Array("<html>".utf8), to: "data/tweets_media/20-A.png")
         try write(Self.png + [UInt8](repeating: 0, count: Picture.maximumBytes), to: "data/tweets_media/20-B.png")
-        #expect(try files(path).isEmpty)
+        try expect(files(path)) { $0.isEmpty }
     }
 
     @Test func aNameThatLeadsOutOfTheArchiveIsNotFollowed() throws {
@@ -106,7 +107,7 @@ import Testing
         let path = try MastodonFixture.folder(
             [outbox([Self.attachment("", "a hill"), Self.attachment("b.png", nil)])], in: directory)
         try write(Self.png, to: "media_attachments/files/1/original/b.png")
-        #expect(try files(path) == ["\(MastodonFixture.me)/statuses/1#1": Self.png])
+        try expect(files(path), equals: ["\(MastodonFixture.me)/statuses/1#1": Self.png])
     }
 
     private static func attachment(_ name: String, _ alt: String?, type: String = "image/png") -> String {
@@ -133,17 +134,19 @@ import Testing
         }
         let archive = form == "tar" ? directory.path("real.tar.gz") : path
         let id = "\(MastodonFixture.me)/statuses/1"
-        #expect(try files(archive) == ["\(id)#0": Self.png, "\(id)#1": Self.png + [7]])
+        try expect(files(archive), equals: ["\(id)#0": Self.png, "\(id)#1": Self.png + [7]])
         let post = try #require(try Reading(archive).posts.first)
-        #expect(post.pictures.map(\.alt) == ["a hill", ""] && post.pictures.map(\.width) == [640, 640])
+        #expect(post.pictures.map(\.alt) == ["a hill", ""])
+        #expect(post.pictures.map(\.width) == [640, 640])
         // An archive does not tell where the server shows them.
-        #expect(post.pictures.allSatisfy { $0.url == nil })
+        expect(post.pictures) { $0.allSatisfy { $0.url == nil } }
     }
 
     @Test func aFilmOrAPollMakesNoPictures() throws {
         let film = outbox([Self.attachment("a.png", "x"), Self.attachment("b.mp4", "y", type: "video/mp4")])
         let path = try MastodonFixture.folder([film], in: directory)
         let post = try #require(try Reading(path).posts.first)
-        #expect(post.hasMedia && post.pictures.isEmpty)
+        #expect(post.hasMedia)
+        #expect(post.pictures.isEmpty)
     }
 }

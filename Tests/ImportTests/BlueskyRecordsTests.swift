@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Import
 import Posts
@@ -85,7 +86,9 @@ import Testing
         #expect(post.createdAt == Date(rfc3339: "2023-02-18T12:33:11.250Z"))
         #expect(post.language == "ja")
         #expect(post.visibility == .public)
-        #expect(!post.hasMedia && !post.isSensitive && !post.isReply)
+        #expect(!post.hasMedia)
+        #expect(!post.isSensitive)
+        #expect(!post.isReply)
         #expect(reading.summary.owner == post.author)
     }
 
@@ -123,7 +126,7 @@ import Testing
         #""reply":{"parent":{"uri":7}}"#, #""reply":{"parent":"x"}"#,
     ])
     func anAnswerToNobodyKnownIsStillAnAnswer(reply: String) throws {
-        #expect(try post(reply).replyTo == ReplyTarget(author: nil))
+        try expect(post(reply).replyTo, equals: ReplyTarget(author: nil))
     }
 
     @Test(arguments: [
@@ -131,13 +134,13 @@ import Testing
         ("app.bsky.embed.external", false), ("app.bsky.embed.record", true), ("org.example.hologram", true),
     ])
     func seesMedia(embed: String, expected: Bool) throws {
-        #expect(try post(#""embed":{"$type":"\#(embed)"}"#).hasMedia == expected)
+        try expect(post(#""embed":{"$type":"\#(embed)"}"#).hasMedia, equals: expected)
     }
 
     @Test(arguments: [("porn", true), ("graphic-media", true), ("made-up", true), ("bot", false)])
     func seesWarnings(label: String, expected: Bool) throws {
         let labels = #""labels":{"$type":"com.atproto.label.defs#selfLabels","values":[{"val":"\#(label)"}]}"#
-        #expect(try post(labels).isSensitive == expected)
+        try expect(post(labels).isSensitive, equals: expected)
     }
 
     // MARK: Other records
@@ -192,7 +195,7 @@ import Testing
             "uri", "value", "text", "createdAt", "langs", "reply", "parent", "embed", "labels", "values", "facets",
         ] {
             let items = values.map { item.replacing("\"\(key)\":", with: "\"\(key)\":\($0),\"was-\(key)\":") }
-            #expect(try read(Self.page([Self.record("3b", "first")] + items)).texts.first == "first")
+            try expect(read(Self.page([Self.record("3b", "first")] + items)).texts.first, equals: "first")
         }
     }
 
@@ -214,13 +217,13 @@ import Testing
     // MARK: Files that are not this
 
     @Test func anEmptyPageIsNothing() throws {
-        #expect(try importError { _ = try read(Self.page([])) }.code == .nothingToRead)
+        try expect(importError { _ = try read(Self.page([])) }.code, equals: .nothingToRead)
     }
 
     @Test func otherLinesStayLines() throws {
         let line = #"{"id":"1","author":"a","text":"about \"app.bsky.feed.post\"","created_at":"2023-02-18T12:33:11Z"}"#
-        #expect(try read(line).summary.format == "JSON Lines")
+        try expect(read(line).summary.format, equals: "JSON Lines")
         let listed = line.dropLast() + #","records":[1]}"#
-        #expect(try read(String(listed)).summary.format == "JSON Lines")
+        try expect(read(String(listed)).summary.format, equals: "JSON Lines")
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import TestSupport
@@ -35,7 +36,8 @@ import Testing
         writer.fanOut = fanOut
         let reading = try read(writer.repository(Self.posts(count) + Self.likes(7)))
         #expect(reading.texts == (0..<count).map { "text \($0)" })
-        #expect(reading.summary.problemCount == 0 && reading.summary.unrelated == 7)
+        #expect(reading.summary.problemCount == 0)
+        #expect(reading.summary.unrelated == 7)
         #expect(reading.summary.format == "Bluesky repository")
         #expect(reading.summary.owner == AccountID(network: .bluesky, value: Self.me))
     }
@@ -57,23 +59,26 @@ import Testing
             ])
         let post = try #require(try read(writer.repository([(RepositoryWriter.key(1), record)])).posts.first)
         #expect(post.id.value == "at://\(Self.me)/\(RepositoryWriter.key(1))")
-        #expect(post.author.value == Self.me && post.language == "ja")
+        #expect(post.author.value == Self.me)
+        #expect(post.language == "ja")
         #expect(post.createdAt == Date(rfc3339: "2023-02-18T12:33:11.250Z"))
         #expect(post.replyTo?.author?.value == "did:plc:mei")
-        #expect(post.text.contains("https://e.org/full") && post.text.hasPrefix("猫 "))
+        #expect(post.text.contains("https://e.org/full"))
+        #expect(post.text.hasPrefix("猫 "))
     }
 
     @Test func likesAreOnlyAddresses() throws {
         var writer = RepositoryWriter()
         let reading = try read(writer.repository(Self.posts(3) + Self.likes(5)), for: .classifier)
-        #expect(reading.items.isEmpty && reading.summary.likesWithoutPost == 5)
-        #expect(reading.summary.hints.first?.hasPrefix("5 likes hold only an address") == true)
+        #expect(reading.items.isEmpty)
+        #expect(reading.summary.likesWithoutPost == 5)
+        expect(reading.summary.hints.first) { $0?.hasPrefix("5 likes hold only an address") == true }
     }
 
     @Test func whatWasDeletedIsLeftOut() throws {
         var writer = RepositoryWriter()
         writer.strays = [RepositoryWriter.post("deleted")]
-        #expect(try read(writer.repository(Self.posts(2))).texts == ["text 0", "text 1"])
+        try expect(read(writer.repository(Self.posts(2))).texts, equals: ["text 0", "text 1"])
     }
 
     @Test func blocksMayStandInAnyOrderAndTwice() throws {
@@ -81,7 +86,7 @@ import Testing
         _ = writer.repository(Self.posts(20))
         let root = try #require(writer.blocks.last).name
         let blocks = Array(writer.blocks.reversed()) + writer.blocks
-        #expect(try read(RepositoryWriter.car(root: root, blocks)).texts.count == 20)
+        try expect(read(RepositoryWriter.car(root: root, blocks)).texts.count, equals: 20)
     }
 
     /// Everything above is still read, and the problem says where.
@@ -119,22 +124,22 @@ import Testing
         let posts = Self.posts(2)
         let bytes = writer.repository(posts)
         let root = try #require(writer.blocks.last).name
-        #expect(
-            try importError { _ = try read(RepositoryWriter.car(root: root, writer.blocks, version: 2)) }.reason
-                == "its header as a CAR file cannot be read: it is not of version 1; download it again")
+        try expect(
+            importError { _ = try read(RepositoryWriter.car(root: root, writer.blocks, version: 2)) }.reason,
+            equals: "its header as a CAR file cannot be read: it is not of version 1; download it again")
         writer.version = 4
-        #expect(try importError { _ = try read(writer.repository(posts)) }.code == .unsupported)
+        try expect(importError { _ = try read(writer.repository(posts)) }.code, equals: .unsupported)
         writer.version = 2
-        #expect(try read(writer.repository(posts)).texts.count == 2)
+        try expect(read(writer.repository(posts)).texts.count, equals: 2)
         writer.did = "nobody"
-        #expect(try importError { _ = try read(writer.repository(posts)) }.code == .damaged)
-        #expect(try importError { _ = try read(RepositoryWriter.car(root: root, [])) }.code == .damaged)
+        try expect(importError { _ = try read(writer.repository(posts)) }.code, equals: .damaged)
+        try expect(importError { _ = try read(RepositoryWriter.car(root: root, [])) }.code, equals: .damaged)
         var empty = RepositoryWriter()
-        #expect(try importError { _ = try read(empty.repository([])) }.code == .nothingToRead)
+        try expect(importError { _ = try read(empty.repository([])) }.code, equals: .nothingToRead)
         #expect(try importError { _ = try read(empty.repository(Self.likes(2))) }.reason.contains("holds no posts"))
         var limits = ImportLimits()
         limits.totalBytes = bytes.count - 1
-        #expect(try importError { _ = try read(bytes, limits: limits) }.code == .bomb)
+        try expect(importError { _ = try read(bytes, limits: limits) }.code, equals: .bomb)
     }
 
     /// A tree that points to itself cannot be made with hashes; one that points to one block again and again can.
@@ -149,10 +154,11 @@ import Testing
             return RepositoryWriter.car(root: commit, writer.blocks)
         }
         let twice = try read(file((1..<20).map { (Array(RepositoryWriter.key($0).utf8), record, leaf) }))
-        #expect(twice.texts.count == 20 && twice.summary.problemCount == 19)
-        #expect(twice.summary.problems.first?.reason.hasSuffix("is there twice") == true)
+        #expect(twice.texts.count == 20)
+        #expect(twice.summary.problemCount == 19)
+        expect(twice.summary.problems.first?.reason) { $0?.hasSuffix("is there twice") == true }
         let bomb = file((1..<5_000).map { (Array(RepositoryWriter.key($0).utf8), record, nil) })
-        #expect(try importError { _ = try read(bomb) }.code == .bomb)
+        try expect(importError { _ = try read(bomb) }.code, equals: .bomb)
     }
 
     /// Whatever bytes there are: no crash, no hang, and never anything but an error or posts of the owner.
@@ -176,7 +182,7 @@ import Testing
             }
             do {
                 let reading = try read(bytes)
-                #expect(reading.posts.allSatisfy { $0.text.hasPrefix("text ") })
+                expect(reading.posts) { $0.allSatisfy { $0.text.hasPrefix("text ") } }
             } catch is ImportError {
                 continue
             }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Import
 import TestSupport
@@ -12,8 +13,8 @@ import Testing
     @Test(arguments: ["", "/data", "/../wrapped"])
     func findsTheArchiveFromTheFoldersAroundIt(suffix: String) throws {
         let folder = try Fixture.folder(["wrapped/data/tweets.js": tweets], in: directory) + "/wrapped"
-        #expect(try Reading(folder + suffix).texts == ["one"])
-        #expect(try Reading(directory.path).texts == ["one"])
+        try expect(Reading(folder + suffix).texts, equals: ["one"])
+        try expect(Reading(directory.path).texts, equals: ["one"])
     }
 
     @Test func refusesALinkThatLeadsOut() throws {
@@ -22,7 +23,7 @@ import Testing
         let folder = try Fixture.folder(["data/account.js": Fixture.account], in: directory)
         try FileManager.default.createSymbolicLink(
             atPath: folder + "/data/tweets.js", withDestinationPath: outside.path("tweets.js"))
-        #expect(try importError { _ = try Reading(folder) }.code == .unsafePath)
+        try expect(importError { _ = try Reading(folder) }.code, equals: .unsafePath)
     }
 
     @Test func refusesADataFolderThatIsALinkOut() throws {
@@ -30,39 +31,39 @@ import Testing
         let archive = try Fixture.folder(tweets: tweets, in: outside)
         try FileManager.default.createSymbolicLink(
             atPath: directory.path("data"), withDestinationPath: archive + "/data")
-        #expect(try importError { _ = try Reading(directory.path) }.code == .unsafePath)
+        try expect(importError { _ = try Reading(directory.path) }.code, equals: .unsafePath)
     }
 
     @Test func followsALinkThatStaysInside() throws {
         let folder = try Fixture.folder(["data/kept/tweets.js": tweets], in: directory)
         try FileManager.default.createSymbolicLink(
             atPath: folder + "/data/tweets.js", withDestinationPath: "kept/tweets.js")
-        #expect(try Reading(folder).texts == ["one"])
+        try expect(Reading(folder).texts, equals: ["one"])
     }
 
     @Test func leavesLinksOfOtherFilesAlone() throws {
         let folder = try Fixture.folder(tweets: tweets, in: directory)
         try FileManager.default.createSymbolicLink(
             atPath: folder + "/data/direct-messages.js", withDestinationPath: "/nonexistent")
-        #expect(try Reading(folder).texts == ["one"])
+        try expect(Reading(folder).texts, equals: ["one"])
     }
 
     @Test func doesNotWaitForAPipeInPlaceOfAFile() throws {
         let folder = try Fixture.folder(["data/account.js": Fixture.account], in: directory)
         #expect(mkfifo(folder + "/data/tweets.js", 0o600) == 0)
-        #expect(try importError { _ = try Reading(folder) }.code == .unreadable)
+        try expect(importError { _ = try Reading(folder) }.code, equals: .unreadable)
     }
 
     @Test func capsTheTotal() throws {
         var limits = ImportLimits()
         limits.totalBytes = 20
         let folder = try Fixture.folder(tweets: tweets, in: directory)
-        #expect(try importError { _ = try Reading(folder, limits: limits) }.code == .bomb)
+        try expect(importError { _ = try Reading(folder, limits: limits) }.code, equals: .bomb)
     }
 
     @Test func refusesAFolderThatIsNoArchive() throws {
         try directory.write(Data("x".utf8), to: "notes.txt")
-        #expect(try importError { _ = try Reading(directory.path) }.code == .notAnArchive)
+        try expect(importError { _ = try Reading(directory.path) }.code, equals: .notAnArchive)
     }
 
     @Test func saysThatThereIsNothing() throws {
@@ -77,7 +78,7 @@ import Testing
     ])
     func refusesFilesThatAreNeither(contents: String, code: ImportError.Code) throws {
         let path = try directory.write(Data(contents.utf8), to: "file")
-        #expect(try importError { _ = try Reading(path) }.code == code)
+        try expect(importError { _ = try Reading(path) }.code, equals: code)
     }
 
     @Test func saysThatWhatIsPackedIsNoArchive() throws {

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Import
 import Posts
@@ -64,7 +65,8 @@ import Testing
         // What lies beside it tells more than the addresses in it do.
         try directory.write(
             Data(Archive.actor.replacing("Haruka\",\"name", with: "Spring\",\"name").utf8), to: "actor.json")
-        #expect(try Reading(alone).posts.map(\.author.value) == ["spring@social.example", "spring@social.example"])
+        try expect(
+            Reading(alone).posts.map(\.author.value), equals: ["spring@social.example", "spring@social.example"])
     }
 
     @Test func takesNoPostsForLikes() throws {
@@ -74,8 +76,8 @@ import Testing
         #expect(error.description.contains("not the address of a post"))
         let likes = try directory.write(
             Data(Archive.likes(["https://far.example/1"]).utf8), to: "likes.json")
-        #expect(try Reading(likes, for: .classifier).summary.likesWithoutPost == 1)
-        #expect(try importError { _ = try Reading(likes) }.code == .nothingToRead)
+        try expect(Reading(likes, for: .classifier).summary.likesWithoutPost, equals: 1)
+        try expect(importError { _ = try Reading(likes) }.code, equals: .nothingToRead)
     }
 
     @Test func readsPagesOfAnOutboxOneBehindTheOther() throws {
@@ -131,7 +133,7 @@ import Testing
         tar.add("outbox.json", "", type: type, link: link)
         tar.add("actor.json", Archive.actor)
         let path = try tar.writePacked(to: "archive", in: directory)
-        #expect(try importError { _ = try Reading(path) }.code == .unsafePath)
+        try expect(importError { _ = try Reading(path) }.code, equals: .unsafePath)
     }
 
     @Test(arguments: [0.1, 0.5, 0.9])
@@ -163,7 +165,7 @@ import Testing
         tar.add("picture.png", String(repeating: "\u{0}", count: 4 << 20))
         let path = try tar.writePacked(to: "archive", in: directory)
         limits.ratio = 10
-        #expect(try importError { _ = try Reading(path, limits: limits) }.code == .bomb)
+        try expect(importError { _ = try Reading(path, limits: limits) }.code, equals: .bomb)
         limits.ratio = 100_000
         expectWhole(try Reading(path, limits: limits))
     }
@@ -176,7 +178,7 @@ import Testing
         tar.add("outbox.json", outbox)
         for index in 0..<2_000 { tar.add("f\(index)", "") }
         let path = try tar.writePacked(to: "archive", in: directory)
-        #expect(try importError { _ = try Reading(path, limits: limits) }.code == .bomb)
+        try expect(importError { _ = try Reading(path, limits: limits) }.code, equals: .bomb)
     }
 
     @Test func refusesASizeThatIsALie() throws {
@@ -185,8 +187,8 @@ import Testing
         var tar = TarWriter()
         tar.add("outbox.json", outbox, declaredSize: 7 << 30)
         let path = try tar.writePacked(to: "archive", in: directory)
-        #expect(try importError { _ = try Reading(path, limits: limits) }.code == .bomb)
-        #expect(try importError { _ = try Reading(path) }.code == .bomb)
+        try expect(importError { _ = try Reading(path, limits: limits) }.code, equals: .bomb)
+        try expect(importError { _ = try Reading(path) }.code, equals: .bomb)
     }
 
     @Test func capsTheTotal() throws {
@@ -195,7 +197,7 @@ import Testing
         var tar = TarWriter()
         tar.add("outbox.json", outbox)
         let path = try tar.writePacked(to: "archive", in: directory)
-        #expect(try importError { _ = try Reading(path, limits: limits) }.code == .bomb)
+        try expect(importError { _ = try Reading(path, limits: limits) }.code, equals: .bomb)
     }
 
     @Test func passesOverItemsThatAreTooLargeOrTooDeep() throws {
@@ -217,7 +219,7 @@ import Testing
                 "is larger than 4000 bytes", "is nested too deeply", "is nested too deeply",
             ])
         // The usual depth is refused as well, and nothing overflows the stack.
-        #expect(try Reading(folder).summary.problemCount == 1)
+        try expect(Reading(folder).summary.problemCount, equals: 1)
     }
 
     @Test func readsWhatIsThereOfAListThatWasCutOff() throws {

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Import
 import Posts
@@ -32,11 +33,13 @@ import Testing
         #expect(post.language == "en")
         #expect(post.isSensitive)
         #expect(post.visibility == .public)
-        #expect(!post.isReply && !post.isRepost && !post.hasMedia)
+        #expect(!post.isReply)
+        #expect(!post.isRepost)
+        #expect(!post.hasMedia)
     }
 
     @Test func decodesEntitiesOnceAndAmpersandsLast() throws {
-        #expect(try readOne(Fixture.tweet("20", "a &lt;b&gt; &amp;lt;c &amp;amp;")).text == "a <b> &lt;c &amp;")
+        try expect(readOne(Fixture.tweet("20", "a &lt;b&gt; &amp;lt;c &amp;amp;")).text, equals: "a <b> &lt;c &amp;")
     }
 
     @Test func expandsLinksAndDropsLinksToOwnPictures() throws {
@@ -75,7 +78,7 @@ import Testing
         ("RT @: x", false), ("Quoting RT @someone: x", false), ("RT @", false),
     ])
     func tellsRepostsByTheirBeginning(text: String, isRepost: Bool) throws {
-        #expect(try readOne(Fixture.tweet("20", text)).isRepost == isRepost)
+        try expect(readOne(Fixture.tweet("20", text)).isRepost, equals: isRepost)
     }
 
     @Test func takesTheTimeFromTheIDWhereItHoldsOne() throws {
@@ -119,7 +122,7 @@ import Testing
     @Test func neverQuotesAPostInAProblem() throws {
         let reading = try read([Fixture.tweet("1", "fine"), #"{"tweet": {"id_str": ["secret"], "full_text": secret}}"#])
         #expect(reading.summary.problemCount == 1)
-        #expect(!reading.summary.problems.contains { $0.description.contains("secret") })
+        expect(reading.summary.problems) { !$0.contains { $0.description.contains("secret") } }
     }
 
     @Test func keepsOnlyTheFirstProblemsInDetail() throws {
@@ -222,7 +225,7 @@ import Testing
         let tweets = Fixture.tweets([Fixture.tweet("1", "one")])
         let folder = try Fixture.folder(
             ["data/account-timezone.js": zone, "data/tweets.js": tweets], in: directory)
-        #expect(try Reading(folder).summary.timeZone == "Asia/Tokyo")
+        try expect(Reading(folder).summary.timeZone, equals: "Asia/Tokyo")
     }
 
     @Test func saysWhichListedFilesAreMissing() throws {
@@ -276,7 +279,7 @@ import Testing
     @Test(arguments: ["window.YTD.tweets.part0 = [ ]", "window.YTD.tweets.part0 = [ {\"tweet\": 1} ]", "", "nothing"])
     func refusesAnArchiveWithoutASinglePost(tweets: String) throws {
         let folder = try Fixture.folder(tweets: tweets, in: directory)
-        #expect(try importError { _ = try Reading(folder) }.code == .nothingToRead)
+        try expect(importError { _ = try Reading(folder) }.code, equals: .nothingToRead)
     }
 
     @Test func passesOnTheErrorOfTheCaller() throws {

@@ -1,3 +1,4 @@
+import Expectations
 import MeCab
 import Testing
 
@@ -15,7 +16,7 @@ import Testing
     func unknownSignsAreNouns(_ text: String) throws {
         let found = try words(text)
         #expect(found.map(\.text) == [text])
-        #expect(found.allSatisfy { $0.class == .noun && $0.detail == "サ変接続" && $0.isUnknown })
+        expect(found) { $0.allSatisfy { $0.class == .noun && $0.detail == "サ変接続" && $0.isUnknown } }
     }
 
     @Test(arguments: ["！", "？", "。", "、"]) func fullWidthSignsAreSymbols(_ text: String) throws {
@@ -27,12 +28,12 @@ import Testing
     @Test(arguments: ["swift", "hello", "ｱｲｳ", "グーグルマップス"]) func unknownLettersAreNouns(_ text: String) throws {
         let found = try words(text)
         #expect(found.map(\.text) == [text])
-        #expect(found.allSatisfy { $0.class == .noun && ["固有名詞", "一般"].contains($0.detail) })
+        expect(found) { $0.allSatisfy { $0.class == .noun && ["固有名詞", "一般"].contains($0.detail) } }
     }
 
     @Test(arguments: [("😀", false), ("☕", true), ("❤", true), ("\u{200D}", true), ("\u{FE0F}", false)])
     func onlyOlderEmojiAreNouns(_ text: String, _ isNoun: Bool) throws {
-        #expect(try words(text).map { $0.class == .noun } == [isNoun])
+        try expect(words(text).map { $0.class == .noun }, equals: [isNoun])
     }
 
     @Test func unknownRunsEndAfter25Characters() throws {
@@ -60,6 +61,6 @@ import Testing
 
     @Test func surfacesAreAsLongAsTheirWords() throws {
         // A surface points into the analysed text and does not end with a zero.
-        #expect(try words("猫の写真").map(\.text) == ["猫", "の", "写真"])
+        try expect(words("猫の写真").map(\.text), equals: ["猫", "の", "写真"])
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Testing
 
@@ -14,7 +15,7 @@ import Testing
         #expect(pool.take() == nil)
         #expect(pool.put(try Self.object(8)))
         #expect(pool.put(try Self.object(16)))
-        #expect(Set([pool.take(), pool.take()]) == [try Self.object(8), try Self.object(16)])
+        expect(Set([pool.take(), pool.take()]), equals: [try Self.object(8), try Self.object(16)])
         #expect(pool.take() == nil)
     }
 
@@ -22,7 +23,7 @@ import Testing
         let pool = PointerPool()
         for _ in 0..<3 {
             let object = try pool.take() ?? Self.object(8)
-            #expect(object == (try Self.object(8)))
+            expect(object, equals: (try Self.object(8)))
             #expect(pool.put(object))
         }
     }

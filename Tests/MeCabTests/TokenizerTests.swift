@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import MeCab
 import Testing
@@ -131,20 +132,20 @@ import Testing
         let link = folder.path + "/ipadic"
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: installed)
         let tokenizer = try Tokenizer(dictionary: link)
-        #expect(try tokenizer.dictionaryIdentity == Tokenizer().dictionaryIdentity)
+        try expect(tokenizer.dictionaryIdentity, equals: Tokenizer().dictionaryIdentity)
     }
 
     @Test(arguments: ["unidic", "", "/nonexistent/dictionary", "/tmp"])
     func namesTheSettingWhenThereIsNoDictionary(_ value: String) {
         let error = #expect(throws: MeCabError.self) { try Tokenizer(dictionary: value) }
         #expect(error?.code == .dictionaryNotFound)
-        #expect(error?.description.contains("MECAB_DICTIONARY") == true)
+        expect(error?.description) { $0?.contains("MECAB_DICTIONARY") == true }
     }
 
     @Test func saysHowToInstallAMissingDictionary() {
         let error = #expect(throws: MeCabError.self) { try Tokenizer(dictionary: "/nonexistent/dictionary") }
-        #expect(error?.description.contains("make deps") == true)
-        #expect(error?.description.contains("mecab-ipadic-utf8") == true)
+        expect(error?.description) { $0?.contains("make deps") == true }
+        expect(error?.description) { $0?.contains("mecab-ipadic-utf8") == true }
     }
 
     @Test func refusesADamagedDictionary() throws {
@@ -152,7 +153,7 @@ import Testing
         try "not a dictionary".write(toFile: folder.path + "/sys.dic", atomically: true, encoding: .utf8)
         let error = #expect(throws: MeCabError.self) { try Tokenizer(dictionary: folder.path) }
         #expect(error?.code == .dictionaryUnreadable)
-        #expect(error?.description.contains(folder.path) == true)
+        expect(error?.description) { $0?.contains(folder.path) == true }
     }
 
     @Test(arguments: ["UTF-8", "EUC-JP"])
@@ -160,6 +161,6 @@ import Testing
         let folder = try TemporaryDictionary(compiledIn: charset)
         let error = #expect(throws: MeCabError.self) { try Tokenizer(dictionary: folder.path) }
         #expect(error?.code == .wrongDictionary)
-        #expect(error?.description.contains("MECAB_DICTIONARY") == true)
+        expect(error?.description) { $0?.contains("MECAB_DICTIONARY") == true }
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Mirroring
 import TestSupport
@@ -33,7 +34,8 @@ import Testing
         #expect(ending.error.isEmpty || ending.error.hasPrefix("warning: what is set for the mirror is not shown: "))
         #expect(!ending.error.contains("planted"))
         let report = try JSONDecoder().decode(Report.self, from: Data(ending.output.utf8))
-        #expect(report.schema == "mirror-bot/config/1" && report.problems.isEmpty)
+        #expect(report.schema == "mirror-bot/config/1")
+        #expect(report.problems.isEmpty)
         #expect(report.settings.map(\.name) == Setting.all.map(\.name))
         return Dictionary(uniqueKeysWithValues: report.settings.map { ($0.name, $0) })
     }
@@ -106,7 +108,7 @@ import Testing
             "config", environment: ["COLUMNS": "\(columns)", "MIRROR_BOT_HOME": path])
         #expect(ending.status == 0)
         let lines = ending.output.split(separator: "\n")
-        #expect(lines.allSatisfy { $0.count <= columns }, "\(lines.filter { $0.count > columns })")
+        expect(lines, "\(lines.filter { $0.count > columns })") { $0.allSatisfy { $0.count <= columns } }
         let heads = lines.filter { !$0.hasPrefix(" ") }
         #expect(heads.map { $0.prefix { $0 != " " } } == Setting.all.map { Substring($0.name) })
         let words = ending.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
@@ -144,7 +146,7 @@ import Testing
         #expect(unset?.origin == "default")
         let data = try await lines(environment: ["MIRROR_BOT_HOME": "", "XDG_DATA_HOME": "/data"])["MIRROR_BOT_HOME"]
         #expect(data?.value == "/data/mirror-bot")
-        #expect(try await lines()["MIRROR_BOT_HOME"]?.value == stage.home)
+        try await expect(lines()["MIRROR_BOT_HOME"]?.value, equals: stage.home)
     }
 
     @Test func aVariableSetToNothingIsNotSet() async throws {
@@ -183,7 +185,7 @@ import Testing
         let lines = try await lines(environment: ["MIRROR_BOT_HOME": ""])
         #expect(lines["MIRROR_BOT_HOME"]?.value == stage.folder.path + "/bots")
         #expect(lines["SECRET_KEY"]?.origin == "file")
-        #expect(try await self.lines(["--home=~"])["MIRROR_BOT_HOME"]?.value == stage.folder.path)
+        try await expect(self.lines(["--home=~"])["MIRROR_BOT_HOME"]?.value, equals: stage.folder.path)
     }
 
     @Test func namesThatAreNoSettingsAreWarnedOf() async throws {
@@ -213,7 +215,7 @@ import Testing
 
     @Test func dotEnvOfAnotherFolderIsNotRead() async throws {
         try "MIRROR=second\n".write(toFile: stage.folder.path(".env"), atomically: false, encoding: .utf8)
-        #expect(try await lines()["MIRROR"]?.value == "default")
+        try await expect(lines()["MIRROR"]?.value, equals: "default")
     }
 
     @Test func dotEnvWithWindowsLineEndsIsAnError() async throws {
@@ -234,6 +236,6 @@ import Testing
 
     @Test func readsNothingAndWritesNothing() async throws {
         _ = try await lines()
-        #expect(try stage.files().isEmpty)
+        try expect(stage.files()) { $0.isEmpty }
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Mirroring
 import Sandbox
@@ -17,7 +18,7 @@ import Testing
             "TIME_ZONE": noon.zone, "QUIET_HOURS": noon.quietHours, "MIN_AGE_DAYS": "0", "DATABASE_URL": database,
         ]
         let stage = try Stage(sandbox.botSettings.merging(settings) { $1 })
-        #expect(try await stage.run("migrate").status == 0)
+        try await expect(stage.run("migrate").status, equals: 0)
         try await stage.train(Fixture.lines(days: 30, perDay: 8))
         return (stage, relay)
     }
@@ -37,7 +38,7 @@ import Testing
         try await server.restart()
         try await program.waitForError("Worker started")
         program.send(SIGTERM)
-        #expect(await program.ending().status == 0)
+        await expect(program.ending().status, equals: 0)
         withExtendedLifetime(relay) {}
         await server.stop()
         await sandbox.stop()
@@ -107,12 +108,12 @@ import Testing
         #expect(ending.error.contains("Stopped before everything was put away"))
         // Its lease is still there; the next one waits until it is silent for long enough, and works.
         relay.behave(.pass)
-        #expect(try await stage.status().isRunning)
+        try await expect(stage.status()) { $0.isRunning }
         let next = try stage.start(["run"])
         try await next.waitForError("Worker started")
         next.send(SIGTERM)
-        #expect(await next.ending().status == 0)
-        #expect(await sandbox.ledger.summary.duplicateSends == 0)
+        await expect(next.ending().status, equals: 0)
+        await expect(sandbox.ledger.summary.duplicateSends, equals: 0)
         await sandbox.stop()
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Mirroring
 import TestSupport
@@ -93,7 +94,7 @@ import Testing
     @Test func anotherSeedGivesOtherDays() async throws {
         let other = try await Self.other.value
         expectGoodConduct(try summary(other))
-        #expect(try await Self.sample.value.output != other.output)
+        try await expect(Self.sample.value.output) { $0 != other.output }
     }
 
     @Test func learnsFromOnesOwnDownloadAndShowsItToAPerson() async throws {
@@ -142,7 +143,7 @@ import Testing
         shown += terminal.shown()
         #expect(shown.contains(/\r2026-06-01 \d\d:\d\d  ● \d+ posts  ↩ \d+ replies  ★ \d+ favorites/))
         #expect(shown.hasSuffix("\r" + String(repeating: " ", count: 59) + "\r"))
-        #expect(try await Self.sample.value.output == demo.ending().output)
+        try await expect(Self.sample.value.output, equals: demo.ending().output)
     }
 
     @Test(arguments: [SIGINT, SIGTERM])
@@ -152,10 +153,10 @@ import Testing
         let folder = try TemporaryDirectory()
         let demo = try stage.start(["demo", "--from", path], environment: ["TMPDIR": folder.path])
         try await demo.waitForError("learning favorites from")
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 1)
+        try expect(FileManager.default.contentsOfDirectory(atPath: folder.path).count, equals: 1)
         demo.send(signal)
-        #expect(await demo.ending().status == 128 + signal)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+        await expect(demo.ending().status, equals: 128 + signal)
+        try expect(FileManager.default.contentsOfDirectory(atPath: folder.path)) { $0.isEmpty }
     }
 
     @Test func anArchiveThatCannotBeReadIsBadData() async throws {
@@ -196,7 +197,7 @@ import Testing
         #expect(again.status == 64)
         #expect(again.error.contains("could not make the folder tour: it is there already; name a new one"))
         let tour = stage.workingFolder + "/tour"
-        #expect(try FileManager.default.contentsOfDirectory(atPath: tour).contains(".env"))
+        try expect(FileManager.default.contentsOfDirectory(atPath: tour)) { $0.contains(".env") }
 
         func run(_ words: String) async throws -> Ending {
             try await stage.start(words.split(separator: " ").map(String.init), in: tour).ending()
@@ -212,6 +213,6 @@ import Testing
         demo.send(SIGINT)
         _ = await demo.ending()
         // Its network is gone, and what it did can still be looked at.
-        #expect(try await run("status").output.contains("favorite done"))
+        try await expect(run("status").output) { $0.contains("favorite done") }
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Expectations
 import Foundation
 import MeCab
 import Mirroring
@@ -92,7 +93,8 @@ import Testing
     @Test func aMissingDictionaryEndsTheBuild() throws {
         let (status, output) = try App(withDictionary: false).build()
         #expect(status == 1)
-        #expect(output.contains("is mecab-ipadic in the Aptfile?") && !output.contains("installed"))
+        #expect(output.contains("is mecab-ipadic in the Aptfile?"))
+        #expect(!output.contains("installed"))
     }
 
     /// The Swift buildpack's script, which is read after the apt buildpack's, names only folders of the build.
@@ -102,7 +104,7 @@ import Testing
         let folders = try app.start(saying: "LD_LIBRARY_PATH").split(separator: ":").map(String.init)
         let home = app.folder.path + ".moved"
         #expect(folders.contains("\(home)/.swift-lib"))
-        #expect(folders.contains { $0.hasPrefix("\(home)/.apt/usr/lib/") && $0.hasSuffix("-linux-gnu") })
+        expect(folders) { $0.contains { $0.hasPrefix("\(home)/.apt/usr/lib/") && $0.hasSuffix("-linux-gnu") } }
     }
 
     @Test func theDictionaryIsWhereTheProgramLooks() throws {
@@ -164,7 +166,9 @@ import Testing
 
     @Test func thePlatformAsksForWhatRunNeeds() throws {
         let zone = try #require(try manifest().env["TIME_ZONE"])
-        #expect(zone.required != false && zone.value == nil && !zone.description.isEmpty)
+        #expect(zone.required != false)
+        #expect(zone.value == nil)
+        #expect(!zone.description.isEmpty)
     }
 
     @Test func everyVariableIsOneOfTheProgram() throws {
@@ -215,7 +219,7 @@ import Testing
         let processes = try processes()
         #expect(processes == ["release": "mirror-bot migrate", "worker": "mirror-bot run"])
         for command in processes.values { try check(command) }
-        #expect(Set(try manifest().formation.keys) == ["worker"])
+        expect(Set(try manifest().formation.keys), equals: ["worker"])
     }
 
     /// A training that cannot be yet must not undo the deployment, and the last word says what is missing.
@@ -237,7 +241,7 @@ import Testing
         let libraries = ["libarchive", "libhiredis", "libmecab", "libsqlite3"]
         #expect(packages.filter { $0.hasSuffix("-dev") }.sorted() == libraries.map { $0 + "-dev" })
         for library in libraries {
-            #expect(packages.contains { $0.hasPrefix(library) && !$0.hasSuffix("-dev") }, "\(library)")
+            expect(packages, "\(library)") { $0.contains { $0.hasPrefix(library) && !$0.hasSuffix("-dev") } }
         }
     }
 

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Mirroring
 import Posts
@@ -38,14 +39,14 @@ import Testing
         for subject in ["settings", "database", "redis", "dictionary", "time zone", "human", "bot", "scopes"] {
             #expect(report[subject]?.verdict == .ok, "\(subject): \(report[subject]?.text ?? "not examined")")
         }
-        #expect(report["bot"]?.text.hasPrefix("@mirror@sandbox.example on Mastodon") == true)
+        expect(report["bot"]?.text) { $0?.hasPrefix("@mirror@sandbox.example on Mastodon") == true }
         // Nobody runs it, and nothing about it was changed.
         #expect(report["worker"]?.verdict == .warn)
-        #expect(await sandbox.ledger.deliveries.isEmpty)
-        #expect(try await stage.status().bot == nil)
+        await expect(sandbox.ledger.deliveries) { $0.isEmpty }
+        try await expect(stage.status().bot, equals: nil)
         let text = try await stage.run("doctor", environment: ["COLUMNS": "80"])
         #expect(text.output.hasPrefix("✔ settings  "))
-        #expect(text.output.split(separator: "\n").allSatisfy { $0.count <= 80 })
+        expect(text.output.split(separator: "\n")) { $0.allSatisfy { $0.count <= 80 } }
         await sandbox.stop()
     }
 
@@ -60,16 +61,17 @@ import Testing
         try await stage.train(Fixture.lines(), environment: ["TIME_ZONE": ""])
         let found = try await examine([name: value])
         let finding = try #require(found.report[subject])
-        #expect(finding.verdict == .fail && finding.cause != nil, "\(finding)")
+        #expect(finding.verdict == .fail, "\(finding)")
+        #expect(finding.cause != nil, "\(finding)")
         #expect(found.status == status)
-        #expect(!found.report.findings.contains { "\($0)".contains("planted") })
+        expect(found.report.findings) { !$0.contains { "\($0)".contains("planted") } }
         await sandbox.stop()
     }
 
     @Test func whereThereIsNoDatabaseNoneIsMade() async throws {
         let (report, status) = try await examine()
         #expect(status == 78)
-        #expect(report["database"]?.text.contains("does not exist yet") == true)
+        expect(report["database"]?.text) { $0?.contains("does not exist yet") == true }
         #expect(!FileManager.default.fileExists(atPath: stage.home))
         await sandbox.stop()
     }
@@ -83,8 +85,8 @@ import Testing
         }
         let (report, status) = try await examine()
         #expect(status == 78)
-        #expect(report["bot"]?.text.contains("bound to old@sandbox.example") == true)
-        #expect(report["bot"]?.fix?.contains("mirror-bot rebind") == true)
+        expect(report["bot"]?.text) { $0?.contains("bound to old@sandbox.example") == true }
+        expect(report["bot"]?.fix) { $0?.contains("mirror-bot rebind") == true }
         await sandbox.stop()
     }
 }

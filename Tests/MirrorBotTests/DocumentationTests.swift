@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Mirroring
 import Testing
@@ -19,7 +20,7 @@ import Testing
 
     // MARK: README.md
 
-    @Test func theReadmeIsShort() throws { #expect(try lines(of: "README.md").count <= 150) }
+    @Test func theReadmeIsShort() throws { try expect(lines(of: "README.md").count) { $0 <= 150 } }
 
     /// Its sample is lines of what the command above it prints, in their order; `…` stands for what is left out.
     @Test func theSampleIsWhatTheDemoPrints() async throws {

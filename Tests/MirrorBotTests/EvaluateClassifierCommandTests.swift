@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import TestSupport
 import Testing
@@ -62,9 +63,9 @@ import Testing
         let recall = try #require(lines.first { $0.contains("recall") })
         #expect(recall.contains("1.000  9 of the human's 9 favorites are the bot's too"))
         for name in ["ROC AUC", "average precision", "best F1", "F1", "Brier score", "calibration error"] {
-            #expect(lines.contains { $0.hasPrefix("  \(name)  ") }, "\(name) is missing")
+            expect(lines, "\(name) is missing") { $0.contains { $0.hasPrefix("  \(name)  ") } }
         }
-        #expect(try stage.files().keys.sorted().allSatisfy { !$0.hasSuffix(".sqlite") }, "a database was made")
+        try expect(stage.files().keys.sorted(), "a database was made") { $0.allSatisfy { !$0.hasSuffix(".sqlite") } }
     }
 
     @Test func printsJSON() async throws {
@@ -105,19 +106,24 @@ import Testing
                 "favorites given",
             ])
         #expect(lines[table + 8].hasPrefix("  words for count "))
-        #expect(lines[table + 5].hasSuffix("    0.900    0.900") && lines[table + 7].hasSuffix("       10       10"))
+        #expect(lines[table + 5].hasSuffix("    0.900    0.900"))
+        #expect(lines[table + 7].hasSuffix("       10       10"))
 
         let learned = try json(try await stage.run(words: files + ["--json"]))
         let set = ["WEIGHTS": "plain"]
         let plain = try json(try await stage.run(words: files + ["--json"], environment: set))
         let given = try json(try await stage.run(words: files + ["--json", "--weights", "learned"], environment: set))
-        #expect(learned["weights"] is [String: Any] && plain["weights"] is NSNull && given["weights"] is [String: Any])
+        #expect(learned["weights"] is [String: Any])
+        #expect(plain["weights"] is NSNull)
+        #expect(given["weights"] is [String: Any])
         for (answer, side) in [(learned, "weighted"), (plain, "plain"), (given, "weighted")] {
             let figures = try #require(answer[side] as? [String: Any])
             for key in ["average_precision", "roc_auc", "log_loss", "ece", "precision", "recall"] {
-                #expect(figures[key] as? Double == answer[key] as? Double && figures[key] is Double, "\(key)")
+                #expect(figures[key] as? Double == answer[key] as? Double, "\(key)")
+                #expect(figures[key] is Double, "\(key)")
             }
-            #expect(answer.keys.contains("equal_threshold") && answer["learned_weights"] is [String: Any])
+            #expect(answer.keys.contains("equal_threshold"))
+            #expect(answer["learned_weights"] is [String: Any])
         }
         let losses = [learned, plain].map { $0["log_loss"] as? Double ?? .nan }
         #expect(losses[0] != losses[1])
@@ -167,9 +173,9 @@ import Testing
         let text = try String(contentsOfFile: path, encoding: .utf8)
         let rows = text.split(separator: "\n").map { $0.split(separator: "\t") }
         #expect(rows.map { String($0[0]) } == (0..<30).map { "b\($0)" })
-        #expect(rows.allSatisfy { $0.count == 2 && $0[1].wholeMatch(of: /-?\d+\.\d{9}/) != nil })
-        #expect(try #require(Double(rows[0][1])) > 0)
-        #expect(try #require(Double(rows[1][1])) < 0)
+        expect(rows) { $0.allSatisfy { $0.count == 2 && $0[1].wholeMatch(of: /-?\d+\.\d{9}/) != nil } }
+        try expect(#require(Double(rows[0][1]))) { $0 > 0 }
+        try expect(#require(Double(rows[1][1]))) { $0 < 0 }
     }
 
     @Test func learnsAlongTheWay() async throws {
@@ -200,7 +206,7 @@ import Testing
             "--train", "--test", "--prequential", "--features", "--threshold", "--base-rate-tail", "--base-rate-from",
             "--predictions", "--json", "--weights",
         ] { #expect(help.output.contains("\(flag) "), "\(flag) is missing") }
-        #expect(try await stage.run("evaluate", "--help").output.contains("\n  classifier "))
+        try await expect(stage.run("evaluate", "--help").output) { $0.contains("\n  classifier ") }
     }
 
     // MARK: The base rate
@@ -328,7 +334,7 @@ import Testing
         let ending = try await stage.run(
             "evaluate", "classifier", "--train", train, "--test", "-", "--json",
             input: Self.timeline(30, name: "b").joined(separator: "\n"))
-        #expect(try json(ending)["n_test"] as? Int == 30)
+        try expect(json(ending)["n_test"] as? Int, equals: 30)
     }
 
     @Test func tellsWhyPredictionsCannotBeWritten() async throws {

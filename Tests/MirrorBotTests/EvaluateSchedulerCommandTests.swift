@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import TestSupport
 import Testing
@@ -56,10 +57,10 @@ import Testing
         #expect(rows.map(\.first) == ["ada", "bob", "eve", "median"])
         #expect(rows[0].count == 12)
         #expect(rows[0][1] == "128" && rows[0][2] == "32")
-        #expect(rows.allSatisfy { row in row.suffix(9).allSatisfy { Double($0) != nil } })
-        #expect(lines.contains { $0.hasPrefix("median gain per post: ") && $0.contains(" over the histogram") })
+        expect(rows) { $0.allSatisfy { row in row.suffix(9).allSatisfy { Double($0) != nil } } }
+        expect(lines) { $0.contains { $0.hasPrefix("median gain per post: ") && $0.contains(" over the histogram") } }
         for column in ["learn, test", "model", "hist", "kernel", "posts a day", "gaps", "first post", "human"] {
-            #expect(lines.contains { $0.hasPrefix(column + " ") }, "\(column) is not explained")
+            expect(lines, "\(column) is not explained") { $0.contains { $0.hasPrefix(column + " ") } }
         }
         #expect(lines.contains("left out 1:"))
         #expect(lines.contains("  few: there are 4 posts; at least 20 are needed"))
@@ -86,7 +87,7 @@ import Testing
         #expect(leftOut.first?["reason"] as? String == "there are 4 posts; at least 20 are needed")
         // The same again, to the last digit.
         let first = try await evaluate("--events", path, "--json").output
-        #expect(try await evaluate("--events", path, "--json").output == first)
+        try await expect(evaluate("--events", path, "--json").output, equals: first)
     }
 
     @Test func readsFilesFoldersAndStandardInputAlike() async throws {
@@ -96,10 +97,10 @@ import Testing
         let paths = [try write(one, to: "tables/a.csv"), try write(other, to: "tables/b.csv")]
         let files = try await evaluate("--events", paths[0], paths[1], "--json")
         #expect(files.status == 0, "\(files.error)")
-        #expect(try await evaluate("--events", paths[0], "--events", paths[1], "--json").output == files.output)
-        #expect(try await evaluate("--events", stage.folder.path("tables"), "--json").output == files.output)
+        try await expect(evaluate("--events", paths[0], "--events", paths[1], "--json").output, equals: files.output)
+        try await expect(evaluate("--events", stage.folder.path("tables"), "--json").output, equals: files.output)
         let alone = try await evaluate("--events", paths[0], "--json")
-        #expect(try await evaluate("--events", "-", "--json", input: one).output == alone.output)
+        try await expect(evaluate("--events", "-", "--json", input: one).output, equals: alone.output)
     }
 
     @Test func timesAreTakenAtTheirOwnOffsetUnlessAZoneIsGiven() async throws {
@@ -113,7 +114,7 @@ import Testing
         #expect(ownMedian == plainMedian)
         let moved = try json(try await evaluate("--events", zoned, "--time-zone", "Asia/Tokyo", "--json"))
         #expect(moved["time_zone"] as? String == "Asia/Tokyo")
-        #expect(try #require(moved["median"] as? [String: Double]) != ownMedian)
+        try expect(#require(moved["median"] as? [String: Double])) { $0 != ownMedian }
     }
 
     @Test func anArchiveIsMeasuredWithoutAMirror() async throws {
@@ -127,7 +128,7 @@ import Testing
         #expect(rows[0]["tv_daily_counts"] as? Double == 0)
         let moved = try json(try await evaluate("--from", path, "--time-zone", "Asia/Tokyo", "--json"))
         #expect(moved["time_zone"] as? String == "Asia/Tokyo")
-        #expect(try stage.files() == before, "something was written")
+        try expect(stage.files(), equals: before, "something was written")
     }
 
     // MARK: What cannot be used
@@ -142,7 +143,7 @@ import Testing
         #expect(ending.output.isEmpty)
         #expect(ending.error.hasPrefix("error: "))
         #expect(ending.error.contains("--events"))
-        #expect(try stage.files().isEmpty)
+        try expect(stage.files()) { $0.isEmpty }
     }
 
     @Test(arguments: [
@@ -182,9 +183,12 @@ import Testing
             let lines = ending.error.split(separator: "\n").map(String.init)
             #expect(lines.first == "error: could not evaluate anybody")
             #expect(lines.contains("  one: there is 1 post; at least 20 are needed"))
-            #expect(
-                lines.contains { $0.hasPrefix("  crowd: four fifths of the posts are of the first day, 2026-01-01") })
-            #expect(lines.contains { $0.hasPrefix("  many: 2000-01-01 and 9999-12-31 are more than a hundred years") })
+            expect(lines) {
+                $0.contains { $0.hasPrefix("  crowd: four fifths of the posts are of the first day, 2026-01-01") }
+            }
+            expect(lines) {
+                $0.contains { $0.hasPrefix("  many: 2000-01-01 and 9999-12-31 are more than a hundred years") }
+            }
         }
     }
 

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import TestSupport
 import Testing
@@ -38,28 +39,35 @@ import Testing
     @Test func theTextsOfAFileAreJudgedAndComparedWithLabels() async throws {
         let path = try write(Self.lines.joined(separator: "\n"), to: "texts.jsonl")
         let ending = try await evaluate("--from", path, "--labels", path, "--json")
-        #expect(ending.status == 0 && ending.error.contains("1 posts cannot be read"), "\(ending.error)")
+        #expect(ending.status == 0, "\(ending.error)")
+        #expect(ending.error.contains("1 posts cannot be read"), "\(ending.error)")
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         let answer = try decoder.decode(Answer.self, from: Data(ending.output.utf8))
-        #expect(answer.schema == "mirror-bot/evaluate-texts/1" && answer.posts == 6)
-        #expect(answer.fit == 2 && answer.unfit == 4 && answer.sometimes == 1)
+        #expect(answer.schema == "mirror-bot/evaluate-texts/1")
+        #expect(answer.posts == 6)
+        #expect(answer.fit == 2)
+        #expect(answer.unfit == 4)
+        #expect(answer.sometimes == 1)
         #expect(answer.byReason == ["time-bound": 2, "greeting-time": 1, "names-somebody": 1])
         // Of three that the rules find among the labelled ones a person finds two, and one more.
-        #expect(answer.precision == 2.0 / 3 && answer.recall == 2.0 / 3)
+        #expect(answer.precision == 2.0 / 3)
+        #expect(answer.recall == 2.0 / 3)
         let plain = try await evaluate("--from", path, "--samples", "1")
-        #expect(plain.status == 0 && plain.output.contains("times 04:00..10:59"))
+        #expect(plain.status == 0)
+        #expect(plain.output.contains("times 04:00..10:59"))
         #expect(!plain.output.contains("precision"))
     }
 
     @Test func wrongUseIsExplained() async throws {
-        #expect(try await evaluate("--from", stage.folder.path("nowhere")).status == 65)
+        try await expect(evaluate("--from", stage.folder.path("nowhere")).status, equals: 65)
         let texts = try write(Self.lines[0], to: "texts.jsonl")
         let labels = try write(#"{"id":"1"}"#, to: "labels.jsonl")
         let ending = try await evaluate("--from", texts, "--labels", labels)
-        #expect(ending.status == 65 && ending.error.contains("fit is missing"))
-        #expect(try await evaluate("--from", texts, "--samples", "-1").status == 64)
-        #expect(try await evaluate("--from", texts, "--time-zone", "Berlin").status == 64)
-        #expect(try await evaluate("--from", "-", "--labels", "-").status == 64)
+        #expect(ending.status == 65)
+        #expect(ending.error.contains("fit is missing"))
+        try await expect(evaluate("--from", texts, "--samples", "-1").status, equals: 64)
+        try await expect(evaluate("--from", texts, "--time-zone", "Berlin").status, equals: 64)
+        try await expect(evaluate("--from", "-", "--labels", "-").status, equals: 64)
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Mirroring
 import Networks
@@ -54,13 +55,17 @@ import Testing
         }
         let report = try await explain(String(reply.id.prefix(7)), on: stage)
         #expect(report.schema == "mirror-bot/explain/1")
-        #expect(report.id == reply.id && report.kind == .reply && report.state == "done")
+        #expect(report.id == reply.id)
+        #expect(report.kind == .reply)
+        #expect(report.state == "done")
         #expect(report.person == ReportedPerson(account: "ann@pal.example", name: "@ann@pal.example"))
         #expect(report.target?.link == "https://pal.example/@ann/7")
         #expect(report.text == "@ann@pal.example Thank you 2")
-        #expect(report.original?.written == written + 2 && report.original?.link == "https://home.example/@me/r2")
+        #expect(report.original?.written == written + 2)
+        #expect(report.original?.link == "https://home.example/@me/r2")
         #expect(report.published == "https://home.example/@mirror/9")
-        #expect(report.sent == now - 540 && report.due == now - 600)
+        #expect(report.sent == now - 540)
+        #expect(report.due == now - 600)
         #expect(report.why == "one of 3 old replies to this person")
         let media = Refusal.Reason.hasMedia
         #expect(
@@ -75,8 +80,10 @@ import Testing
         #expect(lines.contains("  answers     https://pal.example/@ann/7"))
         #expect(lines.contains("  text        @ann@pal.example Thank you 2"))
         #expect(lines.contains("  published   https://home.example/@mirror/9"))
-        #expect(lines.contains { $0.hasPrefix("  original    written ") && $0.hasSuffix(", word for word") })
-        #expect(lines.contains { $0.hasPrefix("  · has-media: 1 of 4 old replies to this person may not be sent:") })
+        expect(lines) { $0.contains { $0.hasPrefix("  original    written ") && $0.hasSuffix(", word for word") } }
+        expect(lines) {
+            $0.contains { $0.hasPrefix("  · has-media: 1 of 4 old replies to this person may not be sent:") }
+        }
         for line in lines { #expect(line.count <= 80, "\(line)") }
     }
 
@@ -91,7 +98,8 @@ import Testing
             )
         }
         let report = try await explain(capped.id, on: stage)
-        #expect(report.state == "skipped" && report.text == nil)
+        #expect(report.state == "skipped")
+        #expect(report.text == nil)
         #expect(report.rules == [ReportedReason("person-cap", text: "this person got 3 replies today already")])
         #expect(report.rules.first?.setting == "REPLIES_PER_PERSON")
         let lines = try await text(capped.id, on: stage)
@@ -108,10 +116,10 @@ import Testing
         let action = try await stage.withMirror { mirror in
             try await mirror.note(.favorite(Life.target("9")), .done, at: now)
         }
-        #expect(try await stage.run("people", "deny", "ann@pal.example").status == 0)
-        #expect(try await explain(action.id, on: stage).rules.map(\.code) == ["denied"])
-        #expect(try await stage.run("people", "allow", "ann@pal.example").status == 0)
-        #expect(try await explain(action.id, on: stage).rules.map(\.code) == ["allowed"])
+        try await expect(stage.run("people", "deny", "ann@pal.example").status, equals: 0)
+        try await expect(explain(action.id, on: stage).rules.map(\.code), equals: ["denied"])
+        try await expect(stage.run("people", "allow", "ann@pal.example").status, equals: 0)
+        try await expect(explain(action.id, on: stage).rules.map(\.code), equals: ["allowed"])
     }
 
     /// Every code that the program itself writes.
@@ -131,7 +139,7 @@ import Testing
         for code in codes { #expect(ReportedReason(code).text.contains(" "), "\(code)") }
         #expect(ReportedReason("of-the-future").text == "of-the-future")
         for setting in codes.compactMap({ ReportedReason($0).setting }) {
-            #expect(Setting.all.contains { $0.name == setting }, "\(setting)")
+            expect(Setting.all, "\(setting)") { $0.contains { $0.name == setting } }
         }
     }
 
@@ -153,7 +161,9 @@ import Testing
         }
         let report = try await explain(favorites.0.id, on: stage)
         let then = try #require(report.judgement)
-        #expect(then.basis == .stored && then.rate == 4.5 && then.threshold == 2)
+        #expect(then.basis == .stored)
+        #expect(then.rate == 4.5)
+        #expect(then.threshold == 2)
         #expect(then.features == [.init(name: "bread", logOdds: 1.25, favorites: 20, normals: 1)])
         // fresh bread, by pal.
         let again = try #require(report.judgementNow)
@@ -161,27 +171,35 @@ import Testing
         let fresh = expected.evidence(40, 0) / 2.0.squareRoot()
         let bread = expected.evidence(30, 0) / 2.0.squareRoot()
         let pal = expected.evidence(40, 0)
-        #expect(again.basis == .recomputed && again.threshold == 3 && again.favorites == 40 && again.normals == 40)
+        #expect(again.basis == .recomputed)
+        #expect(again.threshold == 3)
+        #expect(again.favorites == 40)
+        #expect(again.normals == 40)
         #expect(abs(log(again.rate) - (expected.base + fresh + bread + pal)) < 1e-9)
         #expect(abs(try #require(again.baseLogOdds) - expected.base) < 1e-9)
         #expect(again.features.map(\.name) == ["@pal@pal.example", "fresh", "bread"])
-        #expect(again.features.map(\.favorites) == [40, 40, 30] && again.features.map(\.normals) == [0, 0, 0])
+        #expect(again.features.map(\.favorites) == [40, 40, 30])
+        #expect(again.features.map(\.normals) == [0, 0, 0])
         for (feature, logOdds) in zip(again.features, [pal, fresh, bread]) {
             #expect(abs(feature.logOdds - logOdds) < 1e-9)
         }
         #expect(report.target?.text == "fresh bread")
 
         let gone = try await explain(favorites.1.id, on: stage)
-        #expect(gone.judgement != nil && gone.judgementNow == nil)
+        #expect(gone.judgement != nil)
+        #expect(gone.judgementNow == nil)
         #expect(gone.judgementProblem == "the post's text is not kept, so it cannot be judged again")
         let lines = try await text(favorites.0.id, on: stage)
         #expect(lines.contains("how it was judged when it was decided"))
         #expect(lines.contains("  rate 4.5, above the threshold of 2"))
-        #expect(lines.contains { $0.hasPrefix("  bread ") && $0.contains("+1.25 ███") && $0.hasSuffix(" 20     1") })
-        #expect(lines.contains { $0.hasPrefix("  any post ") && $0.contains("░") })
+        expect(lines) {
+            $0.contains { $0.hasPrefix("  bread ") && $0.contains("+1.25 ███") && $0.hasSuffix(" 20     1") }
+        }
+        expect(lines) { $0.contains { $0.hasPrefix("  any post ") && $0.contains("░") } }
         for columns in [40, 60, 80] {
             let bars = try await text(favorites.0.id, on: stage, columns: columns).filter { $0.contains("█") }
-            #expect(bars.count == 4 && bars.allSatisfy { $0.count <= columns })
+            #expect(bars.count == 4)
+            expect(bars) { $0.allSatisfy { $0.count <= columns } }
         }
     }
 
@@ -195,9 +213,12 @@ import Testing
             return action
         }
         let report = try await explain(action.id, on: stage)
-        #expect(report.judgement?.rate == 3.5 && report.judgement?.threshold == 2)
+        #expect(report.judgement?.rate == 3.5)
+        #expect(report.judgement?.threshold == 2)
         #expect(report.judgement?.features == [.init(name: "tea", logOdds: -0.5)])
-        #expect(try await text(action.id, on: stage).contains { $0.hasPrefix("  tea ") && $0.contains("-0.50 ░") })
+        try await expect(text(action.id, on: stage)) {
+            $0.contains { $0.hasPrefix("  tea ") && $0.contains("-0.50 ░") }
+        }
     }
 
     // MARK: A post that might come
@@ -210,17 +231,20 @@ import Testing
         let words = [expected.evidence(30, 0), 0, expected.evidence(10, 40)].reduce(0, +) / 3.0.squareRoot()
         let unknown = try await explain("--text", "bread and rain", on: stage)
         #expect(abs(log(try #require(unknown.judgementNow).rate) - (expected.base + words)) < 1e-9)
-        #expect(unknown.verdict == .nothing && unknown.rules.map(\.code) == ["below-threshold"])
-        #expect(unknown.id == nil && unknown.person == nil)
+        #expect(unknown.verdict == .nothing)
+        #expect(unknown.rules.map(\.code) == ["below-threshold"])
+        #expect(unknown.id == nil)
+        #expect(unknown.person == nil)
 
         let pal = try await explain("--text", "bread and rain", "--author", "@pal@pal.example", on: stage)
         let author = expected.evidence(40, 0)
         #expect(abs(log(try #require(pal.judgementNow).rate) - (expected.base + words + author)) < 1e-9)
-        #expect(pal.verdict == .favorite && pal.rules.isEmpty)
-        #expect(try await text("--text", "fresh bread", on: stage).first == "the bot would favorite this post")
+        #expect(pal.verdict == .favorite)
+        #expect(pal.rules.isEmpty)
+        try await expect(text("--text", "fresh bread", on: stage).first, equals: "the bot would favorite this post")
         // Nothing of it was stored.
-        #expect(try await stage.status().recent.isEmpty)
-        #expect(try await stage.status().classifier?.favorites == 40)
+        try await expect(stage.status().recent) { $0.isEmpty }
+        try await expect(stage.status().classifier?.favorites, equals: 40)
     }
 
     @Test func everyRuleThatHoldsForAPostHoldsForAText() async throws {
@@ -231,24 +255,27 @@ import Testing
             let report = try Stage.decode(ExplainReport.self, from: ending)
             return (report.verdict?.rawValue, report.rules.map(\.code))
         }
-        #expect(try await verdict(bread) == ("nothing", ["too-little-learned"]))
+        try await expect(verdict(bread)) { $0 == ("nothing", ["too-little-learned"]) }
         try await stage.withMirror { mirror in
             try await mirror.learnBread()
             try await mirror.belong()
         }
-        #expect(try await verdict(bread) == ("favorite", []))
-        #expect(try await verdict(bread, ["FAVORITE_MODE": "suggest"]) == ("suggestion", []))
-        #expect(try await verdict(bread, ["FAVORITE_MODE": "off"]) == ("nothing", ["mode-off"]))
-        #expect(try await verdict(bread, ["BOT_SERVER": "", "BOT_ACCESS_TOKEN": ""]) == ("nothing", ["no-account"]))
-        #expect(
-            try await verdict(["--text", "fresh bread", "--author", "me@home.example"]) == ("nothing", ["own-post"]))
-        #expect(try await verdict(["--text", "stop", "--author", "pal@pal.example"]).1.first == "asked-to-stop")
+        try await expect(verdict(bread)) { $0 == ("favorite", []) }
+        try await expect(verdict(bread, ["FAVORITE_MODE": "suggest"])) { $0 == ("suggestion", []) }
+        try await expect(verdict(bread, ["FAVORITE_MODE": "off"])) { $0 == ("nothing", ["mode-off"]) }
+        try await expect(verdict(bread, ["BOT_SERVER": "", "BOT_ACCESS_TOKEN": ""])) {
+            $0 == ("nothing", ["no-account"])
+        }
+        try await expect(verdict(["--text", "fresh bread", "--author", "me@home.example"])) {
+            $0 == ("nothing", ["own-post"])
+        }
+        try await expect(verdict(["--text", "stop", "--author", "pal@pal.example"]).1.first, equals: "asked-to-stop")
         try await stage.withMirror { mirror in
             for number in 1...10 { try await mirror.note(.favorite(Life.target("f\(number)")), .done, at: Date()) }
         }
-        #expect(try await verdict(bread) == ("nothing", ["daily-cap"]))
-        #expect(try await stage.run("people", "deny", "pal@pal.example").status == 0)
-        #expect(try await verdict(bread).1.first == "denied")
+        try await expect(verdict(bread)) { $0 == ("nothing", ["daily-cap"]) }
+        try await expect(stage.run("people", "deny", "pal@pal.example").status, equals: 0)
+        try await expect(verdict(bread).1.first, equals: "denied")
     }
 
     @Test func onXAPersonDecides() async throws {
@@ -274,11 +301,11 @@ import Testing
         }
         let status = try await stage.status()
         #expect(status.recent.count == 2)
-        #expect(status.recent.allSatisfy { $0.person?.name == "@ann@pal.example" })
+        expect(status.recent) { $0.allSatisfy { $0.person?.name == "@ann@pal.example" } }
         let shown = try await stage.run("status", environment: ["COLUMNS": "80"]).output
         for action in status.recent {
             #expect(shown.contains("\n  \(action.id.prefix(7)) "))
-            #expect(try await explain(String(action.id.prefix(7)), on: stage).id == action.id)
+            try await expect(explain(String(action.id.prefix(7)), on: stage).id, equals: action.id)
         }
         #expect(shown.split(separator: "\n").filter { $0.contains("@ann@pal.example") }.count == 2)
         // Days that nobody has planned yet.
@@ -287,8 +314,10 @@ import Testing
             for slot in plan.slots.prefix(2) {
                 #expect(printed.contains(" \(slot.id.prefix(7)) preview"))
                 let byID = try await explain(String(slot.id.prefix(7)), on: stage)
-                #expect(byID.state == "preview" && byID.subject == slot.subject && byID.text == slot.text)
-                #expect(try await explain(slot.subject, on: stage).id == slot.id)
+                #expect(byID.state == "preview")
+                #expect(byID.subject == slot.subject)
+                #expect(byID.text == slot.text)
+                try await expect(explain(slot.subject, on: stage).id, equals: slot.id)
             }
         }
     }
@@ -303,10 +332,12 @@ import Testing
         }
         for name in ["2026-11-20#3", slot.id, slot.id.uppercased()] {
             let report = try await explain(name, on: stage)
-            #expect(report.id == slot.id && report.state == "planned" && report.subject == "2026-11-20#3")
+            #expect(report.id == slot.id)
+            #expect(report.state == "planned")
+            #expect(report.subject == "2026-11-20#3")
             #expect(report.why == "one of 12 texts within 30 minutes of 08:15")
         }
-        #expect(try await text(slot.id, on: stage).contains("  original    no longer in the archive"))
+        try await expect(text(slot.id, on: stage)) { $0.contains("  original    no longer in the archive") }
     }
 
     @Test(arguments: StoreUnderTest.allCases) func aNameOfNoneOrManyIsMisuse(store: StoreUnderTest) async throws {
@@ -321,12 +352,14 @@ import Testing
         }
         let digit = try #require(Dictionary(grouping: ids) { $0.prefix(1) }.first { $0.value.count > 1 })
         let many = try await stage.run("explain", String(digit.key))
-        #expect(many.status == 64 && many.output.isEmpty)
+        #expect(many.status == 64)
+        #expect(many.output.isEmpty)
         #expect(many.error.hasPrefix("error: \"\(digit.key)\" is the beginning of several ids; give more digits: "))
         for id in digit.value { #expect(many.error.contains("\(id) (favorite about @ann@pal.example, done)")) }
         for name in ["zz", "2026-11-20#3", "%", "_", "123456789abc", "\u{1B}[2J"] {
             let none = try await stage.run("explain", name)
-            #expect(none.status == 64 && none.output.isEmpty)
+            #expect(none.status == 64)
+            #expect(none.output.isEmpty)
             #expect(
                 none.error.contains("is no action of this mirror; mirror-bot status and mirror-bot plan show the ids"))
             #expect(!none.error.contains("\u{1B}"))
@@ -338,7 +371,8 @@ import Testing
     ]) func whatIsMeantMustBeClear(_ words: [String]) async throws {
         let stage = try await StoreUnderTest.sqlite.stage(["TIME_ZONE": "UTC"])
         let ending = try await stage.run(words: ["explain"] + words)
-        #expect(ending.status == 64 && ending.output.isEmpty)
+        #expect(ending.status == 64)
+        #expect(ending.output.isEmpty)
         #expect(ending.error.contains("Usage: mirror-bot explain"))
     }
 }

@@ -17,7 +17,7 @@ import Testing
 
 /// The exit code of every kind of error.
 @Suite struct FailureTests {
-    private func expect(_ status: Int?, _ error: any Error, _ location: SourceLocation = #_sourceLocation) {
+    private func expectStatus(_ status: Int?, _ error: any Error, _ location: SourceLocation = #_sourceLocation) {
         #expect(Failure(error).status.map { Int($0.rawValue) } == status, "\(error)", sourceLocation: location)
     }
 
@@ -28,7 +28,7 @@ import Testing
         (.notFound, 69), (.rejected, 69), (NetworkError.Code(rawValue: "new"), 69),
     ])
     func aNetworkError(_ code: NetworkError.Code, _ status: Int) {
-        expect(
+        expectStatus(
             status,
             NetworkError(
                 code: code, network: .mastodon, host: "a.example", operation: .verifyAccount, outcome: .refused))
@@ -41,37 +41,37 @@ import Testing
         (.other, 70), (.decoding, 70), (.closed, 70), (.constraint, 70), (.uniqueViolation, 70),
     ])
     func aStorageError(_ code: StorageError.Code, _ status: Int) {
-        expect(status, StorageError(code, "read", because: "a test"))
+        expectStatus(status, StorageError(code, "read", because: "a test"))
     }
 
     @Test func ourOwnErrors() {
-        expect(78, ConfigurationError("MIRROR", "is wrong"))
-        expect(78, MeCabError(.dictionaryNotFound, "no dictionary"))
-        expect(65, ImportError(.notFound, path: "/nowhere", "there is nothing"))
-        expect(65, ArchiveError(column: "visibility"))
-        expect(78, RedisError(.invalidConfiguration, message: "no host"))
-        expect(69, RedisError(.unavailable, message: "down"))
-        expect(77, RedisError(.authentication, message: "wrong password"))
-        expect(78, FavoritesError(.invalidConfiguration, "no"))
-        expect(69, FavoritesError(.countsUnavailable, "down"))
-        expect(75, OutboxError.leaseLost)
-        expect(65, OutboxError.unfitting("a1", as: "reply", "text is missing"))
-        expect(75, CancellationError())
-        expect(65, CommandError(.badData, "no posts"))
+        expectStatus(78, ConfigurationError("MIRROR", "is wrong"))
+        expectStatus(78, MeCabError(.dictionaryNotFound, "no dictionary"))
+        expectStatus(65, ImportError(.notFound, path: "/nowhere", "there is nothing"))
+        expectStatus(65, ArchiveError(column: "visibility"))
+        expectStatus(78, RedisError(.invalidConfiguration, message: "no host"))
+        expectStatus(69, RedisError(.unavailable, message: "down"))
+        expectStatus(77, RedisError(.authentication, message: "wrong password"))
+        expectStatus(78, FavoritesError(.invalidConfiguration, "no"))
+        expectStatus(69, FavoritesError(.countsUnavailable, "down"))
+        expectStatus(75, OutboxError.leaseLost)
+        expectStatus(65, OutboxError.unfitting("a1", as: "reply", "text is missing"))
+        expectStatus(75, CancellationError())
+        expectStatus(65, CommandError(.badData, "no posts"))
     }
 
     @Test func whatNobodyExpectedIsABug() {
         struct Surprise: Error {}
-        expect(70, Surprise())
-        expect(70, CocoaError(.fileNoSuchFile))
+        expectStatus(70, Surprise())
+        expectStatus(70, CocoaError(.fileNoSuchFile))
     }
 
     @Test func theParserEndsItsOwnErrors() {
-        expect(nil, ValidationError("wrong"))
-        expect(nil, ExitCode(3))
-        expect(nil, CleanExit.helpRequest())
+        expectStatus(nil, ValidationError("wrong"))
+        expectStatus(nil, ExitCode(3))
+        expectStatus(nil, CleanExit.helpRequest())
         #expect(throws: (any Error).self) { try MirrorBot.parseAsRoot(["--nonsense"]) }
-        do { _ = try MirrorBot.parseAsRoot(["--nonsense"]) } catch { expect(nil, error) }
-        do { _ = try MirrorBot.parseAsRoot(["--help"]) } catch { expect(nil, error) }
+        do { _ = try MirrorBot.parseAsRoot(["--nonsense"]) } catch { expectStatus(nil, error) }
+        do { _ = try MirrorBot.parseAsRoot(["--help"]) } catch { expectStatus(nil, error) }
     }
 }

@@ -1,4 +1,5 @@
 import Archive
+import Expectations
 import Favorites
 import Foundation
 import Mirroring
@@ -33,26 +34,30 @@ import Testing
         let stage = try await stage(onServer: onServer)
         // Nobody can be asked here.
         let asked = try await stage.run("forget", "7-1")
-        #expect(asked.status == 64 && asked.error.contains("answer y, or pass --yes"))
-        #expect(try await count(stage) == 360)
+        #expect(asked.status == 64)
+        #expect(asked.error.contains("answer y, or pass --yes"))
+        try await expect(count(stage), equals: 360)
         let tomorrow = String(Date(timeIntervalSinceNow: 86_400).rfc3339.prefix(10))
         let pinned = try await stage.run("plan", "pin", "\(tomorrow)#1", "7-1")
         try #require(pinned.status == 0, "\(pinned.error)")
         let gone = try await stage.run("forget", "7-1", "--yes")
-        #expect(gone.status == 0 && gone.output.hasPrefix("forgotten: Loaf 1 of morning 7\n"), "\(gone.error)")
-        #expect(gone.output.contains("\(tomorrow)#1 at ") && gone.output.contains(" is skipped"))
-        #expect(try await stage.run("forget", "7-1", "--yes").output == "that was forgotten already\n")
+        #expect(gone.status == 0, "\(gone.error)")
+        #expect(gone.output.hasPrefix("forgotten: Loaf 1 of morning 7\n"), "\(gone.error)")
+        #expect(gone.output.contains("\(tomorrow)#1 at "))
+        #expect(gone.output.contains(" is skipped"))
+        try await expect(stage.run("forget", "7-1", "--yes").output, equals: "that was forgotten already\n")
         try await stage.train(Fixture.lines(days: 60, perDay: 6))
-        #expect(try await count(stage) == 359)
+        try await expect(count(stage), equals: 359)
         let list = try await stage.run("forget", "list")
         let digest = PostID(network: .mastodon, value: "7-1").forgottenDigest
-        #expect(list.status == 0 && list.output.hasSuffix("  post    \(digest)\n"))
+        #expect(list.status == 0)
+        #expect(list.output.hasSuffix("  post    \(digest)\n"))
         let undone = try await stage.run("forget", "--undo", "7-1")
         #expect(undone.output == "taken back; what is read from now on comes in again\n")
-        #expect(try await stage.run("forget", "--undo", "7-1").output == "nothing to do: that was not forgotten\n")
-        #expect(try await stage.run("forget", "list").output == "nothing is forgotten or muted\n")
+        try await expect(stage.run("forget", "--undo", "7-1").output, equals: "nothing to do: that was not forgotten\n")
+        try await expect(stage.run("forget", "list").output, equals: "nothing is forgotten or muted\n")
         try await stage.train(Fixture.lines(days: 60, perDay: 6))
-        #expect(try await count(stage) == 360)
+        try await expect(count(stage), equals: 360)
     }
 
     @Test(arguments: [false, true]) func wordsAndDaysAreMuted(onServer: Bool) async throws {
@@ -62,28 +67,32 @@ import Testing
         for part in [#""schema" : "mirror-bot/forget/1""#, #""removed" : 6"#, #""is_new" : true"#] {
             #expect(word.output.contains(part), "\(part)")
         }
-        #expect(try await count(stage) == 354)
+        try await expect(count(stage), equals: 354)
         try await stage.train(Fixture.lines(days: 60, perDay: 6))
-        #expect(try await count(stage) == 354)
+        try await expect(count(stage), equals: 354)
         // Nothing leaves, so nothing is asked.
         let day = try await stage.run("forget", "--day", "02-29")
-        #expect(day.status == 0 && day.output == "muted: 02-29\n")
+        #expect(day.status == 0)
+        #expect(day.output == "muted: 02-29\n")
         let span = try await stage.run("forget", "--from", "2019-03-01", "--to", "2019-06-30")
-        #expect(span.status == 0 && span.output == "muted: 2019-03-01 to 2019-06-30\n")
-        #expect(try await stage.run("forget", "--day", "02-29").output == "that was muted already: 02-29\n")
+        #expect(span.status == 0)
+        #expect(span.output == "muted: 2019-03-01 to 2019-06-30\n")
+        try await expect(stage.run("forget", "--day", "02-29").output, equals: "that was muted already: 02-29\n")
         let list = try await stage.run("forget", "list").output
-        #expect(list.contains("  word    morning 7\n") && list.contains("  span    2019-03-01 to 2019-06-30\n"))
-        #expect(try await stage.run("forget", "list", "--json").output.contains(#""kind" : "day""#))
+        #expect(list.contains("  word    morning 7\n"))
+        #expect(list.contains("  span    2019-03-01 to 2019-06-30\n"))
+        try await expect(stage.run("forget", "list", "--json").output) { $0.contains(#""kind" : "day""#) }
         for words in [["--word", "morning 7"], ["--day", "02-29"], ["--from", "2019-03-01", "--to", "2019-06-30"]] {
             let undone = try await stage.run(words: ["forget", "--undo"] + words)
             #expect(undone.output.hasPrefix("taken back"), "\(words): \(undone.error)")
         }
-        #expect(try await stage.run("forget", "list").output == "nothing is forgotten or muted\n")
+        try await expect(stage.run("forget", "list").output, equals: "nothing is forgotten or muted\n")
         // All posts are of these days: nothing is left to send, and the times are still known.
         let all = try await stage.run("forget", "--from", "1990-01-01")
         #expect(all.status == 0)
         let plan = try await stage.plan()
-        #expect(plan.slots.allSatisfy { $0.text == nil } && plan.humanHours.contains { $0 > 0 })
+        expect(plan.slots) { $0.allSatisfy { $0.text == nil } }
+        expect(plan.humanHours) { $0.contains { $0 > 0 } }
     }
 
     @Test func whatCannotBeForgottenIsRefused() async throws {
@@ -96,7 +105,7 @@ import Testing
             let ending = try await stage.run(words: ["forget"] + words)
             #expect(ending.status == 64, "\(words): \(ending.output)")
         }
-        #expect(try await count(stage) == 2)
+        try await expect(count(stage), equals: 2)
     }
 
     @Test(arguments: [false, true]) func aPersonSeesWhatIsKnownOfThemAndIsForgotten(onServer: Bool) async throws {
@@ -109,24 +118,28 @@ import Testing
         try await stage.train(answer)
         let learned = try await stage.run("train", "classifier", "--from", "-", input: Fixture.examples(20))
         try #require(learned.status == 0, "\(learned.error)")
-        #expect(try await count(stage) == 361)
+        try await expect(count(stage), equals: 361)
 
         let text = try await stage.run("people", "report", "@Pal@home.example")
-        #expect(text.status == 0 && text.output.hasPrefix("pal@home.example"), "\(text.error)")
-        #expect(text.output.contains("<b>bread</b>") && text.output.contains("fresh bread from the oven 4"))
+        #expect(text.status == 0, "\(text.error)")
+        #expect(text.output.hasPrefix("pal@home.example"), "\(text.error)")
+        #expect(text.output.contains("<b>bread</b>"))
+        #expect(text.output.contains("fresh bread from the oven 4"))
         #expect(!text.output.contains("\u{1B}"))
         let json = try await stage.run("people", "report", "pal@home.example", "--json")
         #expect(json.output.contains(#""schema" : "mirror-bot/person/1""#))
         let file = stage.folder.path("pal.html")
-        #expect(try await stage.run("people", "report", "pal@home.example", "--html", file).status == 0)
+        try await expect(stage.run("people", "report", "pal@home.example", "--html", file).status, equals: 0)
         let page = try MarkupDocument(try String(contentsOfFile: file, encoding: .utf8))
-        #expect(page.all("script").isEmpty && page.all("b").isEmpty)
-        #expect(page.all("body").first?.text.contains("<b>bread</b>") == true)
-        #expect(try await stage.run("people", "report", "pal@home.example", "--html", file).status == 64)
-        #expect(try await stage.run("people", "report", "pal@home.example", "--json", "--html", "-").status == 64)
+        #expect(page.all("script").isEmpty)
+        #expect(page.all("b").isEmpty)
+        expect(page.all("body").first?.text) { $0?.contains("<b>bread</b>") == true }
+        try await expect(stage.run("people", "report", "pal@home.example", "--html", file).status, equals: 64)
+        try await expect(stage.run("people", "report", "pal@home.example", "--json", "--html", "-").status, equals: 64)
 
         let asked = try await stage.run("people", "forget", "pal@home.example")
-        #expect(asked.status == 64 && asked.error.contains("nothing was forgotten"))
+        #expect(asked.status == 64)
+        #expect(asked.error.contains("nothing was forgotten"))
         let gone = try await stage.run("people", "forget", "pal@home.example", "--yes")
         #expect(
             gone.output == """
@@ -136,23 +149,27 @@ import Testing
 
                 """, "\(gone.error)")
         let status = try await stage.withMirror { try await $0.favorites().status() }
-        #expect(status.seen == 0 && status.favorites == 0 && status.normals == 0)
-        #expect(try await count(stage) == 360)
-        #expect(try await !stage.run("people", "list").output.contains("pal"))
-        #expect(try await stage.run("forget", "list").output.contains("  person  "))
+        #expect(status.seen == 0)
+        #expect(status.favorites == 0)
+        #expect(status.normals == 0)
+        try await expect(count(stage), equals: 360)
+        try await expect(stage.run("people", "list").output) { !$0.contains("pal") }
+        try await expect(stage.run("forget", "list").output) { $0.contains("  person  ") }
         let empty = try await stage.run("people", "report", "pal@home.example")
-        #expect(empty.output.hasPrefix("pal@home.example, forgotten") && !empty.output.contains("bread"))
+        #expect(empty.output.hasPrefix("pal@home.example, forgotten"))
+        #expect(!empty.output.contains("bread"))
         // Nothing of theirs comes in again until that is taken back.
         try await stage.train(answer)
         let refused = try await stage.run("train", "classifier", "--from", "-", input: Fixture.examples(20))
         #expect(refused.status == 0, "\(refused.error)")
-        #expect(try await count(stage) == 360)
-        #expect(try await stage.withMirror { try await $0.favorites().status().seen } == 0)
+        try await expect(count(stage), equals: 360)
+        try await expect(stage.withMirror { try await $0.favorites().status().seen }, equals: 0)
         let allowed = try await stage.run("people", "allow", "pal@home.example")
         #expect(allowed.output == "no longer forgotten: pal@home.example\nallowed: pal@home.example\n")
         try await stage.train(answer)
-        #expect(try await count(stage) == 361)
+        try await expect(count(stage), equals: 361)
         let again = try await stage.run("people", "forget", "pal@home.example", "--yes", "--json")
-        #expect(again.output.contains(#""posts" : 1"#) && again.output.contains("mirror-bot/people-forget/1"))
+        #expect(again.output.contains(#""posts" : 1"#))
+        #expect(again.output.contains("mirror-bot/people-forget/1"))
     }
 }

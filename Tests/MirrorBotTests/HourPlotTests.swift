@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Testing
 
@@ -42,7 +43,7 @@ import Testing
         let text = HourPlot(human: (1...24).map { Double($0) / 300 }, bot: day([23: 1]), terminal: terminal).text
         let rows = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         #expect(rows.count == 10)
-        #expect(rows.allSatisfy { Printable.width($0) <= min(columns, 79) && !$0.hasSuffix(" ") })
+        expect(rows) { $0.allSatisfy { Printable.width($0) <= min(columns, 79) && !$0.hasSuffix(" ") } }
         // The last bar is there, wherever it stands.
         #expect(rows[0].hasSuffix("█"))
         #expect(rows[5].hasSuffix("█"))

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Logging
 import Testing
@@ -76,7 +77,9 @@ import Testing
     func nothingLeavesItsFieldInLogfmt(_ text: String) {
         for (message, value) in [(text, "v"), ("m", text), (text, text)] {
             let line = line(.logfmt, message, [("key", value)])
-            #expect(!line.unicodeScalars.contains { $0.properties.generalCategory == .control || $0 == "\u{2028}" })
+            expect(line.unicodeScalars) {
+                !$0.contains { $0.properties.generalCategory == .control || $0 == "\u{2028}" }
+            }
             let pairs = parse(line)
             #expect(pairs.map(\.key) == ["ts", "level", "msg", "key"], "\(line)")
             #expect(pairs.dropFirst(2).map(\.value) == [Printable.line(message), Printable.line(value)])
@@ -86,7 +89,7 @@ import Testing
     @Test(arguments: hostile)
     func nothingLeavesItsFieldInJSON(_ text: String) throws {
         let line = line(.json, text, [("key", text)])
-        #expect(!line.unicodeScalars.contains { $0.properties.generalCategory == .control })
+        expect(line.unicodeScalars) { !$0.contains { $0.properties.generalCategory == .control } }
         let event = try JSONDecoder().decode([String: String].self, from: Data(line.utf8))
         #expect(event.keys.sorted() == ["key", "level", "msg", "ts"])
         #expect(event["msg"] == text)
@@ -96,7 +99,7 @@ import Testing
     @Test(arguments: hostile)
     func aPersonSeesOneLine(_ text: String) {
         let line = line(.pretty, text, [("key", text)])
-        #expect(!line.unicodeScalars.contains { $0.properties.generalCategory == .control || $0 == "\u{2028}" })
+        expect(line.unicodeScalars) { !$0.contains { $0.properties.generalCategory == .control || $0 == "\u{2028}" } }
     }
 
     @Test func theNewerMetadataWins() {

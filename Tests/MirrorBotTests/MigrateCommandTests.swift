@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Mirroring
 import Storage
@@ -53,10 +54,10 @@ import Testing
         #expect(endings.count { $0.output.hasPrefix("nothing to do: ") } == 1)
 
         try await stage.train(Fixture.lines(days: 20, perDay: 2))
-        #expect(try await stage.status().archive.posts == 40)
-        #expect(try await stage.plan().humanHours.count == 24)
+        try await expect(stage.status().archive.posts, equals: 40)
+        try await expect(stage.plan().humanHours.count, equals: 24)
         // With a lasting database, a dyno only lacks its bot.
-        #expect(try await stage.run("run").error.contains("BOT_SERVER"))
+        try await expect(stage.run("run").error) { $0.contains("BOT_SERVER") }
         #expect(!FileManager.default.fileExists(atPath: stage.home))
 
         _ = try await server.run("INSERT INTO schema_migrations (id, checksum) VALUES ('9999_future', 'x')")
@@ -73,8 +74,8 @@ import Testing
             #expect(ending.status == 77)
             #expect(!ending.error.contains("planted"))
         }
-        #expect(try await stage.run("status").output.contains("planted") == false)
+        try await expect(stage.run("status").output) { $0.contains("planted") == false }
         await server.stop()
-        #expect(try await stage.run("status").status == 69)
+        try await expect(stage.run("status").status, equals: 69)
     }
 }

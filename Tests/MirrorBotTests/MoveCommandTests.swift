@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Mirroring
 import Sandbox
@@ -19,14 +20,15 @@ import Testing
         #expect(early.status == 75)
         #expect(early.error.contains("a worker holds it; stop that one first. Nothing was changed"))
         worker.send(SIGTERM)
-        #expect(await worker.ending().status == 0)
+        await expect(worker.ending().status, equals: 0)
 
         let moved = try await stage.run("move", "--to", server.url())
         #expect(moved.status == 0, "\(moved.error)")
         #expect(
             moved.output.hasPrefix(
                 "mirror default lives at PostgreSQL at 127.0.0.1:\(server.port), database postgres now"))
-        #expect(moved.output.contains(": 20 posts") && moved.output.contains("rows were compared; "))
+        #expect(moved.output.contains(": 20 posts"))
+        #expect(moved.output.contains("rows were compared; "))
         let key = stage.home + "/mirror-bot.sqlite.key"
         #expect(moved.output.contains("set SECRET_KEY_FILE=\(key) there"))
         #expect(!(moved.output + moved.error).contains("planted4711"))
@@ -36,37 +38,39 @@ import Testing
             ["run"], ["run", "--once"], ["plan"], ["train", "scheduler", "--from", "-"], ["status", "--check"],
         ] {
             let ending = try await stage.run(words: words)
-            #expect(ending.status == 78 && ending.error.contains("lives at PostgreSQL at 127.0.0.1"), "\(words)")
+            #expect(ending.status == 78, "\(words)")
+            #expect(ending.error.contains("lives at PostgreSQL at 127.0.0.1"), "\(words)")
         }
-        #expect(try await stage.status().idle.first?.hasPrefix("nothing is sent: the mirror lives at ") == true)
-        #expect(try await stage.run("backup", "left.sqlite").status == 0)
+        try await expect(stage.status().idle.first) { $0?.hasPrefix("nothing is sent: the mirror lives at ") == true }
+        try await expect(stage.run("backup", "left.sqlite").status, equals: 0)
 
         let there = ["DATABASE_URL": server.url(), "SECRET_KEY_FILE": key]
-        #expect(try await stage.status(there).archive.posts == 20)
-        #expect(try await stage.run("run", "--once", environment: there).status == 0)
+        try await expect(stage.status(there).archive.posts, equals: 20)
+        try await expect(stage.run("run", "--once", environment: there).status, equals: 0)
 
         // And back, into a folder of its own.
         let folder = stage.folder.path("again")
         let back = try await stage.run("move", "--json", "--to", folder, environment: there)
         #expect(back.status == 0, "\(back.error)")
-        #expect(back.output.contains(#""schema" : "mirror-bot/move/1""#) && back.output.contains(#""posts" : 20"#))
+        #expect(back.output.contains(#""schema" : "mirror-bot/move/1""#))
+        #expect(back.output.contains(#""posts" : 20"#))
         let home = ["MIRROR_BOT_HOME": folder, "SECRET_KEY_FILE": key]
-        #expect(try await stage.run("run", "--once", environment: home).status == 0)
-        #expect(try await stage.run("run", "--once", environment: there).status == 78)
+        try await expect(stage.run("run", "--once", environment: home).status, equals: 0)
+        try await expect(stage.run("run", "--once", environment: there).status, equals: 78)
         await sandbox.stop()
     }
 
     @Test func anOlderCopyIsWrittenOverOnlyIfThatIsMeant() async throws {
         try await stage.train(Fixture.lines())
         let folder = stage.folder.path("there")
-        #expect(try await stage.run("move", "--to", folder).status == 0)
+        try await expect(stage.run("move", "--to", folder).status, equals: 0)
         let asked = try await stage.run("move", "--to", stage.home, environment: ["MIRROR_BOT_HOME": folder])
         #expect(asked.status == 64)
         #expect(asked.error.contains(", as it was when it went away from there"))
         #expect(asked.error.hasSuffix("error: nothing was changed; answer y, or pass --yes\n"))
         let back = try await stage.run("move", "--yes", "--to", stage.home, environment: ["MIRROR_BOT_HOME": folder])
         #expect(back.status == 0)
-        #expect(try await stage.status().archive.posts == 20)
+        try await expect(stage.status().archive.posts, equals: 20)
     }
 
     @Test func allMirrorsGoTogether() async throws {
@@ -75,10 +79,11 @@ import Testing
         let folder = stage.folder.path("there")
         let moved = try await stage.run("move", "--all", "--to", folder + "/mirror-bot.sqlite")
         #expect(moved.status == 0)
-        #expect(moved.output.contains("mirror default lives at ") && moved.output.contains("mirror second lives at "))
+        #expect(moved.output.contains("mirror default lives at "))
+        #expect(moved.output.contains("mirror second lives at "))
         let there = ["MIRROR_BOT_HOME": folder]
-        #expect(try await stage.status(there).archive.posts == 20)
-        #expect(try await stage.status(there.merging(["MIRROR": "second"]) { $1 }).archive.posts == 10)
+        try await expect(stage.status(there).archive.posts, equals: 20)
+        try await expect(stage.status(there.merging(["MIRROR": "second"]) { $1 }).archive.posts, equals: 10)
     }
 
     @Test func whatLivesThereStays() async throws {
@@ -91,21 +96,21 @@ import Testing
         let same = try await stage.run("move", "--yes", "--to", stage.home)
         #expect(same.status == 78)
         #expect(same.error.contains("is the database where mirror default lives already"))
-        #expect(try await stage.run("plan").status == 0)
+        try await expect(stage.run("plan").status, equals: 0)
     }
 
     @Test func aLostPlaceIsGivenUpByAPersonOnly() async throws {
         try await stage.train(Fixture.lines())
-        #expect(
-            try await stage.run("move", "--stay").output
-                == "nothing to do: mirror default was not moved away from here\n")
+        try await expect(
+            stage.run("move", "--stay").output, equals: "nothing to do: mirror default was not moved away from here\n")
         let folder = stage.folder.path("there")
-        #expect(try await stage.run("move", "--to", folder).status == 0)
+        try await expect(stage.run("move", "--to", folder).status, equals: 0)
         let asked = try await stage.run("move", "--stay")
-        #expect(asked.status == 64 && asked.error.contains("both would answer"))
-        #expect(try await stage.run("plan").status == 78)
-        #expect(try await stage.run("move", "--stay", "--yes").output == "mirror default lives here again\n")
-        #expect(try await stage.run("plan").status == 0)
+        #expect(asked.status == 64)
+        #expect(asked.error.contains("both would answer"))
+        try await expect(stage.run("plan").status, equals: 78)
+        try await expect(stage.run("move", "--stay", "--yes").output, equals: "mirror default lives here again\n")
+        try await expect(stage.run("plan").status, equals: 0)
     }
 
     @Test func aPlaceThatCannotBeUsedIsNamed() async throws {
@@ -122,14 +127,16 @@ import Testing
         ]
         for (words, status, text) in cases {
             let ending = try await stage.run(words: ["move"] + words)
-            #expect(ending.status == status && ending.error.contains(text), "\(words): \(ending.error)")
+            #expect(ending.status == status, "\(words): \(ending.error)")
+            #expect(ending.error.contains(text), "\(words): \(ending.error)")
             #expect(!ending.error.contains("planted4711"))
         }
         let dyno = ["DYNO": "run.1", "DATABASE_URL": try await PostgresServer.shared().makeDatabase()]
-        #expect(try await stage.run("migrate", environment: dyno).status == 0)
+        try await expect(stage.run("migrate", environment: dyno).status, equals: 0)
         try await stage.train(Fixture.lines(), environment: dyno)
         let forgotten = try await stage.run("move", "--to", "x", environment: dyno)
-        #expect(forgotten.status == 78 && forgotten.error.contains("a dyno's disk is forgotten daily"))
-        #expect(try await stage.run("plan").status == 0)
+        #expect(forgotten.status == 78)
+        #expect(forgotten.error.contains("a dyno's disk is forgotten daily"))
+        try await expect(stage.run("plan").status, equals: 0)
     }
 }

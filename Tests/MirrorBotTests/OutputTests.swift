@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Mirroring
 import TestSupport
@@ -53,7 +54,7 @@ import Testing
         try await stage.train(Fixture.lines(days: 30, perDay: 3))
         let lines = Fixture.lines(days: 30, perDay: 3) + Fixture.examples(6)
         try lines.write(toFile: stage.workingFolder + "/posts.jsonl", atomically: false, encoding: .utf8)
-        #expect(try await stage.run("people", "deny", "pal@home.example").status == 0)
+        try await expect(stage.run("people", "deny", "pal@home.example").status, equals: 0)
         let ending = try await stage.run(words: words + ["--json"], environment: ["TIME_ZONE": "Asia/Tokyo"])
         #expect(ending.status == 0, "\(ending.error)")
         let report = try #require(try JSONSerialization.jsonObject(with: Data(ending.output.utf8)) as? [String: Any])
@@ -147,10 +148,10 @@ import Testing
         try await stage.makeDatabase()
         let pipe = try closedPipe()
         defer { close(pipe) }
-        #expect(try await stage.start(words, replacing: [2: pipe]).ending().status == status)
+        try await expect(stage.start(words, replacing: [2: pipe]).ending().status, equals: status)
         let full = open("/dev/full", O_WRONLY | O_CLOEXEC)
         defer { close(full) }
-        #expect(try await stage.start(words, replacing: [2: full]).ending().status == status)
+        try await expect(stage.start(words, replacing: [2: full]).ending().status, equals: status)
     }
 
     @Test(arguments: [["config"], ["config", "--json"], ["status", "--json"], ["migrate"]])

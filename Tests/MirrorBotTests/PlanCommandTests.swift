@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Mirroring
 import Posts
@@ -20,7 +21,7 @@ import Testing
         try await stage.train(Fixture.lines(days: 30, perDay: 3))
         let plan = try await stage.plan("--date", "\(tomorrow)")
         #expect(plan.schema == "mirror-bot/plan/2")
-        #expect(plan.day == (try tomorrow))
+        expect(plan.day, equals: (try tomorrow))
         #expect(plan.timeZone == "Asia/Tokyo")
         #expect(!plan.isStored)
         #expect(!plan.slots.isEmpty)
@@ -28,7 +29,7 @@ import Testing
         for slot in plan.slots {
             #expect(slot.state == "preview")
             #expect(slot.subject.hasPrefix("\(try tomorrow)#"))
-            #expect(try #require(slot.text).hasPrefix("Loaf "))
+            try expect(#require(slot.text)) { $0.hasPrefix("Loaf ") }
             #expect(slot.time.wholeMatch(of: /\d\d:\d\d/) != nil)
         }
         #expect(Set(plan.slots.compactMap(\.text)).count == plan.slots.count, "a text twice a day")
@@ -84,11 +85,11 @@ import Testing
         try await stage.train(Fixture.lines(days: 30, perDay: 3))
         let plan = try await stage.plan("--date", "\(tomorrow)", environment: ["QUIET_HOURS": "21:00-22:00"])
         #expect(!plan.slots.isEmpty)
-        #expect(plan.slots.allSatisfy { !$0.time.hasPrefix("21:") })
+        expect(plan.slots) { $0.allSatisfy { !$0.time.hasPrefix("21:") } }
     }
 
     @Test func showsTodayUnlessToldOtherwise() async throws {
         try await stage.train(Fixture.lines())
-        #expect(try await stage.plan().day == (try tomorrow).advanced(by: -1))
+        try await expect(stage.plan().day, equals: (try tomorrow).advanced(by: -1))
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Mirroring
 import Networks
@@ -27,25 +28,30 @@ import Testing
     @Test(arguments: [NetworkName.mastodon, .bluesky]) func writesWhoseMirrorItIs(network: NetworkName) async throws {
         let stage = try await stage(network, ["OPERATOR_CONTACT": "ops@example.org"])
         let before = try await proposal(stage)
-        #expect(before.schema == "mirror-bot/profile/1" && before.network == network)
+        #expect(before.schema == "mirror-bot/profile/1")
+        #expect(before.network == network)
         // The sandbox's bot has a line of that kind already.
-        #expect(before.present?.bio.hasPrefix(ProfileProposal.start) == true)
+        expect(before.present?.bio) { $0?.hasPrefix(ProfileProposal.start) == true }
         #expect(before.line.contains(", run by ops@example.org. Reply \"stop\""))
         #expect(before.proposed?.bio == before.line)
         #expect((before.proposed?.fields.map(\.name) == [ProfileProposal.fieldName]) == (network == .mastodon))
 
         // Nobody can be asked.
         let asked = try await stage.run("profile")
-        #expect(asked.status == 64 && asked.error.contains("pass --yes"))
+        #expect(asked.status == 64)
+        #expect(asked.error.contains("pass --yes"))
         #expect(asked.output.contains("  | \(before.line)\n"))
-        #expect(try await proposal(stage).present == before.present)
+        try await expect(proposal(stage).present, equals: before.present)
 
         let ending = try await stage.run("profile", "--yes")
-        #expect(ending.status == 0 && ending.output.hasSuffix("written\n"), "\(ending.error)")
+        #expect(ending.status == 0, "\(ending.error)")
+        #expect(ending.output.hasSuffix("written\n"), "\(ending.error)")
         let after = try await proposal(stage)
-        #expect(after.present?.bio == before.line && after.proposed == nil)
+        #expect(after.present?.bio == before.line)
+        #expect(after.proposed == nil)
         let again = try await stage.run("profile", "--yes")
-        #expect(again.status == 0 && again.output.contains("nothing to do"))
+        #expect(again.status == 0)
+        #expect(again.output.contains("nothing to do"))
         await sandbox.stop()
     }
 
@@ -54,16 +60,17 @@ import Testing
         let stage = try await stage(network)
         let words = "I repeat old posts.\n\nAsk Haruka about me."
         try await write(words, fields: ["Home": "https://e.org"], on: network, stage)
-        #expect(try await stage.run("profile", "--yes").status == 0)
+        try await expect(stage.run("profile", "--yes").status, equals: 0)
         let line = try await proposal(stage).line
         #expect(!line.contains("run by"))
         let present = try #require(try await proposal(stage).present)
         #expect(present.bio == "\(words)\n\n\(line)")
         #expect(present.fields.map(\.name) == (network == .mastodon ? ["Home", ProfileProposal.fieldName] : []))
         let contact = ["OPERATOR_CONTACT": "ops@example.org"]
-        #expect(try await stage.run("profile", "--yes", environment: contact).status == 0)
+        try await expect(stage.run("profile", "--yes", environment: contact).status, equals: 0)
         let changed = try #require(try await proposal(stage).present)
-        #expect(changed.bio.hasPrefix(words) && changed.bio.contains("run by ops@example.org"))
+        #expect(changed.bio.hasPrefix(words))
+        #expect(changed.bio.contains("run by ops@example.org"))
         #expect(changed.bio.split(separator: "\n").count == 3)
         await sandbox.stop()
     }
@@ -80,8 +87,8 @@ import Testing
     @Test func theDoctorLooksAtBothDirections() async throws {
         let stage = try await stage(.mastodon)
         try await stage.train(Fixture.lines())
-        #expect(try await stage.run("run", "--once").status == 0)
-        #expect(try await stage.run("profile", "--yes").status == 0)
+        try await expect(stage.run("run", "--once").status, equals: 0)
+        try await expect(stage.run("profile", "--yes").status, equals: 0)
         let found = try await stage.run("doctor", environment: ["COLUMNS": "400"])
         #expect(found.output.contains("profile     names \(sandbox.world.humanHandle)"), "\(found.output)")
         #expect(found.output.contains("the human's profile does not name the bot"))
@@ -92,7 +99,7 @@ import Testing
     @Test func aHumanWhoNamesTheBotIsSeen() async throws {
         let stage = try await stage(.bluesky)
         try await stage.train(Fixture.lines())
-        #expect(try await stage.run("run", "--once").status == 0)
+        try await expect(stage.run("run", "--once").status, equals: 0)
         let bot = try #require(try await stage.status().bot)
         try await write("My mirror: @\(bot)", fields: [:], on: .bluesky, stage, role: .human)
         let found = try await stage.run("doctor", environment: ["COLUMNS": "400"])

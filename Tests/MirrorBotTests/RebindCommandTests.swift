@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Mirroring
 import Posts
@@ -26,7 +27,7 @@ import Testing
         #expect(asked.status == 64)
         #expect(asked.error.contains("bot: bound to old@gone.example; the credentials open "))
         #expect(asked.error.hasSuffix("error: nothing was changed; answer y, or pass --yes\n"))
-        #expect(try await stage.withMirror(settings) { try await $0.table.record().bot } == Self.other.id)
+        try await expect(stage.withMirror(settings) { try await $0.table.record().bot }, equals: Self.other.id)
 
         let terminal = try PseudoTerminal()
         let program = try stage.start(
@@ -39,7 +40,7 @@ import Testing
         let again = try await stage.run("rebind", "--yes", environment: settings)
         #expect(again.status == 0)
         #expect(again.output == "nothing to do: mirror default is bound to what its credentials open\n")
-        #expect(try await stage.run("run", "--once", environment: settings).status == 0)
+        try await expect(stage.run("run", "--once", environment: settings).status, equals: 0)
         await sandbox.stop()
     }
 
@@ -47,7 +48,7 @@ import Testing
         let sandbox = try await Sandbox.live()
         let settings = sandbox.botSettings
         try await stage.withMirror(settings) { try await $0.bind(human: nil, bot: Self.other, now: Date()) }
-        #expect(try await stage.run("rebind", "--yes", environment: settings).status == 0)
+        try await expect(stage.run("rebind", "--yes", environment: settings).status, equals: 0)
         await sandbox.stop()
     }
 
@@ -71,13 +72,13 @@ import Testing
         let ending = try await stage.run("rebind")
         #expect(ending.status == 78)
         #expect(ending.error.contains("BOT_SERVER"))
-        #expect(try await stage.run("rebind", "--role", "boss").status == 64)
+        try await expect(stage.run("rebind", "--role", "boss").status, equals: 64)
     }
 
     @Test(arguments: [true, false]) func twoMirrorsCannotHaveOneBot(isLogin: Bool) async throws {
         let sandbox = try await Sandbox.live()
         let settings = sandbox.botSettings
-        #expect(try await stage.run("run", "--once", environment: settings).status == 0)
+        try await expect(stage.run("run", "--once", environment: settings).status, equals: 0)
         try await stage.train(Fixture.lines(), environment: ["MIRROR": "second"])
         let ending =
             if isLogin {

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Mirroring
 import Sandbox
@@ -46,7 +47,7 @@ import Testing
         let ledger = await sandbox.ledger
         #expect(ledger.summary.duplicateSends == 0)
         #expect(ledger.summary.errors == 0)
-        #expect(try await stage.status().slots.count { $0.state == "done" } == ledger.deliveries.count)
+        try await expect(stage.status().slots.count { $0.state == "done" }, equals: ledger.deliveries.count)
         await sandbox.stop()
     }
 
@@ -54,8 +55,8 @@ import Testing
         let ending = try await stage.run("run", "--dry-run")
         #expect(ending.status == 0, "\(ending.error)")
         let lines = ending.output.split(separator: "\n")
-        #expect(lines.first?.hasPrefix("plan of ") == true)
-        #expect(lines.contains { $0.hasPrefix("would post: Loaf ") })
+        expect(lines.first) { $0?.hasPrefix("plan of ") == true }
+        expect(lines) { $0.contains { $0.hasPrefix("would post: Loaf ") } }
         #expect(lines.last == "dry run: nothing was sent, nothing was kept")
         let ledger = await sandbox.ledger
         #expect(ledger.deliveries.isEmpty)
@@ -63,7 +64,7 @@ import Testing
         let report = try await stage.status()
         #expect(report.recent.isEmpty)
         #expect(report.bot == nil)
-        #expect(try await stage.plan().isStored == false)
+        try await expect(stage.plan()) { $0.isStored == false }
         await sandbox.stop()
     }
 
@@ -79,7 +80,7 @@ import Testing
         #expect(works.output == "mirror default does its work\n")
         program.send(SIGTERM)
         _ = await program.ending()
-        #expect(try await stage.run("status", "--check").status == 75)
+        try await expect(stage.run("status", "--check").status, equals: 75)
         await sandbox.stop()
     }
 
@@ -111,7 +112,7 @@ import Testing
     @Test(arguments: [[SIGTERM], [SIGINT], [SIGTERM, SIGTERM], [SIGINT, SIGTERM]])
     func aSignalEndsItInTimeAndFreesTheMirror(_ signals: [Int32]) async throws {
         let program = try await started()
-        #expect(try await stage.status().isRunning)
+        try await expect(stage.status()) { $0.isRunning }
         let clock = ContinuousClock()
         let start = clock.now
         for signal in signals { program.send(signal) }
@@ -122,7 +123,7 @@ import Testing
         #expect(ending.error.contains("Worker stopped"))
         let report = try await stage.status()
         #expect(!report.isRunning)
-        #expect(try await stage.run("run", "--once").status == 0)
+        try await expect(stage.run("run", "--once").status, equals: 0)
         await sandbox.stop()
     }
 
@@ -139,10 +140,10 @@ import Testing
         let waiting = try stage.start(["run"])
         try await waiting.waitForError("Another worker holds this mirror, waiting")
         waiting.send(SIGTERM)
-        #expect(await waiting.ending().status == 0)
-        #expect(try await stage.status().isRunning)
+        await expect(waiting.ending().status, equals: 0)
+        try await expect(stage.status()) { $0.isRunning }
         worker.send(SIGTERM)
-        #expect(await worker.ending().status == 0)
+        await expect(worker.ending().status, equals: 0)
         await sandbox.stop()
     }
 
@@ -154,15 +155,15 @@ import Testing
         )
         let worker = try stage.start(["run"], environment: ["NOTIFY_SOCKET": first.path, "WATCHDOG_USEC": "4000000"])
         #expect(await first.hears("READY=1"))
-        #expect(try await stage.status().isRunning)
+        try await expect(stage.status()) { $0.isRunning }
         #expect(await first.hears("WATCHDOG=1"))
         let standby = try stage.start(["run"], environment: ["NOTIFY_SOCKET": second.path])
         // Nobody asked for signs of life.
-        #expect(await second.next() == "READY=1")
+        await expect(second.next(), equals: "READY=1")
         for (program, listener) in [(standby, second), (worker, first)] {
             program.send(SIGTERM)
             #expect(await listener.hears("STOPPING=1"))
-            #expect(await program.ending().status == 0)
+            await expect(program.ending().status, equals: 0)
         }
         await sandbox.stop()
     }
@@ -175,7 +176,7 @@ import Testing
         #expect(ending.error.contains("error: BOT_SERVER and BOT_ACCESS_TOKEN are not set"))
         #expect(!ending.error.contains("waiting"))
         worker.send(SIGTERM)
-        #expect(await worker.ending().status == 0)
+        await expect(worker.ending().status, equals: 0)
         await sandbox.stop()
     }
 
@@ -183,11 +184,11 @@ import Testing
     @Test func aWorkerThatWasKilledIsReplaced() async throws {
         let killed = try await started()
         killed.send(SIGKILL)
-        #expect(await killed.ending().status == 128 + SIGKILL)
+        await expect(killed.ending().status, equals: 128 + SIGKILL)
         // Not through the gate, where it would hold up others.
         let next = try await stage.start(["run", "--once"]).ending()
         #expect(next.status == 0, "\(next.error)")
-        #expect(await sandbox.ledger.summary.duplicateSends == 0)
+        await expect(sandbox.ledger.summary.duplicateSends, equals: 0)
         await sandbox.stop()
     }
 
@@ -196,8 +197,8 @@ import Testing
         let program = try stage.start(["run"])
         try await program.waitForError("Start failed, trying again")
         program.send(SIGTERM)
-        #expect(await program.ending().status == 0)
-        #expect(try await stage.status().isRunning == false)
+        await expect(program.ending().status, equals: 0)
+        try await expect(stage.status()) { $0.isRunning == false }
     }
 
     /// After some minutes of being refused, which pass in seconds here.
@@ -209,7 +210,7 @@ import Testing
         let ending = await program.ending()
         #expect(ending.status == 77)
         #expect(ending.error.contains("error: could not "))
-        #expect(try await stage.status().isRunning == false)
+        try await expect(stage.status()) { $0.isRunning == false }
         await sandbox.stop()
     }
 
@@ -228,7 +229,7 @@ import Testing
                 }
             }
         }
-        #expect(try await stage.run("run", "--once", "--log-level", "critical").error.isEmpty)
+        try await expect(stage.run("run", "--once", "--log-level", "critical").error) { $0.isEmpty }
         await sandbox.stop()
     }
 }

@@ -1,4 +1,5 @@
 import Evaluation
+import Expectations
 import Foundation
 import Mirroring
 import Posts
@@ -27,8 +28,8 @@ import Testing
         let row = try #require(lines.first { $0.hasPrefix("clock") })
         let cells = row.split(separator: " ")
         #expect(cells[8] == "–" && cells[9] == "–")
-        #expect(!lines.contains { $0.hasPrefix("median of") })
-        #expect(lines.contains { $0.hasPrefix("gain per post: ") })
+        expect(lines) { !$0.contains { $0.hasPrefix("median of") } }
+        expect(lines) { $0.contains { $0.hasPrefix("gain per post: ") } }
         for line in lines { #expect(Printable.width(line) <= 80) }
     }
 
@@ -37,7 +38,7 @@ import Testing
         let lines = ScheduleReportView.lines(report, terminal: plain)
         let widths = Set(lines[1...4].map(Printable.width))
         #expect(widths.count == 1, "\(lines[0...4])")
-        #expect(widths.allSatisfy { $0 <= 80 })
+        expect(widths) { $0.allSatisfy { $0 <= 80 } }
         #expect(Printable.width(lines[0]) <= widths.max() ?? 0)
     }
 
@@ -56,10 +57,10 @@ import Testing
         let lines = ScoreView.lines(report, terminal: plain)
         let figure = try #require(lines.first { $0.hasPrefix("  log-likelihood ") })
         #expect(figure.contains(" -∞ "))
-        #expect(lines.contains { $0.hasPrefix("  over the kernel ") && $0.contains("-∞") })
+        expect(lines) { $0.contains { $0.hasPrefix("  over the kernel ") && $0.contains("-∞") } }
         let words = lines.joined(separator: " ").split(separator: " ").joined(separator: " ")
         #expect(words.contains("some of them had no chance at all"))
-        #expect(lines.contains { $0.hasPrefix("  gaps ") && $0.contains("there is nothing to compare") })
+        expect(lines) { $0.contains { $0.hasPrefix("  gaps ") && $0.contains("there is nothing to compare") } }
         #expect(lines.last == "  ! nothing to say:  [2J nothing")
         for line in lines { #expect(Printable.width(line) <= 80, "\(line)") }
     }
@@ -72,7 +73,7 @@ import Testing
         }
         #expect(lines(0.05).joined(separator: " ").contains("5 % more chance"))
         #expect(lines(-0.05).joined(separator: " ").contains("5 % less chance"))
-        #expect(lines(0.05).contains { $0.contains("+0.050") })
-        #expect(lines(-0.05).contains { $0.contains("-0.050") })
+        expect(lines(0.05)) { $0.contains { $0.contains("+0.050") } }
+        expect(lines(-0.05)) { $0.contains { $0.contains("-0.050") } }
     }
 }

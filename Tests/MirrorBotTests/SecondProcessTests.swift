@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Mirroring
 import Storage
@@ -31,12 +32,12 @@ import Testing
             return written
         }
         for days in [8, 12] {
-            #expect(try await stage.status().archive.posts == days - 4)
+            try await expect(stage.status().archive.posts, equals: days - 4)
             try await stage.train(Fixture.lines(days: days))
         }
-        #expect(try await stage.status().archive.posts == 12)
+        try await expect(stage.status().archive.posts, equals: 12)
         isOver.fulfill(true)
-        #expect(try await writing.value > 5)
+        try await expect(writing.value) { $0 > 5 }
         await storage.close()
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Mirroring
 import Posts
@@ -11,7 +12,7 @@ extension SecretScenario {
         NetworkName.allCases.map { network in
             SecretScenario("\(network.rawValue), embedded database: trained, run, ended and killed") { stage in
                 try await live(stage, on: network, [:])
-                #expect(try stage.stage.files().keys.contains { $0.hasSuffix(".sqlite") })
+                try expect(stage.stage.files().keys) { $0.contains { $0.hasSuffix(".sqlite") } }
             }
         }
         + NetworkName.allCases.map { network in

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Mirroring
 import Posts
@@ -30,7 +31,7 @@ extension SecretScenario {
                 let watch = try await life.begin()
                 try await servers.waitForCounts(watch)
                 let features = "mirror-bot:{default}:features:normal"
-                #expect(try await servers.tellRedis(["EXISTS", features]) == "1")
+                try await expect(servers.tellRedis(["EXISTS", features]), equals: "1")
                 for words in [["FLUSHALL"], ["DEL", features], ["SET", features, "5"]] {
                     try await servers.tellRedis(words)
                     try await servers.waitForCounts(watch, features)

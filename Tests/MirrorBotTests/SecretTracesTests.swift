@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Testing
 
@@ -47,7 +48,7 @@ import Testing
         try await servers.keepContents(in: stage)
         let found = try stage.findings()
         for number in 0...6 {
-            #expect(found.contains { $0.hasPrefix("token \(number) ") && $0.contains(" in Redis:") })
+            expect(found) { $0.contains { $0.hasPrefix("token \(number) ") && $0.contains(" in Redis:") } }
         }
     }
 

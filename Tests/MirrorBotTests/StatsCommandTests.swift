@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Mirroring
 import Outbox
@@ -69,12 +70,14 @@ import Testing
     @Test(arguments: StoreUnderTest.allCases) func countsWhatThereIs(store: StoreUnderTest) async throws {
         let stage = try await live(on: store)
         let report = try await stats(stage)
-        #expect(report.schema == "mirror-bot/stats/1" && report.timeZone == "Asia/Tokyo")
+        #expect(report.schema == "mirror-bot/stats/1")
+        #expect(report.timeZone == "Asia/Tokyo")
         // Pictures are posts as well, when it comes to time.
         let posts = human + [human[0] + 1, human[0] + 1]
         for (rhythm, dates) in [(report.humanPosts, posts), (report.botPosts, bot)] {
             let expected = week(dates)
-            #expect(rhythm.week == expected && rhythm.posts == dates.count)
+            #expect(rhythm.week == expected)
+            #expect(rhythm.posts == dates.count)
             #expect(rhythm.weekdays == expected.map { $0.reduce(0, +) })
             let hours = (0..<24).map { hour in expected.reduce(0) { $0 + $1[hour] } }
             #expect(rhythm.hours == hours)
@@ -96,9 +99,11 @@ import Testing
             ])
         let expected = ExpectedRate.ofBread
         #expect(report.wordsFor.map(\.word) == ["fresh", "bread"])
-        #expect(report.wordsFor.map(\.favorites) == [40, 30] && report.wordsFor.map(\.normals) == [0, 0])
+        #expect(report.wordsFor.map(\.favorites) == [40, 30])
+        #expect(report.wordsFor.map(\.normals) == [0, 0])
         #expect(report.wordsAgainst.map(\.word) == ["meeting", "rain"])
-        #expect(report.wordsAgainst.map(\.favorites) == [0, 10] && report.wordsAgainst.map(\.normals) == [40, 40])
+        #expect(report.wordsAgainst.map(\.favorites) == [0, 10])
+        #expect(report.wordsAgainst.map(\.normals) == [40, 40])
         for (word, counts) in zip(report.wordsFor + report.wordsAgainst, [(40, 0), (30, 0), (0, 40), (10, 40)]) {
             #expect(abs(word.logOdds - expected.evidence(Double(counts.0), Double(counts.1))) < 1e-9)
         }
@@ -112,14 +117,15 @@ import Testing
                 "\($0.part.rawValue) \($0.state ?? "-") \($0.count) \($0.reason.code)"
             }
         }
-        #expect(
-            try await leftOut() == [
+        try await expect(
+            leftOut(),
+            equals: [
                 "archive - 92 not-judged", "archive - 3 is-reply", "reply skipped 2 no-past-reply",
                 "reply skipped 1 person-cap", "favorite expired 1 undecided",
             ])
         // A plan judges the texts first.
-        #expect(try await stage.run("plan").status == 0)
-        #expect(try await leftOut().prefix(2) == ["archive - 3 is-reply", "archive - 2 has-media"])
+        try await expect(stage.run("plan").status, equals: 0)
+        try await expect(leftOut().prefix(2), equals: ["archive - 3 is-reply", "archive - 2 has-media"])
         let stored = try await stats(stage).stored
         #expect(stored.map(\.count) == [95, 80, 34, 0, 0, 0])
         #expect(stored[0].keeps == "the newest 10000" && stored[2].keeps.hasPrefix("400 days"))
@@ -128,17 +134,18 @@ import Testing
     @Test(arguments: [40, 50, 80, 200]) func fitsTheTerminal(columns: Int) async throws {
         let stage = try await live(on: .sqlite)
         let ending = try await stage.run("stats", environment: ["COLUMNS": "\(columns)"])
-        #expect(ending.status == 0 && ending.error.isEmpty)
+        #expect(ending.status == 0)
+        #expect(ending.error.isEmpty)
         let lines = ending.output.split(separator: "\n").map(String.init)
         for line in lines { #expect(Printable.width(line) <= min(columns, 80), "\(line)") }
         for title in ["hours", "weekdays", "days, ", "favorites by author", "favorites by word", "left out, and why"] {
-            #expect(lines.contains { $0.hasPrefix(title) }, "\(title)")
+            expect(lines, "\(title)") { $0.contains { $0.hasPrefix(title) } }
         }
-        #expect(lines.contains { $0.hasPrefix("  Mon ") && $0.contains("█") && $0.hasSuffix("%") })
+        expect(lines) { $0.contains { $0.hasPrefix("  Mon ") && $0.contains("█") && $0.hasSuffix("%") } }
         let weight = String(format: "%+.2f", ExpectedRate.ofBread.evidence(40, 0))
-        #expect(lines.contains { $0.hasPrefix("  fresh ") && $0.hasSuffix(" 40      0  \(weight)") })
-        #expect(lines.contains { $0.hasPrefix("        3  the post is a reply") })
-        #expect(lines.contains { $0.hasPrefix("        1  skipped: today's limit for") })
+        expect(lines) { $0.contains { $0.hasPrefix("  fresh ") && $0.hasSuffix(" 40      0  \(weight)") } }
+        expect(lines) { $0.contains { $0.hasPrefix("        3  the post is a reply") } }
+        expect(lines) { $0.contains { $0.hasPrefix("        1  skipped: today's limit for") } }
     }
 
     @Test func aMirrorThatKnowsNothingSaysSo() async throws {
@@ -147,10 +154,11 @@ import Testing
         #expect(ending.status == 0)
         #expect(ending.output.hasPrefix("mirror default\n0 posts of the human, 0 of the bot, clock of Asia/Tokyo\n"))
         #expect(ending.output.contains("no posts to plot yet"))
-        #expect(try await stage.run("stats", "--svg", "-").output.contains("The human has no posts."))
-        #expect(try await stage.run("report", "--html", "-").output.contains("No day can be planned yet."))
+        try await expect(stage.run("stats", "--svg", "-").output) { $0.contains("The human has no posts.") }
+        try await expect(stage.run("report", "--html", "-").output) { $0.contains("No day can be planned yet.") }
         let zoneless = try await StoreUnderTest.sqlite.stage().run("stats")
-        #expect(zoneless.status == 78 && zoneless.error.contains("TIME_ZONE"))
+        #expect(zoneless.status == 78)
+        #expect(zoneless.error.contains("TIME_ZONE"))
     }
 
     // MARK: Files
@@ -161,17 +169,19 @@ import Testing
         let stage = try await live(on: .sqlite)
         let path = stage.workingFolder + "/made"
         let ending = try await stage.run(words: words + ["made"])
-        #expect(ending.status == 0 && ending.output.isEmpty && ending.error.isEmpty)
+        #expect(ending.status == 0)
+        #expect(ending.output.isEmpty)
+        #expect(ending.error.isEmpty)
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
         let text = String(decoding: try #require(FileManager.default.contents(atPath: path)), as: UTF8.self)
         let document = try MarkupDocument(text)
         #expect(document.elements.first?.name == (words[0] == "stats" ? "svg" : "html"))
-        #expect(document.elements.contains { $0.text.contains("me@home.example") })
-        #expect(try FileManager.default.contentsOfDirectory(atPath: stage.workingFolder) == ["made"])
+        expect(document.elements) { $0.contains { $0.text.contains("me@home.example") } }
+        try expect(FileManager.default.contentsOfDirectory(atPath: stage.workingFolder), equals: ["made"])
         // The same on standard output, but for its time.
         let printed = try await stage.run(words: words + ["-"])
-        #expect(try MarkupDocument(printed.output).elements.map(\.name) == document.elements.map(\.name))
+        try expect(MarkupDocument(printed.output).elements.map(\.name), equals: document.elements.map(\.name))
     }
 
     @Test(arguments: files) func whatIsThereIsReplacedOnlyWhenToldTo(words: [String]) async throws {
@@ -182,12 +192,12 @@ import Testing
         #expect(refused.status == 64)
         #expect(refused.error.contains("there exists already, and is not overwritten; name another, or add --force"))
         #expect(FileManager.default.contents(atPath: path) == Data("mine".utf8))
-        #expect(try await stage.run(words: words + ["there", "--force"]).status == 0)
+        try await expect(stage.run(words: words + ["there", "--force"]).status, equals: 0)
         let text = String(decoding: try #require(FileManager.default.contents(atPath: path)), as: UTF8.self)
         _ = try MarkupDocument(text)
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: stage.workingFolder) == ["there"])
+        try expect(FileManager.default.contentsOfDirectory(atPath: stage.workingFolder), equals: ["there"])
     }
 
     @Test(arguments: files) func whereNoFileCanBeNoneIsLeft(words: [String]) async throws {
@@ -200,7 +210,8 @@ import Testing
             atPath: stage.workingFolder + "/folder", withIntermediateDirectories: false)
         for (name, status) in [("link", 64), ("folder", 64), ("nowhere/file", 69), ("/proc/file", 69)] {
             let ending = try await stage.run(words: words + [name, "--force"])
-            #expect(ending.status == Int32(status) && ending.output.isEmpty, "\(name): \(ending.error)")
+            #expect(ending.status == Int32(status), "\(name): \(ending.error)")
+            #expect(ending.output.isEmpty, "\(name): \(ending.error)")
         }
         #expect(FileManager.default.contents(atPath: target) == Data("mine".utf8))
         let left = try FileManager.default.contentsOfDirectory(atPath: stage.workingFolder).sorted()
@@ -212,7 +223,8 @@ import Testing
         ["report", "--html", ""],
     ]) func whatDoesNotGoTogetherIsMisuse(_ words: [String]) async throws {
         let ending = try await Stage().run(words: words)
-        #expect(ending.status == 64 && ending.output.isEmpty)
+        #expect(ending.status == 64)
+        #expect(ending.output.isEmpty)
         #expect(ending.error.contains("Usage: mirror-bot \(words[0])"))
     }
 
@@ -237,14 +249,16 @@ import Testing
         let ending = try await stage.run("report", "--html", "-")
         #expect(ending.status == 0, "\(ending.error)")
         let page = try MarkupDocument(ending.output)
-        #expect(page.all("script").isEmpty && page.all("b").isEmpty)
+        #expect(page.all("script").isEmpty)
+        #expect(page.all("b").isEmpty)
         let shown = " </table><script>alert(1)</script>\"'&"
         #expect(page.all("h1").first?.text == "The mirror of @\(shown)")
-        #expect(page.all("li").contains { $0.text.contains(shown) })
-        #expect(page.all("bdi").contains { $0.text == "@<b>bob@pal.example" })
-        #expect(page.all("p").contains { $0.text == shown })
+        expect(page.all("li")) { $0.contains { $0.text.contains(shown) } }
+        expect(page.all("bdi")) { $0.contains { $0.text == "@<b>bob@pal.example" } }
+        expect(page.all("p")) { $0.contains { $0.text == shown } }
         let texts = page.all("bdi").map(\.text).filter { $0.contains(" loaf ") }
-        #expect(!texts.isEmpty && texts.allSatisfy { $0.contains("</table><script>alert(1)</script>") })
+        #expect(!texts.isEmpty)
+        expect(texts) { $0.allSatisfy { $0.contains("</table><script>alert(1)</script>") } }
         #expect(!ending.output.unicodeScalars.contains("\u{202E}"))
     }
 

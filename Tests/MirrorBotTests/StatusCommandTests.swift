@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Mirroring
 import Sandbox
@@ -28,7 +29,7 @@ import Testing
                 where it is)
 
                 """)
-        #expect(try stage.files().isEmpty)
+        try expect(stage.files()) { $0.isEmpty }
         #expect(!FileManager.default.fileExists(atPath: stage.home))
     }
 
@@ -44,7 +45,7 @@ import Testing
             "nothing is sent", "no plan is made", "no posts and no replies", "no favorites yet",
             "nothing new is learned",
         ]
-        for reason in reasons { #expect(report.idle.contains { $0.hasPrefix(reason) }, "\(reason)") }
+        for reason in reasons { expect(report.idle, "\(reason)") { $0.contains { $0.hasPrefix(reason) } } }
         let text = try await stage.run("status")
         #expect(text.status == 0)
         for sentence in report.idle { #expect(text.output.contains("! \(sentence)\n")) }
@@ -54,22 +55,22 @@ import Testing
     @Test(arguments: ["UTC", "GMT", "Asia/Calcutta"]) func zonesAreNamedAsTheyWereWritten(name: String) async throws {
         let settings = ["TIME_ZONE": name]
         try await stage.train(Fixture.lines(), environment: settings)
-        #expect(try await stage.status(settings).timeZone == name)
+        try await expect(stage.status(settings).timeZone, equals: name)
         // Once it is known, it need not be said again.
-        #expect(try await stage.status().timeZone == name)
+        try await expect(stage.status().timeZone, equals: name)
     }
 
     @Test func aTrainedMirrorTellsWhatItKnows() async throws {
         let sandbox = try await Sandbox.live()
         let settings = sandbox.humanSettings.merging(["TIME_ZONE": "Asia/Tokyo"]) { $1 }
-        #expect(try await stage.run("train", "scheduler", environment: settings).status == 0)
+        try await expect(stage.run("train", "scheduler", environment: settings).status, equals: 0)
         let report = try await stage.status(settings)
         #expect(report.human == "haruka@sandbox.example")
         #expect(report.bot == nil)
         #expect(report.timeZone == "Asia/Tokyo")
         #expect(report.archive.posts > 0)
         #expect(report.archive.newest != nil)
-        #expect(!report.idle.contains { $0.hasPrefix("nothing new is learned") })
+        expect(report.idle) { !$0.contains { $0.hasPrefix("nothing new is learned") } }
         let text = try await stage.run("status", environment: settings)
         #expect(text.output.contains("accounts    @haruka@sandbox.example (Mastodon) → unknown\n"))
         await sandbox.stop()
@@ -77,10 +78,10 @@ import Testing
 
     @Test func mirrorsOfOneDatabaseAreApart() async throws {
         try await stage.train(Fixture.lines(days: 4), environment: ["MIRROR": "first"])
-        #expect(try await stage.status(["MIRROR": "first"]).archive.posts == 4)
+        try await expect(stage.status(["MIRROR": "first"]).archive.posts, equals: 4)
         try await stage.train(Fixture.lines(days: 5), environment: ["MIRROR": "second"])
-        #expect(try await stage.status(["MIRROR": "second"]).archive.posts == 5)
-        #expect(try await stage.status(["MIRROR": "first"]).archive.posts == 4)
+        try await expect(stage.status(["MIRROR": "second"]).archive.posts, equals: 5)
+        try await expect(stage.status(["MIRROR": "first"]).archive.posts, equals: 4)
     }
 
     @Test(arguments: [
@@ -90,7 +91,7 @@ import Testing
     func aMirrorThatIsNotThereIsAnErrorThatNamesThoseThatAre(_ words: [String]) async throws {
         for mirror in ["first", "second"] { try await stage.train(Fixture.lines(), environment: ["MIRROR": mirror]) }
         // One that was cleared is still there.
-        #expect(try await stage.run("train", "clear", "-y", environment: ["MIRROR": "second"]).status == 0)
+        try await expect(stage.run("train", "clear", "-y", environment: ["MIRROR": "second"]).status, equals: 0)
         let ways = [(["--mirror", "frist"], "--mirror is frist"), ([], "MIRROR is default")]
         for (flag, start) in ways {
             let ending = try await stage.run(words: words + flag, environment: ["TIME_ZONE": "UTC"])
@@ -107,7 +108,7 @@ import Testing
 
     @Test func inAnEmptyDatabaseOnlyTheUsualMirrorCanBegin() async throws {
         try await stage.makeDatabase()
-        #expect(try await stage.run("status").status == 0)
+        try await expect(stage.run("status").status, equals: 0)
         let other = try await stage.run("status", "--mirror", "other")
         #expect(other.status == 78)
         #expect(other.error.contains("there is no such mirror: the database has none yet"))

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Mirroring
 import Posts
@@ -33,27 +34,29 @@ import Testing
         #expect(paused.output.hasPrefix("mirror default pauses until "))
         #expect(paused.output.hasSuffix("; mirror-bot resume ends it sooner\n"))
         let once = try await stage.run("run", "--once", environment: settings)
-        #expect(once.status == 0 && once.output.hasPrefix("nothing was done: mirror default pauses until "))
+        #expect(once.status == 0)
+        #expect(once.output.hasPrefix("nothing was done: mirror default pauses until "))
         let idle = try await stage.status(settings).idle
-        #expect(idle.contains { $0.hasPrefix("nothing is sent: the mirror pauses since ") })
+        expect(idle) { $0.contains { $0.hasPrefix("nothing is sent: the mirror pauses since ") } }
         let shown = try await stage.run("status", environment: settings)
         #expect(!shown.output.contains("\u{1B}[31m"))
 
         let worker = try stage.start(["run"], environment: settings)
         try await worker.waitForError("Paused")
         let check = try await stage.run("status", "--check", environment: settings)
-        #expect(check.status == 0 && check.output == "mirror default pauses, as it was told\n")
+        #expect(check.status == 0)
+        #expect(check.output == "mirror default pauses, as it was told\n")
         worker.send(SIGTERM)
-        #expect(await worker.ending().status == 0)
+        await expect(worker.ending().status, equals: 0)
 
         let resumed = try await stage.run("resume", environment: settings)
         #expect(resumed.output == "mirror default goes on\n")
-        #expect(try await stage.run("resume", environment: settings).output.hasPrefix("nothing to do: "))
+        try await expect(stage.run("resume", environment: settings).output) { $0.hasPrefix("nothing to do: ") }
         let json = try await stage.run("pause", "--json", environment: settings)
-        #expect(
-            json.output.contains(#""schema" : "mirror-bot/pause/1""#) && json.output.contains(#""is_paused" : true"#))
+        #expect(json.output.contains(#""schema" : "mirror-bot/pause/1""#))
+        #expect(json.output.contains(#""is_paused" : true"#))
         for words in [["--until", "yesterday"], ["--until", "2020-01-01"], ["--until", ""]] {
-            #expect(try await stage.run(words: ["pause"] + words, environment: settings).status == 64, "\(words)")
+            try await expect(stage.run(words: ["pause"] + words, environment: settings).status, equals: 64, "\(words)")
         }
         await sandbox.stop()
     }
@@ -65,40 +68,45 @@ import Testing
             try Stage.decode(ExplainReport.self, from: try await stage.run("explain", "next", "--json"))
         }
         let first = try await next()
-        #expect(first.text != nil && ["planned", "preview"].contains(first.state))
-        #expect(try await stage.run("plan", "skip", "next").status == 0)
+        #expect(first.text != nil)
+        #expect(["planned", "preview"].contains(first.state))
+        try await expect(stage.run("plan", "skip", "next").status, equals: 0)
         let second = try await next()
         #expect(second.subject != first.subject)
         let pinned = try await stage.run("plan", "pin", "next")
         let text = try #require(second.text)
-        #expect(pinned.status == 0 && pinned.output.contains(text))
-        #expect(try await next().subject == second.subject)
-        #expect(try await stage.run("never", "next").output.contains(text))
-        #expect(try await next().text != text)
+        #expect(pinned.status == 0)
+        #expect(pinned.output.contains(text))
+        try await expect(next().subject, equals: second.subject)
+        try await expect(stage.run("never", "next").output) { $0.contains(text) }
+        try await expect(next().text) { $0 != text }
 
         let empty = try Stage(Self.zone)
         _ = try await empty.run("set", "MAX_PER_DAY=3")
         let none = try await empty.run("explain", "next")
-        #expect(none.status == 64 && none.error.contains("no post is planned"))
+        #expect(none.status == 64)
+        #expect(none.error.contains("no post is planned"))
     }
 
     @Test(arguments: [false, true]) func whatIsSetWinsOverTheEnvironment(onServer: Bool) async throws {
         let stage = try await stage(onServer: onServer)
-        #expect(try await stage.run("set").output == "nothing is set for mirror default\n")
+        try await expect(stage.run("set").output, equals: "nothing is set for mirror default\n")
         let set = try await stage.run("set", "MAX_PER_DAY=3", "QUIET_HOURS=22:00-08:00")
-        #expect(set.status == 0 && set.output == "MAX_PER_DAY=3\nQUIET_HOURS=22:00-08:00\n")
+        #expect(set.status == 0)
+        #expect(set.output == "MAX_PER_DAY=3\nQUIET_HOURS=22:00-08:00\n")
         let config = try await stage.run("config", "--json", environment: ["MAX_PER_DAY": "9"])
         let lines = config.output.filter { !$0.isWhitespace }
-        #expect(lines.contains(#""name":"MAX_PER_DAY","origin":"set""#) && lines.contains(#""value":"3""#))
-        #expect(try await stage.plan("--date", "2030-01-01", environment: ["MAX_PER_DAY": "9"]).slots.count <= 3)
-        #expect(
-            try await stage.run("unset", "MAX_PER_DAY", "LINKS").output
-                == "MAX_PER_DAY is no longer set\nnothing to do: LINKS was not set\n")
-        #expect(try await stage.run("set", "--json").output.contains(#""schema" : "mirror-bot/set/1""#))
+        #expect(lines.contains(#""name":"MAX_PER_DAY","origin":"set""#))
+        #expect(lines.contains(#""value":"3""#))
+        try await expect(stage.plan("--date", "2030-01-01", environment: ["MAX_PER_DAY": "9"]).slots.count) { $0 <= 3 }
+        try await expect(
+            stage.run("unset", "MAX_PER_DAY", "LINKS").output,
+            equals: "MAX_PER_DAY is no longer set\nnothing to do: LINKS was not set\n")
+        try await expect(stage.run("set", "--json").output) { $0.contains(#""schema" : "mirror-bot/set/1""#) }
         // A new mirror may begin with its settings; one that is only asked for does not.
-        #expect(try await stage.run("set", "--mirror", "second").status == 78)
-        #expect(try await stage.run("set", "MAX_PER_DAY=7", "--mirror", "second").status == 0)
-        #expect(try await stage.run("set", "--mirror", "second").output == "MAX_PER_DAY=7\n")
+        try await expect(stage.run("set", "--mirror", "second").status, equals: 78)
+        try await expect(stage.run("set", "MAX_PER_DAY=7", "--mirror", "second").status, equals: 0)
+        try await expect(stage.run("set", "--mirror", "second").output, equals: "MAX_PER_DAY=7\n")
         // All or nothing, and no secret is shown.
         for (words, status, text) in [
             (["BURSTS=off", "MAX_PER_DAY=none"], 78, "MAX_PER_DAY is \"none\""),
@@ -108,56 +116,65 @@ import Testing
             (["MAX_PRE_DAY=3"], 78, "did you mean MAX_PER_DAY?"),
         ] as [([String], Int32, String)] {
             let ending = try await stage.run(words: ["set"] + words)
-            #expect(ending.status == status && ending.error.contains(text), "\(words): \(ending.error)")
+            #expect(ending.status == status, "\(words): \(ending.error)")
+            #expect(ending.error.contains(text), "\(words): \(ending.error)")
             #expect(!ending.error.contains("planted4711"))
         }
-        #expect(try await stage.run("set").output == "QUIET_HOURS=22:00-08:00\n")
+        try await expect(stage.run("set").output, equals: "QUIET_HOURS=22:00-08:00\n")
         // As after an update that takes less: every command says so, but for those that mend it.
         try await stage.withMirror { mirror in
             _ = try await mirror.storage.execute("UPDATE settings SET value = 'at night' WHERE mirror = 'default'")
         }
         let broken = try await stage.run("status")
-        #expect(
-            broken.status == 78 && broken.error.contains("mirror-bot unset QUIET_HOURS forgets it"), "\(broken.error)")
-        #expect(try await stage.run("set").output == "QUIET_HOURS=at night\n")
-        #expect(try await stage.run("set", "BURSTS=off").status == 78)
-        #expect(try await stage.run("unset", "QUIET_HOURS").status == 0)
-        #expect(try await stage.run("status").status == 0)
+        #expect(broken.status == 78, "\(broken.error)")
+        #expect(broken.error.contains("mirror-bot unset QUIET_HOURS forgets it"), "\(broken.error)")
+        try await expect(stage.run("set").output, equals: "QUIET_HOURS=at night\n")
+        try await expect(stage.run("set", "BURSTS=off").status, equals: 78)
+        try await expect(stage.run("unset", "QUIET_HOURS").status, equals: 0)
+        try await expect(stage.run("status").status, equals: 0)
     }
 
     @Test(arguments: [false, true]) func aDayIsChangedAsItWasShown(onServer: Bool) async throws {
         let stage = try await stage(onServer: onServer)
         let day = "2031-05-06"
         let far = try await stage.run("plan", "skip", "\(day)#1")
-        #expect(far.status == 64 && far.error.contains("is more than 366 days away"))
+        #expect(far.status == 64)
+        #expect(far.error.contains("is more than 366 days away"))
         let tomorrow = String(Date(timeIntervalSinceNow: 86_400).rfc3339.prefix(10))
         let preview = try await stage.plan("--date", tomorrow)
         try #require(!preview.isStored && preview.slots.count >= 3)
         let skipped = try await stage.run("plan", "skip", "\(tomorrow)#1")
-        #expect(
-            skipped.status == 0 && skipped.output.hasPrefix("\(tomorrow)#1 at ")
-                && skipped.output.contains(" is skipped"))
+        #expect(skipped.status == 0)
+        #expect(skipped.output.hasPrefix("\(tomorrow)#1 at "))
+        #expect(skipped.output.contains(" is skipped"))
         let moved = try await stage.run("plan", "move", "\(tomorrow)#2", "0:07", "--json")
-        #expect(moved.output.contains(#""time" : "00:07""#) && moved.output.contains(#""is_pinned" : true"#))
+        #expect(moved.output.contains(#""time" : "00:07""#))
+        #expect(moved.output.contains(#""is_pinned" : true"#))
         let stored = try await stage.plan("--date", tomorrow)
-        #expect(stored.isStored && stored.slots.count == preview.slots.count)
+        #expect(stored.isStored)
+        #expect(stored.slots.count == preview.slots.count)
         #expect(Set(stored.slots.map(\.text)) == Set(preview.slots.map(\.text)))
         let pinned = try await stage.run("plan", "pin", "\(tomorrow)#3", "3-2")
-        #expect(pinned.status == 0 && pinned.output.contains(" is pinned: Loaf 2 of morning 3"), "\(pinned.error)")
+        #expect(pinned.status == 0, "\(pinned.error)")
+        #expect(pinned.output.contains(" is pinned: Loaf 2 of morning 3"), "\(pinned.error)")
         let rolled = try await stage.run("plan", "reroll", tomorrow)
-        #expect(rolled.status == 0 && rolled.output.hasPrefix("drew \(tomorrow) anew: "))
+        #expect(rolled.status == 0)
+        #expect(rolled.output.hasPrefix("drew \(tomorrow) anew: "))
         let after = try await stage.plan("--date", tomorrow)
-        #expect(after.slots.contains { $0.subject == "\(tomorrow)#2" && $0.time == "00:07" && $0.state == "planned" })
-        #expect(after.slots.contains { $0.subject == "\(tomorrow)#3" && $0.text == "Loaf 2 of morning 3" })
+        expect(after.slots) {
+            $0.contains { $0.subject == "\(tomorrow)#2" && $0.time == "00:07" && $0.state == "planned" }
+        }
+        expect(after.slots) { $0.contains { $0.subject == "\(tomorrow)#3" && $0.text == "Loaf 2 of morning 3" } }
         let never = try await stage.run("never", "\(tomorrow)#3")
-        #expect(never.status == 0 && never.output.hasPrefix("never again: Loaf 2 of morning 3\n"))
-        #expect(try await stage.plan("--date", tomorrow).slots.allSatisfy { $0.text != "Loaf 2 of morning 3" })
+        #expect(never.status == 0)
+        #expect(never.output.hasPrefix("never again: Loaf 2 of morning 3\n"))
+        try await expect(stage.plan("--date", tomorrow).slots) { $0.allSatisfy { $0.text != "Loaf 2 of morning 3" } }
         for (words, status) in [
             (["plan", "skip"], 64), (["plan", "skip", "x"], 64), (["plan", "move", "#1", "99:99"], 64),
             (["plan", "reroll", "someday"], 64), (["plan", "reroll", "2020-01-01"], 64), (["never", "nothing"], 64),
             (["post", "3-2"], 64), (["post", "3-2", "--now", "--mirror", "nobody"], 78),
         ] as [([String], Int32)] {
-            #expect(try await stage.run(words: words).status == status, "\(words)")
+            try await expect(stage.run(words: words).status, equals: status, "\(words)")
         }
     }
 
@@ -166,9 +183,10 @@ import Testing
         let sandbox = try await Sandbox.live()
         let settings = sandbox.botSettings
         let posted = try await stage.run("post", "7-1", "--now", environment: settings)
-        #expect(posted.status == 0 && posted.output.contains(" is pinned: Loaf 1 of morning 7"), "\(posted.error)")
-        #expect(try await stage.run("run", "--once", environment: settings).status == 0)
-        #expect(try await stage.run("run", "--once", environment: settings).status == 0)
+        #expect(posted.status == 0, "\(posted.error)")
+        #expect(posted.output.contains(" is pinned: Loaf 1 of morning 7"), "\(posted.error)")
+        try await expect(stage.run("run", "--once", environment: settings).status, equals: 0)
+        try await expect(stage.run("run", "--once", environment: settings).status, equals: 0)
         let sent = await sandbox.ledger.deliveries.filter { $0.text == "Loaf 1 of morning 7" }
         #expect(sent.count == 1)
         await sandbox.stop()
@@ -178,8 +196,8 @@ import Testing
         let stage = try await stage(onServer: onServer)
         try await stage.train(Fixture.lines(days: 2), environment: ["MIRROR": "second"])
         try await stage.train(Fixture.lines(days: 2), environment: ["MIRROR": "third"])
-        #expect(try await stage.run("pause", "--mirror", "second").status == 0)
-        #expect(try await stage.run("move", "--mirror", "third", "--to", stage.folder.path("there")).status == 0)
+        try await expect(stage.run("pause", "--mirror", "second").status, equals: 0)
+        try await expect(stage.run("move", "--mirror", "third", "--to", stage.folder.path("there")).status, equals: 0)
         let list = try await stage.run("mirrors", environment: ["MIRROR": "fourth"])
         #expect(list.status == 0)
         #expect(
@@ -190,10 +208,10 @@ import Testing
 
                 """)
         let json = try await stage.run("mirrors", "--json").output.filter { !$0.isWhitespace }
-        #expect(
-            json.contains(#""name":"second","state":"paused""#) && json.contains(#""schema":"mirror-bot/mirrors/1""#))
+        #expect(json.contains(#""name":"second","state":"paused""#))
+        #expect(json.contains(#""schema":"mirror-bot/mirrors/1""#))
         let empty = try Stage()
-        #expect(try await empty.run("mirrors").status == 78)
+        try await expect(empty.run("mirrors").status, equals: 78)
     }
 
     @Test func theFirstLineOfStatusSaysHowItIs() async throws {
@@ -204,20 +222,20 @@ import Testing
             let ending = try await stage.run("status", environment: environment)
             return String(ending.output.prefix { $0 != "\n" })
         }
-        #expect(try await first([:]) == "✖ not sending: BOT_SERVER and BOT_ACCESS_TOKEN are not set")
+        try await expect(first([:]), equals: "✖ not sending: BOT_SERVER and BOT_ACCESS_TOKEN are not set")
         let stopped = try await first(settings)
         #expect(stopped == "✖ not sending: no worker is running; start one with mirror-bot run")
         let worker = try stage.start(["run"], environment: settings)
         try await worker.waitForError("Worker started")
         let running = try await first(settings)
-        #expect(
-            running.hasPrefix("● healthy, n")
-                && (running.contains("next post ") || running.hasSuffix("no post planned today")))
+        #expect(running.hasPrefix("● healthy, n"))
+        #expect(running.contains("next post ") || running.hasSuffix("no post planned today"))
         _ = try await stage.run("pause", environment: settings)
         let paused = try await first(settings)
-        #expect(paused.hasPrefix("◐ the mirror pauses since ") && paused.hasSuffix(" until mirror-bot resume"))
+        #expect(paused.hasPrefix("◐ the mirror pauses since "))
+        #expect(paused.hasSuffix(" until mirror-bot resume"))
         worker.send(SIGTERM)
-        #expect(await worker.ending().status == 0)
+        await expect(worker.ending().status, equals: 0)
         await sandbox.stop()
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Mirroring
 import Outbox
@@ -27,7 +28,7 @@ import Testing
         let ending = try await stage.run("suggestions", "list")
         #expect(ending.status == 0)
         #expect(ending.output.contains("favorite, waits for 0 min  \(address)\n"))
-        #expect(try await stage.status().suggestions == 1)
+        try await expect(stage.status().suggestions, equals: 1)
     }
 
     @Test func anApprovedOneIsSentByTheWorker() async throws {
@@ -45,8 +46,8 @@ import Testing
 
     @Test func aDismissedOneIsGone() async throws {
         let id = try await suggest("https://a.example/@pal/1", on: .mastodon)
-        #expect(try await stage.run("suggestions", "dismiss", id).status == 0)
-        #expect(try await stage.run("suggestions").output == "nothing waits for a decision\n")
+        try await expect(stage.run("suggestions", "dismiss", id).status, equals: 0)
+        try await expect(stage.run("suggestions").output, equals: "nothing waits for a decision\n")
         let again = try await stage.run("suggestions", "dismiss", id)
         #expect(again.status == 64)
         #expect(again.error.contains("is no suggestion that waits"))
@@ -55,7 +56,8 @@ import Testing
     @Test func aDecisionIsToldToPrograms() async throws {
         let id = try await suggest("https://a.example/@pal/1", on: .mastodon)
         let ending = try await stage.run("suggestions", "dismiss", id, "abc", "--json")
-        #expect(ending.status == 64 && ending.error.contains("abc is no suggestion that waits"))
+        #expect(ending.status == 64)
+        #expect(ending.error.contains("abc is no suggestion that waits"))
         let keys = try #require(try JSONSerialization.jsonObject(with: Data(ending.output.utf8)) as? [String: Any])
         #expect(keys["schema"] as? String == "mirror-bot/suggestion-decisions/1")
         #expect(keys["unknown"] as? [String] == ["abc"])

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Testing
 
@@ -32,8 +33,8 @@ import Testing
         #expect(terminal.isInteractive)
         #expect(terminal.hasColor)
         #expect(terminal.columns == 132)
-        #expect(Terminal(descriptor: pseudo.inner, environment: ["TERM": "dumb"]).hasColor == false)
-        #expect(Terminal(descriptor: pseudo.inner, environment: ["NO_COLOR": "1"]).hasColor == false)
+        expect(Terminal(descriptor: pseudo.inner, environment: ["TERM": "dumb"])) { $0.hasColor == false }
+        expect(Terminal(descriptor: pseudo.inner, environment: ["NO_COLOR": "1"])) { $0.hasColor == false }
     }
 
     @Test func stylesEndWhereTheyBegan() {

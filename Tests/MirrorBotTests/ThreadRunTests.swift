@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Mirroring
 import Sandbox
@@ -48,7 +49,7 @@ import Testing
         #expect(training.status == 0, "\(training.error)")
         let asked = try await stage.run("post", "--now", head)
         #expect(asked.status == 0, "\(asked.error)")
-        #expect(try await stage.run("plan").output.contains("(thread, 3 parts) \(Self.texts[0])"))
+        try await expect(stage.run("plan").output) { $0.contains("(thread, 3 parts) \(Self.texts[0])") }
         var kills = 0
         for number in 0..<12 {
             let isDeadly = number % 2 == 0

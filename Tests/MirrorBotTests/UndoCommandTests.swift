@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Mirroring
 import Networks
@@ -52,28 +53,36 @@ import Testing
         let (stage, actions) = try await mirror(store, on: sandbox)
         // Nobody can be asked, and nobody said yes.
         let asked = try await stage.run("undo", "last")
-        #expect(asked.status == 64 && asked.error.contains("1 post\n") && asked.error.contains("“A third one”"))
+        #expect(asked.status == 64)
+        #expect(asked.error.contains("1 post\n"))
+        #expect(asked.error.contains("“A third one”"))
         #expect(asked.error.hasSuffix("error: nothing was changed; answer y, or pass --yes\n"))
-        #expect(await texts(sandbox).count == 3)
+        await expect(texts(sandbox).count, equals: 3)
 
         let last = try await stage.run("undo", "last", "--yes")
-        #expect(last.status == 0 && last.output == "1 taken back\n", "\(last.error)")
-        #expect(await texts(sandbox) == Array(Self.texts.prefix(2)))
+        #expect(last.status == 0, "\(last.error)")
+        #expect(last.output == "1 taken back\n", "\(last.error)")
+        await expect(texts(sandbox), equals: Array(Self.texts.prefix(2)))
         let named = try await stage.run("undo", String(actions[0].id.prefix(7)), "-y", "--json")
         let receipt = try Stage.decode(UndoReceipt.self, from: named)
-        #expect(receipt.schema == "mirror-bot/undo/1" && receipt.takenBack == 1 && receipt.isComplete)
-        #expect(named.output.contains(#""taken_back" : 1"#) && named.output.contains(#""result" : "taken-back""#))
-        #expect(await texts(sandbox) == [Self.texts[1]])
+        #expect(receipt.schema == "mirror-bot/undo/1")
+        #expect(receipt.takenBack == 1)
+        #expect(receipt.isComplete)
+        #expect(named.output.contains(#""taken_back" : 1"#))
+        #expect(named.output.contains(#""result" : "taken-back""#))
+        await expect(texts(sandbox), equals: [Self.texts[1]])
         // Once more is no error, and asks the network nothing.
         let again = try await stage.run("undo", actions[0].id, "--yes")
-        #expect(again.status == 0 && again.output == "1 taken back before\n")
-        #expect(await sandbox.ledger.removals.count == 2)
+        #expect(again.status == 0)
+        #expect(again.output == "1 taken back before\n")
+        await expect(sandbox.ledger.removals.count, equals: 2)
 
         let explained = try await stage.run("explain", actions[0].id)
-        #expect(explained.output.contains("undone") && explained.output.contains("a person wants it taken back"))
+        #expect(explained.output.contains("undone"))
+        #expect(explained.output.contains("a person wants it taken back"))
         let plan = try await stage.plan("--date", "\(LocalTime(actions[0].due, in: .gmt).day)")
-        #expect(plan.slots.contains { $0.id == actions[0].id && $0.state == "undone" })
-        #expect(try await stage.status().recent.contains { $0.state == .undone && $0.reason == "by-person" })
+        expect(plan.slots) { $0.contains { $0.id == actions[0].id && $0.state == "undone" } }
+        try await expect(stage.status().recent) { $0.contains { $0.state == .undone && $0.reason == "by-person" } }
         await sandbox.stop()
     }
 
@@ -83,25 +92,27 @@ import Testing
         let handle = try #require(try await stage.status().bot)
         for words in [["--yes"], ["--yes", "--bot", "@somebody@else.example"], ["--bot", handle]] {
             let refused = try await stage.run(words: ["undo", "everything"] + words)
-            #expect(refused.status == 64 && refused.error.contains("nothing was changed"), "\(words): \(refused.error)")
+            #expect(refused.status == 64, "\(words): \(refused.error)")
+            #expect(refused.error.contains("nothing was changed"), "\(words): \(refused.error)")
         }
-        #expect(await texts(sandbox).count == 3)
+        await expect(texts(sandbox).count, equals: 3)
         let some = try await stage.run("undo", "everything", "--replies", "--yes", "--bot", handle)
-        #expect(some.status == 0 && some.output.hasPrefix("nothing to take back\n"))
+        #expect(some.status == 0)
+        #expect(some.output.hasPrefix("nothing to take back\n"))
 
         let terminal = try PseudoTerminal()
         let program = try stage.start(["undo", "everything"], replacing: [0: terminal.inner])
         try await program.waitForError("Take them back? [y/N] ")
         try terminal.type("y\n")
         try await program.waitForError("Type its handle")
-        #expect(await texts(sandbox).count == 3)
+        await expect(texts(sandbox).count, equals: 3)
         try terminal.type("@\(handle)\n")
         let ending = await program.ending()
         #expect(ending.status == 0)
         #expect(
             ending.output == "3 taken back\nwhat the bot did before this database is not among them\n",
             "\(ending.error)")
-        #expect(await texts(sandbox).isEmpty)
+        await expect(texts(sandbox)) { $0.isEmpty }
         await sandbox.stop()
     }
 
@@ -109,8 +120,9 @@ import Testing
         let sandbox = try await Sandbox.live()
         let (stage, _) = try await mirror(store, on: sandbox)
         let ending = try await stage.run("undo", "--since", "150m", "--posts", "--yes")
-        #expect(ending.status == 0 && ending.output == "2 taken back\n", "\(ending.error)")
-        #expect(await texts(sandbox) == [Self.texts[0]])
+        #expect(ending.status == 0, "\(ending.error)")
+        #expect(ending.output == "2 taken back\n", "\(ending.error)")
+        await expect(texts(sandbox), equals: [Self.texts[0]])
         await sandbox.stop()
     }
 
@@ -123,18 +135,19 @@ import Testing
             var fatal = hurry
             fatal.fault = "kill@\(point)#1"
             let program = try stage.start(["undo", "last", "--yes"], environment: fatal.variables)
-            #expect(await program.ending().status != 0)
-            #expect(await texts(sandbox).count == left)
+            await expect(program.ending().status) { $0 != 0 }
+            await expect(texts(sandbox).count, equals: left)
         }
-        #expect(try await stage.status().undo?.waiting == 2)
+        try await expect(stage.status().undo?.waiting, equals: 2)
         let resumed = try await stage.run("undo", "--resume", environment: hurry.variables)
-        #expect(resumed.status == 0 && resumed.output == "1 taken back\n1 gone already\n", "\(resumed.error)")
-        #expect(await texts(sandbox) == [Self.texts[0]])
+        #expect(resumed.status == 0, "\(resumed.error)")
+        #expect(resumed.output == "1 taken back\n1 gone already\n", "\(resumed.error)")
+        await expect(texts(sandbox), equals: [Self.texts[0]])
         let states = try await stage.withMirror { mirror in
             try await mirror.outbox(lease: nil).actions(withIDs: actions.map(\.id))
         }
         #expect(actions.map { states[$0.id]?.state } == [.done, .undone, .undone])
-        #expect(try await stage.run("undo", "--resume").output == "nothing to take back\n")
+        try await expect(stage.run("undo", "--resume").output, equals: "nothing to take back\n")
         await sandbox.stop()
     }
 
@@ -145,9 +158,11 @@ import Testing
         await sandbox.stop()
         let hurry = Rehearsal.Settings(origin: Date(), started: Date(), factor: 300)
         let ending = try await stage.run("undo", actions[2].id, "--yes", environment: hurry.variables)
-        #expect(ending.status == 75 && ending.output.hasPrefix("1 to be taken back yet\n"), "\(ending.error)")
-        #expect(ending.error.contains("mirror-bot undo --resume or a worker goes on") && !url.isEmpty)
-        #expect(try await stage.status().undo?.waiting == 1)
+        #expect(ending.status == 75, "\(ending.error)")
+        #expect(ending.output.hasPrefix("1 to be taken back yet\n"), "\(ending.error)")
+        #expect(ending.error.contains("mirror-bot undo --resume or a worker goes on"))
+        #expect(!url.isEmpty)
+        try await expect(stage.status().undo?.waiting, equals: 1)
     }
 
     @Test func whatCannotBeMeantIsAMisuse() async throws {
@@ -159,6 +174,6 @@ import Testing
             let ending = try await stage.run(words: ["undo"] + words)
             #expect(ending.status == 64, "\(words): \(ending.error)")
         }
-        #expect(try await stage.run("undo", "last", "--yes").output == "nothing to take back\n")
+        try await expect(stage.run("undo", "last", "--yes").output, equals: "nothing to take back\n")
     }
 }

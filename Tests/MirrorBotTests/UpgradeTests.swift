@@ -1,4 +1,5 @@
 import Archive
+import Expectations
 import Favorites
 import Foundation
 import Mirroring
@@ -79,12 +80,12 @@ import Testing
                 try await engine.query("SELECT human_verified, bot_verified FROM mirrors WHERE mirror = \(mirror)")
                     .first)
             for role in ["human", "bot"] {
-                #expect(try row.value("\(role)_verified") == cursor("verified-\(role)", of: mirror) ?? .null)
+                try expect(row.value("\(role)_verified"), equals: cursor("verified-\(role)", of: mirror) ?? .null)
             }
         }
         // A refusal is noted anew when the network refuses again.
-        #expect(old.rows("cursors").contains { $0.words("feed").hasPrefix("refused-") })
-        #expect(try await engine.query("SELECT role FROM refusals").isEmpty)
+        expect(old.rows("cursors")) { $0.contains { $0.words("feed").hasPrefix("refused-") } }
+        try await expect(engine.query("SELECT role FROM refusals")) { $0.isEmpty }
 
         let spent = try await engine.query("SELECT mirror, period, purpose, microdollars FROM spending")
         let found = try spent.map { row in
@@ -127,13 +128,13 @@ import Testing
         }
         let engine = try await Storage.open(machine.location)
         for table in old.tables.keys {
-            #expect(try await Set(old.contents(of: table, in: engine)) == Set(old.rows(table)), "\(table)")
+            try await expect(Set(old.contents(of: table, in: engine)), equals: Set(old.rows(table)), "\(table)")
         }
         await engine.close()
         let ending = try await machine.stage.run("migrate")
         #expect(ending.status == 0, "\(ending.error)")
         #expect(ending.output.hasPrefix("applied 0004_hearing\napplied 0005_history\n"))
-        #expect(try await machine.stage.run("status").status == 0)
+        try await expect(machine.stage.run("status").status, equals: 0)
     }
 
     // MARK: The commands
@@ -168,14 +169,14 @@ import Testing
         #expect(Set(stances.map { $0.words("stance") }) == ["allow", "deny"])
         for row in stances {
             let line = people.output.split(separator: "\n").first { $0.hasPrefix(row.words("account_id") + " ") }
-            #expect(line?.contains(row.words("stance")) == true, "\(row)")
+            expect(line, "\(row)") { $0?.contains(row.words("stance")) == true }
         }
         #expect(people.output.contains("same as x:123456789"))
-        #expect(try await machine.stage.run("score").status == 0)
+        try await expect(machine.stage.run("score").status, equals: 0)
 
         let spent = try await machine.stage.status(["MIRROR": "x", "NETWORK": "x"].merging(Self.xKeys) { $1 }).spending
         let total = old.rows("counters", of: "x").first { $0["name"] == .text("x-spent-2026-06") }
-        #expect(spent?.spent == Double(try #require(total).number("value")) / 1_000_000)
+        expect(spent?.spent, equals: Double(try #require(total).number("value")) / 1_000_000)
     }
 
     private static let xKeys = Dictionary(
@@ -212,8 +213,8 @@ import Testing
             try await machine.stage.withMirror(["MIRROR": name]) { mirror in
                 try await expectCounts(mirror)
                 // Each row is one that this program writes.
-                #expect(
-                    try await mirror.outbox(lease: nil).recent(100_000).count == old.rows("actions", of: name).count)
+                try await expect(
+                    mirror.outbox(lease: nil).recent(100_000).count, equals: old.rows("actions", of: name).count)
             }
         }
         try await machine.stage.withMirror { mirror in
@@ -261,7 +262,8 @@ import Testing
             $0["kind"] == .text("post") && $0["state"] == .text("planned")
         }
         let end = old.end(of: "default")
-        #expect(!slots.isEmpty && slots.allSatisfy { $0.date("due_ms") > end })
+        #expect(!slots.isEmpty)
+        expect(slots) { $0.allSatisfy { $0.date("due_ms") > end } }
         try await pass(machine, past, at: end)
         for due in slots.map({ $0.date("due_ms") }).sorted() { try await pass(machine, past, at: due + 30) }
 
@@ -273,7 +275,8 @@ import Testing
         let mentions = await past.sandbox.say([silenced, answered].map { SandboxUtterance($0, "good morning!") })
         try await pass(machine, past, at: morning)
         let plan = try await machine.stage.plan(environment: past.settings(at: morning))
-        #expect(plan.isStored && plan.slots.count { $0.state == "planned" } > 0)
+        #expect(plan.isStored)
+        #expect(plan.slots.count { $0.state == "planned" } > 0)
         for slot in plan.slots.filter({ $0.due > morning }).prefix(2) {
             try await pass(machine, past, at: slot.due + 30)
         }
@@ -358,7 +361,8 @@ import Testing
             .compactMap { $0.words("remote_id").split(separator: "/").last.map(String.init) }
         #expect(sent.count == Set(sent).count)
         #expect(Set(ledger.deliveries.map(\.id)) == Set(sent))
-        #expect(Set(sent).isSuperset(of: past.published) && sent.count >= past.published.count)
+        #expect(Set(sent).isSuperset(of: past.published))
+        #expect(sent.count >= past.published.count)
         await engine.close()
     }
 

@@ -1,3 +1,4 @@
+import Expectations
 import Testing
 
 /// What the program says of itself, and to whom misuses it.
@@ -13,13 +14,13 @@ import Testing
         for command in ["demo", "train", "plan", "run", "status", "config", "migrate"] {
             #expect(bare.output.contains("\n  \(command) "), "\(command) is not listed")
         }
-        #expect(try await stage.run("--help").output == bare.output)
+        try await expect(stage.run("--help").output, equals: bare.output)
     }
 
     @Test func tellsItsVersion() async throws {
         let ending = try await stage.run("--version")
         #expect(ending.status == 0)
-        #expect(try #require(ending.output.wholeMatch(of: /\d+\.\d+\.\d+\n/)).isEmpty == false)
+        try expect(#require(ending.output.wholeMatch(of: /\d+\.\d+\.\d+\n/))) { $0.isEmpty == false }
     }
 
     @Test func theHelpListsEveryExitCode() async throws {
@@ -72,7 +73,7 @@ import Testing
         let ending = try await stage.run(words: words.split(separator: " ").map(String.init))
         #expect(ending.status == 64)
         let lines = ending.error.split(separator: "\n")
-        #expect(lines.first?.hasSuffix("is no command; did you mean \(meant)?") == true, "\(ending.error)")
+        expect(lines.first, "\(ending.error)") { $0?.hasSuffix("is no command; did you mean \(meant)?") == true }
         #expect(lines.dropFirst().first == "Usage: \(usage)")
         #expect(lines.last == "  See '\(usage.dropLast(13)) --help' for more information.")
     }
@@ -108,6 +109,6 @@ import Testing
         let flag = try #require(arguments.first { $0.hasPrefix("--") })
         #expect(ending.error.hasPrefix("error: "))
         #expect(ending.error.contains(flag), "the flag is not named in \(ending.error)")
-        #expect(try stage.files().isEmpty, "something was written")
+        try expect(stage.files(), "something was written") { $0.isEmpty }
     }
 }

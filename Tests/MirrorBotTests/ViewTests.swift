@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import Testing
@@ -18,9 +19,9 @@ import Testing
         #expect(!lines.isEmpty, sourceLocation: location)
         for line in lines {
             for part in line.split(separator: "\n", omittingEmptySubsequences: false) {
-                #expect(
-                    !part.unicodeScalars.contains { $0.properties.generalCategory == .control },
-                    sourceLocation: location)
+                expect(part.unicodeScalars, sourceLocation: location) {
+                    !$0.contains { $0.properties.generalCategory == .control }
+                }
                 #expect(!part.unicodeScalars.contains("\u{202E}"), sourceLocation: location)
                 if let width { #expect(Printable.width(String(part)) <= width, "\(part)", sourceLocation: location) }
             }
@@ -46,9 +47,9 @@ import Testing
         let lines = PlanView.lines(try plan([slot("planned", Self.hostile), slot("done", nil)]), terminal: plain)
         expectHarmless(lines, width: 80)
         #expect(lines.first == "2026-11-20  Asia/Tokyo")
-        #expect(
-            lines.contains { $0.hasPrefix("08:15 ○ #1 3fa9c1d planned") && $0.contains(" [2J evil second third 31m日本") }
-        )
+        expect(lines) {
+            $0.contains { $0.hasPrefix("08:15 ○ #1 3fa9c1d planned") && $0.contains(" [2J evil second third 31m日本") }
+        }
     }
 
     @Test(arguments: [
@@ -56,9 +57,9 @@ import Testing
         ("sending", "○"),
     ])
     func statesDifferByTheirSign(_ state: String, _ sign: String) throws {
-        #expect(
-            PlanView.slots([slot(state, "x")], terminal: plain).first?.hasPrefix("08:15 \(sign) #1 3fa9c1d \(state)")
-                == true)
+        expect(PlanView.slots([slot(state, "x")], terminal: plain).first) {
+            $0?.hasPrefix("08:15 \(sign) #1 3fa9c1d \(state)") == true
+        }
     }
 
     @Test func aSlotWhoseTimeHasComeStandsOut() throws {
@@ -140,9 +141,9 @@ import Testing
         let lines = DemoView(result: result, terminal: plain).lines
         expectHarmless(lines)
         expectHarmless(lines.filter { !$0.hasPrefix("  !") && !$0.contains("·") }, width: 80)
-        #expect(lines.contains { $0.contains("★ favorite  pal@home.example: ") })
-        #expect(lines.contains { $0.contains("★ favorite   [2J evil second") })
-        #expect(lines.contains { $0.contains("☆ suggests   [2J evil second") })
-        #expect(lines.contains { $0.hasPrefix("  !  [2J evil second") })
+        expect(lines) { $0.contains { $0.contains("★ favorite  pal@home.example: ") } }
+        expect(lines) { $0.contains { $0.contains("★ favorite   [2J evil second") } }
+        expect(lines) { $0.contains { $0.contains("☆ suggests   [2J evil second") } }
+        expect(lines) { $0.contains { $0.hasPrefix("  !  [2J evil second") } }
     }
 }

@@ -23,7 +23,8 @@ import Testing
             request.path.hasSuffix("/verify_credentials") ? Self.own("a\\nb", Self.rows, shown: Self.verified) : nil
         }
         let profile = try await loopback.network.profile()
-        #expect(profile.bio == "a\nb" && profile.page == "https://home.example/@bot")
+        #expect(profile.bio == "a\nb")
+        #expect(profile.page == "https://home.example/@bot")
         #expect(profile.fields.map(\.name) == ["Home"] && profile.fields[0].value == "https://e.org")
         #expect(profile.fields[0].verified == Date(rfc3339: "2026-11-01T00:00:00Z"))
         #expect(profile.limits == .init(bio: 500, bioBytes: nil, fields: 4, field: 255))
@@ -44,14 +45,16 @@ import Testing
         let error = try await #require(throws: NetworkError.self) {
             try await loopback.network.setProfile(wanted, insteadOf: known)
         }
-        #expect(error.code == .capability && error.operation == .changeProfile)
+        #expect(error.code == .capability)
+        #expect(error.operation == .changeProfile)
         // Somebody was faster.
         var stale = known
         stale.bio = "older"
         let conflict = try await #require(throws: NetworkError.self) {
             try await loopback.network.setProfile(wanted, insteadOf: stale)
         }
-        #expect(conflict.code == .conflict && conflict.outcome == .notSent)
+        #expect(conflict.code == .conflict)
+        #expect(conflict.outcome == .notSent)
         #expect(loopback.requests.count == 2)
     }
 
@@ -70,7 +73,8 @@ import Testing
             return .json(#"{"uri":"\#(uri)","cid":"bafyold","value":\#(record)}"#)
         }
         let known = try await loopback.network.profile()
-        #expect(known.bio == "old" && known.limits.fields == 0)
+        #expect(known.bio == "old")
+        #expect(known.limits.fields == 0)
         var wanted = known
         wanted.bio = "new"
         try await loopback.network.setProfile(wanted, insteadOf: known)
@@ -91,7 +95,10 @@ import Testing
             AccountProfile.Limits(bio: 4, bioBytes: nil, fields: 0, field: 0),
             AccountProfile.Limits(bio: 4, bioBytes: 20, fields: 0, field: 0)
         )
-        #expect(points.hold(bio: "abcd") && !points.hold(bio: "abcde") && !points.hold(bio: "e\u{301}e\u{301}e"))
-        #expect(graphemes.hold(bio: "e\u{301}e\u{301}e\u{301}") && !graphemes.hold(bio: "👩‍👩‍👧‍👦"))
+        #expect(points.hold(bio: "abcd"))
+        #expect(!points.hold(bio: "abcde"))
+        #expect(!points.hold(bio: "e\u{301}e\u{301}e"))
+        #expect(graphemes.hold(bio: "e\u{301}e\u{301}e\u{301}"))
+        #expect(!graphemes.hold(bio: "👩‍👩‍👧‍👦"))
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Testing
 
@@ -25,7 +26,7 @@ import Testing
             {"features":[{"$type":"app.bsky.richtext.facet#link","uri":"https://en.wikipedia.org/wiki/CBOR"}],\#
             "index":{"byteEnd":108,"byteStart":74}}
             """#
-        #expect(String(decoding: try JSONBody.encoded(facet.json), as: UTF8.self) == json)
+        expect(String(decoding: try JSONBody.encoded(facet.json), as: UTF8.self), equals: json)
     }
 
     @Test(arguments: [

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import TestSupport
@@ -85,7 +86,7 @@ import Transport
         "Record/text must not be longer than 3000 characters", "text is too long",
     ])
     func aTextThatIsTooLongIsTold(message: String) async throws {
-        #expect(try await failure(.xrpc("InvalidRequest", message), isWrite: true).code == .tooLong)
+        try await expect(failure(.xrpc("InvalidRequest", message), isWrite: true).code, equals: .tooLong)
     }
 
     /// Some servers say it in plain text.
@@ -108,12 +109,12 @@ import Transport
         func error(_ headers: [(String, String)]) async throws -> NetworkError {
             try await failure(Answer(status: 429, headers: headers, body: body), isWrite: false)
         }
-        #expect(try await error([("Retry-After", "77")]).retryAfter == now + 77)
-        #expect(
-            try await error([("RateLimit-Limit", "3000"), ("RateLimit-Remaining", "0"), ("ratelimit-reset", reset)])
-                .retryAfter == now + 200)
-        #expect(try await error([("Retry-After", "77"), ("RateLimit-Reset", reset)]).retryAfter == now + 77)
-        #expect(try await error([]).retryAfter == now + 60)
+        try await expect(error([("Retry-After", "77")]).retryAfter, equals: now + 77)
+        try await expect(
+            error([("RateLimit-Limit", "3000"), ("RateLimit-Remaining", "0"), ("ratelimit-reset", reset)])
+                .retryAfter, equals: now + 200)
+        try await expect(error([("Retry-After", "77"), ("RateLimit-Reset", reset)]).retryAfter, equals: now + 77)
+        try await expect(error([]).retryAfter, equals: now + 60)
     }
 
     @Test func pagesTellWhatIsLeft() async throws {

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import TestSupport
@@ -267,7 +268,7 @@ import Testing
             #expect(page.older == older)
             var stored = BlueskyCursor(marks: [], isWhole: true, at: nil)
             stored.rest = BlueskyCursor.Rest(place: cursor, window: stored.window)
-            #expect((BlueskyCursor(try stored.text()) == nil) == (older == nil))
+            expect((BlueskyCursor(try stored.text()) == nil), equals: (older == nil))
         }
     }
 

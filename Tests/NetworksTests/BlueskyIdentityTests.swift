@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import TestSupport
@@ -158,9 +159,9 @@ private struct Machines {
         func login(_ url: String) throws -> String {
             hosts.login(for: try ServerAddress(url, network: .bluesky)).base
         }
-        #expect(try login("https://morel.us-east.host.bsky.network") == "https://bsky.social")
-        #expect(try login("https://pds.example") == "https://pds.example")
-        #expect(try login("https://evilhost.bsky.network.example") == "https://evilhost.bsky.network.example")
+        try expect(login("https://morel.us-east.host.bsky.network"), equals: "https://bsky.social")
+        try expect(login("https://pds.example"), equals: "https://pds.example")
+        try expect(login("https://evilhost.bsky.network.example"), equals: "https://evilhost.bsky.network.example")
         #expect(hosts.appView.base == "https://public.api.bsky.app")
         #expect(hosts.directory?.base == "https://plc.directory")
     }
@@ -205,7 +206,7 @@ private struct Machines {
         let error = try await #require(throws: NetworkError.self) { _ = try await network.page(.ownPosts, .newest) }
         #expect(error.code == .configuration)
         #expect(error.operation == .resolveIdentity)
-        #expect(error.detail?.contains(cause) == true)
+        expect(error.detail) { $0?.contains(cause) == true }
         #expect(machines.home.requests.isEmpty)
     }
 
@@ -219,7 +220,7 @@ private struct Machines {
     func aDocumentLeadsToNoPrivateNetwork(endpoint: String) throws {
         let text = Machines.document(endpoint: endpoint)
         let document = try JSONDecoder().decode(DIDDocument.self, from: Data(text.utf8))
-        #expect(document.server(of: Machines.did, besides: try BlueskyHosts(apiBaseURL: nil)) == nil)
+        expect(document.server(of: Machines.did, besides: try BlueskyHosts(apiBaseURL: nil)), equals: nil)
         let saved = BlueskySession(
             did: Machines.did, handle: nil, server: try ServerAddress(endpoint, network: .bluesky),
             access: Secret("a"), refresh: Secret("r"))
@@ -228,14 +229,14 @@ private struct Machines {
         #expect(BlueskySession(sealed: sealed, for: Machines.did, at: hosts) == nil)
         // Where the operator's own server is this machine, everything may be.
         let own = try BlueskyHosts(apiBaseURL: "http://127.0.0.1:1")
-        #expect(document.server(of: Machines.did, besides: own)?.isPublicOnly == false)
+        expect(document.server(of: Machines.did, besides: own)) { $0?.isPublicOnly == false }
     }
 
     @Test func theServerOfADocumentIsAskedInPublicOnly() throws {
         let document = try JSONDecoder().decode(
             DIDDocument.self, from: Data(Machines.document(endpoint: "https://pds.example").utf8))
         let server = document.server(of: Machines.did, besides: try BlueskyHosts(apiBaseURL: nil))
-        #expect(server?.isPublicOnly == true)
+        expect(server) { $0?.isPublicOnly == true }
     }
 
     @Test(arguments: ["", "{}", "<html>", Machines.document("did:plc:somebodyelse")])

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import TestSupport
@@ -61,27 +62,28 @@ import Testing
         (#""app.bsky.embed.recordWithMedia""#, true), (#""app.bsky.embed.poll9""#, true), ("7", true),
     ])
     func knowsMedia(type: String, hasMedia: Bool) async throws {
-        #expect(try await post(record: ["embed": #"{"$type":\#(type)}"#]).post.hasMedia == hasMedia)
+        try await expect(post(record: ["embed": #"{"$type":\#(type)}"#]).post.hasMedia, equals: hasMedia)
     }
 
     @Test func nothingEmbeddedIsNoMedia() async throws {
-        #expect(try await !post(record: ["embed": "null"]).post.hasMedia)
-        #expect(try await !post(record: [:]).post.hasMedia)
+        try await expect(post(record: ["embed": "null"]).post) { !$0.hasMedia }
+        try await expect(post(record: [:]).post) { !$0.hasMedia }
     }
 
     @Test func warningsOfAuthorAndServicesCount() async throws {
         func own(_ value: String) -> [String: String] {
             ["labels": #"{"$type":"com.atproto.label.defs#selfLabels","values":[{"val":"\#(value)"}]}"#]
         }
-        #expect(try await post(record: own("porn")).post.isSensitive)
-        #expect(try await post(record: own("some-new-warning")).post.isSensitive)
-        #expect(try await !post(record: own("bot")).post.isSensitive)
+        try await expect(post(record: own("porn")).post) { $0.isSensitive }
+        try await expect(post(record: own("some-new-warning")).post) { $0.isSensitive }
+        try await expect(post(record: own("bot")).post) { !$0.isSensitive }
         let service = #"[{"src":"did:plc:labeler","val":"graphic-media"}]"#
-        #expect(try await post(record: [:], ["labels": service]).post.isSensitive)
+        try await expect(post(record: [:], ["labels": service]).post) { $0.isSensitive }
         let negated = #"[{"src":"did:plc:labeler","val":"graphic-media","neg":true}]"#
-        #expect(try await !post(record: [:], ["labels": negated]).post.isSensitive)
-        #expect(
-            try await !post(record: [:], ["labels": #"[{"src":"did:plc:labeler","val":"verified"}]"#]).post.isSensitive)
+        try await expect(post(record: [:], ["labels": negated]).post) { !$0.isSensitive }
+        try await expect(post(record: [:], ["labels": #"[{"src":"did:plc:labeler","val":"verified"}]"#]).post) {
+            !$0.isSensitive
+        }
     }
 
     @Test func onlyTheAuthorsOwnLabelsSayWhoTheAuthorIs() async throws {
@@ -205,9 +207,9 @@ import Testing
         }
         let found = try await loopback.network.lookUp("\(BlueskyJSON.uri("a")) \(BlueskyJSON.cid)")
         #expect(found?.post.id.value == BlueskyJSON.uri("a"))
-        #expect(try await loopback.network.lookUp("\(BlueskyJSON.uri("b")) \(BlueskyJSON.cid)") == nil)
-        #expect(try await loopback.network.isFavorited("\(BlueskyJSON.uri("a")) \(BlueskyJSON.cid)") == false)
-        #expect(try await loopback.network.isFavorited("\(BlueskyJSON.uri("b")) \(BlueskyJSON.cid)") == nil)
+        try await expect(loopback.network.lookUp("\(BlueskyJSON.uri("b")) \(BlueskyJSON.cid)"), equals: nil)
+        try await expect(loopback.network.isFavorited("\(BlueskyJSON.uri("a")) \(BlueskyJSON.cid)"), equals: false)
+        try await expect(loopback.network.isFavorited("\(BlueskyJSON.uri("b")) \(BlueskyJSON.cid)"), equals: nil)
     }
 
     @Test func looksUpItsOwnPostsWhereTheyAre() async throws {
@@ -220,9 +222,9 @@ import Testing
         let found = try #require(try await loopback.network.lookUp("\(uri) \(BlueskyJSON.cid)"))
         #expect(found.post.id.value == uri)
         #expect(found.author.handle == BlueskyLoopback.handle)
-        #expect(try await loopback.network.conversation(of: found) == uri)
+        try await expect(loopback.network.conversation(of: found), equals: uri)
         let gone = BlueskyJSON.uri("b", by: BlueskyLoopback.did)
-        #expect(try await loopback.network.lookUp("\(gone) \(BlueskyJSON.cid)") == nil)
+        try await expect(loopback.network.lookUp("\(gone) \(BlueskyJSON.cid)"), equals: nil)
     }
 
     /// What a proxy or a broken server says is no proof that a post is gone.
@@ -273,7 +275,7 @@ import Testing
                     id: AccountID(network: .bluesky, value: BlueskyLoopback.did), handle: BlueskyLoopback.handle,
                     displayName: "Name of \(BlueskyLoopback.handle)", isBot: true, bio: "run by @ann",
                     address: BlueskyLoopback.did))
-        #expect(try await loopback.network.limits() == .bluesky)
+        try await expect(loopback.network.limits(), equals: .bluesky)
     }
 
     @Test(arguments: [

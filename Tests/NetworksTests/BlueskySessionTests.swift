@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import TestSupport
@@ -38,8 +39,7 @@ import Transport
         #expect(login.method == "POST")
         #expect(login.bodyText == #"{"identifier":"bot.home.example","password":"planted-pass-word-9a7b"}"#)
         #expect(login.header("Authorization") == nil)
-        #expect(
-            loopback.requests.allSatisfy { $0.header("Authorization") == "Bearer \(BlueskyLoopback.access)" })
+        expect(loopback.requests) { $0.allSatisfy { $0.header("Authorization") == "Bearer \(BlueskyLoopback.access)" } }
         #expect(store.saved == BlueskyLoopback.saved(at: loopback.server.url))
     }
 
@@ -66,7 +66,7 @@ import Transport
         store.replace(text.replacingOccurrences(of: "BASE", with: loopback.server.url))
         _ = try await loopback.network.page(.home, .newest)
         #expect(loopback.count(Self.createSession) == 1)
-        #expect(loopback.server.requests.allSatisfy { $0.header("Authorization") != "Bearer saved.access" })
+        expect(loopback.server.requests) { $0.allSatisfy { $0.header("Authorization") != "Bearer saved.access" } }
     }
 
     @Test(arguments: [400, 401, 403])
@@ -227,7 +227,7 @@ import Transport
             if isAway.value { return Answer(status: 503) }
             return Self.timeline(taking: BlueskyLoopback.renewedAccess, else: .xrpc("ExpiredToken"))(request)
         }
-        #expect(try await failure(of: loopback.network).code == .unavailable)
+        try await expect(failure(of: loopback.network).code, equals: .unavailable)
         isAway.value = false
         clock.value += 3 * 3_600
         _ = try await loopback.network.page(.home, .newest)
@@ -273,7 +273,7 @@ import Transport
             #expect(error.operation == .logIn)
             #expect(error.stopsActor)
             #expect(error.outcome == .notSent)
-            #expect(error.serverCode?.hasPrefix(name) == true)
+            expect(error.serverCode) { $0?.hasPrefix(name) == true }
         }
         #expect(loopback.server.requests.count == 1)
         // The server may have been mistaken.

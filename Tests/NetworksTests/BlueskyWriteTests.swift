@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import TestSupport
@@ -81,7 +82,7 @@ import Transport
         #expect(Set(bodies).count == 2)
         _ = try await loopback.network.publish(draft("text", key: "k-2"))
         let other = try #require(loopback.requests.last?.field("rkey"))
-        #expect(!bodies.contains { $0.contains(other) })
+        expect(bodies) { !$0.contains { $0.contains(other) } }
     }
 
     /// The answer to the first attempt was lost; the second finds the record there.
@@ -169,7 +170,7 @@ import Transport
             _ = try await loopback.network.publish(draft(replyTo: Self.address))
             let parent = #"{"cid":"bafyreia111","uri":"at://did:plc:ann/app.bsky.feed.post/a"}"#
             let expected = #""reply":{"parent":\#(parent),"root":{"cid":"bafyreia111","uri":"\#(root)"}},"text""#
-            #expect(try #require(loopback.requests.last).bodyText.contains(expected))
+            try expect(#require(loopback.requests.last).bodyText) { $0.contains(expected) }
         }
     }
 
@@ -204,7 +205,7 @@ import Transport
         let author = BlueskyJSON.author("did:plc:ann", "ann.example", ["viewer": #"{"blockedBy":true}"#])
         let loopback = try BlueskyLoopback(
             answer: Self.serving(BlueskyJSON.view("a", BlueskyJSON.record(), ["author": author])))
-        #expect(try await error(of: loopback, draft(replyTo: Self.address)).code == .forbidden)
+        try await expect(error(of: loopback, draft(replyTo: Self.address)).code, equals: .forbidden)
         let refused = try await #require(throws: NetworkError.self) {
             try await loopback.network.favorite(Self.favorite)
         }
@@ -260,13 +261,13 @@ import Transport
     func languagesThatAreNoneAreLeftOut(language: String?) async throws {
         let loopback = try BlueskyLoopback(answer: Self.written)
         _ = try await loopback.network.publish(draft(language: language))
-        #expect(try #require(loopback.requests.last).bodyText.contains("langs") == false)
+        try expect(#require(loopback.requests.last).bodyText) { $0.contains("langs") == false }
     }
 
     @Test func mentionsAreNeverMarked() async throws {
         let loopback = try BlueskyLoopback(answer: Self.written)
         _ = try await loopback.network.publish(draft("hello @ann.example and @bob.bsky.social"))
-        #expect(try #require(loopback.requests.last).bodyText.contains("facets") == false)
+        try expect(#require(loopback.requests.last).bodyText) { $0.contains("facets") == false }
     }
 
     @Test(arguments: [
@@ -311,7 +312,7 @@ import Transport
         let loopback = try BlueskyLoopback(answer: Self.serving(view))
         try await loopback.network.favorite(Self.favorite)
         #expect(loopback.count(Self.put) == 0)
-        #expect(try await loopback.network.isFavorited(Self.address) == true)
+        try await expect(loopback.network.isFavorited(Self.address), equals: true)
     }
 
     /// The record of the first attempt is there, but the server that gathers favorites does not know it yet.
@@ -334,7 +335,7 @@ import Transport
         ]
         for (answer, removal) in answers {
             let loopback = try BlueskyLoopback { $0.path.contains("deleteRecord") ? answer : nil }
-            #expect(try await loopback.network.delete("\(uri) \(BlueskyJSON.cid)") == removal)
+            try await expect(loopback.network.delete("\(uri) \(BlueskyJSON.cid)"), equals: removal)
             #expect(
                 loopback.requests.map(\.bodyText) == [
                     #"{"collection":"app.bsky.feed.post","repo":"did:plc:botbotbotbotbotbotbotbot","rkey":"3ke6kg3wk2222"}"#
@@ -350,7 +351,7 @@ import Transport
         let loopback = try BlueskyLoopback {
             $0.path.contains("deleteRecord") ? .json(#"{"commit":{"cid":"c","rev":"r"}}"#) : nil
         }
-        #expect(try await loopback.network.unfavorite(Self.favorite) == .removed)
+        try await expect(loopback.network.unfavorite(Self.favorite), equals: .removed)
         let key = TimestampID(createdAt: BlueskyLoopback.start, key: "favorite-key").description
         #expect(
             loopback.requests.map(\.bodyText) == [

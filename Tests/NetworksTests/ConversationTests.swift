@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import TestSupport
@@ -49,8 +50,8 @@ import Testing
             ]
             return .json(#"{"ancestors":[\#(Wire.status("1"))],"descendants":\#(Wire.list(descendants))}"#)
         }
-        #expect(try await loopback.network.replies(to: "9").map(\.address) == ["10", "12"])
-        #expect(try await loopback.network.replies(to: "8").isEmpty)
+        try await expect(loopback.network.replies(to: "9").map(\.address), equals: ["10", "12"])
+        try await expect(loopback.network.replies(to: "8")) { $0.isEmpty }
         let error = try await #require(throws: NetworkError.self) { _ = try await loopback.network.replies(to: "") }
         #expect(error.code == .rejected)
     }
@@ -70,7 +71,7 @@ import Testing
         }
         let found = try await loopback.network.replies(to: "\(own) \(BlueskyJSON.cid)")
         #expect(found.map(\.post.id.value) == [BlueskyJSON.uri("a"), BlueskyJSON.uri("c")])
-        #expect(found.allSatisfy { $0.author.handle == "ann.example" && $0.post.replyTo?.post?.value == own })
+        expect(found) { $0.allSatisfy { $0.author.handle == "ann.example" && $0.post.replyTo?.post?.value == own } }
         let request = try #require(loopback.requests.first { $0.method("app.bsky.feed.getPostThread") })
         #expect(request.query == ["uri": own, "depth": "1", "parentHeight": "0"])
         let gone = try await loopback.network.replies(to: "\(BlueskyJSON.uri("gone")) \(BlueskyJSON.cid)")

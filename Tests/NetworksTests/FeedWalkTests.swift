@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import TestSupport
@@ -33,7 +34,7 @@ import Testing
         #expect(Set(found) == Set(paging.addresses(51..<(51 + arrived))))
         #expect(found.count == arrived)
         #expect(walk.newer ?? cursor == paging.address(50 + arrived))
-        #expect(loopback.requests.allSatisfy { $0.query["since_id"] == nil })
+        expect(loopback.requests) { $0.allSatisfy { $0.query["since_id"] == nil } }
     }
 
     @Test func keepsToItsPageLimit() async throws {

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import TestSupport
@@ -46,7 +47,7 @@ import Testing
             default: nil
             }
         }
-        #expect(try await loopback.network.verifyAccount().handle == "bot@home.example:8443")
+        try await expect(loopback.network.verifyAccount().handle, equals: "bot@home.example:8443")
         let items = try await loopback.network.page(.home, .newest).items
         #expect(items.map(\.author.id.value) == ["ann@home.example:8443", "ann@home.example"])
     }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import TestSupport
@@ -92,7 +93,7 @@ import Testing
             #expect(addresses.count == Set(addresses).count)
             #expect(unreadable.map(\.address) == ["s4"])
             #expect(unreadable.map(\.cause) == ["it is larger than an answer may be"])
-            #expect(unreadable.allSatisfy { $0.digest.count == 32 })
+            expect(unreadable) { $0.allSatisfy { $0.digest.count == 32 } }
         }
     }
 

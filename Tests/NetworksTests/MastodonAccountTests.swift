@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import TestSupport
@@ -35,7 +36,7 @@ import Testing
         let loopback = try Loopback { request in
             request.path.hasSuffix("/verify_credentials") ? .json(Wire.account("1", acct: "bot", fields)) : nil
         }
-        #expect(try await loopback.network.verifyAccount().isBot == expected)
+        try await expect(loopback.network.verifyAccount().isBot, equals: expected)
     }
 
     @Test(arguments: [
@@ -85,8 +86,8 @@ import Testing
     ])
     func readsTheInstance(body: String, limits: PublishingLimits) async throws {
         let loopback = try Loopback { $0.path == "/api/v2/instance" ? .json(body) : nil }
-        #expect(try await loopback.network.limits() == limits)
-        #expect(try await loopback.network.verifyAccount().id.value == "bot@home.example")
+        try await expect(loopback.network.limits(), equals: limits)
+        try await expect(loopback.network.verifyAccount().id.value, equals: "bot@home.example")
         #expect(loopback.server.requests.filter { $0.path.hasSuffix("/instance") }.count == 1)
     }
 
@@ -103,14 +104,14 @@ import Testing
             default: nil
             }
         }
-        #expect(try await loopback.network.limits().maximumCharacters == 999)
-        #expect(try await loopback.network.verifyAccount().id.value == "bot@home.example")
+        try await expect(loopback.network.limits().maximumCharacters, equals: 999)
+        try await expect(loopback.network.verifyAccount().id.value, equals: "bot@home.example")
     }
 
     @Test func aServerWithoutInstanceHasTheUsualLimits() async throws {
         let loopback = try Loopback { $0.path.hasSuffix("/instance") ? .notFound : nil }
-        #expect(try await loopback.network.limits().maximumCharacters == 500)
-        #expect(try await loopback.network.verifyAccount().id.value == "bot@home.example")
+        try await expect(loopback.network.limits().maximumCharacters, equals: 500)
+        try await expect(loopback.network.verifyAccount().id.value, equals: "bot@home.example")
     }
 
     /// A wrong domain would make other people of all local names, so none is guessed while the server is out of order.
@@ -139,22 +140,22 @@ import Testing
                 : .json(#"{"domain":"home.example","configuration":{"statuses":{"max_characters":\#(500 + count)}}}"#)
         }
         let network = loopback.network
-        #expect(try await network.limits().maximumCharacters == 500)
+        try await expect(network.limits().maximumCharacters, equals: 500)
         clock.advance(86_399)
-        #expect(try await network.limits().maximumCharacters == 500)
+        try await expect(network.limits().maximumCharacters, equals: 500)
         clock.advance(1)
-        #expect(try await network.limits().maximumCharacters == 500 + 86_400)
+        try await expect(network.limits().maximumCharacters, equals: 500 + 86_400)
         // A refresh that fails keeps what is known, and is tried again an hour later.
         broken.isSet = true
         clock.advance(86_400)
-        #expect(try await network.limits().maximumCharacters == 500 + 86_400)
+        try await expect(network.limits().maximumCharacters, equals: 500 + 86_400)
         let asked = loopback.server.requests.count
         clock.advance(3_599)
         _ = try await network.limits()
         #expect(loopback.server.requests.count == asked)
         broken.isSet = false
         clock.advance(1)
-        #expect(try await network.limits().maximumCharacters == 500 + 86_400 * 2 + 3_600)
+        try await expect(network.limits().maximumCharacters, equals: 500 + 86_400 * 2 + 3_600)
     }
 
     @Test func tellsWhatItCan() throws {

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import TestSupport
@@ -44,7 +45,7 @@ import Transport
                 }
             }
             let network = try network(at: proxy)
-            #expect(try await network.verifyAccount().id.value == "bot@home.example")
+            try await expect(network.verifyAccount().id.value, equals: "bot@home.example")
             let item = try #require(try await network.page(.home, .newest).items.first)
             #expect(item.author.id.value == "ann@home.example")
             #expect(item.post.mentions.map(\.value) == ["bot@home.example"])

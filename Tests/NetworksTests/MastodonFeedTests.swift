@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import TestSupport
@@ -99,7 +100,7 @@ import Testing
         let page = try await loopback.network.page(.favorites, .newer(than: "f6"))
         #expect(page.items.map(\.address) == ["7", "6", "5"])
         #expect(page.newer == "f9")
-        #expect(loopback.requests.allSatisfy { $0.query["min_id"] == "f6" })
+        expect(loopback.requests) { $0.allSatisfy { $0.query["min_id"] == "f6" } }
     }
 
     @Test func onlyMentionsAreTakenFromNotifications() async throws {
@@ -162,7 +163,7 @@ import Testing
     @Test func repeatedItemsComeOnce() async throws {
         let body = Wire.list(["3", "2", "3", "2"].map { Wire.status($0) })
         let loopback = try Loopback { $0.path == "/api/v1/timelines/home" ? .json(body) : nil }
-        #expect(try await loopback.network.page(.home, .newest).items.map(\.address) == ["3", "2"])
+        try await expect(loopback.network.page(.home, .newest).items.map(\.address), equals: ["3", "2"])
     }
 
     /// Some servers give a repost the identity of the original.
@@ -240,7 +241,7 @@ import Testing
         let pairs = headers.map { ($0.key, $0.value) } + [("Date", "Fri, 20 Nov 2026 21:10:00 GMT")]
         let loopback = try Loopback { $0.path == "/api/v1/timelines/home" ? .json("[]", headers: pairs) : nil }
         for position in [FeedPosition.newest, .older("9"), .newer(than: "9")] {
-            #expect(try await loopback.network.page(.home, position).rateLimit == expected)
+            try await expect(loopback.network.page(.home, position).rateLimit, equals: expected)
         }
     }
 

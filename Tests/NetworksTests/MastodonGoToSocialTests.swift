@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import TestSupport
@@ -29,7 +30,7 @@ import Testing
         let loopback = try MastodonServers.loopback(instance) { request in
             request.path.hasSuffix("/verify_credentials") ? .json(Wire.account("01A", acct: acct)) : nil
         }
-        #expect(try await loopback.network.verifyAccount().id.value == "ann@example.org")
+        try await expect(loopback.network.verifyAccount().id.value, equals: "ann@example.org")
     }
 
     /// The answered post is not looked up beforehand: the server refuses and publishes nothing.
@@ -160,9 +161,10 @@ import Testing
         }
         try await loopback.network.delete("9")
         try await loopback.network.delete("9")
-        #expect(
-            loopback.requests.map { "\($0.method) \($0.path)" }.prefix(2).allSatisfy {
+        expect(loopback.requests.map { "\($0.method) \($0.path)" }.prefix(2)) {
+            $0.allSatisfy {
                 $0 == "DELETE /api/v1/statuses/9"
-            })
+            }
+        }
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import TestSupport
@@ -83,7 +84,7 @@ import Transport
                 "GET /.well-known/oauth-authorization-server", "POST /api/v1/apps", "POST /oauth/token",
                 "GET /api/v2/instance",
             ])
-        #expect(calls.prefix(3).allSatisfy { $0.header("Authorization") == nil })
+        expect(calls.prefix(3)) { $0.allSatisfy { $0.header("Authorization") == nil } }
         #expect(
             Self.form(calls[1]) == [
                 "client_name": "mirror-bot", "redirect_uris": "urn:ietf:wg:oauth:2.0:oob",
@@ -93,7 +94,7 @@ import Transport
         // The person goes to the server itself, whatever its documents say and wherever calls go.
         let prefix = "https://home.example/oauth/authorize?"
         #expect(request.authorizeURL.hasPrefix(prefix))
-        #expect(request.authorizeURL.utf8.allSatisfy { (0x21...0x7E).contains($0) })
+        expect(request.authorizeURL.utf8) { $0.allSatisfy { (0x21...0x7E).contains($0) } }
         var query = Self.fields(request.authorizeURL.dropFirst(prefix.count))
         let challenge = query.removeValue(forKey: "code_challenge")
         #expect(
@@ -131,7 +132,7 @@ import Transport
         #expect(Set(keys).count == 50)
         for key in keys {
             #expect(key.utf8.count == 43)
-            #expect(key.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") })
+            expect(key) { $0.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") } }
         }
     }
 
@@ -313,8 +314,8 @@ import Transport
             default: nil
             }
         }
-        #expect(try await fixture.login.missingBotScopes(of: Secret("planted-token")) == missing)
-        #expect(try await fixture.login.missingBotScopes(of: Secret("planted-token"), granted: scopes) == missing)
+        try await expect(fixture.login.missingBotScopes(of: Secret("planted-token")), equals: missing)
+        try await expect(fixture.login.missingBotScopes(of: Secret("planted-token"), granted: scopes), equals: missing)
     }
 
     @Test func tokensThatEndAreKeptWithWhatRenewsThem() async throws {
@@ -336,7 +337,7 @@ import Transport
         ] as [(Answer, [String]?)])
     func tellsTheScopesOfAToken(answer: Answer, expected: [String]?) async throws {
         let fixture = try Fixture { $0.path == "/api/v1/apps/verify_credentials" ? answer : nil }
-        #expect(try await fixture.login.scopes(of: Secret("planted-token")) == expected)
+        try await expect(fixture.login.scopes(of: Secret("planted-token")), equals: expected)
         #expect(fixture.server.requests.first?.header("Authorization") == "Bearer planted-token")
     }
 

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import TestSupport
@@ -58,7 +59,7 @@ import Testing
         (["url": "null"], "https://home.example/users/ann/statuses/5"),
     ])
     func identityIsGlobal(fields: [String: String], expected: String) async throws {
-        #expect(try await post(fields).post.id == PostID(network: .mastodon, value: expected))
+        try await expect(post(fields).post.id, equals: PostID(network: .mastodon, value: expected))
     }
 
     @Test(arguments: [
@@ -67,7 +68,7 @@ import Testing
         ("\"PUBLIC\"", .private), ("null", .private), ("", .private), ("7", .private), ("[]", .private),
     ])
     func unknownVisibilityIsPrivate(wire: String, expected: Visibility) async throws {
-        #expect(try await post(["visibility": wire]).post.visibility == expected)
+        try await expect(post(["visibility": wire]).post.visibility, equals: expected)
     }
 
     @Test(arguments: [
@@ -88,7 +89,7 @@ import Testing
         (["reblog": "null"], false), (["reblog": Wire.status("4"), "content": "\"\"", "text": "null"], true),
     ])
     func noticesReposts(fields: [String: String], expected: Bool) async throws {
-        #expect(try await post(fields).post.isRepost == expected)
+        try await expect(post(fields).post.isRepost, equals: expected)
     }
 
     @Test(arguments: [
@@ -144,7 +145,7 @@ import Testing
             ("\"en\\u0000\"", nil), ("7", nil),
         ] as [(String, String?)])
     func readsLanguages(wire: String, expected: String?) async throws {
-        #expect(try await post(["language": wire]).post.language == expected)
+        try await expect(post(["language": wire]).post.language, equals: expected)
     }
 
     @Test(arguments: [
@@ -174,8 +175,8 @@ import Testing
         let loopback = try Loopback { request in
             request.path.hasPrefix("/api/v1/statuses/") ? .json(#"{"error":"Record not found"}"#, status: status) : nil
         }
-        #expect(try await loopback.network.lookUp("5") == nil)
-        #expect(try await loopback.network.isFavorited("5") == nil)
+        try await expect(loopback.network.lookUp("5"), equals: nil)
+        try await expect(loopback.network.isFavorited("5"), equals: nil)
     }
 
     @Test(arguments: ["true", "false"])
@@ -183,7 +184,7 @@ import Testing
         let loopback = try Loopback { request in
             request.path == "/api/v1/statuses/5" ? .json(Wire.status("5", ["favourited": wire])) : nil
         }
-        #expect(try await loopback.network.isFavorited("5") == (wire == "true"))
+        try await expect(loopback.network.isFavorited("5"), equals: (wire == "true"))
     }
 
     /// What cannot be read must not be taken for deleted.
@@ -226,11 +227,11 @@ import Testing
             return try await loopback.network.conversation(
                 of: ObservedPost(post: post, author: author, address: id, replyToAddress: replyTo))
         }
-        #expect(try await conversation("2", replyTo: nil) == "https://h/2")
+        try await expect(conversation("2", replyTo: nil), equals: "https://h/2")
         #expect(loopback.requests.isEmpty)
-        #expect(try await conversation("5", replyTo: "4") == "https://home.example/users/ann/statuses/1")
-        #expect(try await conversation("9", replyTo: "4") == "https://home.example/users/ann/statuses/1")
-        #expect(try await conversation("6", replyTo: "gone") == "https://h/6")
-        #expect(try await conversation("8", replyTo: "4") == nil)
+        try await expect(conversation("5", replyTo: "4"), equals: "https://home.example/users/ann/statuses/1")
+        try await expect(conversation("9", replyTo: "4"), equals: "https://home.example/users/ann/statuses/1")
+        try await expect(conversation("6", replyTo: "gone"), equals: "https://h/6")
+        try await expect(conversation("8", replyTo: "4"), equals: nil)
     }
 }

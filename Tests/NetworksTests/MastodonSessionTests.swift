@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import TestSupport
@@ -168,7 +169,7 @@ import Transport
         #expect(error.operation == .refreshSession)
         #expect(error.retryAfter == seconds.map { Loopback.start.addingTimeInterval($0) })
         #expect(!error.description.contains("planted"))
-        #expect(try await network.publish(draft).address == "9")
+        try await expect(network.publish(draft).address, equals: "9")
     }
 
     @Test func aTokenThatIsStillGoodIsUsedWhileNoNewOneIsToBeHad() async throws {
@@ -178,7 +179,7 @@ import Transport
         }
         let credentials = MastodonTokenServer.credentials(expiresAt: Loopback.start.addingTimeInterval(10))
         let network = try network(server, credentials)
-        #expect(try await network.publish(draft).address == "9")
+        try await expect(network.publish(draft).address, equals: "9")
         #expect(server.requests.map(\.path) == ["/oauth/token", "/api/v1/statuses"])
     }
 
@@ -196,7 +197,7 @@ import Transport
             #expect(!error.stopsActor)
         }
         store.savesFail.isSet = false
-        #expect(try await network.publish(draft).address == "9")
+        try await expect(network.publish(draft).address, equals: "9")
         // The server is asked for tokens once: a second time it would not know the refresh token.
         let refused = "refused POST"
         #expect(tokens.log.all == [refused, "refresh", refused, refused, "save", "POST"])
@@ -213,7 +214,7 @@ import Transport
         #expect(error.outcome == .notSent)
         #expect(tokens.log.all.isEmpty)
         store.loadsFail.isSet = false
-        #expect(try await network.publish(draft).address == "9")
+        try await expect(network.publish(draft).address, equals: "9")
     }
 
     @Test func aSavedSessionIsUsedAfterARestart() async throws {
@@ -319,7 +320,7 @@ import Transport
         task.cancel()
         await #expect(throws: CancellationError.self) { _ = try await task.value }
         gate.signal()
-        #expect(try await network.publish(draft).address == "9")
+        try await expect(network.publish(draft).address, equals: "9")
         #expect(tokens.refreshCount == 1)
     }
 

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import TestSupport
@@ -44,7 +45,7 @@ import Testing
         #expect(observed.post.text == "text 5\nmore")
         #expect(observed.post.mentions.map(\.value) == ["bob@far.example"])
         #expect(observed.post.visibility == .public)
-        #expect(try await loopback.network.limits().charactersPerURL == nil)
+        try await expect(loopback.network.limits().charactersPerURL, equals: nil)
     }
 
     /// An account's posts come all at once, whatever is asked for.
@@ -74,7 +75,7 @@ import Testing
         }
         #expect(error.code == .malformedResponse)
         // What is old enough needs no more than one page.
-        #expect(try await loopback.network.ownPosts(since: Loopback.start).isEmpty)
+        try await expect(loopback.network.ownPosts(since: Loopback.start)) { $0.isEmpty }
     }
 
     /// A server that finds its place by the post itself sends nothing for ever once that is deleted.

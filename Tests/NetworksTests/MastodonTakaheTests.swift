@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import TestSupport
@@ -88,7 +89,7 @@ import Testing
         #expect(page.newer == nil)
         #expect(page.older == "20")
         old.isSet = true
-        #expect(try await loopback.network.page(.favorites, .newest).items.map(\.address) == ["30", "20", "15"])
+        try await expect(loopback.network.page(.favorites, .newest).items.map(\.address), equals: ["30", "20", "15"])
     }
 
     /// Ids are numbers in JSON, by arrival and not by the time in the post.

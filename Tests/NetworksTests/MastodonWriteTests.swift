@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import TestSupport
@@ -117,12 +118,14 @@ import Transport
         let loopback = try Loopback { request in
             request.path.hasSuffix("/unfavourite") ? .json(Wire.status("9", ["favourited": "false"])) : nil
         }
-        #expect(try await loopback.network.unfavorite(Loopback.favorite("9")) == .removed)
+        try await expect(loopback.network.unfavorite(Loopback.favorite("9")), equals: .removed)
         let request = try #require(loopback.server.requests.first)
-        #expect(request.method == "POST" && request.target == "/api/v1/statuses/9/unfavourite" && request.body.isEmpty)
+        #expect(request.method == "POST")
+        #expect(request.target == "/api/v1/statuses/9/unfavourite")
+        #expect(request.body.isEmpty)
         // The post is gone, and the favorite with it.
         let gone = try Loopback { _ in .json(#"{"error":"Record not found"}"#, status: 404) }
-        #expect(try await gone.network.unfavorite(Loopback.favorite("9")) == .gone)
+        try await expect(gone.network.unfavorite(Loopback.favorite("9")), equals: .gone)
     }
 
     /// A server takes away the warning that an edit does not name.
@@ -132,7 +135,8 @@ import Transport
         draft.warning = warning
         try await loopback.network.edit("9", draft)
         let request = try #require(loopback.server.requests.first)
-        #expect(request.target == "/api/v1/statuses/9" && request.header("Idempotency-Key") == nil)
+        #expect(request.target == "/api/v1/statuses/9")
+        #expect(request.header("Idempotency-Key") == nil)
         let expected = """
             {"language":"ja","sensitive":\(warning != nil),"spoiler_text":"\(warning ?? "")","status":"text"}
             """
@@ -147,7 +151,8 @@ import Transport
             return isThere ? .json(Wire.status("9")) : .json(#"{"error":"Record not found"}"#, status: 404)
         }
         let error = try await #require(throws: NetworkError.self) { try await loopback.network.edit("9", draft()) }
-        #expect(error.code.rawValue == code && error.operation == .edit)
+        #expect(error.code.rawValue == code)
+        #expect(error.operation == .edit)
         #expect(error.description.hasPrefix("could not change a post on Mastodon"))
     }
 
@@ -177,7 +182,7 @@ import Transport
         let loopback = try Loopback { request in
             request.path == "/api/v1/statuses" ? .json(Wire.status("9", ["created_at": wire])) : nil
         }
-        #expect(try await loopback.network.publish(draft()).createdAt == Loopback.start)
+        try await expect(loopback.network.publish(draft()).createdAt, equals: Loopback.start)
     }
 
     @Test(arguments: ["", "a\r\nX-Evil: 1", "a b", "é", String(repeating: "k", count: 65)])

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import TestSupport
@@ -35,7 +36,7 @@ import Transport
             #expect(!error.stopsActor)
             #expect(error.description.contains("if this lasts, configure the server by the address"))
             #expect(error.description.contains("tried again") || status == 303)
-            #expect(!server.requests.contains { $0.path == "/elsewhere" })
+            expect(server.requests) { !$0.contains { $0.path == "/elsewhere" } }
         }
     }
 
@@ -51,7 +52,7 @@ import Transport
         }
         let page = try await loopback.network.page(.home, .newest)
         #expect(page.items.map(\.address) == ["9"])
-        #expect(loopback.requests.allSatisfy { $0.header("Authorization") == "Bearer \(Loopback.token)" })
+        expect(loopback.requests) { $0.allSatisfy { $0.header("Authorization") == "Bearer \(Loopback.token)" } }
     }
 
     @Test func aReadFollowsThreeTimesAtMost() async throws {

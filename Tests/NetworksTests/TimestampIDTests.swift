@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Testing
 
@@ -23,7 +24,7 @@ import Testing
 
     @Test(arguments: ["7777777777777", "3zzzzzzzzzzzz", "jzzzzzzzzzzzz", "3jzfcijpj2z2a"])
     func readsWhatTheSyntaxAllows(text: String) throws {
-        #expect(try #require(TimestampID(text)).description == text)
+        try expect(#require(TimestampID(text)).description, equals: text)
     }
 
     @Test(arguments: [
@@ -67,7 +68,7 @@ import Testing
         let time = Date(timeIntervalSince1970: 1_700_000_000)
         let ids = Set((0..<200).map { TimestampID(createdAt: time, key: "slot-\($0)") })
         #expect(ids.count == 200)
-        #expect(ids.allSatisfy { $0.microseconds / 1_000 == 1_700_000_000_000 })
+        expect(ids) { $0.allSatisfy { $0.microseconds / 1_000 == 1_700_000_000_000 } }
     }
 
     @Test(arguments: [-1e20, -1, 0, 9e9, 1e20, .infinity, -.infinity, .nan])

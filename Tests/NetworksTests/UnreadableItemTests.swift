@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import TestSupport
@@ -34,7 +35,7 @@ import Testing
         let unreadable = try await mention(notification)
         #expect(unreadable.map(\.address) == [address])
         #expect(unreadable.map(\.cause) == [cause])
-        #expect(unreadable.allSatisfy { $0.digest.count == 32 })
+        expect(unreadable) { $0.allSatisfy { $0.digest.count == 32 } }
     }
 
     /// A post that can be read is answered even if the notification lacks its own id.
@@ -112,12 +113,12 @@ import Testing
         let page = try await loopback.network.page(.mentions, .newer(than: cursor))
         #expect(page.items.isEmpty)
         #expect(Set(page.unreadable.map(\.digest)).count == 4)
-        #expect(page.unreadable.allSatisfy { $0.digest.count == 32 })
+        expect(page.unreadable) { $0.allSatisfy { $0.digest.count == 32 } }
         #expect(page.unreadable[1].address == reference)
         #expect(page.unreadable[1].cause == "its record is not as posts are")
         #expect(page.unreadable[2].cause == "its author cannot be told")
         cursor = try #require(page.newer)
-        #expect(try await loopback.network.page(.mentions, .newer(than: cursor)).unreadable.isEmpty)
+        try await expect(loopback.network.page(.mentions, .newer(than: cursor)).unreadable) { $0.isEmpty }
     }
 
     @Test func itemsOfATimelineAreNamedByTheirPost() async throws {

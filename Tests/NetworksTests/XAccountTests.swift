@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import TestSupport
@@ -67,8 +68,8 @@ import Transport
         #expect(capabilities.resendWindow == nil)
         #expect(!capabilities.supportsIdempotencyKey)
         #expect(capabilities.visibilities == [.public, .unlisted])
-        #expect(try await network.limits() == .x)
-        #expect(try XLoopback { _ in nil }.network.capabilities.canPublish)
+        try await expect(network.limits(), equals: .x)
+        try expect(XLoopback { _ in nil }.network.capabilities) { $0.canPublish }
     }
 
     @Test(arguments: ["ftp://x.example", "https://user@x.example", "https://x.example/path", ""])
@@ -120,7 +121,7 @@ import Transport
             }
             #expect(error.code == .unauthorized)
             #expect(error.outcome == .notSent)
-            #expect(error.detail?.contains("the \(name) ") == true)
+            expect(error.detail) { $0?.contains("the \(name) ") == true }
             #expect(loopback.server.requests.isEmpty)
             #expect(loopback.book.spent == .zero)
         }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import TestSupport
@@ -130,7 +131,7 @@ import Testing
             let answer = XWire.refusal(403, "client-forbidden", ["reason": "\"\(reason)\""])
             let error = try await XLoopback.failure(answer, .verifyAccount)
             #expect(error.code == .configuration)
-            #expect(error.detail?.contains("enrol it in the developer console") == true)
+            expect(error.detail) { $0?.contains("enrol it in the developer console") == true }
         }
     }
 

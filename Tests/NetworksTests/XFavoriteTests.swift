@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import TestSupport
@@ -52,7 +53,7 @@ import Testing
         let loopback = try XLoopback { favorites.answer($0) }
         let page = try await loopback.network.page(.favorites, .newest)
         #expect(page.items.count == 20)
-        #expect(page.items.map(\.isFavorited).allSatisfy { $0 })
+        expect(page.items.map(\.isFavorited)) { $0.allSatisfy { $0 } }
         #expect(page.newer == "20,19,18,17,16,15,14,13,12,11")
         #expect(page.older == nil)
     }
@@ -88,7 +89,7 @@ import Testing
         let loopback = try XLoopback { favorites.answer($0) }
         let cursor = try #require(try await loopback.network.page(.favorites, .newest).newer)
         favorites.set([12, 11, 7, 6, 5, 4, 3, 2, 1])
-        #expect(try await read(loopback.network, from: cursor).found == [12, 11])
+        try await expect(read(loopback.network, from: cursor).found, equals: [12, 11])
     }
 
     /// A favorite that was taken back and given again stands above others that are new.
@@ -97,7 +98,7 @@ import Testing
         let loopback = try XLoopback { favorites.answer($0) }
         let cursor = try #require(try await loopback.network.page(.favorites, .newest).newer)
         favorites.set([9] + Array((11...40).reversed()) + [10, 8, 7, 6, 5, 4, 3, 2, 1])
-        #expect(try await read(loopback.network, from: cursor).found == Array((11...40).reversed()))
+        try await expect(read(loopback.network, from: cursor).found, equals: Array((11...40).reversed()))
     }
 
     @Test func aSingleFavoriteIsEnough() async throws {

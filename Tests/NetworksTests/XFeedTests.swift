@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import TestSupport
@@ -83,7 +84,7 @@ import Testing
                 #expect(XSignature.isRight(request, at: server.url, secrets: secrets))
                 #expect(!XSignature.isRight(request, at: server.url, secrets: (secrets.0, "other")))
                 #expect(!XSignature.isRight(request, at: "https://api.x.com", secrets: secrets))
-                #expect(request.header("Authorization")?.contains(#"oauth_timestamp="1795208400""#) == true)
+                expect(request.header("Authorization")) { $0?.contains(#"oauth_timestamp="1795208400""#) == true }
                 #expect(request.header("User-Agent") == "mirror-bot-tests")
             }
         }
@@ -104,7 +105,8 @@ import Testing
         #expect(loopback.server.requests.isEmpty)
         let capabilities = try XLoopback { _ in nil }.network.capabilities
         #expect(capabilities.feeds == Set(Feed.allCases))
-        #expect(capabilities.depths[.ownPosts] == 3_200 && capabilities.depths[.mentions] == 800)
+        #expect(capabilities.depths[.ownPosts] == 3_200)
+        #expect(capabilities.depths[.mentions] == 800)
     }
 
     // MARK: Walks
@@ -183,7 +185,8 @@ import Testing
         var found: [String] = []
         while let page = try await walk.next() { found += page.items.map(\.address) }
         #expect(found == ["1300", "1299"])
-        #expect(walk.isComplete && walk.newer == "1300")
+        #expect(walk.isComplete)
+        #expect(walk.newer == "1300")
     }
 
     /// Posts appear out of order for a while, so the youngest part of a feed is looked at twice.
@@ -324,7 +327,7 @@ import Testing
         let page = try await loopback.network.page(.ownPosts, .newest)
         #expect(page.items.map(\.post.isRepost) == [true])
         #expect(page.newer == "12")
-        #expect(loopback.requests.allSatisfy { $0.query["exclude"] == nil })
+        expect(loopback.requests) { $0.allSatisfy { $0.query["exclude"] == nil } }
     }
 
     @Test func theServersLimitsComeWithThePage() async throws {

@@ -125,7 +125,8 @@ import Testing
         clock.now += 1
         var asked = loopback.server.requests.count
         var error = try await #require(throws: NetworkError.self) { _ = try await gate.page(.mentions, .newest) }
-        #expect(error.code == .configuration && error.stopsActor)
+        #expect(error.code == .configuration)
+        #expect(error.stopsActor)
         #expect(error.description.contains("enrol it in the developer console"))
         #expect(!error.description.contains("correct the setting"))
         // After half a minute, and after a minute and two more, it is verified.
@@ -177,7 +178,8 @@ import Testing
         let error = try await XLoopback.failure(of: loopback.network, .readMentions)
         #expect(error.code == .unauthorized)
         let signatures = loopback.requests.compactMap { $0.header("authorization") }
-        #expect(signatures.count == 2 && Set(signatures).count == 2)
+        #expect(signatures.count == 2)
+        #expect(Set(signatures).count == 2)
     }
 
     /// A write could act twice.

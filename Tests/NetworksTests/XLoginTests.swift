@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import TestSupport
@@ -53,10 +54,10 @@ import Transport
             ])
         #expect(requests.map(\.body) == [[], []])
         let headers = requests.compactMap { $0.header("Authorization") }
-        #expect(headers.first?.contains(#"oauth_callback="oob""#) == true)
-        #expect(headers.first?.contains("oauth_token=") == false)
-        #expect(headers.last?.contains(#"oauth_verifier="0123456""#) == true)
-        #expect(headers.last?.contains(#"oauth_token="\#(Self.token)%2B""#) == true)
+        expect(headers.first) { $0?.contains(#"oauth_callback="oob""#) == true }
+        expect(headers.first) { $0?.contains("oauth_token=") == false }
+        expect(headers.last) { $0?.contains(#"oauth_verifier="0123456""#) == true }
+        expect(headers.last) { $0?.contains(#"oauth_token="\#(Self.token)%2B""#) == true }
         #expect(XSignature.isRight(requests[0], at: server.url, secrets: (Self.consumerSecret, "")))
         #expect(XSignature.isRight(requests[1], at: server.url, secrets: (Self.consumerSecret, Self.tokenSecret)))
     }
@@ -114,7 +115,7 @@ import Transport
         let error = try await #require(throws: NetworkError.self) { _ = try await login.finish(request, pin: "1") }
         #expect(error.code == .unauthorized)
         #expect(error.detail == "the PIN is wrong or too old; begin again")
-        #expect(try await login.finish(request, pin: "2").accessToken.reveal() == "42-t=")
+        try await expect(login.finish(request, pin: "2").accessToken.reveal(), equals: "42-t=")
         #expect(server.requests.count == 4)
     }
 

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import TestSupport
@@ -56,7 +57,7 @@ import Testing
         ("@ann hello", "@ann hello"),
     ])
     func unescapesOnce(raw: String, text: String) async throws {
-        #expect(try await observed(["text": "\"\(raw)\""]).post.text == text)
+        try await expect(observed(["text": "\"\(raw)\""]).post.text, equals: text)
     }
 
     @Test(arguments: [
@@ -65,7 +66,7 @@ import Testing
     ])
     func repliesLoseTheNamesThatTheyBeginWith(raw: String, text: String) async throws {
         let reply = #"[{"type":"replied_to","id":"5"}]"#
-        #expect(try await observed(["text": "\"\(raw)\"", "referenced_tweets": reply]).post.text == text)
+        try await expect(observed(["text": "\"\(raw)\"", "referenced_tweets": reply]).post.text, equals: text)
     }
 
     @Test func linksAreExpandedAndMediaLeftOut() async throws {
@@ -96,7 +97,7 @@ import Testing
         ("{}", false), ("7", false),
     ])
     func attachmentsAreMedia(attachments: String, expected: Bool) async throws {
-        #expect(try await observed(["attachments": attachments]).post.hasMedia == expected)
+        try await expect(observed(["attachments": attachments]).post.hasMedia, equals: expected)
     }
 
     /// An edit gives a post another id; the first one is what it is called everywhere.
@@ -142,7 +143,7 @@ import Testing
             ("iw", "he"), ("english", nil), ("", nil),
         ] as [(String, String?)])
     func languagesThatAreNoneAreLeftOut(tag: String, language: String?) async throws {
-        #expect(try await observed(["lang": "\"\(tag)\""]).post.language == language)
+        try await expect(observed(["lang": "\"\(tag)\""]).post.language, equals: language)
     }
 
     @Test(arguments: [
@@ -232,11 +233,11 @@ import Testing
         #"{"data":[]}"#, #"{"meta":{"result_count":0}}"#, #"{"errors":[{"code":144,"message":"No status"}]}"#,
     ])
     func aPostThatIsGoneIsNil(body: String) async throws {
-        #expect(try await lookUp(.json(body)) == nil)
+        try await expect(lookUp(.json(body)), equals: nil)
     }
 
     @Test func aPostThatIsNotFoundIsNil() async throws {
-        #expect(try await lookUp(XWire.notFound) == nil)
+        try await expect(lookUp(XWire.notFound), equals: nil)
     }
 
     /// A post that is not there for any other reason is not gone: what depends on it must not be forgotten.
@@ -270,14 +271,14 @@ import Testing
             }
         }
         var post = try await observed([:])
-        #expect(try await loopback.network.conversation(of: post) == "9")
+        try await expect(loopback.network.conversation(of: post), equals: "9")
         post.conversation = nil
-        #expect(try await loopback.network.conversation(of: post) == "9")
+        try await expect(loopback.network.conversation(of: post), equals: "9")
         #expect(loopback.server.requests.isEmpty)
         post.replyToAddress = "3"
-        #expect(try await loopback.network.conversation(of: post) == "3")
+        try await expect(loopback.network.conversation(of: post), equals: "3")
         post.address = "8"
-        #expect(try await loopback.network.conversation(of: post) == nil)
+        try await expect(loopback.network.conversation(of: post), equals: nil)
     }
 
     @Test(arguments: ["", "..", "a b", "9/../8", "-9", "9?x=1"])

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import TestSupport
@@ -214,6 +215,6 @@ import Testing
     @Test func everyRequestHasANonceOfItsOwn() {
         let nonces = (0..<50).map { _ in OAuthSigner.nonce() }
         #expect(Set(nonces).count == 50)
-        #expect(nonces.allSatisfy { $0.utf8.count == 64 && $0.allSatisfy(\.isHexDigit) })
+        expect(nonces) { $0.allSatisfy { $0.utf8.count == 64 && $0.allSatisfy(\.isHexDigit) } }
     }
 }

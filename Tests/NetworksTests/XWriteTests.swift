@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import TestSupport
@@ -149,7 +150,7 @@ import Testing
         let favorite = FavoriteDraft(address: "9", key: "k", createdAt: XLoopback.start)
         let me = try await loopback.network.verifyAccount().id.value
         let before = loopback.book.spent
-        #expect(try await loopback.network.unfavorite(favorite) == .removed)
+        try await expect(loopback.network.unfavorite(favorite), equals: .removed)
         #expect(loopback.server.requests.last?.target == "/2/users/\(me)/likes/9")
         #expect(loopback.book.spent == before + XPrices.current.delete)
     }
@@ -230,8 +231,8 @@ import Testing
         #expect(posts.map(\.post.text) == ["text 9", "answer"])
         #expect(posts.map(\.replyToAddress) == [nil, "3"])
         #expect(loopback.requests.map { $0.query["pagination_token"] } == [nil, "a", "b"])
-        #expect(loopback.requests.allSatisfy { $0.query["start_time"] == "2026-11-20T19:50:00Z" })
-        #expect(loopback.requests.allSatisfy { $0.query["since_id"] == nil && $0.query["until_id"] == nil })
+        expect(loopback.requests) { $0.allSatisfy { $0.query["start_time"] == "2026-11-20T19:50:00Z" } }
+        expect(loopback.requests) { $0.allSatisfy { $0.query["since_id"] == nil && $0.query["until_id"] == nil } }
     }
 
     /// What one of the bot's own replies answers may be gone; that one itself is there.
@@ -250,7 +251,7 @@ import Testing
         }
         let own = { try await loopback.network.ownPosts(since: Date(timeIntervalSince1970: 1_795_204_800)) }
         if isWhole {
-            #expect(try await own().map(\.address) == ["8"])
+            try await expect(own().map(\.address), equals: ["8"])
         } else {
             await #expect(throws: NetworkError.self) { _ = try await own() }
         }
@@ -275,7 +276,7 @@ import Testing
     @Test func stopsAtTheTimeByItself() async throws {
         let paging = XPagingServer(.documented, count: 90, author: "42")
         let loopback = try XLoopback { $0.path == "/2/users/42/tweets" ? paging.answer($0) : nil }
-        #expect(try await loopback.network.ownPosts(since: XLoopback.start).isEmpty)
+        try await expect(loopback.network.ownPosts(since: XLoopback.start)) { $0.isEmpty }
         #expect(loopback.requests.count == 1)
         // All of them were made an hour before the present of the test.
         let all = try await loopback.network.ownPosts(since: XLoopback.start - 3_600)
@@ -322,7 +323,7 @@ import Testing
     ])
     func asksForNoTimeThatXRefuses(since: Date, start: String) async throws {
         let loopback = try XLoopback { $0.path == "/2/users/42/tweets" ? .json(XWire.list([])) : nil }
-        #expect(try await loopback.network.ownPosts(since: since).isEmpty)
+        try await expect(loopback.network.ownPosts(since: since)) { $0.isEmpty }
         #expect(loopback.requests.map { $0.query["start_time"] } == [start])
     }
 }

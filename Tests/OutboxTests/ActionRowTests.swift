@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import Storage
@@ -33,14 +34,15 @@ import Testing
             payload, state: .skipped, due: Self.now, expires: Self.now + 60, reason: "r", explanation: why)
         let stored = try await outbox.store.propose(intent, now: Self.now).action
         #expect(stored == Action(intent, of: "m", at: Self.now))
-        #expect(try await outbox.store.recent(9) == [stored])
+        try await expect(outbox.store.recent(9), equals: [stored])
     }
 
     /// The names that earlier versions gave, which are stored: another name would be another action.
     @Test func namesStayWhatTheyWere() {
         let intent = Intent(.favorite(Self.target), due: Self.now, expires: Self.now)
         let action = Action(intent, of: "m", at: Self.now)
-        #expect(action.id == "d0bd9f67f39d" && action.key == "d4cd9d6e43f2a69c1cc2cd632054b9bc")
+        #expect(action.id == "d0bd9f67f39d")
+        #expect(action.key == "d4cd9d6e43f2a69c1cc2cd632054b9bc")
     }
 
     private static let misfits: [(change: SQL, of: Action.Payload, kind: String, why: String)] = [
@@ -90,10 +92,11 @@ import Testing
         let network = ScriptedDeliverer(outcomes: [.delivered(remoteID: "u", remoteAddress: nil)])
         let delivery = Delivery(store: outbox.store, deliverer: network)
         let claimed = try #require(try await outbox.store.due([.reply], now: Self.now).first)
-        #expect(claimed.explanation == nil && claimed.id == stored.id)
+        #expect(claimed.explanation == nil)
+        #expect(claimed.id == stored.id)
         let sent = try await delivery.deliver(claimed, now: { Self.now }) { .ready($0) }
         #expect(sent.state == .done)
         let rows = try await outbox.storage.query("SELECT explanation FROM actions")
-        #expect(try rows.map { try $0.text("explanation") } == ["because"])
+        try expect(rows.map { try $0.text("explanation") }, equals: ["because"])
     }
 }

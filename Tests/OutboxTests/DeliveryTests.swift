@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Outbox
 import Posts
@@ -33,7 +34,7 @@ import Testing
             .deliver(action, now: { Self.now }) { _ in .skip(reason: "denied") }
         #expect(skipped.state == .skipped)
         #expect(skipped.reason == "denied")
-        #expect(await network.sent.isEmpty)
+        await expect(network.sent) { $0.isEmpty }
     }
 
     @Test func triesAgainWhatCertainlyDidNothing() async throws {
@@ -45,15 +46,15 @@ import Testing
         let waiting = try await deliver("a", outbox, network)
         #expect(waiting.state == .planned)
         #expect(waiting.reason == "rate-limited")
-        #expect(try await outbox.store.due([.reply], now: Self.now + 599).isEmpty)
+        try await expect(outbox.store.due([.reply], now: Self.now + 599)) { $0.isEmpty }
         // A little after the time that was named, when the others are through.
-        #expect(try await outbox.store.due([.reply], now: retryAt + 1).isEmpty)
+        try await expect(outbox.store.due([.reply], now: retryAt + 1)) { $0.isEmpty }
         let later = retryAt + 66
         let again = try #require(try await outbox.store.due([.reply], now: later).first)
         let done = try await Delivery(store: outbox.store, deliverer: network)
             .deliver(again, now: { later }) { .ready($0) }
         #expect(done.state == .done)
-        #expect(await network.sent.map(\.key) == [waiting.key, waiting.key])
+        await expect(network.sent.map(\.key), equals: [waiting.key, waiting.key])
     }
 
     @Test func waitsLongerWithEveryAttempt() async throws {
@@ -68,7 +69,7 @@ import Testing
             waits.append(try #require(action.nextAttempt).timeIntervalSince(Self.now))
         }
         #expect(waits == waits.sorted())
-        #expect(waits.allSatisfy { (30...1_125).contains($0) })
+        expect(waits) { $0.allSatisfy { (30...1_125).contains($0) } }
         let (first, last) = (try #require(waits.first), try #require(waits.last))
         #expect(last > first * 10)
     }
@@ -79,7 +80,7 @@ import Testing
         let failed = try await deliver("a", outbox, network)
         #expect(failed.state == .failed)
         #expect(failed.reason == "rejected")
-        #expect(try await outbox.store.due([.reply], now: Self.now + 60).isEmpty)
+        try await expect(outbox.store.due([.reply], now: Self.now + 60)) { $0.isEmpty }
     }
 
     @Test func looksBeforeItSendsAgain() async throws {
@@ -90,12 +91,12 @@ import Testing
         let lost = try await deliver("a", outbox, network)
         #expect(lost.state == .sending)
         let delivery = Delivery(store: outbox.store, deliverer: network)
-        #expect(try await outbox.store.nextLookUp() == Self.now + 90)
-        #expect(try await delivery.reconcile(at: Self.now + 89).isEmpty)
+        try await expect(outbox.store.nextLookUp(), equals: Self.now + 90)
+        try await expect(delivery.reconcile(at: Self.now + 89)) { $0.isEmpty }
         let settled = try await delivery.reconcile(at: Self.afterLookUp)
         #expect(settled.map(\.state) == [.done])
         #expect(settled.first?.remoteAddress == "7")
-        #expect(await network.sent.count == 1)
+        await expect(network.sent.count, equals: 1)
     }
 
     @Test func sendsAFewTimesMoreWithTheSameKeyWhatIsAbsent() async throws {
@@ -110,7 +111,7 @@ import Testing
         #expect(states == [.sending, .sending, .sending, .sending, .failed])
         let ended = try await outbox.store.recent(1).first
         #expect(ended?.reason == "unconfirmed")
-        #expect(await network.sent.map(\.key) == Array(repeating: lost.key, count: 5))
+        await expect(network.sent.map(\.key), equals: Array(repeating: lost.key, count: 5))
     }
 
     /// A network where the author dates a post must get the same bytes again, and the server's window for the key began
@@ -126,15 +127,21 @@ import Testing
         let lost = try await deliver("a", outbox, network)
         let delivery = Delivery(store: outbox.store, deliverer: network)
         let second = try #require(try await delivery.reconcile(at: Self.afterLookUp).first)
-        #expect(second.state == .sending && second.reason == "transport")
-        #expect(second.attempts == 2 && second.sends == 1)
+        #expect(second.state == .sending)
+        #expect(second.reason == "transport")
+        #expect(second.attempts == 2)
+        #expect(second.sends == 1)
         #expect(second.sending == lost.sending)
         let third = try #require(try await delivery.reconcile(at: Self.afterLookUp + 80).first)
-        #expect(third.state == .sending && third.sending == lost.sending)
+        #expect(third.state == .sending)
+        #expect(third.sending == lost.sending)
         let next = try #require(try await outbox.store.nextLookUp())
-        #expect(next > Self.now + 601 && next < Self.now + 666)
+        #expect(next > Self.now + 601)
+        #expect(next < Self.now + 666)
         let done = try #require(try await delivery.reconcile(at: next).first)
-        #expect(done.state == .done && done.attempts == 4 && done.sends == 2)
+        #expect(done.state == .done)
+        #expect(done.attempts == 4)
+        #expect(done.sends == 2)
         let sent = await network.sent
         #expect(sent.count == 4)
         #expect(Set(sent.map(\.key)) == [lost.key])
@@ -150,8 +157,8 @@ import Testing
         _ = try await deliver("a", outbox, network)
         let delivery = Delivery(store: outbox.store, deliverer: network)
         _ = try await delivery.reconcile(at: Self.afterLookUp)
-        #expect(try await delivery.reconcile(at: Self.afterLookUp + 80).map(\.state) == [.done])
-        #expect(await network.sent.count == 2)
+        try await expect(delivery.reconcile(at: Self.afterLookUp + 80).map(\.state), equals: [.done])
+        await expect(network.sent.count, equals: 2)
     }
 
     @Test func givesAFirstRequestThatDidNothingANewTime() async throws {
@@ -163,7 +170,7 @@ import Testing
         let due = try #require(try await outbox.store.due([.reply], now: Self.now + 60).first)
         _ = try await Delivery(store: outbox.store, deliverer: network)
             .deliver(due, now: { Self.now + 60 }) { .ready($0) }
-        #expect(await network.sent.map(\.sending) == [Self.now, Self.now + 60])
+        await expect(network.sent.map(\.sending), equals: [Self.now, Self.now + 60])
     }
 
     @Test(arguments: [nil, Duration.seconds(80)])
@@ -174,7 +181,7 @@ import Testing
         let delivery = Delivery(store: outbox.store, deliverer: network)
         let ended = try await delivery.reconcile(at: Self.afterLookUp)
         #expect(ended.map(\.reason) == ["unconfirmed"])
-        #expect(await network.sent.count == 1)
+        await expect(network.sent.count, equals: 1)
     }
 
     @Test func neverSendsAgainWhatHasExpired() async throws {
@@ -183,8 +190,8 @@ import Testing
         let action = try await outbox.store.propose(OutboxFixture.reply("a", expires: 60), now: Self.now).action
         let delivery = Delivery(store: outbox.store, deliverer: network)
         _ = try await delivery.deliver(action, now: { Self.now }) { .ready($0) }
-        #expect(try await delivery.reconcile(at: Self.afterLookUp).map(\.reason) == ["unconfirmed"])
-        #expect(await network.sent.count == 1)
+        try await expect(delivery.reconcile(at: Self.afterLookUp).map(\.reason), equals: ["unconfirmed"])
+        await expect(network.sent.count, equals: 1)
     }
 
     @Test func takesADuplicateForDeliveredOnlyIfItIsFound() async throws {
@@ -193,12 +200,12 @@ import Testing
             outcomes: [.duplicate, .duplicate], sightings: [.found(remoteID: "uri", remoteAddress: nil), .absent])
         let delivery = Delivery(store: outbox.store, deliverer: network)
         _ = try await deliver("a", outbox, network)
-        #expect(try await delivery.reconcile(at: Self.afterLookUp).map(\.state) == [.done])
+        try await expect(delivery.reconcile(at: Self.afterLookUp).map(\.state), equals: [.done])
         _ = try await deliver("b", outbox, network)
         let refused = try await delivery.reconcile(at: Self.afterLookUp)
         #expect(refused.map(\.state) == [.failed])
         #expect(refused.map(\.reason) == [Action.Reason.duplicate])
-        #expect(await network.sent.count == 2)
+        await expect(network.sent.count, equals: 2)
     }
 
     @Test func asksAgainWhileTheNetworkCannotBeAsked() async throws {
@@ -210,9 +217,9 @@ import Testing
             ])
         _ = try await deliver("a", outbox, network)
         let delivery = Delivery(store: outbox.store, deliverer: network)
-        #expect(try await delivery.reconcile(at: Self.afterLookUp).map(\.state) == [.sending])
-        #expect(try await delivery.reconcile(at: Self.afterLookUp + 1).isEmpty)
-        #expect(try await delivery.reconcile(at: Self.afterLookUp + 100).map(\.state) == [.done])
+        try await expect(delivery.reconcile(at: Self.afterLookUp).map(\.state), equals: [.sending])
+        try await expect(delivery.reconcile(at: Self.afterLookUp + 1)) { $0.isEmpty }
+        try await expect(delivery.reconcile(at: Self.afterLookUp + 100).map(\.state), equals: [.done])
     }
 
     @Test func takesOverWhatAnotherWorkerLeftHalfDone() async throws {

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Outbox
 import Posts
@@ -62,19 +63,19 @@ import Testing
             let recent = rows.filter { counts($0) && $0.due >= since }
             for kind in ActionKind.allCases {
                 let times = recent.filter { $0.kind == kind }.map(\.due).sorted(by: >)
-                #expect(try await outbox.store.times(kind, since: since) == times)
+                try await expect(outbox.store.times(kind, since: since), equals: times)
                 let standing = try await outbox.store.standing(kind, among: [], since: since) { _ in 0 }
                 #expect(standing.count == times.count)
             }
             let replies = recent.filter { $0.kind == .reply }
             for accounts in [[], [Self.mika], Self.others, [Self.mika] + Self.others] {
                 let expected = replies.count { reply in reply.target.map { accounts.contains($0.author) } ?? false }
-                #expect(try await outbox.store.repliesSince(since, to: accounts) == expected)
+                try await expect(outbox.store.repliesSince(since, to: accounts), equals: expected)
             }
             for thread in Set(rows.compactMap(\.payload.reply?.thread)) {
                 let expected = replies.count { $0.payload.reply?.thread == thread }
-                #expect(try await outbox.store.repliesInThread(thread, since: since) == expected)
-                #expect(try await outbox.store.repliesInThread(thread + "x", since: since) == 0)
+                try await expect(outbox.store.repliesInThread(thread, since: since), equals: expected)
+                try await expect(outbox.store.repliesInThread(thread + "x", since: since), equals: 0)
             }
         }
     }
@@ -98,7 +99,7 @@ import Testing
             #expect(uses.mapValues(\.isInFlight) == expected.mapValues(\.isInFlight))
             #expect(!uses.isEmpty)
         }
-        #expect(try await outbox.store.usesOfReplies(to: []).isEmpty)
+        try await expect(outbox.store.usesOfReplies(to: [])) { $0.isEmpty }
     }
 
     @Test func anotherTextForASlotGivesItsFirstOneBack() async throws {
@@ -106,16 +107,16 @@ import Testing
         try await outbox.archive(["post-1", "post-2", "other"])
         let (first, second) = (OutboxFixture.slot(1), OutboxFixture.slot(2, due: Self.now + 60))
         #expect(try await outbox.store.store(OutboxFixture.plan, slots: [first, second]))
-        #expect(try await outbox.lastUses() == ["post-1": Self.now, "post-2": Self.now + 60])
+        try await expect(outbox.lastUses(), equals: ["post-1": Self.now, "post-2": Self.now + 60])
         let slot = try #require(try await outbox.store.slots(of: OutboxFixture.day).first)
         var replaced = try await outbox.store.claim(slot, now: Self.now)
         replaced.payload = OutboxFixture.slot(1, from: "other").payload
         let sending = try await outbox.store.beginSending(replaced, lookUp: Self.now + 90, now: Self.now)
-        #expect(try await outbox.lastUses() == ["other": Self.now, "post-2": Self.now + 60])
+        try await expect(outbox.lastUses(), equals: ["other": Self.now, "post-2": Self.now + 60])
         // Once a request may have acted the text counts, however it ends.
         _ = try await outbox.store.end(sending, as: .failed, reason: Action.Reason.unconfirmed, now: Self.now)
-        #expect(try await outbox.store.expire(now: Self.now + 86_400).count == 1)
-        #expect(try await outbox.lastUses() == ["other": Self.now])
+        try await expect(outbox.store.expire(now: Self.now + 86_400).count, equals: 1)
+        try await expect(outbox.lastUses(), equals: ["other": Self.now])
     }
 
     @Test func throwsAwayWhatIsOldAndNothingThatIsAskedFor() async throws {
@@ -133,12 +134,13 @@ import Testing
             row.updated >= end || [.planned, .claimed, .sending, .suggested].contains(row.state)
                 || row.id == sighted.id || row.kind == .reply && (row.state == .done || row.sending != nil)
         }
-        #expect(expected.count < rows.count && expected.contains { $0.kind == .reply && $0.state == .done })
-        #expect(try await outbox.store.clean(before: end) == rows.count - expected.count + 1)
-        #expect(try await Set(outbox.store.recent(1_000).map(\.id)) == Set(expected.map(\.id)))
-        #expect(try await outbox.store.plan(for: plan.day) == nil)
-        #expect(try await outbox.store.plan(for: OutboxFixture.day) == OutboxFixture.plan)
-        #expect(try await outbox.store.clean(before: end) == 0)
+        #expect(expected.count < rows.count)
+        expect(expected) { $0.contains { $0.kind == .reply && $0.state == .done } }
+        try await expect(outbox.store.clean(before: end), equals: rows.count - expected.count + 1)
+        try await expect(Set(outbox.store.recent(1_000).map(\.id)), equals: Set(expected.map(\.id)))
+        try await expect(outbox.store.plan(for: plan.day), equals: nil)
+        try await expect(outbox.store.plan(for: OutboxFixture.day), equals: OutboxFixture.plan)
+        try await expect(outbox.store.clean(before: end), equals: 0)
     }
 
     @Test func cleansOnlyUnderTheLeaseAndThousandsAtATime() async throws {
@@ -156,6 +158,6 @@ import Testing
         let lease = try #require(try await outbox.leases.take(owner: "second", after: outbox.leases.record(), now: 1))
         await #expect(throws: OutboxError.self) { try await outbox.store.clean(before: Self.now) }
         let second = OutboxStore(storage: outbox.storage, mirror: "m", lease: lease)
-        #expect(try await second.clean(before: Self.now) == 1_300)
+        try await expect(second.clean(before: Self.now), equals: 1_300)
     }
 }

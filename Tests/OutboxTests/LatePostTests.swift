@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import Storage
@@ -55,8 +56,8 @@ import Testing
         let departures = try await live(stores)
         #expect(departures.times == [0, 60, 120, 400, 402], "what is not late leaves in its minute")
         #expect(departures.expired.count == missed.count - 3)
-        #expect(departures.expired.allSatisfy { $0.state == .expired && $0.reason == Action.Reason.tooManyLate })
-        #expect(try await outbox.store.recent(100).allSatisfy { $0.state == .done || $0.state == .expired })
+        expect(departures.expired) { $0.allSatisfy { $0.state == .expired && $0.reason == Action.Reason.tooManyLate } }
+        try await expect(outbox.store.recent(100)) { $0.allSatisfy { $0.state == .done || $0.state == .expired } }
     }
 
     @Test func moreThanOneHandfulIsNoMoreThanThree() async throws {
@@ -72,15 +73,15 @@ import Testing
         let outbox = try await OutboxFixture()
         #expect(try await outbox.store.store(OutboxFixture.plan, slots: slots([-30, -200, -100])))
         // The one on time waits for nobody, and nobody but the late ones waits for it.
-        #expect(try await live([outbox.store]).times == [0, 1, 61])
+        try await expect(live([outbox.store]).times, equals: [0, 1, 61])
     }
 
     @Test func anotherOutageHasItsOwnThree() async throws {
         let outbox = try await OutboxFixture()
         let missed = [-500.0, -400, -300, -200]
         #expect(try await outbox.store.store(OutboxFixture.plan, slots: slots(missed + missed.map { $0 + 3_000 })))
-        #expect(try await live([outbox.store], until: 600).times == [0, 60, 120])
-        #expect(try await live([outbox.store], from: 3_000).times == [3_000, 3_060, 3_120])
+        try await expect(live([outbox.store], until: 600).times, equals: [0, 60, 120])
+        try await expect(live([outbox.store], from: 3_000).times, equals: [3_000, 3_060, 3_120])
     }
 
     @Test func aClockThatWasAheadHoldsNothingUp() async throws {
@@ -90,7 +91,7 @@ import Testing
         let ahead = Self.start + 86_400
         let claimed = try await outbox.store.claim(first, now: ahead)
         _ = try await outbox.store.beginSending(claimed, lookUp: ahead + 90, now: ahead)
-        #expect(try await live([outbox.store]).times == [0])
+        try await expect(live([outbox.store]).times, equals: [0])
     }
 
     @Test func repliesAreNotHeldBack() async throws {
@@ -100,6 +101,6 @@ import Testing
         }
         let late = Self.start + 3_600
         let due = try await outbox.store.due(ActionKind.allCases, now: late)
-        #expect(try await outbox.store.spreadLate(due, now: late).ready.count == 8)
+        try await expect(outbox.store.spreadLate(due, now: late).ready.count, equals: 8)
     }
 }

@@ -1,15 +1,16 @@
+import Expectations
 import Outbox
 import Testing
 
 @Suite struct LeaseTests {
     @Test func goesToOneOwnerAtATime() async throws {
         let outbox = try await OutboxFixture()
-        #expect(try await outbox.leases.take(owner: "second", after: nil, now: 1) == nil)
+        try await expect(outbox.leases.take(owner: "second", after: nil, now: 1), equals: nil)
         let record = try #require(try await outbox.leases.record())
         #expect(record.owner == "first")
         let second = try #require(try await outbox.leases.take(owner: "second", after: record, now: 1))
         #expect(second.fence > outbox.lease.fence)
-        #expect(try await outbox.leases.take(owner: "third", after: record, now: 1) == nil)
+        try await expect(outbox.leases.take(owner: "third", after: record, now: 1), equals: nil)
         await #expect(throws: OutboxError.self) { try await outbox.leases.beat(outbox.lease, now: 2) }
         try await outbox.leases.beat(second, now: 2)
     }

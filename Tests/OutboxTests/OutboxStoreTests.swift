@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Outbox
 import Posts
@@ -14,8 +15,8 @@ import Testing
         #expect(action.wording?.source == PostID(network: .mastodon, value: "source-a"))
         #expect(action.target?.author == AccountID(network: .mastodon, value: "mika@example.com"))
         // Of a conversation only a digest is kept.
-        #expect(action.payload.reply?.thread.hasPrefix("#") == true)
-        #expect(try await outbox.store.repliesInThread("thread", since: OutboxFixture.start) == 1)
+        expect(action.payload.reply?.thread) { $0?.hasPrefix("#") == true }
+        try await expect(outbox.store.repliesInThread("thread", since: OutboxFixture.start), equals: 1)
         #expect(action.wording?.visibility == .unlisted)
         #expect(action.wording?.language == "ja")
         #expect(action.state == .planned)
@@ -49,7 +50,8 @@ import Testing
         let error = await #expect(throws: OutboxError.self) { _ = try await store.claim(listed, now: start) }
         #expect(error?.code == .stateChanged)
         let moved = try #require(try await store.action(.reply, subject: "a"))
-        #expect(moved.state == .planned && moved.due == start + 3_600)
+        #expect(moved.state == .planned)
+        #expect(moved.due == start + 3_600)
     }
 
     @Test func decidesAboutASubjectOnce() async throws {
@@ -67,8 +69,9 @@ import Testing
         var other = OutboxFixture.plan
         other.seed = "18"
         #expect(try await !outbox.store.store(other, slots: [OutboxFixture.slot(3)]))
-        #expect(try await outbox.store.plan(for: OutboxFixture.day) == OutboxFixture.plan)
-        #expect(try await outbox.store.slots(of: OutboxFixture.day).map(\.subject) == ["2025-11-19#1", "2025-11-19#2"])
+        try await expect(outbox.store.plan(for: OutboxFixture.day), equals: OutboxFixture.plan)
+        try await expect(
+            outbox.store.slots(of: OutboxFixture.day).map(\.subject), equals: ["2025-11-19#1", "2025-11-19#2"])
     }
 
     @Test func storesADayWithoutSlots() async throws {
@@ -89,7 +92,7 @@ import Testing
         let expired = try #require(try await outbox.store.action(.post, subject: early.payload.subject))
         #expect(expired.state == .expired)
         #expect(expired.reason == "too-late")
-        #expect(try await outbox.attention([.post]) == onTime.due)
+        try await expect(outbox.attention([.post]), equals: onTime.due)
     }
 
     @Test func whatHasToWaitDoesNotStandInTheWay() async throws {
@@ -109,8 +112,8 @@ import Testing
         #expect(due.map(\.subject) == ["fresh"])
         // What waits for longer than it may expires all the same.
         _ = try await outbox.store.expire(now: OutboxFixture.start + 1_801)
-        #expect(try await outbox.store.action(.reply, subject: "slow-0")?.state == .expired)
-        #expect(try await outbox.store.action(.reply, subject: "slow-1")?.state == .planned)
+        try await expect(outbox.store.action(.reply, subject: "slow-0")?.state, equals: .expired)
+        try await expect(outbox.store.action(.reply, subject: "slow-1")?.state, equals: .planned)
         let ripe = try await outbox.store.due([.reply], now: later, limit: 3)
         #expect(ripe.map(\.subject) == ["slow-1", "slow-2", "fresh"])
     }
@@ -121,18 +124,21 @@ import Testing
             OutboxFixture.reply("a", expires: 600), now: OutboxFixture.start
         ).action
         let claimed = try await outbox.store.claim(stored, now: OutboxFixture.start)
-        #expect(try await outbox.attention([.reply]) == OutboxFixture.start)
+        try await expect(outbox.attention([.reply]), equals: OutboxFixture.start)
         _ = try await outbox.store.postpone(
             claimed, until: OutboxFixture.start + 3_600, reason: "rate-limited", now: OutboxFixture.start)
         let attention = try #require(try await outbox.attention([.reply]))
-        #expect(attention > OutboxFixture.start + 600 && attention < OutboxFixture.start + 601)
-        #expect(try await outbox.attention([.post]) == nil)
-        #expect(try await outbox.store.expire(now: OutboxFixture.start + 600).isEmpty)
+        #expect(attention > OutboxFixture.start + 600)
+        #expect(attention < OutboxFixture.start + 601)
+        try await expect(outbox.attention([.post]), equals: nil)
+        try await expect(outbox.store.expire(now: OutboxFixture.start + 600)) { $0.isEmpty }
         let expired = try await outbox.store.expire(now: attention)
         let now = try #require(try await outbox.store.action(.reply, subject: "a"))
         #expect(expired == [now])
-        #expect(now.state == .expired && now.reason == "rate-limited" && now.nextAttempt == nil)
-        #expect(try await outbox.attention([.reply]) == nil)
+        #expect(now.state == .expired)
+        #expect(now.reason == "rate-limited")
+        #expect(now.nextAttempt == nil)
+        try await expect(outbox.attention([.reply]), equals: nil)
     }
 
     @Test func marksSuggestionsThatNobodyDecidedAbout() async throws {
@@ -141,14 +147,16 @@ import Testing
         intent.state = .suggested
         let suggestion = try await outbox.store.propose(intent, now: OutboxFixture.start).action
         let attention = try #require(try await outbox.attention([.reply]))
-        #expect(attention > suggestion.expires && attention < suggestion.expires + 1)
-        #expect(try await outbox.store.due([.reply], now: OutboxFixture.start + 600).isEmpty)
-        #expect(try await outbox.store.suggestions(limit: 9) == [suggestion])
+        #expect(attention > suggestion.expires)
+        #expect(attention < suggestion.expires + 1)
+        try await expect(outbox.store.due([.reply], now: OutboxFixture.start + 600)) { $0.isEmpty }
+        try await expect(outbox.store.suggestions(limit: 9), equals: [suggestion])
         // Whatever is asked for, what is over is over.
-        #expect(try await outbox.store.expire(now: OutboxFixture.start + 601).map(\.subject) == ["a"])
-        #expect(try await outbox.store.suggestions(limit: 9).isEmpty)
+        try await expect(outbox.store.expire(now: OutboxFixture.start + 601).map(\.subject), equals: ["a"])
+        try await expect(outbox.store.suggestions(limit: 9)) { $0.isEmpty }
         let expired = try #require(try await outbox.store.action(.reply, subject: "a"))
-        #expect(expired.state == .expired && expired.reason == Action.Reason.undecided)
+        #expect(expired.state == .expired)
+        #expect(expired.reason == Action.Reason.undecided)
         let isApproved = try await outbox.store.approve(
             suggestion.id, now: OutboxFixture.start + 602, expires: OutboxFixture.start + 900)
         #expect(!isApproved)
@@ -158,9 +166,9 @@ import Testing
         let outbox = try await OutboxFixture()
         _ = try await outbox.store.propose(OutboxFixture.reply("a", expires: 60), now: OutboxFixture.start)
         let record = try #require(try await outbox.leases.record())
-        #expect(try await outbox.leases.take(owner: "second", after: record, now: 1) != nil)
+        try await expect(outbox.leases.take(owner: "second", after: record, now: 1)) { $0 != nil }
         await #expect(throws: OutboxError.self) { try await outbox.store.expire(now: OutboxFixture.start + 61) }
-        #expect(try await outbox.store.action(.reply, subject: "a")?.state == .planned)
+        try await expect(outbox.store.action(.reply, subject: "a")?.state, equals: .planned)
     }
 
     /// A text that may have been published is not chosen again, and counts towards what is allowed a day.
@@ -174,11 +182,12 @@ import Testing
         let unconfirmed = try #require(try await outbox.store.action(.reply, subject: "a"))
         #expect(unconfirmed.isUnconfirmed)
         let refused = try await outbox.deliver("b", by: delivery)
-        #expect(refused.state == .failed && !refused.isUnconfirmed)
+        #expect(refused.state == .failed)
+        #expect(!refused.isUnconfirmed)
         let author = try #require(unconfirmed.target).author
         let since = OutboxFixture.start - 1
-        #expect(try await outbox.store.times(.reply, since: since) == [unconfirmed.due])
-        #expect(try await !outbox.store.usesOfReplies(to: [author]).isEmpty)
+        try await expect(outbox.store.times(.reply, since: since), equals: [unconfirmed.due])
+        try await expect(outbox.store.usesOfReplies(to: [author])) { !$0.isEmpty }
         try await outbox.archive(["post-1"])
         #expect(try await outbox.store.store(OutboxFixture.plan, slots: [OutboxFixture.slot(1)]))
         let slot = try #require(try await outbox.store.slots(of: OutboxFixture.day).first)
@@ -186,21 +195,21 @@ import Testing
         let second = Delivery(store: outbox.store, deliverer: lost)
         _ = try await second.deliver(slot, now: { OutboxFixture.start }) { .ready($0) }
         _ = try await second.reconcile(at: OutboxFixture.start + 91)
-        #expect(try await outbox.lastUses() == ["post-1": OutboxFixture.start])
+        try await expect(outbox.lastUses(), equals: ["post-1": OutboxFixture.start])
     }
 
     @Test func refusesEveryChangeWithoutTheLease() async throws {
         let outbox = try await OutboxFixture()
         let stored = try await outbox.store.propose(OutboxFixture.reply("a"), now: OutboxFixture.start).action
         let record = try #require(try await outbox.leases.record())
-        #expect(try await outbox.leases.take(owner: "second", after: record, now: 1) != nil)
+        try await expect(outbox.leases.take(owner: "second", after: record, now: 1)) { $0 != nil }
         await #expect(throws: OutboxError.self) { try await outbox.store.claim(stored, now: OutboxFixture.start) }
         await #expect(throws: OutboxError.self) {
             try await outbox.store.propose(OutboxFixture.reply("b"), now: OutboxFixture.start)
         }
         await #expect(throws: OutboxError.self) { try await outbox.store.store(OutboxFixture.plan, slots: []) }
-        #expect(try await outbox.store.action(.reply, subject: "a") == stored)
-        #expect(try await outbox.store.action(.reply, subject: "b") == nil)
+        try await expect(outbox.store.action(.reply, subject: "a"), equals: stored)
+        try await expect(outbox.store.action(.reply, subject: "b"), equals: nil)
     }
 
     @Test func remembersWhenTextsWereUsed() async throws {
@@ -208,10 +217,10 @@ import Testing
         try await outbox.archive(["post-1", "post-2"])
         #expect(
             try await outbox.store.store(OutboxFixture.plan, slots: [OutboxFixture.slot(1), OutboxFixture.slot(2)]))
-        #expect(try await outbox.lastUses().keys.sorted() == ["post-1", "post-2"])
+        try await expect(outbox.lastUses().keys.sorted(), equals: ["post-1", "post-2"])
         let first = try #require(try await outbox.store.slots(of: OutboxFixture.day).first)
         _ = try await outbox.store.end(first, as: .skipped, reason: "no-text", now: OutboxFixture.start)
-        #expect(try await outbox.lastUses() == ["post-2": OutboxFixture.start])
+        try await expect(outbox.lastUses(), equals: ["post-2": OutboxFixture.start])
     }
 
     @Test func knowsWhoNamedTheBotOtherThanToStopIt() async throws {
@@ -241,17 +250,17 @@ import Testing
         let strangers = (0..<1_100).map { person("stranger\($0)") }
         let found = try await outbox.store.acquaintances(among: names.map { person($0) } + strangers)
         #expect(found == [person("answered"), person("silent"), person("both")])
-        #expect(try await outbox.store.acquaintances(among: [person("elsewhere", .x)]).count == 1)
-        #expect(try await outbox.store.acquaintances(among: []).isEmpty)
+        try await expect(outbox.store.acquaintances(among: [person("elsewhere", .x)]).count, equals: 1)
+        try await expect(outbox.store.acquaintances(among: [])) { $0.isEmpty }
         let other = OutboxStore(storage: outbox.storage, mirror: "other", lease: nil)
-        #expect(try await other.acquaintances(among: [person("answered")]).isEmpty)
+        try await expect(other.acquaintances(among: [person("answered")])) { $0.isEmpty }
     }
 
     @Test func findsKnownSubjectsAmongMany() async throws {
         let outbox = try await OutboxFixture()
         _ = try await outbox.store.propose(OutboxFixture.reply("a"), now: OutboxFixture.start)
         let asked = (0..<1_200).map { "subject-\($0)" } + ["a"]
-        #expect(try await outbox.store.known(.reply, among: asked) == ["a"])
-        #expect(try await outbox.store.known(.favorite, among: asked).isEmpty)
+        try await expect(outbox.store.known(.reply, among: asked), equals: ["a"])
+        try await expect(outbox.store.known(.favorite, among: asked)) { $0.isEmpty }
     }
 }

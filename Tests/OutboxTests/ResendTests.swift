@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Outbox
 import Posts
@@ -17,13 +18,17 @@ import Testing
         ])
         let delivery = Delivery(store: outbox.store, deliverer: network)
         let waiting = try await outbox.deliver("a", by: delivery)
-        #expect(waiting.state == .planned && waiting.attempts == 1 && waiting.sends == 0)
+        #expect(waiting.state == .planned)
+        #expect(waiting.attempts == 1)
+        #expect(waiting.sends == 0)
         let lost = try await delivery.deliver(waiting, now: { Self.now + 80 }) { .ready($0) }
-        #expect(lost.attempts == 2 && lost.sends == 1)
+        #expect(lost.attempts == 2)
+        #expect(lost.sends == 1)
         let again = try await delivery.reconcile(at: Self.now + 80 + 91)
-        #expect(again.map(\.sends) == [2] && again.map(\.attempts) == [3])
+        #expect(again.map(\.sends) == [2])
+        #expect(again.map(\.attempts) == [3])
         #expect(again.map(\.state) == [.done])
-        #expect(await network.sent.count == 3)
+        await expect(network.sent.count, equals: 3)
     }
 
     @Test(arguments: [RetryPolicy.Cause.tooBusy, .unreachable])
@@ -39,15 +44,18 @@ import Testing
         var time = Self.now + 91
         for attempt in 2...4 {
             let waiting = try #require(try await delivery.reconcile(at: time).first)
-            #expect(waiting.state == .sending && waiting.sends == 1 && waiting.attempts == attempt)
+            #expect(waiting.state == .sending)
+            #expect(waiting.sends == 1)
+            #expect(waiting.attempts == attempt)
             let next = try #require(try await outbox.store.nextLookUp())
             #expect(next > time)
             time = next
         }
         let done = try await delivery.reconcile(at: time)
-        #expect(done.map(\.state) == [.done] && done.map(\.attempts) == [5])
+        #expect(done.map(\.state) == [.done])
+        #expect(done.map(\.attempts) == [5])
         // The server's window began with the first request.
-        #expect(Set(await network.sent.map(\.sending)) == [Self.now])
+        expect(Set(await network.sent.map(\.sending)), equals: [Self.now])
     }
 
     /// Between the look at a person and the request there may be a slow network.
@@ -70,11 +78,14 @@ import Testing
                 """)
             return .ready(action)
         }
-        #expect(ended.state == .skipped && ended.reason == "denied" && ended.sends == 0)
+        #expect(ended.state == .skipped)
+        #expect(ended.reason == "denied")
+        #expect(ended.sends == 0)
         // What may have been sent before is looked for, and not sent again.
         let settled = try await delivery.reconcile(at: Self.now + 91)
-        #expect(settled.map(\.reason) == ["unconfirmed"] && settled.map(\.sends) == [1])
-        #expect(await network.sent.map(\.subject) == ["a"])
+        #expect(settled.map(\.reason) == ["unconfirmed"])
+        #expect(settled.map(\.sends) == [1])
+        await expect(network.sent.map(\.subject), equals: ["a"])
     }
 
     /// The refusal is about the second request only.
@@ -86,12 +97,14 @@ import Testing
         let delivery = Delivery(store: outbox.store, deliverer: network)
         _ = try await outbox.deliver("a", by: delivery)
         let failed = try #require(try await delivery.reconcile(at: Self.now + 91).first)
-        #expect(failed.state == .failed && failed.reason == Action.Reason.unconfirmed)
-        #expect(failed.explanation?.outcome?.contains("the server answered 422") == true)
-        #expect(try await outbox.store.due([.reply], now: Self.now + 7_200).isEmpty)
+        #expect(failed.state == .failed)
+        #expect(failed.reason == Action.Reason.unconfirmed)
+        expect(failed.explanation?.outcome) { $0?.contains("the server answered 422") == true }
+        try await expect(outbox.store.due([.reply], now: Self.now + 7_200)) { $0.isEmpty }
         let sighted = try await delivery.reconcile(at: Self.now + 600)
-        #expect(sighted.map(\.state) == [.done] && sighted.map(\.reason) == [nil])
-        #expect(await network.sent.count == 2)
+        #expect(sighted.map(\.state) == [.done])
+        #expect(sighted.map(\.reason) == [nil])
+        await expect(network.sent.count, equals: 2)
     }
 
     @Test func aRefusalSaysWhatTheNetworkSaid() async throws {
@@ -102,13 +115,15 @@ import Testing
         intent.explanation = Explanation("one of 3", pool: 3)
         let action = try await outbox.store.propose(intent, now: Self.now).action
         let failed = try await delivery.deliver(action, now: { Self.now }) { .ready($0) }
-        #expect(failed.state == .failed && failed.reason == "rejected" && failed.nextAttempt == nil)
+        #expect(failed.state == .failed)
+        #expect(failed.reason == "rejected")
+        #expect(failed.nextAttempt == nil)
         let stored = try await outbox.storage.query("SELECT explanation FROM actions")
-        #expect(
-            try stored.map { try $0.text("explanation") }
-                == [#"{"outcome":"the server answered \"no\"","pool":3,"summary":"one of 3"}"#])
-        #expect(try await delivery.reconcile(at: Self.now + 86_400).isEmpty)
-        #expect(try await outbox.store.nextLookUp() == nil)
+        try expect(
+            stored.map { try $0.text("explanation") },
+            equals: [#"{"outcome":"the server answered \"no\"","pool":3,"summary":"one of 3"}"#])
+        try await expect(delivery.reconcile(at: Self.now + 86_400)) { $0.isEmpty }
+        try await expect(outbox.store.nextLookUp(), equals: nil)
     }
 
     @Test func whoIsNoLongerToBeAnsweredGetsNoSecondRequest() async throws {
@@ -118,7 +133,7 @@ import Testing
         _ = try await outbox.deliver("a", by: delivery)
         let ended = try await delivery.reconcile(at: Self.now + 91, allows: { $0.subject != "a" })
         #expect(ended.map(\.reason) == [Action.Reason.unconfirmed])
-        #expect(await network.sent.count == 1)
+        await expect(network.sent.count, equals: 1)
     }
 
     @Test func whatExpiresWhileItIsCheckedIsNotSent() async throws {
@@ -131,8 +146,9 @@ import Testing
             clock.advance(2)
             return .ready(claimed)
         }
-        #expect(ended.state == .expired && ended.reason == Action.Reason.tooLate)
-        #expect(await network.sent.isEmpty)
+        #expect(ended.state == .expired)
+        #expect(ended.reason == Action.Reason.tooLate)
+        await expect(network.sent) { $0.isEmpty }
     }
 
     @Test func tellsEachStep() async throws {

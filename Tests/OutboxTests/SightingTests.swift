@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Outbox
 import Posts
@@ -25,13 +26,14 @@ import Testing
         var times: [TimeInterval] = []
         while let next = try await outbox.store.nextLookUp() {
             times.append(next.timeIntervalSince(Self.now))
-            #expect(try await delivery.reconcile(at: next - 1).isEmpty)
-            #expect(await network.lookUps == times.count)
-            #expect(try await delivery.reconcile(at: next).isEmpty)
+            try await expect(delivery.reconcile(at: next - 1)) { $0.isEmpty }
+            await expect(network.lookUps, equals: times.count)
+            try await expect(delivery.reconcile(at: next)) { $0.isEmpty }
         }
         #expect(times == [600, 3_600, 21_600, 86_400])
         let left = try #require(try await outbox.store.action(.reply, subject: "a"))
-        #expect(left.isUnconfirmed && left.nextAttempt == nil)
+        #expect(left.isUnconfirmed)
+        #expect(left.nextAttempt == nil)
         // Looking changes nothing that people see.
         #expect(left.updated == Self.now + 91)
     }
@@ -41,9 +43,9 @@ import Testing
         let down = LookUpOutcome.unavailable(reason: "unavailable", cause: .serverTrouble, retryAfter: nil)
         let (delivery, _) = try await unconfirmed(
             outbox, sightings: [down, down, .found(remoteID: "u", remoteAddress: nil)])
-        for time in [600.0, 3_600] { #expect(try await delivery.reconcile(at: Self.now + time).isEmpty) }
-        #expect(try await outbox.store.nextLookUp() == Self.now + 7_200)
-        #expect(try await delivery.reconcile(at: Self.now + 7_200).map(\.state) == [.done])
+        for time in [600.0, 3_600] { try await expect(delivery.reconcile(at: Self.now + time)) { $0.isEmpty } }
+        try await expect(outbox.store.nextLookUp(), equals: Self.now + 7_200)
+        try await expect(delivery.reconcile(at: Self.now + 7_200).map(\.state), equals: [.done])
     }
 
     @Test func becomesDoneWhenItIsSeenByAnotherProcess() async throws {
@@ -52,10 +54,13 @@ import Testing
         let network = ScriptedDeliverer(outcomes: [], sightings: [.found(remoteID: "u", remoteAddress: "7")])
         let later = Delivery(store: outbox.store, deliverer: network)
         let seen = try #require(try await later.reconcile(at: Self.now + 40_000).first)
-        #expect(seen.state == .done && seen.reason == nil && seen.remoteID == "u" && seen.remoteAddress == "7")
+        #expect(seen.state == .done)
+        #expect(seen.reason == nil)
+        #expect(seen.remoteID == "u")
+        #expect(seen.remoteAddress == "7")
         #expect(seen.nextAttempt == nil)
-        #expect(try await outbox.store.nextLookUp() == nil)
-        #expect(await network.sent.isEmpty)
+        try await expect(outbox.store.nextLookUp(), equals: nil)
+        await expect(network.sent) { $0.isEmpty }
     }
 
     @Test func aNetworkThatCannotBeAskedIsAskedAgainForAWhile() async throws {
@@ -70,7 +75,7 @@ import Testing
         // The next look is an hour away at most, so that an outage costs none of the planned ones.
         #expect(times.starts(with: [600, 3_600, 7_200, 10_800, 14_400, 18_000, 21_600, 25_200]))
         #expect(times.last.map { (172_800...176_400).contains($0) } == true)
-        #expect(await network.lookUps == times.count + 1)
+        await expect(network.lookUps, equals: times.count + 1)
     }
 
     /// A day in which the network could not be asked at all ends the waiting, not the looking.
@@ -88,10 +93,11 @@ import Testing
             guard waiting.state == .sending else { break }
         }
         let ended = try #require(try await outbox.store.action(.reply, subject: "a"))
-        #expect(ended.isUnconfirmed && time == Self.now + 86_400)
-        #expect(await network.lookUps < 120)
-        #expect(try await outbox.store.nextLookUp() == Self.now + 86_400 + 3_600)
-        #expect(await network.sent.count == 1)
+        #expect(ended.isUnconfirmed)
+        #expect(time == Self.now + 86_400)
+        await expect(network.lookUps) { $0 < 120 }
+        try await expect(outbox.store.nextLookUp(), equals: Self.now + 86_400 + 3_600)
+        await expect(network.sent.count, equals: 1)
     }
 
     @Test func whatTheNetworkRefusedAsADuplicateIsLookedForToo() async throws {
@@ -102,6 +108,6 @@ import Testing
         _ = try await outbox.deliver("a", by: delivery)
         let ended = try await delivery.reconcile(at: Self.now + 91)
         #expect(ended.map(\.reason) == [Action.Reason.duplicate])
-        #expect(try await delivery.reconcile(at: Self.now + 600).map(\.state) == [.done])
+        try await expect(delivery.reconcile(at: Self.now + 600).map(\.state), equals: [.done])
     }
 }

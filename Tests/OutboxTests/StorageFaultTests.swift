@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Outbox
 import Posts
@@ -54,8 +55,8 @@ import Testing
         let bench = try await Bench([Self.delivered])
         let error = try await bench.deliver(failing: [nil, failure])
         #expect(error != nil)
-        #expect(await bench.network.sent.isEmpty)
-        #expect(try await bench.stored().state == (failure == .before ? .claimed : .sending))
+        await expect(bench.network.sent) { $0.isEmpty }
+        try await expect(bench.stored().state, equals: (failure == .before ? .claimed : .sending))
         // Whatever asks first, before the database answers again nothing else happens.
         bench.engine.setDown(true)
         let early = await Self.storageError { _ = try await bench.delivery.reconcile(at: Self.now + 91) }
@@ -64,11 +65,15 @@ import Testing
         let back = try await bench.delivery.reconcile(at: Self.now + 1)
         #expect(back.map(\.state) == [.planned])
         let waiting = try await bench.stored()
-        #expect(waiting.sends == 0 && waiting.attempts == 0 && waiting.sending == nil && waiting.nextAttempt == nil)
-        #expect(await bench.network.lookUps == 0)
+        #expect(waiting.sends == 0)
+        #expect(waiting.attempts == 0)
+        #expect(waiting.sending == nil)
+        #expect(waiting.nextAttempt == nil)
+        await expect(bench.network.lookUps, equals: 0)
         let due = try #require(try await bench.store.due([.reply], now: Self.now + 2).first)
         let done = try await bench.delivery.deliver(due, now: { Self.now + 2 }) { .ready($0) }
-        #expect(done.state == .done && done.attempts == 1)
+        #expect(done.state == .done)
+        #expect(done.attempts == 1)
     }
 
     /// No `reconcile` in between, and the failed action is the next to be delivered.
@@ -78,10 +83,12 @@ import Testing
         _ = try await bench.deliver(failing: [nil, failure])
         let stale = try await bench.stored()
         let done = try await bench.delivery.deliver(stale, now: { Self.now + 2 }) { .ready($0) }
-        #expect(done.state == .done && done.attempts == 1 && done.sends == 1)
-        #expect(await bench.network.sent.count == 1)
-        #expect(try await bench.delivery.reconcile(at: Self.now + 300).isEmpty)
-        #expect(try await bench.stored() == done)
+        #expect(done.state == .done)
+        #expect(done.attempts == 1)
+        #expect(done.sends == 1)
+        await expect(bench.network.sent.count, equals: 1)
+        try await expect(bench.delivery.reconcile(at: Self.now + 300)) { $0.isEmpty }
+        try await expect(bench.stored(), equals: done)
     }
 
     @Test(arguments: [FailingEngine.Failure.before, .after])
@@ -97,9 +104,11 @@ import Testing
         let stored = try await bench.delivery.reconcile(at: Self.now + 200)
         #expect(stored.map(\.state) == (failure == .before ? [.done] : []))
         let done = try await bench.stored()
-        #expect(done.state == .done && done.remoteID == "u" && done.updated == Self.now)
-        #expect(await bench.network.lookUps == 0)
-        #expect(await bench.network.sent.count == 1)
+        #expect(done.state == .done)
+        #expect(done.remoteID == "u")
+        #expect(done.updated == Self.now)
+        await expect(bench.network.lookUps, equals: 0)
+        await expect(bench.network.sent.count, equals: 1)
     }
 
     @Test(arguments: [FailingEngine.Failure.before, .after])
@@ -109,11 +118,14 @@ import Testing
         _ = try await bench.deliver(failing: [nil, nil, failure])
         _ = try await bench.delivery.reconcile(at: Self.now + 299)
         let waiting = try await bench.stored()
-        #expect(waiting.state == .planned && waiting.sends == 0 && waiting.attempts == 1)
+        #expect(waiting.state == .planned)
+        #expect(waiting.sends == 0)
+        #expect(waiting.attempts == 1)
         // A little after the time that was named.
         let next = try #require(waiting.nextAttempt)
-        #expect(next > Self.now + 301 && next < Self.now + 336)
-        #expect(await bench.network.lookUps == 0)
+        #expect(next > Self.now + 301)
+        #expect(next < Self.now + 336)
+        await expect(bench.network.lookUps, equals: 0)
     }
 
     /// What is remembered is worth nothing once another worker holds the mirror.
@@ -121,55 +133,57 @@ import Testing
         let bench = try await Bench([Self.delivered])
         _ = try await bench.deliver(failing: [nil, nil, .before])
         let record = try #require(try await bench.outbox.leases.record())
-        #expect(try await bench.outbox.leases.take(owner: "second", after: record, now: 1) != nil)
+        try await expect(bench.outbox.leases.take(owner: "second", after: record, now: 1)) { $0 != nil }
         let error = await outboxError { _ = try await bench.delivery.reconcile(at: Self.now + 91) }
         #expect(error?.code == .leaseLost)
-        #expect(try await bench.stored().state == .sending)
+        try await expect(bench.stored().state, equals: .sending)
     }
 
     @Test(arguments: [FailingEngine.Failure.before, .after])
     func aResendThatNeverLeftDoesNotCount(failure: FailingEngine.Failure) async throws {
         let bench = try await Bench([.unknown(reason: "timeout"), Self.delivered])
-        #expect(try await bench.deliver(failing: []) == nil)
+        try await expect(bench.deliver(failing: [])) { $0 == nil }
         bench.engine.failNext([failure])
         let error = await Self.storageError { _ = try await bench.delivery.reconcile(at: Self.now + 91) }
         #expect(error != nil)
-        #expect(await bench.network.sent.count == 1)
+        await expect(bench.network.sent.count, equals: 1)
         let done = try await bench.delivery.reconcile(at: Self.now + 92)
         #expect(done.last?.state == .done)
-        #expect(try await bench.stored().sends == 2)
-        #expect(try await bench.stored().attempts == 2)
+        try await expect(bench.stored().sends, equals: 2)
+        try await expect(bench.stored().attempts, equals: 2)
         // It was looked up again before the second request left.
-        #expect(await bench.network.lookUps == 2)
-        #expect(await bench.network.sent.count == 2)
+        await expect(bench.network.lookUps, equals: 2)
+        await expect(bench.network.sent.count, equals: 2)
     }
 
     @Test(arguments: [FailingEngine.Failure.before, .after])
     func aResendTakenBackTwiceIsTakenBackOnce(failure: FailingEngine.Failure) async throws {
         let nothing = DeliveryOutcome.notSent(reason: "transport", cause: .unreachable, retryAfter: nil)
         let bench = try await Bench([.unknown(reason: "timeout"), nothing, .unknown(reason: "timeout")])
-        #expect(try await bench.deliver(failing: []) == nil)
+        try await expect(bench.deliver(failing: [])) { $0 == nil }
         bench.engine.failNext([nil, failure])
         let error = await Self.storageError { _ = try await bench.delivery.reconcile(at: Self.now + 91) }
         #expect(error != nil)
         _ = try await bench.delivery.reconcile(at: Self.now + 92)
         let waiting = try await bench.stored()
-        #expect(waiting.state == .sending && waiting.sends == 1 && waiting.attempts == 2)
+        #expect(waiting.state == .sending)
+        #expect(waiting.sends == 1)
+        #expect(waiting.attempts == 2)
         _ = try await bench.delivery.reconcile(at: Self.now + 300)
-        #expect(try await bench.stored().sends == 2)
+        try await expect(bench.stored().sends, equals: 2)
         _ = try await bench.delivery.reconcile(at: Self.now + 600)
-        #expect(try await bench.stored().isUnconfirmed)
+        try await expect(bench.stored()) { $0.isUnconfirmed }
     }
 
     @Test func whatIsFoundAndNotStoredIsStoredWithoutASecondLook() async throws {
         let bench = try await Bench(
             [.unknown(reason: "timeout")], sightings: [.found(remoteID: "u", remoteAddress: "7")])
-        #expect(try await bench.deliver(failing: []) == nil)
+        try await expect(bench.deliver(failing: [])) { $0 == nil }
         bench.engine.failNext([.before])
         let error = await Self.storageError { _ = try await bench.delivery.reconcile(at: Self.now + 91) }
         #expect(error != nil)
-        #expect(try await bench.delivery.reconcile(at: Self.now + 92).map(\.state) == [.done])
-        #expect(await bench.network.lookUps == 1)
+        try await expect(bench.delivery.reconcile(at: Self.now + 92).map(\.state), equals: [.done])
+        await expect(bench.network.lookUps, equals: 1)
     }
 
     /// After a kill nobody remembers; the look-up takes the place of that.
@@ -177,9 +191,9 @@ import Testing
         let bench = try await Bench([Self.delivered], sightings: [.found(remoteID: "u", remoteAddress: "7")])
         _ = try await bench.deliver(failing: [nil, nil, .before])
         let next = Delivery(store: bench.outbox.store, deliverer: bench.network)
-        #expect(try await next.reconcile(at: Self.now + 89).isEmpty)
-        #expect(try await next.reconcile(at: Self.now + 90).map(\.state) == [.done])
-        #expect(await bench.network.lookUps == 1)
+        try await expect(next.reconcile(at: Self.now + 89)) { $0.isEmpty }
+        try await expect(next.reconcile(at: Self.now + 90).map(\.state), equals: [.done])
+        await expect(bench.network.lookUps, equals: 1)
     }
 
     // MARK: The end of the worker
@@ -197,8 +211,10 @@ import Testing
         let result = await task.result
         #expect(throws: CancellationError.self) { try result.get() }
         let waiting = try #require(try await outbox.store.action(.reply, subject: "a"))
-        #expect(waiting.state == .planned && waiting.sends == 0 && waiting.attempts == 0)
-        #expect(await network.sent.isEmpty)
+        #expect(waiting.state == .planned)
+        #expect(waiting.sends == 0)
+        #expect(waiting.attempts == 0)
+        await expect(network.sent) { $0.isEmpty }
     }
 
     @Test func anAnswerIsStoredThoughTheWorkerIsToEnd() async throws {
@@ -211,7 +227,7 @@ import Testing
         running.set(task)
         let done = try await task.value
         #expect(done.state == .done)
-        #expect(try await outbox.store.action(.reply, subject: "a") == done)
+        try await expect(outbox.store.action(.reply, subject: "a"), equals: done)
     }
 }
 

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Outbox
 import Posts
@@ -50,22 +51,29 @@ import Testing
         let outbox = try await OutboxFixture(engine)
         let head = try await begin(outbox)
         #expect(head.wording?.rest.map(\.text) == ["part 2", "part 3"])
-        #expect(try await goOn(outbox).isEmpty)
+        try await expect(goOn(outbox)) { $0.isEmpty }
         _ = try await end(head, delivered(1), outbox)
         let second = try #require(try await goOn(outbox).first)
-        #expect(second.subject == "\(Self.first)/2" && second.text == "part 2" && second.state == .planned)
+        #expect(second.subject == "\(Self.first)/2")
+        #expect(second.text == "part 2")
+        #expect(second.state == .planned)
         #expect(second.parent == Action.Parent(post: "uri-1", address: "1"))
-        #expect(second.wording?.pictures.map(\.alt) == ["a hill"] && second.wording?.rest.map(\.text) == ["part 3"])
-        #expect(second.due == Self.now + 60 && second.expires == Self.now + 960 && second.key != head.key)
+        #expect(second.wording?.pictures.map(\.alt) == ["a hill"])
+        #expect(second.wording?.rest.map(\.text) == ["part 3"])
+        #expect(second.due == Self.now + 60)
+        #expect(second.expires == Self.now + 960)
+        #expect(second.key != head.key)
         // Once is enough, and nothing follows what is not out.
-        #expect(try await goOn(outbox).isEmpty)
-        #expect(try await outbox.store.action(.post, subject: second.subject) == second)
+        try await expect(goOn(outbox)) { $0.isEmpty }
+        try await expect(outbox.store.action(.post, subject: second.subject), equals: second)
         _ = try await end(second, delivered(2), outbox)
         let third = try #require(try await goOn(outbox).first)
-        #expect(third.subject == "\(Self.first)/3" && third.parent?.address == "2" && third.wording?.rest == [])
+        #expect(third.subject == "\(Self.first)/3")
+        #expect(third.parent?.address == "2")
+        #expect(third.wording?.rest == [])
         _ = try await end(third, delivered(3), outbox)
-        #expect(try await goOn(outbox).isEmpty)
-        #expect(try await outbox.store.slots(of: OutboxFixture.day).map(\.state) == [.done, .done, .done])
+        try await expect(goOn(outbox)) { $0.isEmpty }
+        try await expect(outbox.store.slots(of: OutboxFixture.day).map(\.state), equals: [.done, .done, .done])
     }
 
     @Test(arguments: [DeliveryOutcome.refused(reason: "rejected"), .unknown(reason: "transport")])
@@ -75,12 +83,15 @@ import Testing
         let ended = try await end(head, outcome, outbox)
         let next = try await goOn(outbox)
         guard ended.state == .failed else {
-            #expect(ended.state == .sending && next.isEmpty)
+            #expect(ended.state == .sending)
+            #expect(next.isEmpty)
             return
         }
-        #expect(next.map(\.state) == [.skipped] && next.map(\.reason) == [Action.Reason.threadEnded])
-        #expect(next.first?.wording?.rest == [] && next.first?.parent == nil)
-        #expect(try await goOn(outbox).isEmpty)
+        #expect(next.map(\.state) == [.skipped])
+        #expect(next.map(\.reason) == [Action.Reason.threadEnded])
+        #expect(next.first?.wording?.rest == [])
+        #expect(next.first?.parent == nil)
+        try await expect(goOn(outbox)) { $0.isEmpty }
     }
 
     /// Which part is refused, of three.
@@ -92,14 +103,14 @@ import Testing
             part = try #require(try await goOn(outbox).first)
         }
         _ = try await end(part, .refused(reason: "rejected"), outbox)
-        #expect(try await goOn(outbox).count == 3 - number)
+        try await expect(goOn(outbox).count, equals: 3 - number)
         let due = try await outbox.store.dueUndos(now: Self.now + 120)
         #expect(due.map(\.subject).sorted() == Array([Self.first, "\(Self.first)/2"].prefix(number - 1)))
-        #expect(due.allSatisfy { $0.undo?.reason == Action.Reason.threadCut })
+        expect(due) { $0.allSatisfy { $0.undo?.reason == Action.Reason.threadCut } }
         // Said once.
         for action in due { _ = try await outbox.store.undone(action.id, now: Self.now + 120) }
-        #expect(try await goOn(outbox).isEmpty)
-        #expect(try await outbox.store.dueUndos(now: Self.now + 180).isEmpty)
+        try await expect(goOn(outbox)) { $0.isEmpty }
+        try await expect(outbox.store.dueUndos(now: Self.now + 180)) { $0.isEmpty }
     }
 
     @Test func aPartThatTurnsOutToHaveArrivedIsTakenBackToo() async throws {
@@ -109,21 +120,21 @@ import Testing
             try #require(try await goOn(outbox).first), .unknown(reason: "transport"), outbox)
         let lost = try await outbox.store.end(
             second, as: .failed, reason: Action.Reason.unconfirmed, sighting: Self.now + 600, now: Self.now + 90)
-        #expect(try await goOn(outbox).map(\.reason) == [Action.Reason.threadEnded])
-        #expect(try await outbox.store.undoTally() == UndoTally(waiting: 1, remembered: 1))
+        try await expect(goOn(outbox).map(\.reason), equals: [Action.Reason.threadEnded])
+        try await expect(outbox.store.undoTally(), equals: UndoTally(waiting: 1, remembered: 1))
         _ = try await outbox.store.confirm(lost, remoteID: "uri-2", remoteAddress: "2", now: Self.now + 600)
         let due = try await outbox.store.dueUndos(now: Self.now + 700)
         #expect(Set(due.map(\.subject)) == [Self.first, "\(Self.first)/2"])
-        #expect(try await goOn(outbox).isEmpty)
+        try await expect(goOn(outbox)) { $0.isEmpty }
     }
 
     @Test func aPartWhoseTimePassedCutsTheThread() async throws {
         let outbox = try await OutboxFixture()
         let head = try await end(try await begin(outbox), delivered(1), outbox)
         _ = try #require(try await goOn(outbox).first)
-        #expect(try await outbox.store.expire(now: Self.now + 2_000).map(\.state) == [.expired])
+        try await expect(outbox.store.expire(now: Self.now + 2_000).map(\.state), equals: [.expired])
         _ = try await goOn(outbox)
-        #expect(try await outbox.store.dueUndos(now: Self.now + 2_000).map(\.id) == [head.id])
+        try await expect(outbox.store.dueUndos(now: Self.now + 2_000).map(\.id), equals: [head.id])
     }
 
     @Test func aPartThatAPersonLeavesOutEndsTheRest() async throws {
@@ -132,17 +143,18 @@ import Testing
         let second = try #require(try await goOn(outbox).first)
         #expect(try await outbox.store.skip(second.id, now: Self.now + 61))
         let third = try #require(try await goOn(outbox).first)
-        #expect(third.state == .skipped && third.reason == Action.Reason.threadEnded)
-        #expect(try await goOn(outbox).isEmpty)
-        #expect(try await outbox.store.action(.post, subject: head.subject)?.undo == nil)
+        #expect(third.state == .skipped)
+        #expect(third.reason == Action.Reason.threadEnded)
+        try await expect(goOn(outbox)) { $0.isEmpty }
+        try await expect(outbox.store.action(.post, subject: head.subject)?.undo, equals: nil)
     }
 
     @Test func aThreadThatNeverBeganLeavesNothing() async throws {
         let outbox = try await OutboxFixture()
         let head = try await begin(outbox)
         #expect(try await outbox.store.skip(head.id, now: Self.now))
-        #expect(try await goOn(outbox).isEmpty)
-        #expect(try await outbox.store.slots(of: OutboxFixture.day).count == 1)
+        try await expect(goOn(outbox)) { $0.isEmpty }
+        try await expect(outbox.store.slots(of: OutboxFixture.day).count, equals: 1)
     }
 
     @Test func whoTakesAPartBackTakesBackWhatFollowsTheNewestFirst() async throws {
@@ -152,11 +164,11 @@ import Testing
         let third = try #require(try await goOn(outbox).first)
         let answers = try await outbox.store.askUndos([second.id], now: Self.now + 70)
         #expect(answers == [second.id: .asked, third.id: .withheld])
-        #expect(try await goOn(outbox).isEmpty)
+        try await expect(goOn(outbox)) { $0.isEmpty }
         _ = try await outbox.store.askUndos([head.id], now: Self.now + 70)
         let due = try await outbox.store.dueUndos(now: Self.now + 80)
         #expect(Set(due.map(\.id)) == [head.id, second.id])
-        #expect(try await outbox.store.action(.post, subject: third.subject)?.state == .skipped)
+        try await expect(outbox.store.action(.post, subject: third.subject)?.state, equals: .skipped)
     }
 
     /// A wish that comes between two parts is heard before the next is made.
@@ -164,8 +176,8 @@ import Testing
         let outbox = try await OutboxFixture()
         let head = try await end(try await begin(outbox), delivered(1), outbox)
         _ = try await outbox.store.askUndos([head.id], now: Self.now + 10)
-        #expect(try await goOn(outbox).isEmpty)
-        #expect(try await outbox.store.slots(of: OutboxFixture.day).count == 1)
+        try await expect(goOn(outbox)) { $0.isEmpty }
+        try await expect(outbox.store.slots(of: OutboxFixture.day).count, equals: 1)
     }
 
     @Test func anotherAccountDoesNotGoOn() async throws {
@@ -175,6 +187,6 @@ import Testing
         try await outbox.storage.transaction { connection in
             try OutboxStore.leaveUnsent(of: "m", on: connection, now: Self.now + 70)
         }
-        #expect(try await outbox.store.action(.post, subject: second.subject)?.reason == "rebound")
+        try await expect(outbox.store.action(.post, subject: second.subject)?.reason, equals: "rebound")
     }
 }

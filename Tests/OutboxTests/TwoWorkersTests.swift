@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Outbox
 import Posts
@@ -90,8 +91,8 @@ import Testing
                 }
                 #expect(error?.code == .leaseLost, "\(change)")
             }
-            #expect(try await new.recent(100) == before)
-            #expect(try await new.plan(for: OutboxFixture.day) == nil)
+            try await expect(new.recent(100), equals: before)
+            try await expect(new.plan(for: OutboxFixture.day), equals: nil)
             // The same changes are open to who holds the lease.
             for change in Change.allCases where ![.withdraw, .postpone, .awaitLookUp].contains(change) {
                 let error = await outboxError {
@@ -148,15 +149,16 @@ import Testing
             ) {
                 let new = Delivery(store: try await office.takeOver(), deliverer: network)
                 let settled = try await new.reconcile(at: Self.now + 91)
-                #expect(settled.map(\.state) == [.done] && settled.map(\.sends) == [2])
+                #expect(settled.map(\.state) == [.done])
+                #expect(settled.map(\.sends) == [2])
             }
             let old = Delivery(store: office.store, deliverer: late)
             let error = await outboxError { _ = try await old.deliver(action, now: { Self.now }) { .ready($0) } }
             #expect(error?.code == .leaseLost)
             let stored = try #require(try await office.store.action(.reply, subject: "a"))
             #expect(stored.state == .done)
-            #expect(try await office.store.due([.reply], now: Self.now + 3_600).isEmpty)
-            #expect(await network.sent.count == 1)
+            try await expect(office.store.due([.reply], now: Self.now + 3_600)) { $0.isEmpty }
+            await expect(network.sent.count, equals: 1)
         }
     }
 
@@ -179,11 +181,11 @@ import Testing
                 }
             }
             #expect(error?.code == .leaseLost)
-            #expect(await oldNetwork.sent.isEmpty)
+            await expect(oldNetwork.sent) { $0.isEmpty }
             let store = try #require(stores.values.first)
             let settled = try await Delivery(store: store, deliverer: newNetwork).reconcile(at: clock.now)
             #expect(settled.map(\.state) == [.done])
-            #expect(await newNetwork.sent.count == 1)
+            await expect(newNetwork.sent.count, equals: 1)
         }
     }
 
@@ -218,8 +220,9 @@ import Testing
                 }
             }
             let states = try await store.recent(100).map(\.state)
-            #expect(states.count == 6 && Set(states) == [.done])
-            #expect(await network.sent.map(\.subject).sorted() == (0..<6).map { "a\($0)" })
+            #expect(states.count == 6)
+            #expect(Set(states) == [.done])
+            await expect(network.sent.map(\.subject).sorted(), equals: (0..<6).map { "a\($0)" })
         }
     }
 

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import Storage
@@ -35,49 +36,54 @@ import Testing
         let claimed = try await outbox.store.claim(try await stored("claimed", outbox), now: Self.now)
         for subject in ["planned", "claimed", "suggested"] {
             let id = try await stored(subject, outbox).id
-            #expect(try await outbox.store.askUndo(id, reason: "source-gone", now: Self.now) == .withheld)
+            try await expect(outbox.store.askUndo(id, reason: "source-gone", now: Self.now), equals: .withheld)
             let after = try await stored(subject, outbox)
-            #expect(after.state == .skipped && after.reason == "source-gone" && after.undo?.next == nil)
-            #expect(try await outbox.store.askUndo(id, now: Self.now) == .nothing)
+            #expect(after.state == .skipped)
+            #expect(after.reason == "source-gone")
+            #expect(after.undo?.next == nil)
+            try await expect(outbox.store.askUndo(id, now: Self.now), equals: .nothing)
         }
         // The worker that had taken it finds that it may not.
         await #expect(throws: OutboxError.self) {
             _ = try await outbox.store.beginSending(claimed, lookUp: Self.now + 90, now: Self.now)
         }
-        #expect(try await outbox.store.askUndo("000000000000", now: Self.now) == .unknown)
-        #expect(try await outbox.attention([.reply]) == nil)
+        try await expect(outbox.store.askUndo("000000000000", now: Self.now), equals: .unknown)
+        try await expect(outbox.attention([.reply]), equals: nil)
     }
 
     @Test(arguments: OutboxFixture.Engine.allCases)
     func whatHappenedIsTakenBackAndNeverDecidedAgain(_ engine: OutboxFixture.Engine) async throws {
         let outbox = try await OutboxFixture(engine)
         let done = try await delivered("a", outbox)
-        #expect(done.state == .done && done.undo == nil)
-        #expect(try await outbox.attention([]) == nil)
-        #expect(try await outbox.store.askUndo(done.id, now: Self.now + 5) == .asked)
-        #expect(try await outbox.attention([], now: Self.now + 5) == Self.now + 5)
+        #expect(done.state == .done)
+        #expect(done.undo == nil)
+        try await expect(outbox.attention([]), equals: nil)
+        try await expect(outbox.store.askUndo(done.id, now: Self.now + 5), equals: .asked)
+        try await expect(outbox.attention([], now: Self.now + 5), equals: Self.now + 5)
         // Asking twice is one wish.
-        #expect(try await outbox.store.askUndo(done.id, reason: "other", now: Self.now + 9) == .asked)
+        try await expect(outbox.store.askUndo(done.id, reason: "other", now: Self.now + 9), equals: .asked)
         let due = try #require(try await outbox.store.dueUndos(now: Self.now + 9).first)
         #expect(due.undo == Undo(reason: "by-person", asked: Self.now + 5, next: Self.now + 5))
 
         let taken = try await outbox.store.beginUndo(due, until: Self.now + 130, now: Self.now + 10)
         #expect(taken?.undo?.attempts == 1)
         // Neither another process nor this one makes the same request meanwhile.
-        #expect(try await outbox.store.beginUndo(due, until: Self.now + 130, now: Self.now + 10) == nil)
-        #expect(try await outbox.store.dueUndos(now: Self.now + 11).isEmpty)
-        #expect(try await outbox.attention([], now: Self.now + 11) == Self.now + 130)
+        try await expect(outbox.store.beginUndo(due, until: Self.now + 130, now: Self.now + 10), equals: nil)
+        try await expect(outbox.store.dueUndos(now: Self.now + 11)) { $0.isEmpty }
+        try await expect(outbox.attention([], now: Self.now + 11), equals: Self.now + 130)
 
         let undone = try #require(try await outbox.store.undone(done.id, now: Self.now + 12))
-        #expect(undone.state == .undone && undone.reason == "by-person" && undone.undo?.outcome == Undo.removed)
-        #expect(try await outbox.store.undone(done.id, outcome: Undo.gone, now: Self.now + 13) == nil)
-        #expect(try await outbox.store.askUndo(done.id, now: Self.now + 14) == .already)
-        #expect(try await outbox.attention(ActionKind.allCases, now: Self.now + 14) == nil)
-        #expect(try await outbox.store.undoTally() == UndoTally())
+        #expect(undone.state == .undone)
+        #expect(undone.reason == "by-person")
+        #expect(undone.undo?.outcome == Undo.removed)
+        try await expect(outbox.store.undone(done.id, outcome: Undo.gone, now: Self.now + 13), equals: nil)
+        try await expect(outbox.store.askUndo(done.id, now: Self.now + 14), equals: .already)
+        try await expect(outbox.attention(ActionKind.allCases, now: Self.now + 14), equals: nil)
+        try await expect(outbox.store.undoTally(), equals: UndoTally())
         // It stays: nobody decides it again, and what was said counts as said.
-        #expect(try await !outbox.store.propose(OutboxFixture.reply("a"), now: Self.now + 20).isNew)
+        try await expect(outbox.store.propose(OutboxFixture.reply("a"), now: Self.now + 20)) { !$0.isNew }
         let mika = [AccountID(network: .mastodon, value: "mika@example.com")]
-        #expect(try await outbox.store.repliesSince(Self.now, to: mika) == 1)
+        try await expect(outbox.store.repliesSince(Self.now, to: mika), equals: 1)
         let uses = try await outbox.store.usesOfReplies(to: mika)
         #expect(uses.values.map(\.isInFlight) == [false])
     }
@@ -92,12 +98,12 @@ import Testing
         _ = try await delivery.deliver(slot, now: { Self.now }) { .ready($0) }
         _ = try await outbox.store.askUndo(slot.id, now: Self.now)
         try await outbox.store.undone(slot.id, now: Self.now)
-        #expect(try await outbox.lastUses() == ["post-1": Self.now])
+        try await expect(outbox.lastUses(), equals: ["post-1": Self.now])
         // A slot that a person withheld was never used.
         _ = try await outbox.store.add(OutboxFixture.slot(2, from: "post-1"), now: Self.now + 1)
         let second = try #require(try await outbox.store.slots(of: OutboxFixture.day).last)
         _ = try await outbox.store.askUndo(second.id, now: Self.now + 1)
-        #expect(try await outbox.lastUses() == ["post-1": Self.now])
+        try await expect(outbox.lastUses(), equals: ["post-1": Self.now])
     }
 
     @Test func aRefusalIsKeptUntilSomebodyAsksAnew() async throws {
@@ -105,15 +111,15 @@ import Testing
         let done = try await delivered("a", outbox)
         _ = try await outbox.store.askUndo(done.id, now: Self.now)
         try await outbox.store.undoFailed(done.id, "too-busy", next: Self.now + 60, now: Self.now + 1)
-        #expect(try await outbox.store.dueUndos(now: Self.now + 59).isEmpty)
-        #expect(try await outbox.store.dueUndos(now: Self.now + 60).map(\.id) == [done.id])
-        #expect(try await outbox.store.undoTally() == UndoTally(waiting: 1))
+        try await expect(outbox.store.dueUndos(now: Self.now + 59)) { $0.isEmpty }
+        try await expect(outbox.store.dueUndos(now: Self.now + 60).map(\.id), equals: [done.id])
+        try await expect(outbox.store.undoTally(), equals: UndoTally(waiting: 1))
         try await outbox.store.undoFailed(done.id, "forbidden", next: nil, now: Self.now + 61)
-        #expect(try await outbox.store.dueUndos(now: .distantFuture).isEmpty)
-        #expect(try await outbox.store.undoTally() == UndoTally(refused: 1))
-        #expect(try await stored("a", outbox).undo?.outcome == "forbidden")
-        #expect(try await outbox.store.askUndo(done.id, now: Self.now + 90) == .asked)
-        #expect(try await outbox.store.dueUndos(now: Self.now + 90).map(\.id) == [done.id])
+        try await expect(outbox.store.dueUndos(now: .distantFuture)) { $0.isEmpty }
+        try await expect(outbox.store.undoTally(), equals: UndoTally(refused: 1))
+        try await expect(stored("a", outbox).undo?.outcome, equals: "forbidden")
+        try await expect(outbox.store.askUndo(done.id, now: Self.now + 90), equals: .asked)
+        try await expect(outbox.store.dueUndos(now: Self.now + 90).map(\.id), equals: [done.id])
     }
 
     // MARK: What may have happened
@@ -125,13 +131,13 @@ import Testing
         let delivery = Delivery(store: outbox.store, deliverer: network)
         let sent = try await outbox.deliver("a", by: delivery)
         #expect(sent.state == .sending)
-        #expect(try await outbox.store.askUndo(sent.id, now: Self.now + 5) == .remembered)
-        #expect(try await stored("a", outbox).updated == sent.updated)
-        #expect(try await outbox.store.dueUndos(now: Self.now + 90).isEmpty)
-        #expect(try await outbox.store.undoTally() == UndoTally(remembered: 1))
-        #expect(try await delivery.reconcile(at: Self.now + 91).map(\.state) == [.done])
-        #expect(try await outbox.store.dueUndos(now: Self.now + 91).map(\.id) == [sent.id])
-        #expect(try await outbox.store.wantedUndos().map(\.id) == [sent.id])
+        try await expect(outbox.store.askUndo(sent.id, now: Self.now + 5), equals: .remembered)
+        try await expect(stored("a", outbox).updated, equals: sent.updated)
+        try await expect(outbox.store.dueUndos(now: Self.now + 90)) { $0.isEmpty }
+        try await expect(outbox.store.undoTally(), equals: UndoTally(remembered: 1))
+        try await expect(delivery.reconcile(at: Self.now + 91).map(\.state), equals: [.done])
+        try await expect(outbox.store.dueUndos(now: Self.now + 91).map(\.id), equals: [sent.id])
+        try await expect(outbox.store.wantedUndos().map(\.id), equals: [sent.id])
     }
 
     @Test(arguments: OutboxFixture.Engine.allCases)
@@ -147,12 +153,12 @@ import Testing
         await #expect(throws: OutboxError.self) {
             _ = try await outbox.store.resend(sent, lookUp: Self.now + 190, now: Self.now + 91)
         }
-        #expect(try await delivery.reconcile(at: Self.now + 91).map(\.isUnconfirmed) == [true])
-        #expect(await network.sent.count == 1)
-        #expect(try await outbox.store.askUndo(sent.id, now: Self.now + 92) == .remembered)
+        try await expect(delivery.reconcile(at: Self.now + 91).map(\.isUnconfirmed), equals: [true])
+        await expect(network.sent.count, equals: 1)
+        try await expect(outbox.store.askUndo(sent.id, now: Self.now + 92), equals: .remembered)
         // A sighting makes it done, and then it goes.
-        #expect(try await delivery.reconcile(at: Self.now + 700).map(\.state) == [.done])
-        #expect(try await outbox.store.dueUndos(now: Self.now + 700).map(\.id) == [sent.id])
+        try await expect(delivery.reconcile(at: Self.now + 700).map(\.state), equals: [.done])
+        try await expect(outbox.store.dueUndos(now: Self.now + 700).map(\.id), equals: [sent.id])
     }
 
     @Test func whatNeverLeftIsSkippedAndWhatWasRefusedIsForgotten() async throws {
@@ -162,14 +168,18 @@ import Testing
             let stored = try await outbox.store.propose(OutboxFixture.reply(subject), now: Self.now).action
             let taken = try await outbox.store.claim(stored, now: Self.now)
             claimed.append(try await outbox.store.beginSending(taken, lookUp: Self.now + 90, now: Self.now))
-            #expect(try await outbox.store.askUndo(stored.id, reason: "source-gone", now: Self.now) == .remembered)
+            try await expect(outbox.store.askUndo(stored.id, reason: "source-gone", now: Self.now), equals: .remembered)
         }
         let withheld = try await outbox.store.postpone(claimed[0], until: Self.now + 60, reason: "x", now: Self.now)
-        #expect(withheld.state == .skipped && withheld.reason == "source-gone" && withheld.undo?.next == nil)
+        #expect(withheld.state == .skipped)
+        #expect(withheld.reason == "source-gone")
+        #expect(withheld.undo?.next == nil)
         let refused = try await outbox.store.end(claimed[1], as: .failed, reason: "rejected", now: Self.now)
-        #expect(refused.state == .failed && refused.reason == "rejected" && refused.undo?.next == nil)
-        #expect(try await outbox.store.undoTally() == UndoTally())
-        #expect(try await outbox.attention(ActionKind.allCases) == nil)
+        #expect(refused.state == .failed)
+        #expect(refused.reason == "rejected")
+        #expect(refused.undo?.next == nil)
+        try await expect(outbox.store.undoTally(), equals: UndoTally())
+        try await expect(outbox.attention(ActionKind.allCases), equals: nil)
     }
 
     // MARK: Many
@@ -179,25 +189,27 @@ import Testing
         for number in 0..<5 { _ = try await delivered("\(number)", outbox, at: Self.now + Double(number)) }
         let all = try await outbox.store.undoable([.reply], since: nil, limit: 10)
         #expect(all.map(\.subject) == ["4", "3", "2", "1", "0"])
-        #expect(try await outbox.store.undoable([.reply], since: Self.now + 3, limit: 10).map(\.subject) == ["4", "3"])
-        #expect(try await outbox.store.undoable([.post, .favorite], since: nil, limit: 10).isEmpty)
+        try await expect(
+            outbox.store.undoable([.reply], since: Self.now + 3, limit: 10).map(\.subject), equals: ["4", "3"])
+        try await expect(outbox.store.undoable([.post, .favorite], since: nil, limit: 10)) { $0.isEmpty }
         let answers = try await outbox.store.askUndos(all.map(\.id), now: Self.now + 10)
-        #expect(answers.count == 5 && answers.values.allSatisfy { $0 == .asked })
-        #expect(try await outbox.store.dueUndos(now: Self.now + 10, limit: 2).map(\.subject) == ["4", "3"])
+        #expect(answers.count == 5)
+        expect(answers.values) { $0.allSatisfy { $0 == .asked } }
+        try await expect(outbox.store.dueUndos(now: Self.now + 10, limit: 2).map(\.subject), equals: ["4", "3"])
 
         let pace = Pace(count: 2, period: 60)
-        #expect(try await outbox.store.nextRoom([.reply], within: pace, now: Self.now + 20) == Self.now + 20)
+        try await expect(outbox.store.nextRoom([.reply], within: pace, now: Self.now + 20), equals: Self.now + 20)
         for (number, action) in all.prefix(3).enumerated() {
             try await outbox.store.undone(action.id, now: Self.now + 20 + Double(number))
         }
-        #expect(try await outbox.store.nextRoom([.reply], within: pace, now: Self.now + 30) == Self.now + 81)
-        #expect(try await outbox.store.nextRoom([.post], within: pace, now: Self.now + 30) == Self.now + 30)
-        #expect(try await outbox.store.nextRoom([.reply], within: pace, now: Self.now + 82) == Self.now + 82)
+        try await expect(outbox.store.nextRoom([.reply], within: pace, now: Self.now + 30), equals: Self.now + 81)
+        try await expect(outbox.store.nextRoom([.post], within: pace, now: Self.now + 30), equals: Self.now + 30)
+        try await expect(outbox.store.nextRoom([.reply], within: pace, now: Self.now + 82), equals: Self.now + 82)
         // What has no room waits all at once.
         try await outbox.store.putOffUndos([.reply], until: Self.now + 81, now: Self.now + 30)
-        #expect(try await outbox.store.dueUndos(now: Self.now + 80).isEmpty)
-        #expect(try await outbox.attention([], now: Self.now + 30) == Self.now + 81)
-        #expect(try await outbox.store.dueUndos(now: Self.now + 81).map(\.subject) == ["1", "0"])
+        try await expect(outbox.store.dueUndos(now: Self.now + 80)) { $0.isEmpty }
+        try await expect(outbox.attention([], now: Self.now + 30), equals: Self.now + 81)
+        try await expect(outbox.store.dueUndos(now: Self.now + 81).map(\.subject), equals: ["1", "0"])
     }
 
     /// However old it is: a network that takes few deletions may need weeks for a long history.
@@ -214,10 +226,10 @@ import Testing
         let later = Self.now + 500 * 86_400
         _ = try await outbox.store.askUndo(wanted.id, now: later)
         try await outbox.store.clean(before: Self.now + 100 * 86_400)
-        #expect(try await outbox.store.recent(10).map(\.id) == [wanted.id])
+        try await expect(outbox.store.recent(10).map(\.id), equals: [wanted.id])
         try await outbox.store.undone(wanted.id, now: later)
         try await outbox.store.clean(before: later + 86_400)
-        #expect(try await outbox.store.recent(10).isEmpty)
+        try await expect(outbox.store.recent(10)) { $0.isEmpty }
     }
 
     // MARK: Clocks, leases, accounts
@@ -226,15 +238,15 @@ import Testing
         let outbox = try await OutboxFixture()
         let done = try await delivered("a", outbox)
         _ = try await outbox.store.askUndo(done.id, now: Self.now + 36_000)
-        #expect(try await outbox.attention([], now: Self.now + 10) == Self.now + 10)
-        #expect(try await outbox.store.dueUndos(now: Self.now + 10).map(\.id) == [done.id])
+        try await expect(outbox.attention([], now: Self.now + 10), equals: Self.now + 10)
+        try await expect(outbox.store.dueUndos(now: Self.now + 10).map(\.id), equals: [done.id])
     }
 
     @Test func aWorkerWithoutTheLeaseTakesNothingBack() async throws {
         let outbox = try await OutboxFixture()
         let done = try await delivered("a", outbox)
         let person = OutboxStore(storage: outbox.storage, mirror: "m", lease: nil)
-        #expect(try await person.askUndo(done.id, now: Self.now) == .asked)
+        try await expect(person.askUndo(done.id, now: Self.now), equals: .asked)
         let due = try #require(try await outbox.store.dueUndos(now: Self.now).first)
         _ = try #require(try await outbox.leases.take(owner: "second", after: outbox.leases.record(), now: 1))
         await #expect(throws: OutboxError.self) {
@@ -242,7 +254,7 @@ import Testing
         }
         await #expect(throws: OutboxError.self) { try await outbox.store.undone(done.id, now: Self.now) }
         await #expect(throws: OutboxError.self) { _ = try await outbox.store.askUndo(done.id, now: Self.now) }
-        #expect(try await person.undone(done.id, now: Self.now)?.state == .undone)
+        try await expect(person.undone(done.id, now: Self.now)?.state, equals: .undone)
     }
 
     @Test func whatAnotherAccountDidIsOutOfReach() async throws {
@@ -250,12 +262,12 @@ import Testing
         let (wanted, other) = (try await delivered("a", outbox), try await delivered("b", outbox))
         _ = try await outbox.store.askUndo(wanted.id, now: Self.now)
         try await outbox.storage.transaction { try OutboxStore.leaveUnsent(of: "m", on: $0, now: Self.now) }
-        #expect(try await outbox.store.dueUndos(now: .distantFuture).isEmpty)
+        try await expect(outbox.store.dueUndos(now: .distantFuture)) { $0.isEmpty }
         for action in [wanted, other] {
-            #expect(try await outbox.store.askUndo(action.id, now: Self.now) == .outOfReach)
+            try await expect(outbox.store.askUndo(action.id, now: Self.now), equals: .outOfReach)
         }
-        #expect(try await outbox.store.undoable(ActionKind.allCases, since: nil, limit: 10).isEmpty)
+        try await expect(outbox.store.undoable(ActionKind.allCases, since: nil, limit: 10)) { $0.isEmpty }
         let own = try await delivered("c", outbox)
-        #expect(try await outbox.store.askUndo(own.id, now: Self.now) == .asked)
+        try await expect(outbox.store.askUndo(own.id, now: Self.now), equals: .asked)
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Outbox
 import Posts
@@ -66,7 +67,7 @@ import Testing
         #expect(done.state == .done)
         let sent = try #require(await network.sent.first)
         #expect(sent.pictureUploads?.map(\.reference) == ["media-1", "media-2"])
-        #expect(await network.asked == [0, 1])
+        await expect(network.asked, equals: [0, 1])
         let uploads = ["upload-answered", "upload-stored"]
         #expect(steps.values.starts(with: ["claimed", "prepared"] + uploads + uploads + ["sending-stored"]))
     }
@@ -87,16 +88,16 @@ import Testing
             ).deliver(action, now: { Self.now }) { .ready($0) }
         }
         await #expect(throws: CancellationError.self) { _ = try await ending.value }
-        #expect(await first.asked == [0, 1])
-        #expect(await first.sent.isEmpty)
+        await expect(first.asked, equals: [0, 1])
+        await expect(first.sent) { $0.isEmpty }
         let known = try #require(try await outbox.store.action(.post, subject: action.subject))
         #expect(known.uploads.map(\.reference) == ["media-1", "media-2"])
         let second = Gallery([])
         let done = try await Delivery(store: outbox.store, deliverer: second)
             .deliver(known, now: { Self.now + 5 }) { .ready($0) }
         #expect(done.state == .done)
-        #expect(await second.asked.isEmpty)
-        #expect(await second.sent.first?.pictureUploads?.map(\.reference) == ["media-1", "media-2"])
+        await expect(second.asked) { $0.isEmpty }
+        await expect(second.sent.first?.pictureUploads?.map(\.reference), equals: ["media-1", "media-2"])
     }
 
     @Test func whatIsToldToComeLaterIsNotSentBefore() async throws {
@@ -105,24 +106,30 @@ import Testing
             .uploaded(reference: "slow", isReady: false), .uploaded(reference: "slow", isReady: true),
         ])
         let waiting = try await deliver(outbox, network, Self.intent(1))
-        #expect(waiting.state == .planned && waiting.reason == Action.Reason.processing)
-        #expect(waiting.uploads.map(\.reference) == ["slow"] && waiting.pictureUploads == nil)
-        #expect(await network.sent.isEmpty)
+        #expect(waiting.state == .planned)
+        #expect(waiting.reason == Action.Reason.processing)
+        #expect(waiting.uploads.map(\.reference) == ["slow"])
+        #expect(waiting.pictureUploads == nil)
+        await expect(network.sent) { $0.isEmpty }
         let next = try #require(waiting.nextAttempt)
         #expect((1...60).contains(next.timeIntervalSince(Self.now)))
         let done = try await Delivery(store: outbox.store, deliverer: network)
             .deliver(waiting, now: { next }) { .ready($0) }
-        #expect(done.state == .done && done.uploads.first?.made == Self.now)
-        #expect(await network.sent.count == 1)
+        #expect(done.state == .done)
+        #expect(done.uploads.first?.made == Self.now)
+        await expect(network.sent.count, equals: 1)
     }
 
     @Test func anUploadThatFailsIsTriedAgainLater() async throws {
         let outbox = try await OutboxFixture()
         let network = Gallery([.notSent(reason: "unavailable", cause: .serverTrouble, retryAfter: nil)])
         let waiting = try await deliver(outbox, network)
-        #expect(waiting.state == .planned && waiting.reason == "unavailable" && waiting.attempts == 1)
-        #expect(waiting.sends == 0 && waiting.sending == nil)
-        #expect(await network.sent.isEmpty)
+        #expect(waiting.state == .planned)
+        #expect(waiting.reason == "unavailable")
+        #expect(waiting.attempts == 1)
+        #expect(waiting.sends == 0)
+        #expect(waiting.sending == nil)
+        await expect(network.sent) { $0.isEmpty }
         let done = try await Delivery(store: outbox.store, deliverer: network)
             .deliver(waiting, now: { Self.now + 100 }) { .ready($0) }
         #expect(done.state == .done)
@@ -135,9 +142,10 @@ import Testing
             .refused(reason: Action.Reason.pictureGone, detail: "it is not there"),
         ])
         let skipped = try await deliver(outbox, network)
-        #expect(skipped.state == .skipped && skipped.reason == Action.Reason.pictureGone)
+        #expect(skipped.state == .skipped)
+        #expect(skipped.reason == Action.Reason.pictureGone)
         #expect(skipped.explanation?.outcome == "it is not there")
-        #expect(await network.sent.isEmpty)
+        await expect(network.sent) { $0.isEmpty }
     }
 
     /// A network forgets what is in no post, and another post has other pictures.
@@ -153,15 +161,15 @@ import Testing
             return action
         }
         #expect(done.state == .done)
-        #expect(await network.asked == [0])
-        #expect(await network.sent.first?.pictureUploads?.map(\.reference) == ["media-1"])
+        await expect(network.asked, equals: [0])
+        await expect(network.sent.first?.pictureUploads?.map(\.reference), equals: ["media-1"])
     }
 
     @Test func aPostWithoutPicturesNeedsNoUpload() async throws {
         let outbox = try await OutboxFixture()
         let network = Gallery([])
-        #expect(try await deliver(outbox, network, Self.intent(0)).state == .done)
-        #expect(await network.asked.isEmpty)
+        try await expect(deliver(outbox, network, Self.intent(0)).state, equals: .done)
+        await expect(network.asked) { $0.isEmpty }
     }
 
     @Test func nothingIsUploadedForAPostWhoseTimeHasPassed() async throws {
@@ -169,6 +177,6 @@ import Testing
         let network = Gallery([])
         let late = try await deliver(outbox, network, Self.intent(1, expires: 10), at: Self.now + 11)
         #expect(late.state == .expired)
-        #expect(await network.asked.isEmpty)
+        await expect(network.asked) { $0.isEmpty }
     }
 }

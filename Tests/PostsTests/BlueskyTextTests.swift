@@ -122,7 +122,8 @@ import Testing
             }
             let result = PlainText.fromBluesky(text, facets: facets)
             #expect(result.utf8.count <= text.utf8.count + 12 * 14)
-            #expect(!result.unicodeScalars.contains("\u{0}") && !result.unicodeScalars.contains("\u{FFFD}"))
+            #expect(!result.unicodeScalars.contains("\u{0}"))
+            #expect(!result.unicodeScalars.contains("\u{FFFD}"))
             #expect(PlainText.trimmed(result) == result)
         }
     }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import Testing
@@ -55,7 +56,7 @@ import Testing
         let day = try #require(LocalDay("2026-11-20"))
         let data = try JSONEncoder().encode([day])
         #expect(String(decoding: data, as: UTF8.self) == "[\"2026-11-20\"]")
-        #expect(try JSONDecoder().decode([LocalDay].self, from: data) == [day])
+        try expect(JSONDecoder().decode([LocalDay].self, from: data), equals: [day])
         #expect(throws: DecodingError.self) {
             try JSONDecoder().decode([LocalDay].self, from: Data("[\"2026-02-30\"]".utf8))
         }

@@ -1,3 +1,4 @@
+import Expectations
 import Posts
 import Testing
 
@@ -23,8 +24,8 @@ import Testing
     }
 
     @Test func readsAsATime() throws {
-        #expect(try #require(MinuteOfDay(0)).description == "00:00")
-        #expect(try #require(MinuteOfDay(605)).description == "10:05")
-        #expect(try #require(MinuteOfDay(1_439)).description == "23:59")
+        try expect(#require(MinuteOfDay(0)).description, equals: "00:00")
+        try expect(#require(MinuteOfDay(605)).description, equals: "10:05")
+        try expect(#require(MinuteOfDay(1_439)).description, equals: "23:59")
     }
 }

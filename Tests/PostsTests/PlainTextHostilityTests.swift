@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import TestSupport
 import Testing
@@ -32,7 +33,7 @@ import Testing
         for _ in 0..<50 {
             let bytes = (0..<200).map { _ in UInt8.random(in: 0...255, using: &generator) }
             let text = PlainText.fromHTML(String(decoding: bytes, as: UTF8.self))
-            #expect(!text.unicodeScalars.contains { $0.value < 9 })
+            expect(text.unicodeScalars) { !$0.contains { $0.value < 9 } }
         }
     }
 

@@ -7,7 +7,8 @@ import Testing
         let name = try #require(Slot.Name(text))
         #expect(name.description == text)
         #expect(Slot.Name(day: name.day, number: name.number, part: name.part) == name)
-        #expect(name.next.part == name.part + 1 && Slot.Name(name.next.description) == name.next)
+        #expect(name.next.part == name.part + 1)
+        #expect(Slot.Name(name.next.description) == name.next)
     }
 
     @Test(arguments: [

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import TestSupport
 import Testing
@@ -32,9 +33,9 @@ import Testing
                 let replies = try await client.pipeline(all)
                 #expect(replies == keys.flatMap { [.status("OK"), .bulk(Array(("v" + $0).utf8))] })
                 for key in keys.prefix(20) {
-                    #expect(try await client.command(RedisCommand("GET", key)).string == "v" + key)
+                    try await expect(client.command(RedisCommand("GET", key)).string, equals: "v" + key)
                 }
-                #expect(try await client.command(RedisCommand("PING")) == .status("PONG"))
+                try await expect(client.command(RedisCommand("PING")), equals: .status("PONG"))
                 await client.close()
             }
         }
@@ -57,8 +58,8 @@ import Testing
         try await cluster.exclusively { () async throws in
             for number in 0..<12 {
                 let key = "{\(prefix)\(number)}:count"
-                #expect(try await client.script(script, keys: [key], arguments: ["3"]) == .integer(3))
-                #expect(try await client.script(script, keys: [key], arguments: ["4"]) == .integer(7))
+                try await expect(client.script(script, keys: [key], arguments: ["3"]), equals: .integer(3))
+                try await expect(client.script(script, keys: [key], arguments: ["4"]), equals: .integer(7))
             }
         }
         let error = try await failure {
@@ -75,11 +76,12 @@ import Testing
         let port = try LoopbackPort()
         let gone = port.number
         let client = try client("redis://127.0.0.1:\(gone),127.0.0.1:\(cluster.servers[1].port)")
-        #expect(try await client.command(RedisCommand("SET", try tag(of: 0), "1")) == .status("OK"))
+        try await expect(client.command(RedisCommand("SET", try tag(of: 0), "1")), equals: .status("OK"))
         await client.close()
         let lost = try self.client("redis://127.0.0.1:\(gone),127.0.0.1:\(gone)")
         let error = try await failure { try await lost.command(RedisCommand("GET", prefix)) }
-        #expect(error.code == .unavailable && !error.mayHaveRun)
+        #expect(error.code == .unavailable)
+        #expect(!error.mayHaveRun)
         #expect(error.description.contains("127.0.0.1:\(gone)"))
         withExtendedLifetime(port) {}
     }
@@ -101,15 +103,16 @@ import Testing
         try await cluster.exclusively {
             for slot in slots { try await cluster.move(slot, from: source, to: target) }
             let before = try await cluster.errors("MOVED", of: source)
-            #expect(try await client.command(RedisCommand("INCR", tags[0])) == .integer(2))
-            #expect(try await cluster.errors("MOVED", of: source) == before + 1)
+            try await expect(client.command(RedisCommand("INCR", tags[0])), equals: .integer(2))
+            try await expect(cluster.errors("MOVED", of: source), equals: before + 1)
             // The map is new.
-            #expect(try await client.command(RedisCommand("INCR", tags[1])) == .integer(2))
-            #expect(try await client.pipeline(tags.map { RedisCommand("INCR", $0) }) == [.integer(3), .integer(3)])
-            #expect(try await cluster.errors("MOVED", of: source) == before + 1)
+            try await expect(client.command(RedisCommand("INCR", tags[1])), equals: .integer(2))
+            try await expect(
+                client.pipeline(tags.map { RedisCommand("INCR", $0) }), equals: [.integer(3), .integer(3)])
+            try await expect(cluster.errors("MOVED", of: source), equals: before + 1)
             for slot in slots { try await cluster.move(slot, from: target, to: source) }
         }
-        #expect(try await client.pipeline(tags.map { RedisCommand("INCR", $0) }) == [.integer(4), .integer(4)])
+        try await expect(client.pipeline(tags.map { RedisCommand("INCR", $0) }), equals: [.integer(4), .integer(4)])
         await client.close()
     }
 
@@ -123,7 +126,7 @@ import Testing
         let script = RedisScript(
             "local sum = 0 for _, key in ipairs(KEYS) do sum = sum + redis.call('INCR', key) end return sum -- \(prefix)"
         )
-        #expect(try await client.script(script, keys: keys) == .integer(3))
+        try await expect(client.script(script, keys: keys), equals: .integer(3))
         try await cluster.exclusively {
             let asked = try await cluster.errors("ASK", of: source)
             try await cluster.beginMoving(slot, from: source, to: target)
@@ -133,19 +136,19 @@ import Testing
                 RedisCommand("SET", new, "7"), RedisCommand("INCR", new), RedisCommand("INCR", keys[0]),
             ])
             #expect(replies == [.status("OK"), .integer(8), .integer(2)])
-            #expect(try await cluster.errors("ASK", of: source) > asked)
+            try await expect(cluster.errors("ASK", of: source)) { $0 > asked }
             try await cluster.moveKeys(slot, from: source, to: target, atMost: 1)
             // The keys of a script are on both sides now.
             async let sum = client.script(script, keys: keys)
             try await cluster.waitForErrors("TRYAGAIN", above: try await cluster.errors("TRYAGAIN"))
             try await cluster.moveKeys(slot, from: source, to: target)
             // Before the slot has its new master.
-            #expect(try await sum == .integer(7))
+            try await expect(sum, equals: .integer(7))
             try await cluster.endMoving(slot, from: source, to: target)
-            #expect(try await client.script(script, keys: keys) == .integer(10))
+            try await expect(client.script(script, keys: keys), equals: .integer(10))
             try await cluster.move(slot, from: target, to: source)
         }
-        #expect(try await client.script(script, keys: keys) == .integer(13))
+        try await expect(client.script(script, keys: keys), equals: .integer(13))
         await client.close()
     }
 
@@ -154,20 +157,22 @@ import Testing
         let tag = try tag(of: 1)
         let slot = "\(RedisArgument(tag).slot)"
         let (patient, hasty) = (try client(cluster.url), try client(cluster.url, patience: .milliseconds(50)))
-        #expect(try await patient.command(RedisCommand("SET", tag, "1")) == .status("OK"))
+        try await expect(patient.command(RedisCommand("SET", tag, "1")), equals: .status("OK"))
         try await cluster.exclusively {
             let server = cluster.servers[1]
             for server in cluster.servers { try await server.run("CLUSTER", "DELSLOTS", slot) }
             let error = try await failure { try await hasty.command(RedisCommand("INCR", tag)) }
-            #expect(error.serverCode == "CLUSTERDOWN" && error.code == .unavailable && !error.mayHaveRun)
+            #expect(error.serverCode == "CLUSTERDOWN")
+            #expect(error.code == .unavailable)
+            #expect(!error.mayHaveRun)
             #expect(error.description.contains("a part of the cluster has no master"))
             // What is well is answered at once.
             let well = try self.tag(of: 0)
-            #expect(try await hasty.command(RedisCommand("INCR", well)) == .integer(1))
+            try await expect(hasty.command(RedisCommand("INCR", well)), equals: .integer(1))
             async let answer = patient.command(RedisCommand("INCR", tag))
             try await cluster.waitForErrors("CLUSTERDOWN", above: try await cluster.errors("CLUSTERDOWN"))
             try await server.run("CLUSTER", "ADDSLOTS", slot)
-            #expect(try await answer == .integer(2))
+            try await expect(answer, equals: .integer(2))
             try await cluster.settle()
         }
         await patient.close()
@@ -181,20 +186,21 @@ import Testing
         let (patient, hasty) = (try client(cluster.url), try client(cluster.url, patience: .milliseconds(50)))
         try await cluster.exclusively {
             let master = try await cluster.master(of: slot)
-            #expect(try await patient.command(RedisCommand("SET", tag, "1")) == .status("OK"))
-            #expect(try await patient.command(RedisCommand("WAIT", "1", "5000")).integer != nil)
+            try await expect(patient.command(RedisCommand("SET", tag, "1")), equals: .status("OK"))
+            try await expect(patient.command(RedisCommand("WAIT", "1", "5000")).integer) { $0 != nil }
             await master.kill()
             let error = try await failure { try await hasty.command(RedisCommand("GET", tag)) }
-            #expect(error.code == .unavailable && !error.mayHaveRun)
+            #expect(error.code == .unavailable)
+            #expect(!error.mayHaveRun)
             #expect(error.description.contains("127.0.0.1:\(master.port)"))
             let answer = Task { try await patient.command(RedisCommand("INCR", tag)) }
             try await cluster.replace(master)
-            #expect(try await answer.value.integer != nil)
+            try await expect(answer.value.integer) { $0 != nil }
             try await master.restart()
             try await cluster.settle()
             // The old master is the replica now, under the map of before.
-            #expect(try await patient.command(RedisCommand("SET", tag, "5")) == .status("OK"))
-            #expect(try await hasty.command(RedisCommand("INCR", tag)) == .integer(6))
+            try await expect(patient.command(RedisCommand("SET", tag, "5")), equals: .status("OK"))
+            try await expect(hasty.command(RedisCommand("INCR", tag)), equals: .integer(6))
         }
         await patient.close()
         await hasty.close()

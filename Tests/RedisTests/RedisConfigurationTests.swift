@@ -1,3 +1,4 @@
+import Expectations
 import Redis
 import Testing
 import Transport
@@ -48,12 +49,12 @@ import Transport
 
     @Test func readsTheTLSSetting() throws {
         let pin = "sha256//b67Lj6BfbN3O/5/YE4/aj5zOWQ4D3FjX0tWurfGiH0k="
-        #expect(try RedisTLSVerification(parsing: "auto", isSelfSignedHost: false) == .full)
-        #expect(try RedisTLSVerification(parsing: "auto", isSelfSignedHost: true) == .firstUse)
-        #expect(try RedisTLSVerification(parsing: "full", isSelfSignedHost: true) == .full)
-        #expect(try RedisTLSVerification(parsing: "none", isSelfSignedHost: false) == .none)
+        try expect(RedisTLSVerification(parsing: "auto", isSelfSignedHost: false), equals: .full)
+        try expect(RedisTLSVerification(parsing: "auto", isSelfSignedHost: true), equals: .firstUse)
+        try expect(RedisTLSVerification(parsing: "full", isSelfSignedHost: true), equals: .full)
+        try expect(RedisTLSVerification(parsing: "none", isSelfSignedHost: false), equals: .none)
         let expected = try #require(PublicKeyPin(pin))
-        #expect(try RedisTLSVerification(parsing: "pin:" + pin, isSelfSignedHost: false) == .pinned(expected))
+        try expect(RedisTLSVerification(parsing: "pin:" + pin, isSelfSignedHost: false), equals: .pinned(expected))
         for text in ["", "yes", "pin", "pin:", "pin:/etc/passwd", "FULL"] {
             #expect(throws: RedisError.self) { try RedisTLSVerification(parsing: text, isSelfSignedHost: false) }
         }

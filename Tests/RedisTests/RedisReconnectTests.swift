@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Redis
 import TestSupport
@@ -10,7 +11,7 @@ import Testing
         let client = RedisClient(configuration: try RedisConfiguration(url: server.url))
         let other = RedisClient(configuration: try RedisConfiguration(url: server.url))
         for number in 1...3 {
-            #expect(try await client.command(RedisCommand("INCR", "count")) == .integer(Int64(number)))
+            try await expect(client.command(RedisCommand("INCR", "count")), equals: .integer(Int64(number)))
             let killed = try await other.command(RedisCommand("CLIENT", "KILL", "TYPE", "normal"))
             #expect(killed == .integer(1))
         }
@@ -30,7 +31,7 @@ import Testing
         #expect(error.code == .unavailable)
         #expect(error.mayHaveRun)
         // Not repeated behind the caller's back.
-        #expect(try await client.command(RedisCommand("GET", "count")).integer == 1)
+        try await expect(client.command(RedisCommand("GET", "count")).integer, equals: 1)
     }
 
     @Test func endsABlockedCommandWhenCancelled() async throws {
@@ -42,29 +43,29 @@ import Testing
         try await other.waitUntilClientIsBlocked("patient")
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(try await client.command(RedisCommand("PING")) == .status("PONG"))
+        try await expect(client.command(RedisCommand("PING")), equals: .status("PONG"))
     }
 
     @Test func comesBackAfterTheServerDoes() async throws {
         let server = try await RedisServer.start()
         let client = RedisClient(configuration: try RedisConfiguration(url: server.url))
-        #expect(try await client.command(RedisCommand("PING")) == .status("PONG"))
+        try await expect(client.command(RedisCommand("PING")), equals: .status("PONG"))
         await server.stop()
         let error = try await failure { try await client.command(RedisCommand("PING")) }
         #expect(error.code == .unavailable)
         #expect(!error.mayHaveRun)
         #expect(error.description.contains("127.0.0.1:\(server.port)"))
         try await server.restart()
-        #expect(try await client.command(RedisCommand("PING")) == .status("PONG"))
+        try await expect(client.command(RedisCommand("PING")), equals: .status("PONG"))
     }
 
     @Test func loadsAScriptAgainAfterTheServerForgotIt() async throws {
         let server = try await RedisServer.start()
         let client = RedisClient(configuration: try RedisConfiguration(url: server.url))
         let script = RedisScript("return redis.call('INCR', 'count')")
-        #expect(try await client.script(script) == .integer(1))
+        try await expect(client.script(script), equals: .integer(1))
         _ = try await client.command(RedisCommand("SCRIPT", "FLUSH"))
-        #expect(try await client.script(script) == .integer(2))
+        try await expect(client.script(script), equals: .integer(2))
     }
 
     @Test(arguments: [
@@ -76,7 +77,7 @@ import Testing
         let client = RedisClient(
             configuration: try RedisConfiguration(url: "redis://\(login)127.0.0.1:\(server.port)"))
         if isAccepted {
-            #expect(try await client.command(RedisCommand("PING")) == .status("PONG"))
+            try await expect(client.command(RedisCommand("PING")), equals: .status("PONG"))
         } else {
             let error = try await failure { try await client.command(RedisCommand("PING")) }
             #expect(error.code == .authentication)
@@ -89,10 +90,10 @@ import Testing
         let server = try await RedisServer.start(arguments: ["--user", "ro:b", "on", ">p@ss/:%", "~*", "+@all"])
         let url = "redis://ro%3Ab:p%40ss%2f%3A%25@127.0.0.1:\(server.port)/3"
         let client = RedisClient(configuration: try RedisConfiguration(url: url))
-        #expect(try await client.command(RedisCommand("ACL", "WHOAMI")).string == "ro:b")
+        try await expect(client.command(RedisCommand("ACL", "WHOAMI")).string, equals: "ro:b")
         let unescaped = "redis://ro%3Ab:p@ss%2F:%25@127.0.0.1:\(server.port)"
         let other = RedisClient(configuration: try RedisConfiguration(url: unescaped))
-        #expect(try await other.command(RedisCommand("ACL", "WHOAMI")).string == "ro:b")
+        try await expect(other.command(RedisCommand("ACL", "WHOAMI")).string, equals: "ro:b")
     }
 
     @Test func reportsAPasswordTheServerDoesNotWant() async throws {

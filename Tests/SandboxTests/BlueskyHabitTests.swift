@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Testing
 
@@ -63,7 +64,7 @@ import Testing
             #expect(rest.items("feed").map(\.post.uri) == Array(good.dropFirst(10)))
             bot.fixture.sandbox.faults.bluesky.shortensTimeline = false
             bot.fixture.sandbox.faults.bluesky.repeatsTimelineItems = true
-            #expect(try await bot.get(Self.timeline, "limit=30").items("feed").map(\.post.uri) == good + good)
+            try await expect(bot.get(Self.timeline, "limit=30").items("feed").map(\.post.uri), equals: good + good)
         }
     }
 
@@ -78,7 +79,7 @@ import Testing
             let old = items.filter { dates($0).0 < dates($0).1 }
             #expect(old.count > items.count / 10)
             #expect(old.count < items.count / 2)
-            #expect(old.allSatisfy { $0.author["did"] as? String != bot.fixture.humanDID })
+            expect(old) { $0.allSatisfy { $0.author["did"] as? String != bot.fixture.humanDID } }
             let order = items.map { min(dates($0).0, dates($0).1) }
             #expect(order == order.sorted(by: >))
             // A record that was shown stays as it is.
@@ -110,7 +111,7 @@ import Testing
             let reply = try await bot.get(Self.timeline)
             #expect(reply.status == 502)
             #expect(reply.error == "UpstreamFailure")
-            #expect(await bot.fixture.sandbox.ledger.summary.errors == 0)
+            await expect(bot.fixture.sandbox.ledger.summary.errors, equals: 0)
         }
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import Testing
@@ -30,7 +31,7 @@ import Testing
             }
             fixture.clock.now = world.end
             let ledger = await fixture.sandbox.ledger
-            #expect(ledger.notifications.allSatisfy { $0.objection == nil })
+            expect(ledger.notifications) { $0.allSatisfy { $0.objection == nil } }
             #expect(ledger.widenedReplies.isEmpty)
             let summary = ledger.summary
             #expect(summary.posted == 1)
@@ -63,7 +64,7 @@ import Testing
     @Test func tellsThoseWhomFacetsNameAndNobodyElse() async throws {
         try await BlueskyClient.run { (bot) async throws in
             _ = try await bot.publish("hello @aoi and @mio.sandbox.example", key: "3ke6kg3wk2222")
-            #expect(await bot.fixture.sandbox.ledger.notifications.isEmpty)
+            await expect(bot.fixture.sandbox.ledger.notifications) { $0.isEmpty }
             let aoi = SandboxIdentity.account("aoi@sandbox.example", on: .bluesky).value
             let facet: [String: Any] = [
                 "index": ["byteStart": 6, "byteEnd": 10],
@@ -87,7 +88,7 @@ import Testing
             #expect(first["reasonSubject"] == nil)
             let features = (first.record["facets"] as? [[String: Any]] ?? [])
                 .flatMap { $0["features"] as? [[String: Any]] ?? [] }
-            #expect(features.contains { $0["did"] as? String == bot.did })
+            expect(features) { $0.contains { $0["did"] as? String == bot.did } }
             let answer = try await bot.publish("yes", answering: first)
             bot = try await Self.bot(at: long[1].date, in: fixture)
             let second = try await bot.newestMention(by: Self.handle(long[1].handle))
@@ -100,7 +101,7 @@ import Testing
             let name = "app.bsky.notification.listNotifications"
             let mentions = try await bot.get(name, "reasons=mention&limit=100").items("notifications")
             #expect(!mentions.isEmpty)
-            #expect(mentions.allSatisfy { $0["reason"] as? String == "mention" })
+            expect(mentions) { $0.allSatisfy { $0["reason"] as? String == "mention" } }
             let all = try await bot.get(name, "limit=100").items("notifications")
             #expect(Set(all.compactMap { $0["reason"] as? String }).isSuperset(of: ["mention", "reply", "follow"]))
         }
@@ -116,7 +117,7 @@ import Testing
             #expect(items.count > 10)
             #expect(dates == dates.sorted(by: >))
             #expect(Set(items.map(\.uri)).count == items.count)
-            #expect(items.allSatisfy { $0["isRead"] as? Bool == false })
+            expect(items) { $0.allSatisfy { $0["isRead"] as? Bool == false } }
             let seen = dates[2]
             let updated = try await bot.post("app.bsky.notification.updateSeen", ["seenAt": seen])
             #expect(updated.status == 200)
@@ -133,15 +134,15 @@ import Testing
                 .flatMap { $0.items("feed") }.filter { $0["reason"] == nil }.map(\.post)
             let loved = try #require(items.first { $0.author["handle"] as? String == "aoi.sandbox.example" })
             let machine = try #require(items.first { $0.author.labels == ["bot"] })
-            #expect(try await bot.like(BlueskyClient.reference(loved), key: "3ke6kg3wk2222").status == 200)
-            #expect(try await bot.like(BlueskyClient.reference(machine), key: "3ke6kg3wk2223").status == 200)
+            try await expect(bot.like(BlueskyClient.reference(loved), key: "3ke6kg3wk2222").status, equals: 200)
+            try await expect(bot.like(BlueskyClient.reference(machine), key: "3ke6kg3wk2223").status, equals: 200)
             let same = try await bot.like(BlueskyClient.reference(loved), key: "3ke6kg3wk2222")
             #expect(same.object["commit"] == nil)
             var ledger = await fixture.sandbox.ledger
             #expect(ledger.favorites.map(\.objection) == [nil, "automated account"])
             #expect(ledger.duplicates.isEmpty)
             // Another record of the same like is another like.
-            #expect(try await bot.like(BlueskyClient.reference(loved), key: "3ke6kg3wk2224").status == 200)
+            try await expect(bot.like(BlueskyClient.reference(loved), key: "3ke6kg3wk2224").status, equals: 200)
             ledger = await fixture.sandbox.ledger
             #expect(ledger.duplicates.map(\.kind) == [.favorite])
             let likes = try await fixture.ask(
@@ -196,7 +197,7 @@ import Testing
                 #expect(reply.status == 400)
                 #expect(reply.error == "InvalidRequest")
             }
-            #expect(await bot.fixture.sandbox.ledger.favorites.isEmpty)
+            await expect(bot.fixture.sandbox.ledger.favorites) { $0.isEmpty }
         }
     }
 

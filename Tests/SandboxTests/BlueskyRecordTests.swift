@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Testing
 
@@ -11,7 +12,7 @@ import Testing
             let first = try await bot.put(bot.record("hello"))
             #expect(first.status == 200)
             let commit = try #require(first.object["commit"] as? [String: Any])
-            #expect((commit["cid"] as? String)?.hasPrefix("bafyrei") == true)
+            expect((commit["cid"] as? String)) { $0?.hasPrefix("bafyrei") == true }
             #expect(RecordSyntax.isTimestampKey(commit["rev"] as? String ?? ""))
             #expect(first.object.uri == "at://\(bot.did)/app.bsky.feed.post/3ke6kg3wk2222")
             let same = try await bot.put(bot.record("hello"))
@@ -58,8 +59,8 @@ import Testing
             #expect(read.object.cid == written.object.cid)
             let value = try #require(read.object["value"] as? NSDictionary)
             #expect(value == bot.record("✨ hello", more) as NSDictionary)
-            #expect(
-                try await bot.fixture.ask("\(Self.repo).getRecord", place + "&cid=\(written.object.cid)").status == 200)
+            try await expect(
+                bot.fixture.ask("\(Self.repo).getRecord", place + "&cid=\(written.object.cid)").status, equals: 200)
             let other = try await bot.fixture.ask("\(Self.repo).getRecord", place + "&cid=\(ContentID(of: "x").text)")
             #expect(other.status == 400)
             #expect(other.error == "RecordNotFound")
@@ -74,8 +75,8 @@ import Testing
             let keys = [first, second].compactMap { $0.object.uri.split(separator: "/").last.map(String.init) }
             #expect(keys.count == 2)
             #expect(keys[0] < keys[1])
-            #expect(keys.allSatisfy { RecordSyntax.isTimestampKey($0) })
-            #expect(await bot.fixture.sandbox.ledger.summary.duplicateSends == 1)
+            expect(keys) { $0.allSatisfy { RecordSyntax.isTimestampKey($0) } }
+            await expect(bot.fixture.sandbox.ledger.summary.duplicateSends, equals: 1)
             var named = body
             named["rkey"] = keys[0]
             let used = try await bot.post("\(Self.repo).createRecord", named)
@@ -102,7 +103,7 @@ import Testing
             #expect(read.status == 200)
             #expect(read.items("posts").isEmpty)
             // The key is free again.
-            #expect(try await bot.put(bot.record("something else")).status == 200)
+            try await expect(bot.put(bot.record("something else")).status, equals: 200)
         }
     }
 

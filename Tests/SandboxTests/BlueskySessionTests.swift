@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Testing
 
@@ -39,7 +40,7 @@ import Testing
                 #expect(reply.status == 401)
                 #expect(reply.error == "AuthenticationRequired")
             }
-            #expect(await fixture.sandbox.ledger.summary.errors == logins.count)
+            await expect(fixture.sandbox.ledger.summary.errors, equals: logins.count)
         }
     }
 
@@ -64,15 +65,15 @@ import Testing
     @Test func endsAnAccessTokenAfterTwoHoursWith400() async throws {
         try await BlueskyClient.run { (bot) async throws in
             bot.fixture.clock.advance(hours: 1.99)
-            #expect(try await bot.get("\(Self.server).getSession").status == 200)
+            try await expect(bot.get("\(Self.server).getSession").status, equals: 200)
             bot.fixture.clock.advance(hours: 0.02)
             let expired = try await bot.get("\(Self.server).getSession")
             #expect(expired.status == 400)
             #expect(expired.error == "ExpiredToken")
             // Nobody but the server knows when a token ends.
-            #expect(await bot.fixture.sandbox.ledger.summary.errors == 0)
+            await expect(bot.fixture.sandbox.ledger.summary.errors, equals: 0)
             bot.fixture.sandbox.faults.bluesky.accessTokenLifetime = 4 * 3_600
-            #expect(try await bot.get("\(Self.server).getSession").status == 200)
+            try await expect(bot.get("\(Self.server).getSession").status, equals: 200)
         }
     }
 
@@ -86,7 +87,7 @@ import Testing
             let access = try #require(first.object["accessJwt"] as? String)
             let refresh = try #require(first.object["refreshJwt"] as? String)
             #expect(refresh != bot.refresh)
-            #expect(try await fixture.ask("\(Self.server).getSession", token: access).status == 200)
+            try await expect(fixture.ask("\(Self.server).getSession", token: access).status, equals: 200)
             // The old one still works for two hours and leads to the same successor.
             fixture.clock.advance(hours: 1.9)
             let again = try await fixture.call("\(Self.server).refreshSession", nil, token: bot.refresh)
@@ -95,7 +96,7 @@ import Testing
             let late = try await fixture.call("\(Self.server).refreshSession", nil, token: bot.refresh)
             #expect(late.status == 400)
             #expect(late.error == "ExpiredToken")
-            #expect(try await fixture.call("\(Self.server).refreshSession", nil, token: refresh).status == 200)
+            try await expect(fixture.call("\(Self.server).refreshSession", nil, token: refresh).status, equals: 200)
         }
     }
 
@@ -114,13 +115,14 @@ import Testing
             #expect(new.status == 200)
             let again = try await bot.fixture.call("\(Self.server).refreshSession", nil, token: bot.refresh)
             #expect(again.error == "ExpiredToken")
-            #expect(try await bot.get("\(Self.server).getSession").error == "ExpiredToken")
+            try await expect(bot.get("\(Self.server).getSession").error, equals: "ExpiredToken")
         }
     }
 
     @Test func endsASession() async throws {
         try await BlueskyClient.run { (bot) async throws in
-            #expect(try await bot.fixture.call("\(Self.server).deleteSession", nil, token: bot.refresh).status == 200)
+            try await expect(
+                bot.fixture.call("\(Self.server).deleteSession", nil, token: bot.refresh).status, equals: 200)
             let after = try await bot.fixture.call("\(Self.server).refreshSession", nil, token: bot.refresh)
             #expect(after.error == "ExpiredToken")
         }
@@ -137,7 +139,7 @@ import Testing
             let document = try await fixture.send("GET", "/" + fixture.humanDID, as: .nobody)
             #expect(document.object["id"] as? String == fixture.humanDID)
             #expect(document.object["alsoKnownAs"] as? [String] == ["at://haruka.sandbox.example"])
-            #expect(document.headers["content-type"]?.hasPrefix("application/did+ld+json") == true)
+            expect(document.headers["content-type"]) { $0?.hasPrefix("application/did+ld+json") == true }
             let nobody = try await fixture.send("GET", "/did:plc:aaaaaaaaaaaaaaaaaaaaaaaa", as: .nobody)
             #expect(nobody.status == 404)
             let server = try await fixture.send("GET", "/.well-known/did.json", as: .nobody)

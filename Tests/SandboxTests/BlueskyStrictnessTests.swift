@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Testing
 
@@ -129,7 +130,7 @@ import Testing
             let reply = try await bot.put(
                 bot.record("late", ["reply": ["root": post, "parent": post]]), key: "3ke6kg3wk2223")
             #expect(reply.status == 400)
-            #expect(await bot.fixture.sandbox.ledger.summary.errors == 0)
+            await expect(bot.fixture.sandbox.ledger.summary.errors, equals: 0)
         }
     }
 
@@ -155,7 +156,7 @@ import Testing
                 #expect(reply.status == 400, "\(name) \(query) \(reply.text)")
                 #expect(reply.error == "InvalidRequest")
             }
-            #expect(await bot.fixture.sandbox.ledger.summary.errors == Self.questions.count)
+            await expect(bot.fixture.sandbox.ledger.summary.errors, equals: Self.questions.count)
         }
     }
 
@@ -187,7 +188,7 @@ import Testing
 
     @Test func refusesKeysAndCollectionsThatItDoesNotKeep() async throws {
         try await BlueskyClient.run { (bot) async throws in
-            #expect(try await bot.put(bot.record("a"), key: "my-post").message.contains("expected a tid"))
+            try await expect(bot.put(bot.record("a"), key: "my-post").message) { $0.contains("expected a tid") }
             let profile = try await bot.put(["$type": BlueskyClient.profiles], in: BlueskyClient.profiles)
             #expect(profile.message.contains("expected self"))
             let follow = try await bot.put(["$type": "app.bsky.graph.follow"], in: "app.bsky.graph.follow")
@@ -199,9 +200,9 @@ import Testing
         try await BlueskyClient.run { (bot) async throws in
             let uri = "at://\(bot.did)/app.bsky.feed.post/3ke6kg3wk2222"
             let most = Array(repeating: "uris=\(uri)", count: 25)
-            #expect(try await bot.get("app.bsky.feed.getPosts", most.joined(separator: "&")).status == 200)
+            try await expect(bot.get("app.bsky.feed.getPosts", most.joined(separator: "&")).status, equals: 200)
             let tooMany = (most + ["uris=\(uri)"]).joined(separator: "&")
-            #expect(try await bot.get("app.bsky.feed.getPosts", tooMany).status == 400)
+            try await expect(bot.get("app.bsky.feed.getPosts", tooMany).status, equals: 400)
         }
     }
 }

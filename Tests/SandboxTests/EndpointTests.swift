@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Testing
 
@@ -20,7 +21,7 @@ import Testing
             let application = try await fixture.send("GET", "/api/v1/apps/verify_credentials", as: .human)
             let scopes = application.object["scopes"] as? [String] ?? []
             #expect(scopes.contains("read:favourites"))
-            #expect(!scopes.contains { $0.hasPrefix("write") })
+            expect(scopes) { !$0.contains { $0.hasPrefix("write") } }
         }
     }
 
@@ -29,7 +30,7 @@ import Testing
             for name in ["shizuka", "@shizuka", "Shizuka@Sandbox.Example"] {
                 let reply = try await fixture.send("GET", "/api/v1/accounts/lookup?acct=\(name)", as: .nobody)
                 #expect(reply.object["acct"] as? String == "shizuka")
-                #expect((reply.object["note"] as? String)?.contains("#<span>nobot</span>") == true)
+                expect((reply.object["note"] as? String)) { $0?.contains("#<span>nobot</span>") == true }
                 let id = try #require(reply.object["id"] as? String)
                 let same = try await fixture.send("GET", "/api/v1/accounts/\(id)", as: .nobody)
                 #expect(same.object["username"] as? String == "shizuka")
@@ -71,7 +72,7 @@ import Testing
             #expect(object["language"] as? String == "en")
             #expect(object["spoiler_text"] as? String == "cw")
             #expect(object["sensitive"] as? Bool == true)
-            #expect((object["content"] as? String)?.hasPrefix("<p>1 &lt; 2</p><p><span class=\"h-card\"") == true)
+            expect((object["content"] as? String)) { $0?.hasPrefix("<p>1 &lt; 2</p><p><span class=\"h-card\"") == true }
             #expect((object["mentions"] as? [[String: Any]])?.first?["acct"] as? String == "aoi")
             #expect(account(reply)["acct"] as? String == "mirror")
             let id = try #require(object["id"] as? String)
@@ -99,14 +100,14 @@ import Testing
     @Test func publishesOnceForEachKeyWithinAnHour() async throws {
         try await SandboxFixture.run { (fixture) async throws in
             let first = try await fixture.publish("hello", key: "k1")
-            #expect(try await fixture.publish("hello", key: "k1") == first)
+            try await expect(fixture.publish("hello", key: "k1"), equals: first)
             let other = try await fixture.publish("bye", key: "k2")
             #expect(other != first)
             fixture.clock.advance(hours: 0.99)
-            #expect(try await fixture.publish("hello", key: "k1") == first)
+            try await expect(fixture.publish("hello", key: "k1"), equals: first)
             fixture.clock.advance(hours: 0.02)
-            #expect(try await fixture.publish("hello", key: "k1") != first)
-            #expect(await fixture.sandbox.ledger.deliveries.count == 3)
+            try await expect(fixture.publish("hello", key: "k1")) { $0 != first }
+            await expect(fixture.sandbox.ledger.deliveries.count, equals: 3)
         }
     }
 
@@ -125,7 +126,7 @@ import Testing
             let foreign = try #require(other["id"] as? String)
             let refused = try await fixture.send("DELETE", "/api/v1/statuses/\(foreign)")
             #expect(refused.status == 404)
-            #expect(await fixture.sandbox.ledger.rejections.map(\.isExpected) == [true, false])
+            await expect(fixture.sandbox.ledger.rejections.map(\.isExpected), equals: [true, false])
         }
     }
 
@@ -138,13 +139,13 @@ import Testing
             let id = try #require(candidate?["id"] as? String)
             let done = try await fixture.send("POST", "/api/v1/statuses/\(id)/favourite")
             #expect(done.object["favourited"] as? Bool == true)
-            #expect(try await fixture.send("GET", "/api/v1/favourites").ids == [id])
+            try await expect(fixture.send("GET", "/api/v1/favourites").ids, equals: [id])
             let again = try await fixture.send("POST", "/api/v1/statuses/\(id)/favourite")
             #expect(again.status == 200)
-            #expect(await fixture.sandbox.ledger.summary.duplicateSends == 1)
+            await expect(fixture.sandbox.ledger.summary.duplicateSends, equals: 1)
             let back = try await fixture.send("POST", "/api/v1/statuses/\(id)/unfavourite")
             #expect(back.object["favourited"] as? Bool == false)
-            #expect(try await fixture.send("GET", "/api/v1/favourites").ids.isEmpty)
+            try await expect(fixture.send("GET", "/api/v1/favourites").ids) { $0.isEmpty }
             let unknown = try await fixture.send("POST", "/api/v1/statuses/1/favourite")
             #expect(unknown.status == 404)
         }
@@ -175,12 +176,12 @@ import Testing
             fixture.clock.now = fixture.sandbox.world.end
             let after = try await fixture.send("GET", target)
             #expect(after.list.count == fixture.sandbox.world.mentions.count)
-            #expect(after.list.allSatisfy { $0["type"] as? String == "mention" && $0["status"] is [String: Any] })
+            expect(after.list) { $0.allSatisfy { $0["type"] as? String == "mention" && $0["status"] is [String: Any] } }
             let all = try await fixture.send("GET", "/api/v1/notifications?limit=80")
             let kinds = Set(all.list.compactMap { $0["type"] as? String })
             #expect(kinds == ["mention", "follow"])
             let others = try await fixture.send("GET", "/api/v1/notifications?exclude_types[]=mention")
-            #expect(others.list.allSatisfy { $0["type"] as? String == "follow" && $0["status"] == nil })
+            expect(others.list) { $0.allSatisfy { $0["type"] as? String == "follow" && $0["status"] == nil } }
         }
     }
 
@@ -188,12 +189,12 @@ import Testing
         try await SandboxFixture.run { (fixture) async throws in
             fixture.clock.now = fixture.sandbox.world.end
             let posts = try await fixture.walk("/api/v1/timelines/home?limit=40", as: .bot).flatMap(\.list)
-            #expect(posts.contains { $0["reblog"] is [String: Any] })
-            #expect(posts.contains { !(($0["media_attachments"] as? [Any])?.isEmpty ?? true) })
-            #expect(posts.contains { $0["poll"] is [String: Any] })
-            #expect(posts.contains { $0["sensitive"] as? Bool == true })
-            #expect(posts.contains { $0["in_reply_to_id"] is String })
-            #expect(posts.contains { $0["visibility"] as? String == "private" })
+            expect(posts) { $0.contains { $0["reblog"] is [String: Any] } }
+            expect(posts) { $0.contains { !(($0["media_attachments"] as? [Any])?.isEmpty ?? true) } }
+            expect(posts) { $0.contains { $0["poll"] is [String: Any] } }
+            expect(posts) { $0.contains { $0["sensitive"] as? Bool == true } }
+            expect(posts) { $0.contains { $0["in_reply_to_id"] is String } }
+            expect(posts) { $0.contains { $0["visibility"] as? String == "private" } }
             let authors = Set(posts.compactMap { ($0["account"] as? [String: Any])?["acct"] as? String })
             #expect(authors.isSuperset(of: ["haruka", "aoi", "shizuka", "densha_bot", "kent"]))
         }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Testing
 
@@ -23,7 +24,7 @@ import Testing
                 let lost = try await fixture.attempt("POST", "/api/v1/statuses", json: #"{"status":"lost"}"#)
                 #expect(lost == nil)
             }
-            #expect(await fixture.sandbox.ledger.deliveries.isEmpty)
+            await expect(fixture.sandbox.ledger.deliveries) { $0.isEmpty }
             _ = try await fixture.publish("found")
         }
     }
@@ -57,7 +58,7 @@ import Testing
             let first = try await fixture.publish("hello", key: "k")
             let second = try await fixture.publish("hello", key: "k")
             #expect(first != second)
-            #expect(await fixture.sandbox.ledger.summary.duplicateSends == 1)
+            await expect(fixture.sandbox.ledger.summary.duplicateSends, equals: 1)
         }
     }
 

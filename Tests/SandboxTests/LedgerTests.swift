@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Testing
 
@@ -15,7 +16,7 @@ import Testing
             }
             fixture.clock.now = fixture.sandbox.world.end
             let ledger = await fixture.sandbox.ledger
-            #expect(ledger.notifications.allSatisfy { $0.objection == nil })
+            expect(ledger.notifications) { $0.allSatisfy { $0.objection == nil } }
             let summary = ledger.summary
             #expect(summary.posted == 1)
             #expect(summary.replies == fixture.sandbox.world.expectedReplies)
@@ -92,7 +93,7 @@ import Testing
             _ = try await fixture.publish("hello @aoi")
             let ledger = await fixture.sandbox.ledger
             #expect(ledger.summary.unsolicited == 2)
-            #expect(ledger.notifications.compactMap(\.objection).allSatisfy { $0 == "did not mention the bot" })
+            expect(ledger.notifications.compactMap(\.objection)) { $0.allSatisfy { $0 == "did not mention the bot" } }
             #expect(ledger.summary.replies == 1)
         }
     }
@@ -130,9 +131,9 @@ import Testing
             let mention = try await fixture.send("GET", "/api/v1/statuses/\(id)")
             #expect(mention.object["visibility"] as? String == "private")
             _ = try await fixture.publish("@\(friend) hello", replyTo: id, visibility: "private")
-            #expect(await fixture.sandbox.ledger.widenedReplies.isEmpty)
+            await expect(fixture.sandbox.ledger.widenedReplies) { $0.isEmpty }
             let loud = try await fixture.publish("@\(friend) hello again", replyTo: id, visibility: "unlisted")
-            #expect(await fixture.sandbox.ledger.widenedReplies == [loud])
+            await expect(fixture.sandbox.ledger.widenedReplies, equals: [loud])
         }
     }
 

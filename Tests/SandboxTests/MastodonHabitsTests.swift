@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import Testing
@@ -41,14 +42,15 @@ import Testing
             }
             #expect(!expected.isEmpty)
             #expect(Set(uris) == Set(expected))
-            #expect(await fixture.sandbox.ledger.rejections.isEmpty)
+            await expect(fixture.sandbox.ledger.rejections) { $0.isEmpty }
         }
     }
 
     @Test func repeatsAHomeThatIsShorterThanAskedFor() async throws {
         try await Self.run({ $0.repeatsShortHome = true }) { (fixture) async throws in
             let full = try await fixture.send("GET", Self.home + "?limit=10").ids
-            #expect(Set(full).count == 10 && full.count == 10)
+            #expect(Set(full).count == 10)
+            #expect(full.count == 10)
             let short = try await fixture.send("GET", Self.home + "?limit=10&min_id=\(full[3])").ids
             #expect(short == Array(full[0..<3] + full[0..<3]))
             let none = try await fixture.send("GET", Self.home + "?limit=10&min_id=\(full[0])").ids
@@ -64,10 +66,10 @@ import Testing
             func page(_ bound: String) async throws -> [String] {
                 try await fixture.send("GET", Self.home + "?limit=2&\(bound)=\(newest[4])").ids
             }
-            #expect(try await page("min_id") == Array(newest[2...3]))
-            #expect(try await page("since_id") == Array(newest[0...1]))
+            try await expect(page("min_id"), equals: Array(newest[2...3]))
+            try await expect(page("since_id"), equals: Array(newest[0...1]))
             fixture.sandbox.faults.mastodon.takesMinIDForSinceID = [.home]
-            #expect(try await page("min_id") == Array(newest[0...1]))
+            try await expect(page("min_id"), equals: Array(newest[0...1]))
             fixture.sandbox.faults.mastodon = MastodonHabits()
             fixture.sandbox.faults.mastodon.ignoresMinID = [.home]
             let ignored = try await fixture.send("GET", Self.home + "?limit=5&min_id=\(newest[0])").ids
@@ -81,7 +83,7 @@ import Testing
         try await SandboxFixture.run { (fixture) async throws in
             _ = try await fixture.publish("one")
             let target = "/api/v1/accounts/\(MastodonEntities.accountID(SandboxPopulation.bot))/statuses"
-            #expect(try await fixture.send("GET", target).link("next") == nil)
+            try await expect(fixture.send("GET", target).link("next"), equals: nil)
             fixture.sandbox.faults.mastodon.links = .untilEmpty
             let next = try #require(try await fixture.send("GET", target).link("next"))
             let empty = try await fixture.send("GET", next)
@@ -96,12 +98,12 @@ import Testing
                 try await fixture.send("GET", Self.home + query).ids.count
             }
             fixture.sandbox.faults.mastodon.pageSizes = [.home: .init(standard: 3, maximum: 5)]
-            #expect(try await count("") == 3)
-            #expect(try await count("?limit=40") == 5)
-            #expect(try await count("?limit=4") == 4)
+            try await expect(count(""), equals: 3)
+            try await expect(count("?limit=40"), equals: 5)
+            try await expect(count("?limit=4"), equals: 4)
             fixture.sandbox.faults.mastodon.fixedPageSize = 7
-            #expect(try await count("?limit=40") == 7)
-            #expect(try await count("?limit=1") == 7)
+            try await expect(count("?limit=40"), equals: 7)
+            try await expect(count("?limit=1"), equals: 7)
         }
     }
 
@@ -112,7 +114,7 @@ import Testing
                 let reply = try await fixture.send("GET", "/api/v1/notifications?limit=80&types[]=mention")
                 return Set(reply.list.compactMap { $0["type"] as? String })
             }
-            #expect(try await kinds() == ["mention"])
+            try await expect(kinds(), equals: ["mention"])
             fixture.sandbox.faults.mastodon.ignoresNotificationTypes = true
             let all = try await kinds()
             #expect(all.count > 1)
@@ -121,9 +123,9 @@ import Testing
 
     @Test func mayShowNothingWithoutAToken() async throws {
         try await Self.run({ $0.needsTokenToRead = true }) { (fixture) async throws in
-            #expect(try await fixture.send("GET", "/api/v1/accounts/lookup?acct=aoi", as: .nobody).status == 401)
-            #expect(try await fixture.send("GET", "/api/v1/accounts/lookup?acct=aoi").status == 200)
-            #expect(try await fixture.send("GET", "/api/v2/instance", as: .nobody).status == 200)
+            try await expect(fixture.send("GET", "/api/v1/accounts/lookup?acct=aoi", as: .nobody).status, equals: 401)
+            try await expect(fixture.send("GET", "/api/v1/accounts/lookup?acct=aoi").status, equals: 200)
+            try await expect(fixture.send("GET", "/api/v2/instance", as: .nobody).status, equals: 200)
         }
     }
 
@@ -145,7 +147,7 @@ import Testing
             #expect(text.isEmpty ? reply.body.isEmpty : reply.text.contains(text))
             let rejection = await fixture.sandbox.ledger.rejections.first
             #expect(rejection?.status == status)
-            #expect(rejection?.isExpected == false)
+            expect(rejection) { $0?.isExpected == false }
         }
     }
 
@@ -158,7 +160,9 @@ import Testing
             case .json: #expect(reply.error == "Record not found")
             case .plainText: #expect(reply.text == "Record not found")
             case .html: #expect(reply.text.hasPrefix("<!DOCTYPE html>"))
-            case .empty: #expect(reply.body.isEmpty && reply.headers["content-length"] == "0")
+            case .empty:
+                #expect(reply.body.isEmpty)
+                #expect(reply.headers["content-length"] == "0")
             }
         }
     }
@@ -175,7 +179,7 @@ import Testing
     @Test func knowsTwoKindsOfTooMany() async throws {
         let limits = SandboxRateLimits(requests: 3, period: 300, posts: 300, postPeriod: 300)
         try await Self.run({ $0.limitsByAddress = true }, rateLimits: limits) { (fixture) async throws in
-            for _ in 0..<3 { #expect(try await fixture.send("GET", Self.home).status == 200) }
+            for _ in 0..<3 { try await expect(fixture.send("GET", Self.home).status, equals: 200) }
             let other = try await fixture.send("GET", Self.home, as: .human)
             #expect(other.status == 429)
             #expect(other.headers["retry-after"] == nil)
@@ -190,7 +194,7 @@ import Testing
             #expect(busy.error == "server capacity exceeded")
             #expect(busy.headers["retry-after"] == "30")
             #expect(busy.headers["x-ratelimit-reset"] == nil)
-            #expect(await fixture.sandbox.ledger.rejections.map(\.isExpected) == [false, false, true])
+            await expect(fixture.sandbox.ledger.rejections.map(\.isExpected), equals: [false, false, true])
         }
     }
 
@@ -205,7 +209,8 @@ import Testing
             #expect(wrong.headers["date"] == "Thu, 19 Nov 2026 16:00:00 GMT")
             fixture.sandbox.faults.mastodon.tellsLimits = false
             let silent = try await fixture.send("GET", Self.home)
-            #expect(silent.headers["x-ratelimit-reset"] == nil && silent.headers["x-ratelimit-limit"] == nil)
+            #expect(silent.headers["x-ratelimit-reset"] == nil)
+            #expect(silent.headers["x-ratelimit-limit"] == nil)
         }
     }
 
@@ -229,8 +234,8 @@ import Testing
             let early = try await fixture.send("POST", "/api/v1/statuses", json: #"{"status":"hello"}"#, key: "k")
             #expect(early.status == 409)
             fixture.clock.advance(hours: 1.5 / 3_600)
-            #expect(try await fixture.publish("hello", key: "k") == id)
-            #expect(await fixture.sandbox.ledger.deliveries.count == 1)
+            try await expect(fixture.publish("hello", key: "k"), equals: id)
+            await expect(fixture.sandbox.ledger.deliveries.count, equals: 1)
         }
     }
 
@@ -240,7 +245,7 @@ import Testing
             let kept = try await fixture.publish("answer", replyTo: parent)
             _ = try await fixture.send("DELETE", "/api/v1/statuses/\(parent)")
             let lost = #"{"status":"lost","in_reply_to_id":"\#(parent)"}"#
-            #expect(try await fixture.send("POST", "/api/v1/statuses", json: lost).status == 404)
+            try await expect(fixture.send("POST", "/api/v1/statuses", json: lost).status, equals: 404)
             #expect(try await fixture.send("GET", "/api/v1/statuses/\(kept)").object["in_reply_to_id"] is NSNull)
             fixture.sandbox.faults.mastodon.publishesLostReplies = true
             fixture.sandbox.faults.mastodon.keepsLostParents = true
@@ -268,13 +273,13 @@ import Testing
         try await SandboxFixture.run { (fixture) async throws in
             let link = "https://e.org/" + String(repeating: "x", count: 490)
             let body = #"{"status":"\#(link)"}"#
-            #expect(try await fixture.send("POST", "/api/v1/statuses", json: body).status == 200)
+            try await expect(fixture.send("POST", "/api/v1/statuses", json: body).status, equals: 200)
             fixture.sandbox.faults.mastodon.charactersPerLink = nil
-            #expect(try await fixture.send("POST", "/api/v1/statuses", json: body).status == 422)
+            try await expect(fixture.send("POST", "/api/v1/statuses", json: body).status, equals: 422)
             fixture.sandbox.faults.mastodon = .gotosocial
-            #expect(try await fixture.send("POST", "/api/v1/statuses", json: body).status == 200)
+            try await expect(fixture.send("POST", "/api/v1/statuses", json: body).status, equals: 200)
             let long = #"{"status":"\#(String(repeating: "x", count: 5_001))"}"#
-            #expect(try await fixture.send("POST", "/api/v1/statuses", json: long).status == 400)
+            try await expect(fixture.send("POST", "/api/v1/statuses", json: long).status, equals: 400)
         }
     }
 
@@ -283,11 +288,11 @@ import Testing
             let target = "/api/v1/accounts/update_credentials"
             let off = try await fixture.send("PATCH", target, form: "bot=false&actor_type=Service")
             #expect(off.object["bot"] as? Bool == false)
-            #expect(try await fixture.send("GET", Self.verify).object["bot"] as? Bool == false)
+            try await expect(fixture.send("GET", Self.verify).object["bot"] as? Bool, equals: false)
             fixture.sandbox.faults.mastodon = .pleroma
             let on = try await fixture.send("PATCH", target, form: "actor_type=Service")
             #expect(on.object["bot"] as? Bool == true)
-            #expect(try await fixture.send("PATCH", target, as: .human, form: "bot=true").status == 403)
+            try await expect(fixture.send("PATCH", target, as: .human, form: "bot=true").status, equals: 403)
         }
     }
 
@@ -304,7 +309,7 @@ import Testing
             let lookup = try await fixture.send("GET", "/api/v1/accounts/lookup?acct=aoi")
             #expect(lookup.object["acct"] as? String == "aoi@sandbox.example")
             // The same server, another form.
-            #expect(try await fixture.send("GET", Self.verify).object["acct"] as? String == "mirror")
+            try await expect(fixture.send("GET", Self.verify).object["acct"] as? String, equals: "mirror")
         }
     }
 
@@ -317,13 +322,13 @@ import Testing
             let habits = MastodonHabits.habits(of: software)
             fixture.sandbox.faults.mastodon = habits
             let first = try await fixture.send("GET", "/api/v1/instance", as: .nobody)
-            #expect((first.object["version"] as? String)?.contains(version) == true)
+            expect((first.object["version"] as? String)) { $0?.contains(version) == true }
             let second = try await fixture.send("GET", "/api/v2/instance", as: .nobody)
             #expect(second.status == (habits.lacksInstanceV2 ? 404 : 200))
             #expect((second.object["api_versions"] != nil) == (software == .mastodon))
             let text = first.text + second.text
             #expect(text.contains("\(habits.maximumCharacters)"))
-            #expect(await fixture.sandbox.ledger.summary.errors == 0)
+            await expect(fixture.sandbox.ledger.summary.errors, equals: 0)
         }
     }
 

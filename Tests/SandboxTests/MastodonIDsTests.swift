@@ -25,11 +25,13 @@ import Testing
         #expect(MastodonIDs.decimal.text(of: number) == "111411200008060935")
         // 1,700,000,000,123 ms in ten characters, then 80 bits.
         let ulid = MastodonIDs.ulid.text(of: number)
-        #expect(ulid.hasPrefix("01HF7YAT3V") && ulid.count == 26)
+        #expect(ulid.hasPrefix("01HF7YAT3V"))
+        #expect(ulid.count == 26)
         #expect(ulid.wholeMatch(of: /[0-7][0-9A-HJKMNP-TV-Z]{25}/) != nil)
         let flake = MastodonIDs.flake.text(of: number)
         #expect(flake.wholeMatch(of: /[0-9A-Za-z]{18}/) != nil)
-        #expect(flake.lowercased() != flake && flake.uppercased() != flake)
+        #expect(flake.lowercased() != flake)
+        #expect(flake.uppercased() != flake)
         #expect(MastodonIDs.hash.text(of: number).wholeMatch(of: /[0-9a-f]{32}/) != nil)
     }
 
@@ -41,7 +43,8 @@ import Testing
 
     @Test func hashesDoNotSort() {
         let texts = (0..<40).map { MastodonIDs.hash.text(of: (1_700_000_000_000 + $0) << 16) }
-        #expect(texts.sorted() != texts && texts.sorted().reversed() != texts)
+        #expect(texts.sorted() != texts)
+        #expect(texts.sorted().reversed() != texts)
     }
 
     @Test(arguments: MastodonIDs.allCases)

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Testing
 
@@ -37,7 +38,7 @@ import Testing
             "/oauth/authorize?response_type=code&client_id=\(client.id)&redirect_uri=\(Self.redirectText)"
                 + "&scope=\(scope)&force_login=true\(more)", as: .nobody,
             headers: ["Accept": "text/html", "User-Agent": "Mozilla/5.0"])
-        #expect(page.headers["content-type"]?.hasPrefix("text/html") == true)
+        expect(page.headers["content-type"]) { $0?.hasPrefix("text/html") == true }
         return page.text.firstMatch(of: /<code>([0-9a-z]+)<\/code>/).map { String($0.output.1) }
     }
 
@@ -67,12 +68,13 @@ import Testing
             #expect(reply.object["token_type"] as? String == "Bearer")
             #expect(reply.object["scope"] as? String == scope.replacing("+", with: " "))
             #expect(reply.object["created_at"] as? Int == 1_795_100_400)
-            #expect(reply.object["refresh_token"] == nil && reply.object["expires_in"] == nil)
+            #expect(reply.object["refresh_token"] == nil)
+            #expect(reply.object["expires_in"] == nil)
             let token = try #require(reply.object["access_token"] as? String)
-            #expect(try await name(fixture, token) == expected)
+            try await expect(name(fixture, token), equals: expected)
             let application = try await fixture.send("GET", "/api/v1/apps/verify_credentials", as: .token(token))
             #expect(application.object["name"] as? String == "tests")
-            #expect(await fixture.sandbox.ledger.rejections.isEmpty)
+            await expect(fixture.sandbox.ledger.rejections) { $0.isEmpty }
         }
     }
 
@@ -80,7 +82,7 @@ import Testing
         try await SandboxFixture.run { (fixture) async throws in
             let client = try await register(fixture)
             let code = try #require(try await allow(fixture, client))
-            #expect(try await exchange(fixture, client, code: code).status == 200)
+            try await expect(exchange(fixture, client, code: code).status, equals: 200)
             let again = try await exchange(fixture, client, code: code)
             #expect(again.status == 400)
             #expect(again.error == "invalid_grant")
@@ -93,13 +95,13 @@ import Testing
             let client = try await register(fixture)
             let other = try await register(fixture)
             let stolen = try #require(try await allow(fixture, client))
-            #expect(try await exchange(fixture, other, code: stolen).error == "invalid_grant")
+            try await expect(exchange(fixture, other, code: stolen).error, equals: "invalid_grant")
             let elsewhere = try #require(try await allow(fixture, client))
             let moved = try await exchange(fixture, client, code: elsewhere, redirect: "https%3A%2F%2Fe.org")
             #expect(moved.error == "invalid_grant")
             let old = try #require(try await allow(fixture, client))
             fixture.clock.advance(hours: 0.2)
-            #expect(try await exchange(fixture, client, code: old).error == "invalid_grant")
+            try await expect(exchange(fixture, client, code: old).error, equals: "invalid_grant")
             let forged = Client(id: client.id, secret: "wrong")
             let code = try #require(try await allow(fixture, client))
             let refused = try await exchange(fixture, forged, code: code)
@@ -114,27 +116,28 @@ import Testing
             let more = "&code_challenge=\(Self.challenge)&code_challenge_method=S256"
             for proof in ["", "&code_verifier=wrong"] {
                 let code = try #require(try await allow(fixture, client, more))
-                #expect(try await exchange(fixture, client, code: code, proof).error == "invalid_grant")
+                try await expect(exchange(fixture, client, code: code, proof).error, equals: "invalid_grant")
             }
             let code = try #require(try await allow(fixture, client, more))
-            #expect(try await exchange(fixture, client, code: code, "&code_verifier=\(Self.verifier)").status == 200)
-            #expect(try await allow(fixture, client, "&code_challenge=x&code_challenge_method=plain") == nil)
+            try await expect(
+                exchange(fixture, client, code: code, "&code_verifier=\(Self.verifier)").status, equals: 200)
+            try await expect(allow(fixture, client, "&code_challenge=x&code_challenge_method=plain"), equals: nil)
         }
     }
 
     @Test func grantsNoMoreThanWasRegisteredAndAllowed() async throws {
         try await SandboxFixture.run { (fixture) async throws in
             let client = try await register(fixture, scopes: "read:accounts read:statuses")
-            #expect(try await allow(fixture, client, scope: "read") == nil)
-            #expect(try await allow(fixture, client, scope: "write:statuses") == nil)
+            try await expect(allow(fixture, client, scope: "read"), equals: nil)
+            try await expect(allow(fixture, client, scope: "write:statuses"), equals: nil)
             let code = try #require(try await allow(fixture, client, scope: "read:accounts"))
             let wide = try await exchange(fixture, client, code: code, "&scope=read:statuses")
             #expect(wide.error == "invalid_scope")
             let next = try #require(try await allow(fixture, client, scope: "read:accounts"))
             let reply = try await exchange(fixture, client, code: next, "&scope=read:accounts")
             let token = try #require(reply.object["access_token"] as? String)
-            #expect(try await name(fixture, token) == "haruka")
-            #expect(try await fixture.send("GET", "/api/v1/timelines/home", as: .token(token)).status == 403)
+            try await expect(name(fixture, token), equals: "haruka")
+            try await expect(fixture.send("GET", "/api/v1/timelines/home", as: .token(token)).status, equals: 403)
         }
     }
 
@@ -144,8 +147,8 @@ import Testing
     func showsAPageWithoutACodeForWhatDoesNotFit(change: String) async throws {
         try await SandboxFixture.run { (fixture) async throws in
             let client = try await register(fixture)
-            #expect(try await allow(fixture, client, "&\(change)") == nil)
-            #expect(await fixture.sandbox.ledger.summary.errors == 1)
+            try await expect(allow(fixture, client, "&\(change)"), equals: nil)
+            await expect(fixture.sandbox.ledger.summary.errors, equals: 1)
         }
     }
 
@@ -158,7 +161,7 @@ import Testing
         try await SandboxFixture.run { (fixture) async throws in
             let reply = try await fixture.send("POST", "/api/v1/apps", as: .nobody, form: form)
             #expect(reply.status == 422)
-            #expect(await fixture.sandbox.ledger.summary.errors == 1)
+            await expect(fixture.sandbox.ledger.summary.errors, equals: 1)
         }
     }
 
@@ -166,11 +169,11 @@ import Testing
         try await SandboxFixture.run { (fixture) async throws in
             let form = "client_name=a&redirect_uris=\(Self.redirectText)&scopes=profile+read:statuses"
             fixture.sandbox.faults.mastodon.knowsProfileScope = false
-            #expect(try await fixture.send("POST", "/api/v1/apps", as: .nobody, form: form).status == 422)
+            try await expect(fixture.send("POST", "/api/v1/apps", as: .nobody, form: form).status, equals: 422)
             fixture.sandbox.faults.mastodon.unknownScopes = .leftOut
             let reply = try await fixture.send("POST", "/api/v1/apps", as: .nobody, form: form)
             #expect(reply.object["scopes"] as? [String] == ["read:statuses"])
-            #expect(await fixture.sandbox.ledger.summary.errors == 0)
+            await expect(fixture.sandbox.ledger.summary.errors, equals: 0)
         }
     }
 
@@ -182,12 +185,12 @@ import Testing
             let other = try await register(fixture)
             _ = try await fixture.send(
                 "POST", "/oauth/revoke", as: .nobody, form: "\(other.credentials)&token=\(token)")
-            #expect(try await name(fixture, token) == "mirror")
+            try await expect(name(fixture, token), equals: "mirror")
             let own = Client(id: login.clientID, secret: login.clientSecret)
             let reply = try await fixture.send(
                 "POST", "/oauth/revoke", as: .nobody, form: "\(own.credentials)&token=\(token)")
             #expect(reply.status == 200)
-            #expect(try await fixture.send("GET", Self.verify).status == 401)
+            try await expect(fixture.send("GET", Self.verify).status, equals: 401)
         }
     }
 
@@ -201,22 +204,22 @@ import Testing
                     "POST", "/oauth/token", as: .nobody,
                     form: "grant_type=refresh_token&refresh_token=\(token)&\(own.credentials)")
             }
-            #expect(try await name(fixture, login.accessToken) == "mirror")
+            try await expect(name(fixture, login.accessToken), equals: "mirror")
             fixture.clock.advance(hours: 599.0 / 3_600)
-            #expect(try await name(fixture, login.accessToken) == "mirror")
+            try await expect(name(fixture, login.accessToken), equals: "mirror")
             fixture.clock.advance(hours: 2.0 / 3_600)
-            #expect(try await fixture.send("GET", Self.verify).status == 401)
-            #expect(await fixture.sandbox.ledger.summary.errors == 0)
+            try await expect(fixture.send("GET", Self.verify).status, equals: 401)
+            await expect(fixture.sandbox.ledger.summary.errors, equals: 0)
             let fresh = try await refresh(login.refreshToken)
             #expect(fresh.object["expires_in"] as? Int == 600)
             let token = try #require(fresh.object["access_token"] as? String)
             let next = try #require(fresh.object["refresh_token"] as? String)
-            #expect(try await name(fixture, token) == "mirror")
+            try await expect(name(fixture, token), equals: "mirror")
             // The old pair is gone, and so is the token that came with it.
-            #expect(try await refresh(login.refreshToken).error == "invalid_grant")
-            #expect(try await fixture.send("GET", Self.verify).status == 401)
-            #expect(try await refresh(next).status == 200)
-            #expect(try await fixture.send("GET", Self.verify, as: .token(token)).status == 401)
+            try await expect(refresh(login.refreshToken).error, equals: "invalid_grant")
+            try await expect(fixture.send("GET", Self.verify).status, equals: 401)
+            try await expect(refresh(next).status, equals: 200)
+            try await expect(fixture.send("GET", Self.verify, as: .token(token)).status, equals: 401)
         }
     }
 
@@ -246,11 +249,11 @@ import Testing
             #expect(reply.object["code_challenge_methods_supported"] as? [String] == ["S256"])
             #expect(
                 reply.object["token_endpoint"] as? String == "http://127.0.0.1:\(fixture.sandbox.port)/oauth/token")
-            #expect((reply.object["scopes_supported"] as? [String])?.contains("profile") == true)
+            expect((reply.object["scopes_supported"] as? [String])) { $0?.contains("profile") == true }
             fixture.sandbox.faults.mastodon = .gotosocial
-            #expect(try await fixture.send("GET", target, as: .nobody).status == 404)
-            #expect(try await fixture.send("GET", "/api/v1/apps/verify_credentials").status == 404)
-            #expect(await fixture.sandbox.ledger.summary.errors == 0)
+            try await expect(fixture.send("GET", target, as: .nobody).status, equals: 404)
+            try await expect(fixture.send("GET", "/api/v1/apps/verify_credentials").status, equals: 404)
+            await expect(fixture.sandbox.ledger.summary.errors, equals: 0)
         }
     }
 }

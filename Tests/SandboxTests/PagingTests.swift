@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Testing
 
@@ -48,7 +49,7 @@ import Testing
             #expect(!first.ids.contains(cursor))
             let ids = try await walked("/api/v1/favourites?limit=40", as: .human, in: fixture)
             #expect(ids.count > 150)
-            #expect(first.list.allSatisfy { $0["favourited"] as? Bool == true })
+            expect(first.list) { $0.allSatisfy { $0["favourited"] as? Bool == true } }
         }
     }
 

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import Testing
@@ -29,17 +30,19 @@ import Testing
                 for id in ids {
                     statuses.append(try await fixture.send("GET", "/api/v1/statuses/\(id)/context").status)
                     // Nothing but the conversation is refused.
-                    #expect(try await fixture.send("GET", "/api/v1/statuses/\(id)").status == 200)
+                    try await expect(fixture.send("GET", "/api/v1/statuses/\(id)").status, equals: 200)
                 }
                 return statuses
             }
             let first = try await refused(1)
-            #expect(try await refused(1) == first)
-            #expect(try await refused(2) != first)
-            #expect((5...30).contains(first.count { $0 != 200 }) && Set(first).count > 3)
+            try await expect(refused(1), equals: first)
+            try await expect(refused(2)) { $0 != first }
+            #expect((5...30).contains(first.count { $0 != 200 }))
+            #expect(Set(first).count > 3)
             let named = await fixture.sandbox.ledger.refusedObjects.filter { $0.object == .thread }.map(\.name)
-            #expect(Set(named).isSubset(of: ids) && !named.isEmpty)
-            #expect(await fixture.sandbox.ledger.summary.errors == 0)
+            #expect(Set(named).isSubset(of: ids))
+            #expect(!named.isEmpty)
+            await expect(fixture.sandbox.ledger.summary.errors, equals: 0)
         }
     }
 
@@ -54,11 +57,13 @@ import Testing
             #expect(
                 (reply.headers["content-type"] ?? "").hasPrefix(answer == .webPage ? "text/html" : "application/json"))
             let x = try await fixture.x("GET", "/2/tweets/\(id)")
-            #expect(x.status == reply.status && (answer == .webPage || x.object["title"] is String))
+            #expect(x.status == reply.status)
+            #expect(answer == .webPage || x.object["title"] is String)
             let bot = try await BlueskyClient.logIn(.bot, to: fixture)
             let friend = SandboxIdentity.account(try Self.friend(fixture), on: .bluesky).value
             let profile = try await bot.get("app.bsky.actor.getProfile", "actor=\(friend)")
-            #expect(profile.status == reply.status && (answer == .webPage || !(profile.error ?? "").isEmpty))
+            #expect(profile.status == reply.status)
+            #expect(answer == .webPage || !(profile.error ?? "").isEmpty)
         }
     }
 
@@ -71,13 +76,13 @@ import Testing
                 let post = try await fixture.send("GET", "/api/v1/statuses/\(id)").status
                 return [post, try await fixture.send("GET", "/api/v1/statuses/\(id)/context").status]
             }
-            #expect(try await statuses() == [500, 403])
+            try await expect(statuses(), equals: [500, 403])
             fixture.clock.advance(hours: 0.1)
-            #expect(try await statuses() == [500, 403])
+            try await expect(statuses(), equals: [500, 403])
             fixture.clock.advance(hours: 0.1)
-            #expect(try await statuses() == [200, 403])
+            try await expect(statuses(), equals: [200, 403])
             fixture.clock.advance(hours: 40)
-            #expect(try await statuses() == [200, 403])
+            try await expect(statuses(), equals: [200, 403])
             let ledger = await fixture.sandbox.ledger
             #expect(ledger.refusedObjects.map(\.object) == [.post, .thread])
             #expect(ledger.refusedObjects.map { $0.until == nil } == [false, true])
@@ -92,8 +97,8 @@ import Testing
             let older = try #require(first.link("next"))
             fixture.sandbox.faults.refusals = SandboxRefusals(
                 rules: [.mentions: .init(share: 1, forGood: [.badRequest], passing: [])])
-            #expect(try await fixture.send("GET", list).status == 200)
-            #expect(try await fixture.send("GET", older).status == 400)
+            try await expect(fixture.send("GET", list).status, equals: 200)
+            try await expect(fixture.send("GET", older).status, equals: 400)
             fixture.sandbox.faults.refusals = SandboxRefusals(
                 seed: 3, rules: [.mentions: .init(share: 0.5, forGood: [], passing: [.notFound], lasting: 60)])
             var statuses: [Int] = []
@@ -101,17 +106,18 @@ import Testing
                 statuses.append(try await fixture.send("GET", list).status)
                 fixture.clock.advance(hours: 1.0 / 60)
             }
-            #expect((8...32).contains(statuses.count { $0 == 404 }) && Set(statuses) == [200, 404])
+            #expect((8...32).contains(statuses.count { $0 == 404 }))
+            #expect(Set(statuses) == [200, 404])
         }
     }
 
     @Test func theMirroredAccountsAreNeverRefused() async throws {
         try await BlueskyClient.run(world: SandboxFixture.world(bot: .bluesky)) { (bot) async throws in
             bot.fixture.sandbox.faults.refusals = SandboxRefusals(rules: [.person: Self.always])
-            #expect(try await bot.get("app.bsky.actor.getProfile", "actor=\(bot.did)").status == 200)
-            #expect(try await bot.get("app.bsky.actor.getProfile", "actor=\(bot.fixture.humanDID)").status == 200)
+            try await expect(bot.get("app.bsky.actor.getProfile", "actor=\(bot.did)").status, equals: 200)
+            try await expect(bot.get("app.bsky.actor.getProfile", "actor=\(bot.fixture.humanDID)").status, equals: 200)
             let friend = SandboxIdentity.account(try Self.friend(bot.fixture), on: .bluesky).value
-            #expect(try await bot.get("app.bsky.actor.getProfile", "actor=\(friend)").status == 403)
+            try await expect(bot.get("app.bsky.actor.getProfile", "actor=\(friend)").status, equals: 403)
         }
     }
 
@@ -122,8 +128,8 @@ import Testing
                 .error(status: 400, message: "no such place"), path: "/api/v1/notifications", having: ["max_id"])
             let first = try await fixture.send("GET", "/api/v1/notifications?limit=1")
             let older = try #require(first.link("next"))
-            #expect(try await fixture.send("GET", older).status == 400)
-            #expect(try await fixture.send("GET", older).status == 200)
+            try await expect(fixture.send("GET", older).status, equals: 400)
+            try await expect(fixture.send("GET", older).status, equals: 200)
             #expect(fixture.sandbox.faults.applied == 1)
         }
     }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import Testing
@@ -23,17 +24,18 @@ import Testing
         let replies = Dictionary(grouping: posts.filter { $0.replyTo != nil }) { $0.replyTo?.handle ?? "" }
         #expect(replies.values.reduce(0) { $0 + $1.count } >= 250)
         #expect(Set(replies.keys) == Set(SamplePeople.answered.map(\.handle)))
-        #expect(replies.values.allSatisfy { $0.count >= 15 })
+        expect(replies.values) { $0.allSatisfy { $0.count >= 15 } }
         #expect(Set(posts.map(\.id)).count == posts.count)
         #expect(posts.map(\.createdAt) == posts.map(\.createdAt).sorted())
-        #expect(archive.favorites.count >= 400 && archive.normals.count >= 400)
+        #expect(archive.favorites.count >= 400)
+        #expect(archive.normals.count >= 400)
     }
 
     @Test func hasDaysOfSilenceAndBurstsAndEndsBeforeToday() throws {
         let times = try Self.archive.posts.map(localTime)
         let today = LocalTime(Self.end, in: try #require(TimeZone(identifier: SamplePeople.timeZoneIdentifier))).day
         let days = Set(times.map(\.day))
-        #expect(days.allSatisfy { $0 < today && $0 >= today.advanced(by: -365) })
+        expect(days) { $0.allSatisfy { $0 < today && $0 >= today.advanced(by: -365) } }
         #expect((280...345).contains(days.count))
         let gaps = zip(Self.archive.posts.dropFirst(), Self.archive.posts).map {
             $0.createdAt.timeIntervalSince($1.createdAt)
@@ -85,7 +87,7 @@ import Testing
         #expect(lines.count == Self.archive.favorites.count + Self.archive.normals.count)
         let decoded = try lines.map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
         #expect(decoded.count { $0.favorite == true } == Self.archive.favorites.count)
-        #expect(decoded.allSatisfy { Date(rfc3339: $0.createdAt) != nil })
+        expect(decoded) { $0.allSatisfy { Date(rfc3339: $0.createdAt) != nil } }
         #expect(Self.archive.postLines.split(separator: "\n").count == Self.archive.posts.count)
     }
 
@@ -101,14 +103,14 @@ import Testing
     @Test func keepsPostsOfPeopleWhoWantNoBotOut() {
         #expect(SamplePeople.optedOut.optsOut)
         let authors = Set((Self.archive.favorites + Self.archive.normals).map(\.author))
-        #expect(authors.allSatisfy { !$0.optsOut && !$0.isBot && $0 != SamplePeople.human })
+        expect(authors) { $0.allSatisfy { !$0.optsOut && !$0.isBot && $0 != SamplePeople.human } }
     }
 
     @Test(arguments: SampleLanguage.allCases)
     func everyFileIsABookAndEveryTopicHasSentences(language: SampleLanguage) throws {
         let topics = try SampleTexts.Books(language).topics
         #expect(Set(topics.themes) == Set(SampleTopic.allCases.map(\.rawValue)))
-        #expect(SampleTopic.allCases.allSatisfy { topics.count($0.rawValue) >= 10 })
+        expect(SampleTopic.allCases) { $0.allSatisfy { topics.count($0.rawValue) >= 10 } }
     }
 
     @Test(arguments: SampleLanguage.allCases)
@@ -117,7 +119,7 @@ import Testing
         for topic in SampleTopic.allCases {
             let posts = (0..<60).map { _ in SampleTexts.post(topic: topic, language: language, generator: &generator) }
             #expect(Set(posts).count >= 42)
-            #expect(posts.allSatisfy { !$0.contains("{") && $0.count >= 5 && $0.count < 200 })
+            expect(posts) { $0.allSatisfy { !$0.contains("{") && $0.count >= 5 && $0.count < 200 } }
         }
     }
 }

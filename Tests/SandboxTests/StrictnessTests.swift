@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Testing
 
@@ -21,7 +22,7 @@ import Testing
     ])
     func refusesMissingAndUnknownTokens(target: String) async throws {
         try await SandboxFixture.run { (fixture) async throws in
-            #expect(try await fixture.send("GET", target, as: .nobody).status == 401)
+            try await expect(fixture.send("GET", target, as: .nobody).status, equals: 401)
             let reply = try await fixture.send("GET", target, as: .token("no-such-token"))
             #expect(reply.status == 401)
             #expect(reply.error == "The access token is invalid")
@@ -31,8 +32,8 @@ import Testing
     @Test func refusesABadTokenEvenWhereNoneIsNeeded() async throws {
         try await SandboxFixture.run { (fixture) async throws in
             let target = "/api/v1/accounts/lookup?acct=mirror"
-            #expect(try await fixture.send("GET", target, as: .nobody).status == 200)
-            #expect(try await fixture.send("GET", target, as: .token("no-such-token")).status == 401)
+            try await expect(fixture.send("GET", target, as: .nobody).status, equals: 200)
+            try await expect(fixture.send("GET", target, as: .token("no-such-token")).status, equals: 401)
             let lower = try await fixture.send(
                 "GET", target, as: .nobody, headers: ["Authorization": "bearer \(fixture.sandbox.botToken)"])
             #expect(lower.status == 401)
@@ -44,8 +45,8 @@ import Testing
             let write = try await fixture.send("POST", "/api/v1/statuses", as: .human, json: #"{"status":"hello"}"#)
             #expect(write.status == 403)
             #expect(write.error == "This action is outside the authorized scopes")
-            #expect(try await fixture.send("GET", "/api/v1/notifications", as: .human).status == 403)
-            #expect(try await fixture.send("GET", "/api/v1/favourites", as: .human).status == 200)
+            try await expect(fixture.send("GET", "/api/v1/notifications", as: .human).status, equals: 403)
+            try await expect(fixture.send("GET", "/api/v1/favourites", as: .human).status, equals: 200)
         }
     }
 
@@ -68,7 +69,7 @@ import Testing
         try await SandboxFixture.run { (fixture) async throws in
             let reply = try await fixture.send("POST", "/api/v1/statuses", json: body)
             #expect(reply.status == status)
-            #expect(reply.error?.contains(reason) == true, "\(reply.text)")
+            expect(reply.error, "\(reply.text)") { $0?.contains(reason) == true }
             let ledger = await fixture.sandbox.ledger
             #expect(ledger.deliveries.isEmpty)
             #expect(ledger.summary.errors == 1)
@@ -87,8 +88,9 @@ import Testing
     @Test func refusesAClientThatDoesNotWantJSON() async throws {
         try await SandboxFixture.run { (fixture) async throws in
             let target = "/api/v2/instance"
-            #expect(try await fixture.send("GET", target, headers: ["Accept": "text/html"]).status == 406)
-            #expect(try await fixture.send("GET", target, headers: ["Accept": "text/html, */*;q=0.1"]).status == 200)
+            try await expect(fixture.send("GET", target, headers: ["Accept": "text/html"]).status, equals: 406)
+            try await expect(
+                fixture.send("GET", target, headers: ["Accept": "text/html, */*;q=0.1"]).status, equals: 200)
         }
     }
 
@@ -112,13 +114,13 @@ import Testing
 
     @Test func refusesUnknownPathsMethodsAndParameters() async throws {
         try await SandboxFixture.run { (fixture) async throws in
-            #expect(try await fixture.send("GET", "/api/v1/nothing").status == 404)
-            #expect(try await fixture.send("PUT", "/api/v1/statuses").status == 405)
-            #expect(try await fixture.send("GET", "/api/v1/statuses/1").status == 404)
-            #expect(try await fixture.send("GET", "/api/v1/statuses/one").status == 404)
-            #expect(try await fixture.send("GET", "/api/v1/notifications?types=mention").status == 422)
-            #expect(try await fixture.send("GET", "/api/v1/timelines/home?limit=0").status == 400)
-            #expect(try await fixture.send("GET", "/api/v1/timelines/home?max_id=abc").status == 400)
+            try await expect(fixture.send("GET", "/api/v1/nothing").status, equals: 404)
+            try await expect(fixture.send("PUT", "/api/v1/statuses").status, equals: 405)
+            try await expect(fixture.send("GET", "/api/v1/statuses/1").status, equals: 404)
+            try await expect(fixture.send("GET", "/api/v1/statuses/one").status, equals: 404)
+            try await expect(fixture.send("GET", "/api/v1/notifications?types=mention").status, equals: 422)
+            try await expect(fixture.send("GET", "/api/v1/timelines/home?limit=0").status, equals: 400)
+            try await expect(fixture.send("GET", "/api/v1/timelines/home?max_id=abc").status, equals: 400)
         }
     }
 
@@ -137,10 +139,10 @@ import Testing
             let refused = try await fixture.send("GET", target)
             #expect(refused.status == 429)
             #expect(refused.error == "Too many requests")
-            #expect(try await fixture.send("GET", target, as: .human).status == 200)
+            try await expect(fixture.send("GET", target, as: .human).status, equals: 200)
             fixture.clock.advance(hours: 0.1)
-            #expect(try await fixture.send("GET", target).status == 200)
-            #expect(try await fixture.send("GET", target, as: .nobody).headers["x-ratelimit-limit"] == "3")
+            try await expect(fixture.send("GET", target).status, equals: 200)
+            try await expect(fixture.send("GET", target, as: .nobody).headers["x-ratelimit-limit"], equals: "3")
         }
     }
 
@@ -152,7 +154,7 @@ import Testing
             let refused = try await fixture.send("POST", "/api/v1/statuses", json: #"{"status":"three"}"#)
             #expect(refused.status == 429)
             #expect(refused.headers["x-ratelimit-limit"] == "2")
-            #expect(try await fixture.send("GET", "/api/v2/instance").status == 200)
+            try await expect(fixture.send("GET", "/api/v2/instance").status, equals: 200)
         }
     }
 
@@ -161,11 +163,11 @@ import Testing
             requests: 100, period: 300, posts: 100, postPeriod: 10_800, deletions: 1)
         try await SandboxFixture.run(rateLimits: limits) { (fixture) async throws in
             let ids = [try await fixture.publish("one"), try await fixture.publish("two")]
-            #expect(try await fixture.send("DELETE", "/api/v1/statuses/\(ids[0])").status == 200)
-            #expect(try await fixture.send("DELETE", "/api/v1/statuses/\(ids[1])").status == 429)
+            try await expect(fixture.send("DELETE", "/api/v1/statuses/\(ids[0])").status, equals: 200)
+            try await expect(fixture.send("DELETE", "/api/v1/statuses/\(ids[1])").status, equals: 429)
             fixture.clock.advance(hours: 0.5)
-            #expect(try await fixture.send("DELETE", "/api/v1/statuses/\(ids[1])").status == 200)
-            #expect(await fixture.sandbox.ledger.removals.map(\.postID) == ids)
+            try await expect(fixture.send("DELETE", "/api/v1/statuses/\(ids[1])").status, equals: 200)
+            await expect(fixture.sandbox.ledger.removals.map(\.postID), equals: ids)
         }
     }
 }

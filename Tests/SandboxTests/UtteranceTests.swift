@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import Testing
@@ -29,7 +30,7 @@ import Testing
             fixture.clock.advance(hours: 1)
             let roles: [SandboxPerson.Role] = [.friend, .stranger, .automated, .optedOut]
             for role in roles { try await Self.say(role, fixture) }
-            #expect(await fixture.sandbox.say([SandboxUtterance("nobody@nowhere.example", "hello")]).isEmpty)
+            await expect(fixture.sandbox.say([SandboxUtterance("nobody@nowhere.example", "hello")])) { $0.isEmpty }
             let spoken = await fixture.sandbox.ledger.mentions.suffix(4)
             #expect(spoken.map(\.kind) == [.friend, .stranger, .automated, .optedOut])
             #expect(spoken.map(\.deservesReply) == [true, false, false, false])
@@ -56,7 +57,7 @@ import Testing
             let answers = try #require(context.object["descendants"] as? [[String: Any]])
             #expect(answers.count == 4_300)
             #expect(Set(answers.compactMap { $0["id"] as? String }).count == 4_300)
-            #expect(answers.allSatisfy { $0["in_reply_to_id"] as? String == mention.id })
+            expect(answers) { $0.allSatisfy { $0["in_reply_to_id"] as? String == mention.id } }
             let post = try await fixture.send("GET", "/api/v1/statuses/\(mention.id)")
             #expect(post.body.count < 10_000)
         }
@@ -83,7 +84,8 @@ import Testing
             let thread = try #require(whole.object["thread"] as? [String: Any])
             #expect((thread["replies"] as? [Any])?.count == 4_300)
             let alone = try await bot.get("app.bsky.feed.getPostThread", "uri=\(mention.identity)&depth=0")
-            #expect(alone.status == 200 && alone.body.count < 10_000)
+            #expect(alone.status == 200)
+            #expect(alone.body.count < 10_000)
         }
     }
 
@@ -91,7 +93,8 @@ import Testing
         try await SandboxFixture.run(world: SandboxFixture.world(bot: .bluesky)) { (fixture) async throws in
             let mention = try await Self.say(.friend, fixture) { $0.burden = .padding(bytes: bytes) }
             let post = try await fixture.send("GET", "/api/v1/statuses/\(mention.id)")
-            #expect((bytes..<bytes + 10_000).contains(post.body.count) && post.object["id"] as? String == mention.id)
+            #expect((bytes..<bytes + 10_000).contains(post.body.count))
+            #expect(post.object["id"] as? String == mention.id)
             let bot = try await BlueskyClient.logIn(.bot, to: fixture)
             let list = try await bot.get("app.bsky.notification.listNotifications", "limit=1")
             #expect((bytes..<bytes + 10_000).contains(list.body.count))
@@ -123,11 +126,18 @@ import Testing
     private static func check(_ item: [String: Any], _ flaw: SandboxFlaw, number: String?) {
         switch flaw {
         case .noAuthor:
-            #expect(item["account"] == nil && (item["status"] as? [String: Any])?["account"] == nil)
+            #expect(item["account"] == nil)
+            #expect((item["status"] as? [String: Any])?["account"] == nil)
         case .wrongTypes: #expect(item["id"] is [Any])
-        case .half: #expect(item["id"] as? String == number && item["status"] == nil)
-        case .null: #expect(item["id"] as? String == number && item["status"] is NSNull)
-        case .noName: #expect(item["id"] == nil && (item["status"] as? [String: Any])?["uri"] == nil)
+        case .half:
+            #expect(item["id"] as? String == number)
+            #expect(item["status"] == nil)
+        case .null:
+            #expect(item["id"] as? String == number)
+            #expect(item["status"] is NSNull)
+        case .noName:
+            #expect(item["id"] == nil)
+            #expect((item["status"] as? [String: Any])?["uri"] == nil)
         }
     }
 
@@ -138,7 +148,8 @@ import Testing
             let id = fixture.sandbox.world.population.people[SandboxPopulation.bot].id(on: .x).value
             let page = try await fixture.x("GET", "/2/users/\(id)/mentions?max_results=5")
             let data = try #require(page.object["data"] as? [Any])
-            #expect(data.first is NSNull && data.dropFirst().allSatisfy { $0 is [String: Any] })
+            #expect(data.first is NSNull)
+            expect(data.dropFirst()) { $0.allSatisfy { $0 is [String: Any] } }
         }
     }
 
@@ -153,7 +164,7 @@ import Testing
                 try await fixture.send("GET", "/api/v1/notifications?types[]=mention&limit=3").list
                     .compactMap { ($0["status"] as? [String: Any])?["id"] as? String }
             }
-            #expect(try await told().prefix(1) == [atOnce.id])
+            try await expect(told().prefix(1), equals: [atOnce.id])
             fixture.clock.advance(hours: 1)
             let after = try await told().filter { $0 >= own }
             // Others speak in an hour, too; those two are in the order of their coming.

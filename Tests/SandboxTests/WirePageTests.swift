@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Testing
 
@@ -20,37 +21,37 @@ import Testing
     }
 
     @Test func givesTheNewestFirst() throws {
-        #expect(try page(limit: 2).ids == [50, 40])
-        #expect(try page(limit: 9).ids == [50, 40, 30, 20, 10])
-        #expect(try page(limit: 9, of: []).ids == [])
+        try expect(page(limit: 2).ids, equals: [50, 40])
+        try expect(page(limit: 9).ids, equals: [50, 40, 30, 20, 10])
+        try expect(page(limit: 9, of: []).ids, equals: [])
     }
 
     @Test func excludesTheBoundsThemselves() throws {
-        #expect(try page(older: 30, limit: 9).ids == [20, 10])
-        #expect(try page(since: 30, limit: 9).ids == [50, 40])
-        #expect(try page(newer: 30, limit: 9).ids == [50, 40])
-        #expect(try page(older: 35, limit: 1).ids == [30])
-        #expect(try page(older: 10, limit: 9).ids == [])
-        #expect(try page(newer: 50, limit: 9).ids == [])
+        try expect(page(older: 30, limit: 9).ids, equals: [20, 10])
+        try expect(page(since: 30, limit: 9).ids, equals: [50, 40])
+        try expect(page(newer: 30, limit: 9).ids, equals: [50, 40])
+        try expect(page(older: 35, limit: 1).ids, equals: [30])
+        try expect(page(older: 10, limit: 9).ids, equals: [])
+        try expect(page(newer: 50, limit: 9).ids, equals: [])
     }
 
     @Test func differsBetweenSinceAndMin() throws {
-        #expect(try page(since: 10, limit: 2).ids == [50, 40])
-        #expect(try page(newer: 10, limit: 2).ids == [30, 20])
+        try expect(page(since: 10, limit: 2).ids, equals: [50, 40])
+        try expect(page(newer: 10, limit: 2).ids, equals: [30, 20])
     }
 
     @Test func combinesBounds() throws {
-        #expect(try page(older: 50, newer: 10, limit: 2).ids == [30, 20])
-        #expect(try page(older: 50, since: 10, limit: 2).ids == [40, 30])
-        #expect(try page(older: 20, newer: 40, limit: 2).ids == [])
+        try expect(page(older: 50, newer: 10, limit: 2).ids, equals: [30, 20])
+        try expect(page(older: 50, since: 10, limit: 2).ids, equals: [40, 30])
+        try expect(page(older: 20, newer: 40, limit: 2).ids, equals: [])
     }
 
     @Test func tellsWhetherThereMayBeMore() throws {
-        #expect(try page(limit: 5).isFull)
-        #expect(try !page(limit: 6).isFull)
+        try expect(page(limit: 5)) { $0.isFull }
+        try expect(page(limit: 6)) { !$0.isFull }
     }
 
     @Test func keepsToTheMaximum() throws {
-        #expect(try page(limit: 500, of: Array(1...100)).ids.count == 40)
+        try expect(page(limit: 500, of: Array(1...100)).ids.count, equals: 40)
     }
 }

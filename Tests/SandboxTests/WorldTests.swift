@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import Testing
@@ -27,7 +28,7 @@ import Testing
     @Test func tellsEventsInTheOrderOfTimeAndNoneAfterTheEnd() {
         let dates = world.events.map(\.date)
         #expect(dates == dates.sorted())
-        #expect(dates.allSatisfy { $0 < world.end })
+        expect(dates) { $0.allSatisfy { $0 < world.end } }
         #expect(world.end == SandboxFixture.origin.addingTimeInterval(3 * 86_400))
     }
 
@@ -54,7 +55,7 @@ import Testing
     @Test func hasMentionsEvenWhenARunOfOneDayBeginsInTheEvening() {
         let world = SandboxFixture.world(days: 1, origin: SandboxFixture.origin.addingTimeInterval(21 * 3_600))
         #expect(world.expectedReplies > 0)
-        #expect(world.mentions.contains { $0.mention.kind == .stop })
+        expect(world.mentions) { $0.contains { $0.mention.kind == .stop } }
     }
 
     /// Counts by hand what the caps leave of the friends' mentions.
@@ -82,16 +83,16 @@ import Testing
         #expect(refusedByDay >= 1)
         #expect(refusedByThread >= 1)
         #expect(world.expectedReplies == perDay.values.reduce(0, +))
-        #expect(world.mentions.allSatisfy { $0.mention.kind == .friend || !$0.mention.deservesReply })
+        expect(world.mentions) { $0.allSatisfy { $0.mention.kind == .friend || !$0.mention.deservesReply } }
     }
 
     @Test func isQuietAfterStopInEveryExpectation() throws {
         let stop = try #require(world.mentions.first { $0.mention.kind == .stop })
         let later = world.mentions.filter { $0.handle == stop.handle && $0.date > stop.date }
         #expect(!later.isEmpty)
-        #expect(later.allSatisfy { $0.mention.kind == .afterStop && !$0.mention.deservesReply })
+        expect(later) { $0.allSatisfy { $0.mention.kind == .afterStop && !$0.mention.deservesReply } }
         let earlier = world.mentions.filter { $0.handle == stop.handle && $0.date < stop.date }
-        #expect(earlier.contains { $0.mention.deservesReply })
+        expect(earlier) { $0.contains { $0.mention.deservesReply } }
     }
 
     @Test func knowsWhomTheHumanHasAnswered() throws {
@@ -103,7 +104,7 @@ import Testing
         #expect(world.population.indices(of: .stranger).count >= 8)
         #expect(people[SandboxPopulation.human].handle == "haruka@sandbox.example")
         #expect(people[SandboxPopulation.bot].handle == "mirror@sandbox.example")
-        #expect(people.contains { $0.host != "sandbox.example" })
+        expect(people) { $0.contains { $0.host != "sandbox.example" } }
         #expect(Set(people.map(\.handle)).count == people.count)
     }
 
@@ -123,7 +124,7 @@ import Testing
         let world = SandboxFixture.world(friends: friends, humanPosts: [])
         #expect(world.population.indices(of: .friend).count == friends.count)
         #expect((world.expectedReplies > 0) == !friends.isEmpty)
-        #expect(world.mentions.contains { $0.mention.kind == .stranger })
+        expect(world.mentions) { $0.contains { $0.mention.kind == .stranger } }
     }
 
     @Test func aHumanWhoIsNotThereWritesAndFavoritesNothing() {
@@ -132,7 +133,7 @@ import Testing
         var state = SandboxState(world: SandboxWorld(configuration: configuration))
         state.advance(to: configuration.end)
         #expect(state.postsByAuthor[SandboxPopulation.human].isEmpty)
-        #expect(state.favorites[SandboxPopulation.human]?.isEmpty == true)
+        expect(state.favorites[SandboxPopulation.human]) { $0?.isEmpty == true }
         #expect(state.posts.count > 500)
         #expect(state.world.expectedReplies > 0)
     }
@@ -181,7 +182,7 @@ import Testing
             return event.date
         }
         #expect(own.count == 7)
-        #expect(own.allSatisfy { LocalTime($0, in: SandboxFixture.tokyo).minute.value == 480 })
+        expect(own) { $0.allSatisfy { LocalTime($0, in: SandboxFixture.tokyo).minute.value == 480 } }
     }
 
     @Test func survivesADayWithoutMidnightAndZonesFarFromGreenwich() throws {

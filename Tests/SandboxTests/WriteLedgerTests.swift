@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import Testing
@@ -23,11 +24,13 @@ import Testing
             #expect(writes.map(\.target) == [nil, mention.id, mention.id, mention.id])
             #expect(writes.map(\.effect) == [.created, .created, .created, .repeated])
             #expect(writes.map(\.postID) == ledger.deliveries.map(\.id) + [mention.id, mention.id])
-            #expect(writes.allSatisfy { $0.isAnswered && $0.fault == nil && $0.arrived == $0.date })
+            expect(writes) { $0.allSatisfy { $0.isAnswered && $0.fault == nil && $0.arrived == $0.date } }
             let hasKeyOfFavorite = network == .bluesky
             let favoriteKey = hasKeyOfFavorite ? bot.key(3) : nil
             #expect(writes.map(\.key) == [bot.key(1), bot.key(2), favoriteKey, favoriteKey])
-            #expect(ledger.deliveries.map(\.identity) == [try Self.identity(post, bot), try Self.identity(reply, bot)])
+            expect(
+                ledger.deliveries.map(\.identity),
+                equals: [try Self.identity(post, bot), try Self.identity(reply, bot)])
             #expect(ledger.favorites.map(\.identity) == [mention.identity])
             #expect(ledger.cutAnswers == 0)
         }
@@ -80,7 +83,7 @@ import Testing
             #expect(ledger.writes.map(\.effect) == [.notActed, .refused, .refused])
             #expect(ledger.writes.map(\.status) == [503, status, status])
             #expect(ledger.writes.map(\.isAnswered) == [true, true, false])
-            #expect(ledger.writes.allSatisfy { $0.postID == nil })
+            expect(ledger.writes) { $0.allSatisfy { $0.postID == nil } }
             // Who does not hear of the refusal does not know that nothing was made.
             #expect(ledger.cutAnswers == 1)
         }
@@ -102,7 +105,8 @@ import Testing
         try await BotRequests.run(.bluesky) { bot in
             _ = try await bot.send(bot.publishing("one text"))
             let other = try await bot.send(bot.publishing("another text"))
-            #expect(other?.status == 400 && other?.error == "InvalidSwap")
+            #expect(other?.status == 400)
+            #expect(other?.error == "InvalidSwap")
             let ledger = await bot.sandbox.ledger
             #expect(ledger.writes.map(\.effect) == [.created, .refused])
             #expect(ledger.summary.errors == 0)
@@ -129,7 +133,7 @@ import Testing
                 #expect(address == bot.sandbox.url)
                 let other = settings.keys.filter { !$0.hasPrefix(prefix) }
                 #expect(other.isEmpty == (network != .x || role == .human))
-                #expect(settings.values.allSatisfy { !$0.isEmpty })
+                expect(settings.values) { $0.allSatisfy { !$0.isEmpty } }
             }
         }
     }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import Testing
@@ -49,8 +50,8 @@ import Testing
             let refused = try await fixture.x("GET", target + "?post.fields=author_id")
             #expect(refused.status == 400)
             let reply = try await fixture.x("GET", target + "?expansions=author_id,referenced_posts.id")
-            #expect(reply.data.allSatisfy { $0["author_id"] is String })
-            #expect(reply.data.contains { $0["referenced_posts"] is [[String: Any]] })
+            expect(reply.data) { $0.allSatisfy { $0["author_id"] is String } }
+            expect(reply.data) { $0.contains { $0["referenced_posts"] is [[String: Any]] } }
             #expect(reply.includes["posts"] is [[String: Any]])
             #expect(reply.includes["tweets"] == nil)
         }
@@ -70,7 +71,7 @@ import Testing
     @Test func sendsEmptyLists() async throws {
         try await run({ $0.sendsEmptyData = true }) { (fixture, _) async throws in
             let reply = try await fixture.x("GET", "/2/users/\(fixture.xID(.bot))/tweets")
-            #expect((reply.object["data"] as? [Any])?.isEmpty == true)
+            expect((reply.object["data"] as? [Any])) { $0?.isEmpty == true }
             #expect(reply.meta["result_count"] as? Int == 0)
         }
     }

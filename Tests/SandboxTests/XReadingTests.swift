@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import Testing
@@ -14,7 +15,7 @@ import Testing
             let plain = try await fixture.x("GET", "/2/users/by/username/Shizuka")
             #expect(Set(plain.single.keys) == ["id", "name", "username"])
             let full = try await fixture.x("GET", "/2/users/by/username/shizuka?user.fields=description,protected")
-            #expect((full.single["description"] as? String)?.contains("#nobot") == true)
+            expect((full.single["description"] as? String)) { $0?.contains("#nobot") == true }
             #expect(full.single["protected"] as? Bool == false)
             let missing = try await fixture.x("GET", "/2/users/by/username/nobody")
             #expect(missing.status == 404)
@@ -29,14 +30,14 @@ import Testing
             let target = "/2/users/\(fixture.xID(.human))/tweets"
             let plain = try await fixture.x("GET", target)
             #expect(plain.data.count == 10)
-            #expect(plain.data.allSatisfy { Set($0.keys) == ["id", "text", "edit_history_tweet_ids"] })
+            expect(plain.data) { $0.allSatisfy { Set($0.keys) == ["id", "text", "edit_history_tweet_ids"] } }
             #expect(plain.includes.isEmpty)
             #expect(plain.meta["result_count"] as? Int == 10)
             #expect(plain.meta["newest_id"] as? String == plain.xIDs.first)
             #expect(plain.meta["oldest_id"] as? String == plain.xIDs.last)
             let some = try await fixture.x("GET", target + "?tweet.fields=created_at,lang&expansions=author_id")
             let keys: Set = ["id", "text", "edit_history_tweet_ids", "created_at", "lang", "author_id"]
-            #expect(some.data.allSatisfy { Set($0.keys) == keys })
+            expect(some.data) { $0.allSatisfy { Set($0.keys) == keys } }
             let users = some.includes["users"] as? [[String: Any]] ?? []
             #expect(users.map { $0["username"] as? String } == ["haruka"])
         }
@@ -50,7 +51,7 @@ import Testing
             #expect(ids.count > 100)
             #expect(ids == ids.sorted(by: >))
             #expect(Set(ids).count == ids.count)
-            #expect(pages.dropLast().allSatisfy { $0.data.count == 100 })
+            expect(pages.dropLast()) { $0.allSatisfy { $0.data.count == 100 } }
             #expect(pages.first?.meta["previous_token"] == nil)
             let token = try #require(pages[1].meta["previous_token"] as? String)
             let first = try await fixture.x(
@@ -144,9 +145,9 @@ import Testing
             #expect(picture["text"] as? String == "picture \(link?["url"] as? String ?? "")")
             #expect((reply.includes["media"] as? [[String: Any]])?.first?["media_key"] as? String == key)
             let full = try #require(note["note_tweet"] as? [String: Any])
-            #expect((full["text"] as? String)?.contains("https://t.co/") == true)
-            #expect((full["text"] as? String)?.hasPrefix(String(long.prefix(200))) == true)
-            #expect((note["text"] as? String)?.hasSuffix("…") == true)
+            expect((full["text"] as? String)) { $0?.contains("https://t.co/") == true }
+            expect((full["text"] as? String)) { $0?.hasPrefix(String(long.prefix(200))) == true }
+            expect((note["text"] as? String)) { $0?.hasSuffix("…") == true }
             #expect(warned["note_tweet"] == nil)
         }
     }
@@ -162,20 +163,23 @@ import Testing
             let dates = posts.compactMap { ($0["created_at"] as? String).flatMap { Date(rfc3339: $0) } }
             let oldest = try #require(dates.last)
             let age = fixture.clock.now.timeIntervalSince(oldest)
-            #expect(age <= 7 * 86_400 && age > 6 * 86_400)
+            #expect(age <= 7 * 86_400)
+            #expect(age > 6 * 86_400)
             #expect(posts.count > 100)
             let reposts = posts.filter { ($0["text"] as? String)?.hasPrefix("RT @") == true }
             #expect(!reposts.isEmpty)
-            #expect(
-                reposts.allSatisfy {
+            expect(reposts) {
+                $0.allSatisfy {
                     ($0["referenced_tweets"] as? [[String: Any]])?.first?["type"] as? String == "retweeted"
-                })
+                }
+            }
             let replies = posts.filter { $0["in_reply_to_user_id"] != nil }
             #expect(!replies.isEmpty)
-            #expect(
-                replies.allSatisfy {
+            expect(replies) {
+                $0.allSatisfy {
                     ($0["referenced_tweets"] as? [[String: Any]])?.first?["type"] as? String == "replied_to"
-                })
+                }
+            }
         }
     }
 
@@ -185,7 +189,7 @@ import Testing
             let mentions = try await fixture.xWalk("/2/users/\(fixture.xID(.bot))/mentions?max_results=100", as: .bot)
                 .flatMap(\.texts)
             #expect(!mentions.isEmpty)
-            #expect(mentions.allSatisfy { $0.contains("@mirror") })
+            expect(mentions) { $0.allSatisfy { $0.contains("@mirror") } }
             #expect(mentions.count < fixture.sandbox.world.mentions.count)
             let path = "/2/users/\(fixture.xID(.human))/liked_tweets"
             let pages = try await fixture.xWalk(path + "?max_results=50", as: .human)
@@ -210,7 +214,7 @@ import Testing
             #expect(partly.status == 200)
             #expect(partly.texts == ["one"])
             #expect(partly.errors.first?["resource_id"] as? String == "12")
-            #expect((partly.errors.first?["type"] as? String)?.hasSuffix("/resource-not-found") == true)
+            expect((partly.errors.first?["type"] as? String)) { $0?.hasSuffix("/resource-not-found") == true }
             let none = try await fixture.x("GET", "/2/tweets?ids=12")
             #expect(none.status == 200)
             #expect(none.object["data"] == nil)

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import Testing
@@ -32,7 +33,7 @@ import Testing
         let text = text("a < https://elsewhere.example/notes/1?from=cats&page=2 and example.com")
         let addresses = try pieces("urls", of: text)
         #expect(addresses.count == 2)
-        #expect(addresses.allSatisfy { $0.hasPrefix("https://t.co/") && $0.count == 23 })
+        expect(addresses) { $0.allSatisfy { $0.hasPrefix("https://t.co/") && $0.count == 23 } }
         #expect(text.delivered == "a &lt; \(addresses[0]) and \(addresses[1])")
         #expect(text.hasLink)
         let json = String(decoding: try #require(text.entities(Self.directory)).bytes, as: UTF8.self)
@@ -45,8 +46,8 @@ import Testing
         let ferry = SandboxIdentity.handle("ferry@elsewhere.example", on: .x)
         let text = text("@aoi & @ferry@elsewhere.example, @Mirror@sandbox.example @nobody @x@y.example #cats")
         #expect(text.delivered == "@aoi &amp; @\(ferry), @mirror @nobody @x@y.example #cats")
-        #expect(try pieces("mentions", of: text) == ["@aoi", "@\(ferry)", "@mirror"])
-        #expect(try pieces("hashtags", of: text) == ["#cats"])
+        try expect(pieces("mentions", of: text), equals: ["@aoi", "@\(ferry)", "@mirror"])
+        try expect(pieces("hashtags", of: text), equals: ["#cats"])
         #expect(text.mentions.count == 3)
         #expect(self.text("hello @\(ferry)").mentions == [text.mentions[1]])
     }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import Testing
@@ -121,7 +122,7 @@ import Testing
             }
             fixture.clock.now = fixture.sandbox.world.end
             let ledger = await fixture.sandbox.ledger
-            #expect(ledger.notifications.allSatisfy { $0.objection == nil })
+            expect(ledger.notifications) { $0.allSatisfy { $0.objection == nil } }
             #expect(ledger.widenedReplies.isEmpty)
             let summary = ledger.summary
             #expect(summary.posted == 1)
@@ -188,7 +189,9 @@ import Testing
             let other = try #require(home.data.first { ($0["text"] as? String)?.contains("@mirror") == false })
             let reply = try await fixture.xPublish("indeed", replyTo: other["id"] as? String)
             #expect(reply.status == 403)
-            #expect((reply.object["detail"] as? String)?.hasPrefix("Reply to this conversation is not allowed") == true)
+            expect((reply.object["detail"] as? String)) {
+                $0?.hasPrefix("Reply to this conversation is not allowed") == true
+            }
             let gone = try await fixture.xPublish("indeed", replyTo: "12")
             #expect(gone.status == 403)
             let ledger = await fixture.sandbox.ledger

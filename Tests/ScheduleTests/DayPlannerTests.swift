@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import Schedule
@@ -6,12 +7,12 @@ import Testing
 @Suite struct DayPlannerTests {
     @Test func emptyArchiveHasNoPlan() throws {
         let planner = DayPlanner(history: PostingHistory(times: []), configuration: ScheduleConfiguration())
-        #expect(planner.plan(for: try day("2026-01-30"), in: try zone("Asia/Tokyo"), mirror: "m") == nil)
+        expect(planner.plan(for: try day("2026-01-30"), in: try zone("Asia/Tokyo"), mirror: "m"), equals: nil)
     }
 
     @Test func dayThatDoesNotExistHasNoPlan() throws {
         let planner = try Self.planner(asOf: "2011-12-29")
-        #expect(planner.plan(for: try day("2011-12-30"), in: try zone("Pacific/Apia"), mirror: "m") == nil)
+        expect(planner.plan(for: try day("2011-12-30"), in: try zone("Pacific/Apia"), mirror: "m"), equals: nil)
         #expect(planner.plan(for: try day("2011-12-31"), in: try zone("Pacific/Apia"), mirror: "m") != nil)
     }
 
@@ -40,9 +41,13 @@ import Testing
 
     @Test func settingsAreThoseOfTheSpecificationUnlessChanged() {
         let usual = ScheduleConfiguration()
-        #expect(usual.model == .kernel && usual.bursts)
-        #expect(usual.minimumGapMinutes == 1 && usual.maximumPerDay == 50 && usual.graceMinutes == 15)
-        #expect(usual.weekend == [6, 7] && usual.quiet.isEmpty)
+        #expect(usual.model == .kernel)
+        #expect(usual.bursts)
+        #expect(usual.minimumGapMinutes == 1)
+        #expect(usual.maximumPerDay == 50)
+        #expect(usual.graceMinutes == 15)
+        #expect(usual.weekend == [6, 7])
+        #expect(usual.quiet.isEmpty)
     }
 
     @Test func otherSeedsGiveOtherPlans() throws {
@@ -66,9 +71,12 @@ import Testing
             #expect(plan.slots.map(\.name.number) == Array(1..<plan.slots.count + 1))
             for slot in plan.slots {
                 let shown = LocalTime(slot.due, in: zone)
-                #expect(shown.day == day && shown.minute == slot.minute)
+                #expect(shown.day == day)
+                #expect(shown.minute == slot.minute)
             }
-            #expect(zip(plan.slots, plan.slots.dropFirst()).allSatisfy { $0.minute < $1.minute && $0.due < $1.due })
+            expect(zip(plan.slots, plan.slots.dropFirst())) {
+                $0.allSatisfy { $0.minute < $1.minute && $0.due < $1.due }
+            }
         }
     }
 
@@ -92,7 +100,7 @@ import Testing
             let plan = try #require(
                 planner.plan(for: try day("2026-01-30").advanced(by: offset), in: tokyo, mirror: "m"))
             counts.insert(plan.slots.count)
-            #expect(plan.slots.allSatisfy { !quiet.contains($0.minute) })
+            expect(plan.slots) { $0.allSatisfy { !quiet.contains($0.minute) } }
         }
         #expect(counts == [0, 1, 2, 3])
     }

@@ -1,4 +1,5 @@
 import Evaluation
+import Expectations
 import Posts
 import Schedule
 import Testing
@@ -17,8 +18,8 @@ import Testing
     ])
     func totalVariationIsTheMassThatLiesElsewhere(first: [Int], second: [Int], distance: Double) throws {
         let (one, other) = (Frequencies(first), Frequencies(second))
-        #expect(try #require(one.totalVariation(to: other)) == distance)
-        #expect(try #require(other.totalVariation(to: one)) == distance)
+        try expect(#require(one.totalVariation(to: other)), equals: distance)
+        try expect(#require(other.totalVariation(to: one)), equals: distance)
     }
 
     @Test(arguments: [
@@ -30,8 +31,8 @@ import Testing
         first: [Int], second: [Int], distance: Double
     ) throws {
         let (one, other) = (Frequencies(first), Frequencies(second))
-        #expect(try #require(one.kolmogorovSmirnovDistance(to: other)) == distance)
-        #expect(try #require(other.kolmogorovSmirnovDistance(to: one)) == distance)
+        try expect(#require(one.kolmogorovSmirnovDistance(to: other)), equals: distance)
+        try expect(#require(other.kolmogorovSmirnovDistance(to: one)), equals: distance)
     }
 
     @Test func nothingHasNoDistance() {

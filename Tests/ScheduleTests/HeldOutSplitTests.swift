@@ -1,4 +1,5 @@
 import Evaluation
+import Expectations
 import Posts
 import Schedule
 import Testing
@@ -29,7 +30,7 @@ import Testing
         let split = try HeldOutSplit(times)
         #expect(split.training == before)
         #expect(split.testing.count == 6)
-        #expect(split.asOf == (try day("2026-01-31")))
+        expect(split.asOf, equals: (try day("2026-01-31")))
     }
 
     @Test func clocksThatWereMovedDoNotSplitADayEither() throws {
@@ -38,7 +39,7 @@ import Testing
         times[15].day = times[16].day
         let split = try HeldOutSplit(times)
         #expect(split.training.count == 15)
-        #expect(split.testing.allSatisfy { $0.day >= split.firstDay })
+        expect(split.testing) { $0.allSatisfy { $0.day >= split.firstDay } }
     }
 
     @Test func tooFewPostsAreRefused() throws {
@@ -54,21 +55,21 @@ import Testing
     @Test func aSingleCrowdedDayIsRefused() throws {
         let crowd = try (0..<90).map { try posting("2026-01-01", $0) }
         let error = #expect(throws: TooFewPosts.self) { _ = try HeldOutSplit(crowd + (try Self.daily(10))) }
-        #expect(error?.description.contains("2026-01-01") == true)
+        expect(error?.description) { $0?.contains("2026-01-01") == true }
     }
 
     @Test func datesACenturyApartAreNotBelieved() throws {
         var times = try Self.daily(30)
         times.append(LocalTime(day: .latest, minute: try minute(1)))
         let error = #expect(throws: TooFewPosts.self) { _ = try HeldOutSplit(times) }
-        #expect(error?.description.contains("2026-01-01 and 9999-12-31") == true)
+        expect(error?.description) { $0?.contains("2026-01-01 and 9999-12-31") == true }
         times[30].day = times[0].day.advanced(by: 36_524)
-        #expect(try HeldOutSplit(times).dayCount == 36_524 - 24 + 1)
+        try expect(HeldOutSplit(times).dayCount, equals: 36_524 - 24 + 1)
     }
 
     @Test func theHumansOwnPeriodIsAsLong() throws {
         let split = try HeldOutSplit(try Self.daily(100))
-        #expect(split.precedingDays == (60..<80).map { try? day("2026-01-01").advanced(by: $0) })
+        expect(split.precedingDays, equals: (60..<80).map { try? day("2026-01-01").advanced(by: $0) })
     }
 
     @Test func theHumansOwnPeriodIsShorterWhereThereIsNoMore() throws {

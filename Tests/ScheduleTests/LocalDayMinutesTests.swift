@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import Schedule
@@ -37,7 +38,7 @@ import Testing
         #expect(minutes.missing.map(\.value) == Array(row.missing))
         #expect(Self.utc(minutes.start)?.dropFirst(5) == row.start[...])
         for value in 0..<1_440 {
-            #expect((minutes.date(of: try minute(value)) == nil) == row.missing.contains(value))
+            expect((minutes.date(of: try minute(value)) == nil), equals: row.missing.contains(value))
         }
     }
 
@@ -59,13 +60,14 @@ import Testing
     ])
     func minuteBeginsAtItsFirstInstant(zone identifier: String, date: String, value: Int, expected: String) throws {
         let minutes = LocalDayMinutes(try day(date), in: try zone(identifier))
-        #expect(Self.utc(minutes.date(of: try minute(value))) == expected)
+        expect(Self.utc(minutes.date(of: try minute(value))), equals: expected)
     }
 
     @Test func skippedDayHasNoMinutes() throws {
         let skipped = LocalDayMinutes(try day("2011-12-30"), in: try zone("Pacific/Apia"))
         #expect(skipped.count == 0)
-        #expect(skipped.start == nil && skipped.end == nil)
+        #expect(skipped.start == nil)
+        #expect(skipped.end == nil)
         #expect(skipped.missing.count == 1_440)
         let before = LocalDayMinutes(try day("2011-12-29"), in: try zone("Pacific/Apia"))
         let after = LocalDayMinutes(try day("2011-12-31"), in: try zone("Pacific/Apia"))
@@ -84,7 +86,8 @@ import Testing
             let noon = try minute(720)
             let date = try #require(today.date(of: noon))
             let shown = LocalTime(date, in: zone)
-            #expect(shown.day == today.day && shown.minute == noon)
+            #expect(shown.day == today.day)
+            #expect(shown.minute == noon)
         }
     }
 

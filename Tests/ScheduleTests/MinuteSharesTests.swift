@@ -1,3 +1,4 @@
+import Expectations
 import Posts
 import Schedule
 import Testing
@@ -28,6 +29,6 @@ import Testing
     }
 
     @Test func nothingHasNoShares() {
-        #expect(MinuteShares(of: []).shares.allSatisfy { $0 == 0 })
+        expect(MinuteShares(of: []).shares) { $0.allSatisfy { $0 == 0 } }
     }
 }

@@ -1,4 +1,5 @@
 import Evaluation
+import Expectations
 import Posts
 import Schedule
 import Testing
@@ -27,7 +28,7 @@ import Testing
     }
 
     @Test func nothingKnownIsEven() {
-        #expect(PlainProfile.kernel(of: []).allSatisfy { $0 == 1 / 1_440.0 })
-        #expect(PlainProfile.histogram(of: []).allSatisfy { $0 == 1 / 1_440.0 })
+        expect(PlainProfile.kernel(of: [])) { $0.allSatisfy { $0 == 1 / 1_440.0 } }
+        expect(PlainProfile.histogram(of: [])) { $0.allSatisfy { $0 == 1 / 1_440.0 } }
     }
 }

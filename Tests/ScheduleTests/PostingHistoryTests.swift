@@ -1,3 +1,4 @@
+import Expectations
 import Posts
 import Schedule
 import Testing
@@ -14,7 +15,7 @@ import Testing
     @Test func weekdaysCountByLikeness() throws {
         let target = try day("2026-01-30")
         let weight = HistoryWeight(asOf: try day("2026-01-29"), target: target)
-        #expect(weight.weight(of: try day("2026-01-29")) == 1)
+        expect(weight.weight(of: try day("2026-01-29")), equals: 1)
         #expect(agree(weight.weight(of: try day("2026-01-23")), 1.933235205))
         #expect(agree(weight.weight(of: try day("2026-01-24")), 0.291630391))
         #expect(agree(weight.weight(of: try day("2025-10-01")), 0.51))
@@ -47,7 +48,7 @@ import Testing
 
     @Test func lastPostsDayIsTheDefaultForTheLastCompleteDay() throws {
         let last = try day("2026-01-29")
-        #expect(PostingHistory(times: try Self.small().times).asOf == last)
+        expect(PostingHistory(times: try Self.small().times).asOf, equals: last)
         #expect(PostingHistory(times: []).isEmpty)
     }
 
@@ -94,7 +95,7 @@ import Testing
         let configuration = ScheduleConfiguration(model: .raw)
         let distribution = try Self.small().distribution(for: day("2026-01-30"), configuration: configuration)
         #expect(distribution.smoothing == nil)
-        #expect([0, 540, 545, 1_380].allSatisfy { distribution.probabilities[$0] == 0.25 })
+        expect([0, 540, 545, 1_380]) { $0.allSatisfy { distribution.probabilities[$0] == 0.25 } }
     }
 
     private static func small() throws -> PostingHistory {

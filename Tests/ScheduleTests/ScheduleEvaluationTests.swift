@@ -1,4 +1,5 @@
 import Evaluation
+import Expectations
 import Foundation
 import Posts
 import Schedule
@@ -37,8 +38,8 @@ import Testing
             raw += log(histogram[post.minute.value])
         }
         let count = Double(split.testing.count)
-        #expect(try Self.value(.trainingPosts, scores) == Double(split.training.count))
-        #expect(try Self.value(.testedPosts, scores) == count)
+        try expect(Self.value(.trainingPosts, scores), equals: Double(split.training.count))
+        try expect(Self.value(.testedPosts, scores), equals: count)
         #expect(agree(try Self.value(.logLikelihood, scores), model / count, within: 1e-12))
         #expect(agree(try Self.value(.kernelLogLikelihood, scores), plain / count, within: 1e-12))
         #expect(agree(try Self.value(.histogramLogLikelihood, scores), raw / count, within: 1e-12))
@@ -100,7 +101,7 @@ import Testing
     @Test func samePostsAndNameGiveTheSameFigures() throws {
         let times = try Self.person()
         let first = try Self.usual.scores(of: times, name: "me")
-        #expect(try Self.usual.scores(of: times, name: "me") == first)
+        try expect(Self.usual.scores(of: times, name: "me"), equals: first)
         let other = try Self.usual.scores(of: times, name: "you")
         #expect(other[.logLikelihood] == first[.logLikelihood])
         #expect(other[.gaps] != first[.gaps])
@@ -133,9 +134,10 @@ import Testing
         #expect(scores[.dailyCounts] == 0)
         #expect(scores[.firstPost] == 0)
         #expect(scores[.humanFirstPost] == 0)
-        #expect(scores[.gaps] == nil && scores[.humanGaps] == nil)
+        #expect(scores[.gaps] == nil)
+        #expect(scores[.humanGaps] == nil)
         let smooth = try Self.usual.scores(of: times, name: "clock")
-        #expect(try Self.value(.firstPost, smooth) > 0.3)
+        try expect(Self.value(.firstPost, smooth)) { $0 > 0.3 }
         #expect(smooth[.dailyCounts] == 0)
     }
 
@@ -166,7 +168,8 @@ import Testing
         #expect(agree(try Self.value(.plainDayAheadError, scores), error, within: 1e-12))
         // Too few days to tell anything.
         let short = try ScheduleEvaluation(repetitions: 1).scores(of: Array(times.prefix(88)), name: "clock")
-        #expect(short[.dayAhead] == nil && short[.dayAheadError] == nil)
+        #expect(short[.dayAhead] == nil)
+        #expect(short[.dayAheadError] == nil)
     }
 
     @Test func spellsAreToldWhereThereAreAny() throws {
@@ -176,8 +179,8 @@ import Testing
             try (0..<4).map { LocalTime(day: start.advanced(by: offset), minute: try minute(500 + $0 * 60)) }
         }
         let scores = try Self.usual.scores(of: times, name: "me")
-        #expect(try Self.value(.humanAutocorrelation, scores) > 0.7)
-        #expect(try Self.value(.autocorrelation, scores) > 0.5)
+        try expect(Self.value(.humanAutocorrelation, scores)) { $0 > 0.7 }
+        try expect(Self.value(.autocorrelation, scores)) { $0 > 0.5 }
         #expect(try Self.value(.dayAhead, scores) > Self.value(.plainDayAhead, scores) + 0.2)
         let raw = ScheduleEvaluation(configuration: ScheduleConfiguration(model: .raw), repetitions: 3)
         let plain = try raw.scores(of: times, name: "me")
@@ -189,21 +192,23 @@ import Testing
         func rhythm(_ counts: [Int]) throws -> Rhythm {
             Rhythm(days: try counts.map { count in try (0..<count).map { try minute($0) } })
         }
-        #expect(try rhythm([2]).autocorrelation == nil)
-        #expect(try rhythm([2, 2, 2]).autocorrelation == 0)
+        try expect(rhythm([2]).autocorrelation, equals: nil)
+        try expect(rhythm([2, 2, 2]).autocorrelation, equals: 0)
         #expect(agree(try #require(try rhythm([0, 1, 0, 1, 0, 1]).autocorrelation), -1))
         // Pearson of (1, 2, 4) with (2, 4, 3).
         #expect(agree(try #require(try rhythm([1, 2, 4, 3]).autocorrelation), 1 / (14.0 / 3 * 2).squareRoot()))
-        #expect(try rhythm([1, 1, 1, 1, 1, 1]).weekTotals.total == 0)
+        try expect(rhythm([1, 1, 1, 1, 1, 1]).weekTotals.total, equals: 0)
         let weeks = try rhythm([1, 0, 0, 0, 0, 0, 2, 5, 0]).weekTotals
-        #expect(weeks.total == 3 && weeks.share(of: 3) == 1.0 / 3 && weeks.share(of: 7) == 2.0 / 3)
+        #expect(weeks.total == 3)
+        #expect(weeks.share(of: 3) == 1.0 / 3)
+        #expect(weeks.share(of: 7) == 2.0 / 3)
     }
 
     @Test func quietHoursAreTheOperatorsNotTheHumans() throws {
         let times = try Self.person()
         let quiet = ScheduleConfiguration(quiet: Set(try (1_200..<1_440).map(minute)))
         let scores = try ScheduleEvaluation(configuration: quiet, repetitions: 3).scores(of: times, name: "me")
-        #expect(scores == (try Self.usual.scores(of: times, name: "me")))
+        expect(scores, equals: (try Self.usual.scores(of: times, name: "me")))
     }
 
     @Test func otherSettingsAreKept() throws {
@@ -226,7 +231,7 @@ import Testing
         let local = try ScheduleEvaluation(zone: newYork, repetitions: 1).scores(of: times, name: "me")
         let everywhere = try ScheduleEvaluation(repetitions: 1).scores(of: times, name: "me")
         let split = try HeldOutSplit(times)
-        #expect(split.firstDay == (try day("2026-03-08")))
+        expect(split.firstDay, equals: (try day("2026-03-08")))
         let profile = PostingHistory(times: split.training, asOf: split.asOf)
             .distribution(for: split.firstDay, configuration: ScheduleConfiguration()).probabilities
         let missing = profile[120..<180].reduce(0, +)
@@ -242,10 +247,10 @@ import Testing
         let days = (0...100).map { start.advanced(by: $0) }.filter { $0.description != "2011-12-30" }
         let times = try days.map { LocalTime(day: $0, minute: try minute(600)) }
         let evaluation = ScheduleEvaluation(zone: try zone("Pacific/Apia"), repetitions: 1)
-        #expect(try HeldOutSplit(times).firstDay == day("2011-12-29"))
+        try expect(HeldOutSplit(times).firstDay, equals: day("2011-12-29"))
         let scores = try evaluation.scores(of: times, name: "me")
         #expect(scores[.dailyCounts] == 0)
         #expect(scores[.humanDailyCounts] == 0)
-        #expect(try Self.value(.logLikelihood, scores) > -7)
+        try expect(Self.value(.logLikelihood, scores)) { $0 > -7 }
     }
 }

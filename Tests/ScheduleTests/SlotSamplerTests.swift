@@ -1,3 +1,4 @@
+import Expectations
 import Posts
 import Schedule
 import Testing
@@ -52,7 +53,7 @@ import Testing
             let values = sampler.minutes(count: count) { generator.nextUniform() }.map(\.value)
             #expect(values.count <= count)
             #expect(gap > 15 || values.count == count)
-            #expect(zip(values, values.dropFirst()).allSatisfy { $1 - $0 >= gap })
+            expect(zip(values, values.dropFirst())) { $0.allSatisfy { $1 - $0 >= gap } }
         }
     }
 

@@ -1,3 +1,4 @@
+import Expectations
 import Schedule
 import Testing
 
@@ -18,6 +19,6 @@ import Testing
 
     @Test func uniformNumbersStayBelowOne() {
         var generator = SplitMix64(seed: 7)
-        #expect((0..<20_000).allSatisfy { _ in (0..<1).contains(generator.nextUniform()) })
+        expect((0..<20_000)) { $0.allSatisfy { _ in (0..<1).contains(generator.nextUniform()) } }
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Posts
 import Schedule
@@ -26,7 +27,7 @@ import Testing
     @Test func orderOfCandidatesDoesNotMatter() throws {
         let pool = try (0..<40).map { try candidate($0, minute: 600) }
         for seed in 0..<20 {
-            #expect(try choose(pool, at: 600, seed: seed) == choose(pool.reversed(), at: 600, seed: seed))
+            try expect(choose(pool, at: 600, seed: seed), equals: choose(pool.reversed(), at: 600, seed: seed))
         }
     }
 
@@ -48,7 +49,7 @@ import Testing
         for seed in 0..<50 {
             let choice = try #require(try choose(texts, at: 5, seed: seed))
             #expect(choice.explanation.windowMinutes == 30)
-            #expect(try #require(Int(choice.id.value)) < 10)
+            try expect(#require(Int(choice.id.value))) { $0 < 10 }
         }
     }
 
@@ -63,7 +64,8 @@ import Testing
         var chosen: Set<String> = []
         for seed in 0..<60 {
             let choice = try #require(try choose(near + far, at: 600, seed: seed))
-            #expect(choice.explanation.windowMinutes == 30 && choice.explanation.poolSize == 2)
+            #expect(choice.explanation.windowMinutes == 30)
+            #expect(choice.explanation.poolSize == 2)
             chosen.insert(choice.id.value)
         }
         #expect(chosen == ["9", "10"])
@@ -78,9 +80,9 @@ import Testing
 
     @Test func usedTextDoesNotComeBackForHalfAYear() throws {
         let used = try (0..<30).map { try candidate($0, minute: 480, key: "a", daysSinceUse: $0 == 7 ? 179.9 : nil) }
-        #expect(try choose(used + [candidate(50, minute: 480)], at: 480)?.id.value == "50")
+        try expect(choose(used + [candidate(50, minute: 480)], at: 480)?.id.value, equals: "50")
         let again = try (0..<30).map { try candidate($0, minute: 480, key: "a", daysSinceUse: $0 == 7 ? 180 : nil) }
-        #expect(try choose(again, at: 480)?.explanation.windowMinutes == 720)
+        try expect(choose(again, at: 480)?.explanation.windowMinutes, equals: 720)
     }
 
     @Test func leastRecentlyUsedTextIsTheLastResort() throws {
@@ -93,9 +95,9 @@ import Testing
     }
 
     @Test func textUsedThisWeekIsNotEvenTheLastResort() throws {
-        #expect(try choose([candidate(0, minute: 480, daysSinceUse: 7)], at: 480) == nil)
-        #expect(try choose([candidate(0, minute: 480, daysSinceUse: 7.1)], at: 480) != nil)
-        #expect(try choose([], at: 480) == nil)
+        try expect(choose([candidate(0, minute: 480, daysSinceUse: 7)], at: 480), equals: nil)
+        try expect(choose([candidate(0, minute: 480, daysSinceUse: 7.1)], at: 480)) { $0 != nil }
+        try expect(choose([], at: 480), equals: nil)
     }
 
     @Test func plannedTextsAreExcluded() throws {
@@ -104,19 +106,21 @@ import Testing
         let choice = TextChooser().choose(
             from: texts, at: try minute(480), now: now, excluding: ["text 0", "text 2"], generator: &generator)
         #expect(choice?.id.value == "1")
-        #expect(
+        expect(
             TextChooser().choose(
                 from: texts, at: try minute(480), now: now, excluding: ["text 0", "text 1", "text 2"],
-                generator: &generator) == nil)
+                generator: &generator), equals: nil)
     }
 
     @Test func youngTextsWaitUnlessNothingElseIsThere() throws {
         let young = try (0..<20).map { try candidate($0, minute: 480, ageDays: 29.9) }
         let old = try candidate(30, minute: 1_200, ageDays: 30)
         let choice = try #require(try choose(young + [old], at: 480))
-        #expect(choice.id.value == "30" && !choice.explanation.isAgeRelaxed)
+        #expect(choice.id.value == "30")
+        #expect(!choice.explanation.isAgeRelaxed)
         let relaxed = try #require(try choose(young, at: 480))
-        #expect(relaxed.explanation.isAgeRelaxed && relaxed.explanation.poolSize == 20)
+        #expect(relaxed.explanation.isAgeRelaxed)
+        #expect(relaxed.explanation.poolSize == 20)
     }
 
     @Test func yearWithoutRepeats() throws {

@@ -1,3 +1,4 @@
+import Expectations
 import Storage
 import TestSupport
 import Testing
@@ -10,14 +11,14 @@ import Testing
                 let words = number % 2 == 0 ? nil : "語\(number)"
                 return thing("k\(number)", number % 3 == 0 ? nil : Int64(number), words: words)
             }
-            #expect(try await engine.transaction { try $0.insert(things(rows)) } == 10_000)
+            try await expect(engine.transaction { try $0.insert(things(rows)) }, equals: 10_000)
             let last = try #require(try await engine.query("SELECT * FROM things WHERE key = \("k9998")").first)
-            #expect(try last.optionalInteger("number") == 9_998)
-            #expect(try last.optionalText("words") == nil)
+            try expect(last.optionalInteger("number"), equals: 9_998)
+            try expect(last.optionalText("words"), equals: nil)
             let nulls = try await engine.query("SELECT COUNT(*) AS count FROM things WHERE number IS NULL")
-            #expect(try nulls.first?.int("count") == 3_334)
+            try expect(nulls.first?.int("count"), equals: 3_334)
             let odd = try await engine.query("SELECT words FROM things WHERE key = \("k1")").first
-            #expect(try odd?.text("words") == "語1")
+            try expect(odd?.text("words"), equals: "語1")
         }
     }
 
@@ -31,12 +32,12 @@ import Testing
                     [.text("{\",}"), .null, .null, .null],
                     [.text("z"), .integer(.max), .real(1e300), .boolean(false)],
                 ])
-            #expect(try await engine.transaction { try $0.insert(batch) } == 3)
+            try await expect(engine.transaction { try $0.insert(batch) }, equals: 3)
             let rows = try await engine.query("SELECT * FROM things ORDER BY share NULLS FIRST")
-            #expect(try rows.map { try $0.text("key") } == ["{\",}", "", "z"])
-            #expect(try rows.map { try $0.optionalInteger("number") } == [nil, .min, .max])
-            #expect(try rows.map { try $0.optionalReal("share") } == [nil, -0.5, 1e300])
-            #expect(try rows.map { try $0.optionalBoolean("flag") } == [nil, true, false])
+            try expect(rows.map { try $0.text("key") }, equals: ["{\",}", "", "z"])
+            try expect(rows.map { try $0.optionalInteger("number") }, equals: [nil, .min, .max])
+            try expect(rows.map { try $0.optionalReal("share") }, equals: [nil, -0.5, 1e300])
+            try expect(rows.map { try $0.optionalBoolean("flag") }, equals: [nil, true, false])
         }
     }
 
@@ -50,14 +51,14 @@ import Testing
                 try await engine.transaction { try $0.insert(things(again)) }
             }
             #expect(error.code == .uniqueViolation)
-            #expect(try await engine.keys() == ["a"])
+            try await expect(engine.keys(), equals: ["a"])
 
-            #expect(try await engine.transaction { try $0.insert(things(again, onConflict: .ignore)) } == 1)
+            try await expect(engine.transaction { try $0.insert(things(again, onConflict: .ignore)) }, equals: 1)
             let update = BulkInsert.Conflict.update(key: ["key"], set: ["words"])
-            #expect(try await engine.transaction { try $0.insert(things(again, onConflict: update)) } == 2)
+            try await expect(engine.transaction { try $0.insert(things(again, onConflict: update)) }, equals: 2)
             let rows = try await engine.query("SELECT * FROM things ORDER BY key")
-            #expect(try rows.map { try $0.integer("number") } == [1, 3])
-            #expect(try rows.map { try $0.text("words") } == ["new", "new"])
+            try expect(rows.map { try $0.integer("number") }, equals: [1, 3])
+            try expect(rows.map { try $0.text("words") }, equals: ["new", "new"])
         }
     }
 
@@ -65,13 +66,13 @@ import Testing
     func ofTheSameKeyTwiceInABatchTheFirstIsKeptOrTheLastCounts(on tested: EngineUnderTest) async throws {
         let twice = [thing("a", 1, words: "first"), thing("b", 2), thing("a", 3, words: "last")]
         try await tested.withThings { engine in
-            #expect(try await engine.transaction { try $0.insert(things(twice, onConflict: .ignore)) } == 2)
+            try await expect(engine.transaction { try $0.insert(things(twice, onConflict: .ignore)) }, equals: 2)
             let kept = try await engine.query("SELECT words FROM things WHERE key = 'a'").first
-            #expect(try kept?.text("words") == "first")
+            try expect(kept?.text("words"), equals: "first")
             let update = BulkInsert.Conflict.update(key: ["key"], set: ["words"])
-            #expect(try await engine.transaction { try $0.insert(things(twice, onConflict: update)) } == 2)
+            try await expect(engine.transaction { try $0.insert(things(twice, onConflict: update)) }, equals: 2)
             let last = try await engine.query("SELECT words FROM things WHERE key = 'a'").first
-            #expect(try last?.text("words") == "last")
+            try expect(last?.text("words"), equals: "last")
         }
     }
 
@@ -81,7 +82,7 @@ import Testing
         try await tested.withThings { engine in
             let rows = [thing("\u{E9}", 1, words: "composed"), thing("e\u{301}", 2, words: "decomposed")]
             let batch = things(rows, onConflict: .update(key: ["key"], set: ["number", "words"]))
-            #expect(try await engine.transaction { try $0.insert(batch) } == 2)
+            try await expect(engine.transaction { try $0.insert(batch) }, equals: 2)
             let words = try await engine.query("SELECT words FROM things ORDER BY number").map { try $0.text("words") }
             #expect(words == ["composed", "decomposed"])
         }
@@ -96,8 +97,8 @@ import Testing
                 }
                 #expect(error.code == .invalidValue)
             }
-            #expect(try await engine.transaction { try $0.insert(things([])) } == 0)
-            #expect(try await engine.keys().isEmpty)
+            try await expect(engine.transaction { try $0.insert(things([])) }, equals: 0)
+            try await expect(engine.keys()) { $0.isEmpty }
         }
     }
 
@@ -110,7 +111,7 @@ import Testing
                 try await engine.transaction { try $0.insert(things(many)) }
             }
             #expect(error.code == .uniqueViolation)
-            #expect(try await engine.keys() == ["k1700"])
+            try await expect(engine.keys(), equals: ["k1700"])
 
             // What is done before and after in the same transaction stays.
             let inserted = try await engine.transaction { connection in
@@ -120,11 +121,11 @@ import Testing
                 return inserted
             }
             #expect(inserted == 2_499)
-            #expect(try await engine.transaction { try $0.insert(things(many, onConflict: .ignore)) } == 0)
+            try await expect(engine.transaction { try $0.insert(things(many, onConflict: .ignore)) }, equals: 0)
             let rows = try await engine.query(
                 "SELECT words FROM things WHERE key IN ('k1', 'k2', 'k1700') ORDER BY key")
-            #expect(try rows.map { try $0.optionalText("words") } == ["", "old", nil])
-            #expect(try await engine.keys().count == 2_502)
+            try expect(rows.map { try $0.optionalText("words") }, equals: ["", "old", nil])
+            try await expect(engine.keys().count, equals: 2_502)
         }
     }
 
@@ -138,9 +139,9 @@ import Testing
                 try await engine.transaction { try $0.insert(batch) }
             }
             #expect(error.code == .invalidValue)
-            #expect(try await engine.keys().isEmpty)
+            try await expect(engine.keys()) { $0.isEmpty }
             let good = BulkInsert(into: "things", columns: [("key", .text)], count: 3_000) { [.text("k\($0)")] }
-            #expect(try await engine.transaction { try $0.insert(good) } == 3_000)
+            try await expect(engine.transaction { try $0.insert(good) }, equals: 3_000)
         }
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import TestSupport
 import Testing
@@ -43,10 +44,10 @@ import Testing
 
     @Test(arguments: [0o700, 0o755, 0o750] as [mode_t]) func takesOwnFolders(mode: mode_t) async throws {
         let home = try makeFolder("home", mode: mode)
-        #expect(await refusal(toOpen: home + "/a.sqlite") == nil)
-        #expect(await refusal(toOpen: home + "/a.sqlite") == nil)
+        await expect(refusal(toOpen: home + "/a.sqlite")) { $0 == nil }
+        await expect(refusal(toOpen: home + "/a.sqlite")) { $0 == nil }
         // What does not exist yet is made.
-        #expect(await refusal(toOpen: folder.path("new/one/a.sqlite")) == nil)
+        await expect(refusal(toOpen: folder.path("new/one/a.sqlite"))) { $0 == nil }
     }
 
     @Test(arguments: [0o777, 0o775, 0o1777] as [mode_t])
@@ -55,7 +56,7 @@ import Testing
         let error = try #require(await refusal(toOpen: home + "/a.sqlite"))
         #expect(error.code == .configuration)
         #expect(error.description.contains("\(home) can be written by others; change that with chmod go-w \(home)"))
-        #expect(try FileManager.default.contentsOfDirectory(atPath: home).isEmpty)
+        try expect(FileManager.default.contentsOfDirectory(atPath: home)) { $0.isEmpty }
     }
 
     @Test(arguments: ["", "-wal", "-shm", "-journal"]) func refusesFilesThatOthersCanWrite(suffix: String) async throws
@@ -65,7 +66,8 @@ import Testing
         try Data().write(to: URL(fileURLWithPath: file))
         try #require(chmod(file, 0o620) == 0)
         let error = try #require(await refusal(toOpen: path))
-        #expect(error.code == .configuration && error.description.contains("\(file) can be written by others"))
+        #expect(error.code == .configuration)
+        #expect(error.description.contains("\(file) can be written by others"))
     }
 
     @Test(.enabled(if: isSuperuser), arguments: ["home", "home/a.sqlite", "home/a.sqlite-wal"])
@@ -85,7 +87,7 @@ import Testing
         let open = try makeFolder("open", mode: 0o1777)
         try #require(symlink(real, open + "/home") == 0)
         // One's own link is as good as the place itself.
-        #expect(await refusal(toOpen: open + "/home/a.sqlite") == nil)
+        await expect(refusal(toOpen: open + "/home/a.sqlite")) { $0 == nil }
         try #require(lchown(open + "/home", Self.stranger, Self.stranger) == 0)
         let error = try #require(await refusal(toOpen: open + "/home/a.sqlite"))
         #expect(error.code == .configuration)
@@ -96,7 +98,7 @@ import Testing
         let open = try makeFolder("open", mode: 0o777)
         let home = try makeFolder("open/home")
         #expect(problem(home)?.path == open)
-        #expect(problem(home)?.text.contains("chmod go-w \(open)") == true)
+        expect(problem(home)?.text) { $0?.contains("chmod go-w \(open)") == true }
         // Through a link, the way is the same.
         try #require(symlink(home, folder.path("link")) == 0)
         #expect(problem(folder.path("link"))?.path == open)
@@ -109,8 +111,8 @@ import Testing
         let home = try makeFolder("home")
         try #require(symlink("home", folder.path("one")) == 0)
         try #require(symlink("./one/../one/", folder.path("two")) == 0)
-        #expect(try FileTrust.resolved(folder.path("two//missing/x")) == home + "/missing/x")
-        #expect(try FileTrust.resolved("/../..") == "/")
+        try expect(FileTrust.resolved(folder.path("two//missing/x")), equals: home + "/missing/x")
+        try expect(FileTrust.resolved("/../.."), equals: "/")
         try #require(symlink("loop", folder.path("loop")) == 0)
         #expect(problem(folder.path("loop"))?.text == "is a link that leads nowhere")
     }
@@ -139,9 +141,9 @@ import Testing
         for path in [pipe, folder.path("link"), folder.path, "/dev/zero", "/dev/null"] {
             #expect(problem(in: text(path)) == "cannot be read: it is no ordinary file")
         }
-        #expect(try text(folder.path("missing")).get() == nil)
+        try expect(text(folder.path("missing")).get(), equals: nil)
         let file = try folder.write(Data("12345678".utf8), to: "file")
-        #expect(try text(file).get() == "12345678")
+        try expect(text(file).get(), equals: "12345678")
         try folder.write(Data("123456789".utf8), to: "file")
         #expect(problem(in: text(file)) == "is longer than 8 bytes")
     }

@@ -1,3 +1,4 @@
+import Expectations
 import Storage
 import TestSupport
 import Testing
@@ -8,10 +9,10 @@ import Testing
     func everyRowGoesInWhateverTheirNumber(on tested: EngineUnderTest, count: Int) async throws {
         try await tested.withThings { engine in
             let rows = (0..<count).map { thing("k\($0)", Int64($0), words: "語\($0)") }
-            #expect(try await engine.transaction { try $0.insert(things(rows)) } == count)
+            try await expect(engine.transaction { try $0.insert(things(rows)) }, equals: count)
             let stored = try await engine.query("SELECT key, words FROM things ORDER BY number")
-            #expect(try stored.map { try $0.text("key") } == (0..<count).map { "k\($0)" })
-            #expect(try stored.map { try $0.text("words") } == (0..<count).map { "語\($0)" })
+            try expect(stored.map { try $0.text("key") }, equals: (0..<count).map { "k\($0)" })
+            try expect(stored.map { try $0.text("words") }, equals: (0..<count).map { "語\($0)" })
         }
     }
 
@@ -27,7 +28,7 @@ import Testing
             let rows = (0..<repetitions).flatMap { repetition in
                 words.enumerated().map { thing("\(repetition)/\($0)/\($1.prefix(20))", nil, words: $1) }
             }
-            #expect(try await engine.transaction { try $0.insert(things(rows)) } == rows.count)
+            try await expect(engine.transaction { try $0.insert(things(rows)) }, equals: rows.count)
             let wrong = try await engine.read { connection in
                 var (wrong, seen) = ([String](), 0)
                 try connection.forEach("SELECT key, words FROM things") { row in
@@ -52,7 +53,7 @@ import Testing
             try await engine.transaction { try $0.insert(things(rows)) }
             let nulls = try await engine.query(
                 "SELECT COUNT(*) AS count FROM things WHERE words IS NULL AND number IS NULL")
-            #expect(try nulls.first?.int("count") == 1_000)
+            try expect(nulls.first?.int("count"), equals: 1_000)
         }
     }
 
@@ -60,7 +61,7 @@ import Testing
     func ofKeysThatComeAgainInTheSameBatchTheFirstStays(on tested: EngineUnderTest) async throws {
         try await tested.withThings { engine in
             let rows = (0..<2_500).map { thing("k\($0 % 1_200)", nil, words: "\($0)") }
-            #expect(try await engine.transaction { try $0.insert(things(rows, onConflict: .ignore)) } == 1_200)
+            try await expect(engine.transaction { try $0.insert(things(rows, onConflict: .ignore)) }, equals: 1_200)
             let stored = try await engine.query("SELECT key, words FROM things")
             #expect(try stored.allSatisfy { try $0.text("key") == "k" + $0.text("words") })
         }
@@ -83,7 +84,7 @@ import Testing
             }
             #expect(error.code == .invalidValue)
             #expect(error.description.contains("NUL"))
-            #expect(try await engine.keys().isEmpty)
+            try await expect(engine.keys()) { $0.isEmpty }
         }
     }
 
@@ -97,12 +98,12 @@ import Testing
                 try await engine.transaction { try $0.insert(batch) }
             }
             #expect(error.code == .constraint)
-            #expect(try await engine.keys().isEmpty)
-            #expect(try await engine.transaction { try $0.insert(things(good)) } == 1_500)
-            #expect(try await engine.transaction { try $0.insert(things([thing("last")])) } == 1)
+            try await expect(engine.keys()) { $0.isEmpty }
+            try await expect(engine.transaction { try $0.insert(things(good)) }, equals: 1_500)
+            try await expect(engine.transaction { try $0.insert(things([thing("last")])) }, equals: 1)
             let last = try await engine.query("SELECT words FROM things WHERE key = 'last'").first
-            #expect(try last?.optionalText("words") == nil)
-            #expect(try await engine.keys().count == 1_501)
+            try expect(last?.optionalText("words"), equals: nil)
+            try await expect(engine.keys().count, equals: 1_501)
         }
     }
 
@@ -112,7 +113,7 @@ import Testing
             #expect(before.durability == 2)
             let rows = (0..<1_000).map { thing("k\($0)") }
             try await engine.transaction { try $0.insert(things(Array(rows.prefix(999)))) }
-            #expect(try await Settings(of: engine) == before)
+            try await expect(Settings(of: engine), equals: before)
             try await engine.transaction { try $0.insert(things(rows, onConflict: .ignore)) }
             let after = try await Settings(of: engine)
             #expect(after.durability == 2)

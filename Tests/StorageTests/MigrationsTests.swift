@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import TestSupport
 import Testing
@@ -25,16 +26,16 @@ import Testing
         let database = try await tested.makeDatabase()
         defer { withExtendedLifetime(database) {} }
         let engine = try await Storage.open(database.location)
-        #expect(try await Migrations.pending(in: engine) == Migrations.all.map(\.id))
+        try await expect(Migrations.pending(in: engine), equals: Migrations.all.map(\.id))
         let error = try await #require(throws: StorageError.self) { try await Migrations.check(engine) }
         #expect(error.code == .outOfDate)
         #expect("\(error)".contains("`mirror-bot migrate`"))
 
-        #expect(try await Migrations.apply(to: engine) == Migrations.all.map(\.id))
-        #expect(try await Migrations.apply(to: engine).isEmpty)
-        #expect(try await Migrations.pending(in: engine).isEmpty)
+        try await expect(Migrations.apply(to: engine), equals: Migrations.all.map(\.id))
+        try await expect(Migrations.apply(to: engine)) { $0.isEmpty }
+        try await expect(Migrations.pending(in: engine)) { $0.isEmpty }
         try await Migrations.check(engine)
-        #expect(try await tables(of: engine) == Self.tables)
+        try await expect(tables(of: engine), equals: Self.tables)
         await engine.close()
     }
 
@@ -64,15 +65,16 @@ import Testing
         let engine = try await Storage.open(database.location)
         try await Migrations.apply(to: engine)
         let next = Migration(id: "9999_more", source: Array("CREATE TABLE more (x BIGINT);\n".utf8))
-        #expect(try await Migrations.apply(Migrations.all + [next], to: engine) == ["9999_more"])
-        #expect(try await tables(of: engine) == (Self.tables + ["more"]).sorted())
+        try await expect(Migrations.apply(Migrations.all + [next], to: engine), equals: ["9999_more"])
+        try await expect(tables(of: engine), equals: (Self.tables + ["more"]).sorted())
 
         // This program does not know the step that the newer one applied.
         let checking = try await #require(throws: StorageError.self) { try await Migrations.check(engine) }
         let applying = try await #require(throws: StorageError.self) { try await Migrations.apply(to: engine) }
         for error in [checking, applying] {
             #expect(error.code == .outOfDate)
-            #expect("\(error)".contains("9999_more") && "\(error)".contains("update mirror-bot"))
+            #expect("\(error)".contains("9999_more"))
+            #expect("\(error)".contains("update mirror-bot"))
         }
         await engine.close()
     }
@@ -89,11 +91,11 @@ import Testing
                 created_ms, updated_ms)
             VALUES ('m', 'a', 'post', '2026-11-20#3', 'claimed', 1, 2, FALSE, 'hello', 1, 7, 3, 4)
             """)
-        #expect(try await Migrations.apply(to: engine).first == "0010_actions")
+        try await expect(Migrations.apply(to: engine).first, equals: "0010_actions")
         let rows = try await engine.query("SELECT subject, state, text, attempts FROM actions")
-        #expect(try rows.map { try $0.text("subject") + $0.text("state") } == ["2026-11-20#3claimed"])
-        #expect(try rows.map { try $0.text("text") } == ["hello"])
-        #expect(try rows.map { try $0.int("attempts") } == [1])
+        try expect(rows.map { try $0.text("subject") + $0.text("state") }, equals: ["2026-11-20#3claimed"])
+        try expect(rows.map { try $0.text("text") }, equals: ["hello"])
+        try expect(rows.map { try $0.int("attempts") }, equals: [1])
         await #expect(throws: StorageError.self) { try await engine.query("SELECT fence FROM actions") }
         await engine.close()
     }
@@ -118,12 +120,12 @@ import Testing
                 VALUES ('m', \(network), \(id), 'pal', 'hello', 'seen', 1, 1)
                 """)
         }
-        #expect(try await Migrations.apply(to: engine).first == "0022_people")
+        try await expect(Migrations.apply(to: engine).first, equals: "0022_people")
         for (network, id, author) in examples {
             let rows = try await engine.query(
                 "SELECT author, author_id FROM examples WHERE network = \(network) AND post_id = \(id)")
-            #expect(try rows.map { try $0.optionalText("author_id") } == [author], "\(id)")
-            #expect(try rows.map { try $0.text("author") } == ["pal"])
+            try expect(rows.map { try $0.optionalText("author_id") }, equals: [author], "\(id)")
+            try expect(rows.map { try $0.text("author") }, equals: ["pal"])
         }
         await engine.close()
     }
@@ -137,8 +139,8 @@ import Testing
         await #expect(throws: StorageError.self) {
             try await Migrations.apply(Migrations.all + [broken], to: engine)
         }
-        #expect(try await tables(of: engine).isEmpty)
-        #expect(try await Migrations.apply(to: engine) == Migrations.all.map(\.id))
+        try await expect(tables(of: engine)) { $0.isEmpty }
+        try await expect(Migrations.apply(to: engine), equals: Migrations.all.map(\.id))
         await engine.close()
     }
 
@@ -148,9 +150,9 @@ import Testing
         defer { withExtendedLifetime(database) {} }
         let engine = try await Storage.open(database.location)
         let shipped = Migration(id: "0001", source: Array("CREATE TABLE a (x BIGINT);\n".utf8))
-        #expect(try await Migrations.apply([shipped], to: engine) == ["0001"])
+        try await expect(Migrations.apply([shipped], to: engine), equals: ["0001"])
         let commented = Migration(id: "0001", source: Array("-- why\nCREATE TABLE a (x BIGINT);\n".utf8))
-        #expect(try await Migrations.apply([commented], to: engine).isEmpty)
+        try await expect(Migrations.apply([commented], to: engine)) { $0.isEmpty }
         let changed = Migration(id: "0001", source: Array("CREATE TABLE a (y BIGINT);\n".utf8))
         let error = try await #require(throws: StorageError.self) {
             try await Migrations.apply([changed], to: engine)

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Postgres
 import TestSupport
@@ -32,7 +33,7 @@ import Testing
                             try await engine.execute(
                                 "INSERT INTO counters (mirror, name, value) VALUES ('m', \(name), \(number))")
                             let rows = try await engine.query("SELECT value FROM counters WHERE name = \(name)")
-                            #expect(try rows.first?.int("value") == number)
+                            try expect(rows.first?.int("value"), equals: number)
                             let count = try await engine.read { connection in
                                 var count = 0
                                 try connection.forEach("SELECT value FROM counters WHERE mirror = \("m")") { _ in
@@ -46,12 +47,12 @@ import Testing
                 }
                 try await group.waitForAll()
             }
-            #expect(try await sql("SELECT COUNT(*) FROM counters") == "100\n")
+            try await expect(sql("SELECT COUNT(*) FROM counters"), equals: "100\n")
             let many = BulkInsert(
                 into: "counters", columns: [("mirror", .text), ("name", .text), ("value", .integer)],
                 rows: (0..<3_000).map { ["n".sqlValue, "\($0)".sqlValue, $0.sqlValue] }, onConflict: .ignore)
-            #expect(try await engine.transaction { try $0.insert(many) } == 3_000)
-            #expect(try await engine.transaction { try $0.insert(many) } == 0)
+            try await expect(engine.transaction { try $0.insert(many) }, equals: 3_000)
+            try await expect(engine.transaction { try $0.insert(many) }, equals: 0)
         }
     }
 
@@ -64,19 +65,19 @@ import Testing
                     return try connection.query("SELECT current_setting('statement_timeout') AS s").first?.text("s")
                 }
                 #expect(patience == "1min")
-                #expect(
-                    try await engine.read { connection in
+                try await expect(
+                    engine.read { connection in
                         try connection.query("SELECT current_setting('transaction_read_only') AS s").first?.text("s")
-                    } == "on")
+                    }, equals: "on")
                 // Outside of a transaction of ours the session is as the server made it.
                 let left = try await engine.query(
                     """
                     SELECT current_setting('statement_timeout') || current_setting('default_transaction_read_only')
                         AS s
                     """)
-                #expect(try left.first?.text("s") == "0off")
+                try expect(left.first?.text("s"), equals: "0off")
             }
-            #expect(try await sql("SELECT COUNT(*) FROM t") == "12\n")
+            try await expect(sql("SELECT COUNT(*) FROM t"), equals: "12\n")
         }
     }
 
@@ -93,10 +94,10 @@ import Testing
                 try await engine.execute("UPDATE counters SET value = value + 10")
             }
             let rows = try await scratch.query("SELECT mirror, value FROM counters")
-            #expect(try rows.map { try $0.text("mirror") } == ["m"])
-            #expect(try rows.map { try $0.int("value") } == [7])
+            try expect(rows.map { try $0.text("mirror") }, equals: ["m"])
+            try expect(rows.map { try $0.int("value") }, equals: [7])
             await scratch.close()
-            #expect(try await sql("SELECT mirror, value FROM counters ORDER BY mirror") == "m|61\nother|61\n")
+            try await expect(sql("SELECT mirror, value FROM counters ORDER BY mirror"), equals: "m|61\nother|61\n")
         }
     }
 
@@ -113,7 +114,7 @@ import Testing
             }
             #expect(relay.lostAnswers == 3)
             #expect(runs.value == 5)
-            #expect(try await sql("SELECT x FROM t ORDER BY x") == "1\n2\n3\n4\n5\n")
+            try await expect(sql("SELECT x FROM t ORDER BY x"), equals: "1\n2\n3\n4\n5\n")
         }
     }
 }

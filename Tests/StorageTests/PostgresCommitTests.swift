@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Postgres
 import TestSupport
@@ -36,7 +37,7 @@ import Testing
             }
             #expect(relay.lostAnswers == 3)
             #expect(runs.value == 5)
-            #expect(try await sql("SELECT x FROM t ORDER BY x") == "1\n2\n3\n4\n5\n")
+            try await expect(sql("SELECT x FROM t ORDER BY x"), equals: "1\n2\n3\n4\n5\n")
         }
     }
 
@@ -49,7 +50,7 @@ import Testing
                 try connection.execute("INSERT INTO t (x) VALUES (\(1))")
             }
             #expect(runs.value == 2)
-            #expect(try await sql("SELECT x FROM t") == "1\n")
+            try await expect(sql("SELECT x FROM t"), equals: "1\n")
         }
     }
 
@@ -66,7 +67,7 @@ import Testing
             #expect(error.code == .unavailable)
             #expect(error.isTransient)
             #expect(runs.value == 2)
-            #expect(try await sql("SELECT x FROM t").isEmpty)
+            try await expect(sql("SELECT x FROM t")) { $0.isEmpty }
         }
     }
 
@@ -86,7 +87,7 @@ import Testing
             #expect(runs.value == 1)
             // It happened, as the engine sees once it can look.
             relay.behave(.pass)
-            #expect(try await engine.query("SELECT x FROM t").count == 1)
+            try await expect(engine.query("SELECT x FROM t").count, equals: 1)
         }
     }
 
@@ -114,12 +115,13 @@ import Testing
                                 into: "t", columns: [("x", .integer)], rows: (0..<rows).map { [$0.sqlValue] }))
                     }
                 }
-                #expect(error.code == .outcomeUnknown && runs.value == 1)
+                #expect(error.code == .outcomeUnknown)
+                #expect(runs.value == 1)
             }
-            #expect(try await sql("SELECT COUNT(*) FROM t") == "1001\n")
+            try await expect(sql("SELECT COUNT(*) FROM t"), equals: "1001\n")
             // What looked only may look again.
             relay.loseAnswers(to: "COMMIT")
-            #expect(try await engine.transaction { try $0.query("SELECT x FROM t WHERE x > 998").count } == 1)
+            try await expect(engine.transaction { try $0.query("SELECT x FROM t WHERE x > 998").count }, equals: 1)
             await engine.close()
         }
     }
@@ -133,8 +135,8 @@ import Testing
             // An attempt to connect has failed.
             try await relay.waitForRefusal()
             relay.behave(.pass)
-            #expect(try await inserted == 1)
-            #expect(try await sql("SELECT x FROM t") == "1\n")
+            try await expect(inserted, equals: 1)
+            try await expect(sql("SELECT x FROM t"), equals: "1\n")
         }
     }
 
@@ -149,7 +151,7 @@ import Testing
             #expect(rows == 0)
             #expect(runs.value == 2)
             relay.loseAnswers(to: "COMMIT")
-            #expect(try await engine.read { try $0.query("SELECT 1 AS one").count } == 1)
+            try await expect(engine.read { try $0.query("SELECT 1 AS one").count }, equals: 1)
         }
     }
 
@@ -170,7 +172,7 @@ import Testing
             try await engine.execute("INSERT INTO t (x) VALUES (\(1))")
         }
         #expect(error.code == .outcomeUnknown)
-        #expect(try await first.run("SELECT x FROM t") == "1\n")
+        try await expect(first.run("SELECT x FROM t"), equals: "1\n")
         await engine.close()
     }
 

@@ -1,4 +1,5 @@
 import Dispatch
+import Expectations
 import Foundation
 import Storage
 import TestSupport
@@ -14,8 +15,8 @@ import Testing
         try await withPostgresTable { engine, server, url in
             let pid = try await engine.transaction { connection in try backend(of: connection) }
             try await server.run("SELECT pg_terminate_backend(\(pid), 180000)")
-            #expect(try await engine.execute("INSERT INTO t (x) VALUES (\(1))") == 1)
-            #expect(try await server.run("SELECT x FROM t", database: url) == "1\n")
+            try await expect(engine.execute("INSERT INTO t (x) VALUES (\(1))"), equals: 1)
+            try await expect(server.run("SELECT x FROM t", database: url), equals: "1\n")
         }
     }
 
@@ -27,7 +28,7 @@ import Testing
                 if runs.next() == 1 { try connection.execute("SELECT pg_terminate_backend(pg_backend_pid())") }
             }
             #expect(runs.value == 2)
-            #expect(try await server.run("SELECT x FROM t", database: url) == "1\n")
+            try await expect(server.run("SELECT x FROM t", database: url), equals: "1\n")
         }
     }
 
@@ -49,7 +50,7 @@ import Testing
             terminated.signal()
             try await done
             #expect(runs.value == 2)
-            #expect(try await server.run("SELECT x FROM t", database: url) == "1\n")
+            try await expect(server.run("SELECT x FROM t", database: url), equals: "1\n")
         }
     }
 
@@ -57,7 +58,7 @@ import Testing
         let server = try await PostgresServer.start()
         let engine = try await Storage.open(.postgres(url: server.url()))
         try await engine.execute("CREATE TABLE t (x BIGINT)")
-        #expect(try await engine.query("SELECT x FROM t").isEmpty)
+        try await expect(engine.query("SELECT x FROM t")) { $0.isEmpty }
         await server.stop()
         for _ in 0..<2 {
             let error = try await #require(throws: StorageError.self) { try await engine.query("SELECT x FROM t") }
@@ -65,8 +66,8 @@ import Testing
             #expect(error.isTransient)
         }
         try await server.restart()
-        #expect(try await engine.execute("INSERT INTO t (x) VALUES (\(1))") == 1)
-        #expect(try await engine.query("SELECT x FROM t").count == 1)
+        try await expect(engine.execute("INSERT INTO t (x) VALUES (\(1))"), equals: 1)
+        try await expect(engine.query("SELECT x FROM t").count, equals: 1)
         await engine.close()
     }
 
@@ -82,7 +83,7 @@ import Testing
                 }
                 #expect(error.code == .unavailable)
             }
-            #expect(try await server.run("SELECT x FROM t", database: url).isEmpty)
+            try await expect(server.run("SELECT x FROM t", database: url)) { $0.isEmpty }
             await scratch.close()
         }
     }

@@ -1,4 +1,5 @@
 import Dispatch
+import Expectations
 import Foundation
 import TestSupport
 import Testing
@@ -22,10 +23,10 @@ import Testing
         let path = folder.path("a/b/data.sqlite")
         let engine = try await Storage.open(.sqlite(path: path))
         try await engine.execute("CREATE TABLE t (x BIGINT)")
-        #expect(try permissions(folder.path("a")) == 0o700)
-        #expect(try permissions(folder.path("a/b")) == 0o700)
-        #expect(try permissions(path) == 0o600)
-        #expect(try permissions(path + "-wal") == 0o600)
+        try expect(permissions(folder.path("a")), equals: 0o700)
+        try expect(permissions(folder.path("a/b")), equals: 0o700)
+        try expect(permissions(path), equals: 0o600)
+        try expect(permissions(path + "-wal"), equals: 0o600)
         await engine.close()
     }
 
@@ -48,8 +49,8 @@ import Testing
         try await first.execute("INSERT INTO counters (mirror, name, value) VALUES (\("m"), \("n"), \(7))")
         await first.close()
         let second = try await Storage.open(location)
-        #expect(try await Migrations.apply(to: second).isEmpty)
-        #expect(try await second.query("SELECT value FROM counters").first?.integer("value") == 7)
+        try await expect(Migrations.apply(to: second)) { $0.isEmpty }
+        try await expect(second.query("SELECT value FROM counters").first?.integer("value"), equals: 7)
         await second.close()
     }
 
@@ -69,12 +70,12 @@ import Testing
         let engine = try await Storage.open(.sqlite(path: path))
         try await engine.execute("CREATE TABLE t (x BIGINT)")
         for number in 0..<50 { try await engine.execute("INSERT INTO t (x) VALUES (\(number))") }
-        #expect(try await beside.query("SELECT x FROM t").count == 50)
+        try await expect(beside.query("SELECT x FROM t").count, equals: 50)
         await engine.close()
-        #expect(try await rowsOfACopy(of: path, named: "first.sqlite") == 50)
+        try await expect(rowsOfACopy(of: path, named: "first.sqlite"), equals: 50)
         try await beside.execute("INSERT INTO t (x) VALUES (50)")
         await beside.close()
-        #expect(try await rowsOfACopy(of: path, named: "second.sqlite") == 51)
+        try await expect(rowsOfACopy(of: path, named: "second.sqlite"), equals: 51)
         let size = try? FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int
         #expect(size ?? 0 == 0)
     }
@@ -95,14 +96,15 @@ import Testing
         }()
         try await engine.backup(to: file)
         try await writing
-        #expect(try permissions(file) == 0o600)
+        try expect(permissions(file), equals: 0o600)
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
         #expect(names.filter { $0.hasPrefix("backup") } == ["backup.sqlite"])
         let copy = try await Storage.open(.sqlite(path: file))
-        #expect(try await Migrations.pending(in: copy).isEmpty)
+        try await expect(Migrations.pending(in: copy)) { $0.isEmpty }
         let old = try await copy.query("SELECT x FROM t WHERE x < 1000").count
         let new = try await copy.query("SELECT x FROM t WHERE x = 1000").count
-        #expect(old == 20 && new % 2 == 0)
+        #expect(old == 20)
+        #expect(new % 2 == 0)
         let check = try await copy.query("PRAGMA integrity_check").first?.text("integrity_check")
         #expect(check == "ok")
         await copy.close()
@@ -117,7 +119,8 @@ import Testing
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folder.path("nowhere"))
         for path in [file, link, folder.path("data.sqlite")] {
             let error = try await #require(throws: StorageError.self) { try await engine.backup(to: path) }
-            #expect(error.code == .configuration && "\(error)".contains("choose another"))
+            #expect(error.code == .configuration)
+            #expect("\(error)".contains("choose another"))
         }
         #expect(FileManager.default.contents(atPath: file) == Data("precious".utf8))
         #expect(!FileManager.default.fileExists(atPath: folder.path("nowhere")))
@@ -129,7 +132,7 @@ import Testing
     }
 
     @Test func aPathThatCannotHoldADatabaseIsExplained() async throws {
-        #expect(try await failure(opening: "").code == .configuration)
+        try await expect(failure(opening: "").code, equals: .configuration)
         let isFolder = try await failure(opening: folder.path)
         #expect(isFolder.code == .configuration)
         #expect("\(isFolder)".contains("\(folder.path): it is a folder"))
@@ -137,7 +140,7 @@ import Testing
         let belowFile = try await failure(opening: file + "/data.sqlite")
         #expect(belowFile.code == .unavailable)
         #expect("\(belowFile)".contains(file + "/data.sqlite"))
-        #expect(try await failure(opening: "/proc/data.sqlite").code != .other)
+        try await expect(failure(opening: "/proc/data.sqlite").code) { $0 != .other }
     }
 
     @Test func aFileThatIsNoDatabaseIsLeftAlone() async throws {
@@ -145,7 +148,8 @@ import Testing
         let path = try folder.write(text, to: "notes.txt")
         let error = try await failure(opening: path)
         #expect(error.code == .corrupt)
-        #expect("\(error)".contains(path) && "\(error)".contains("backup"))
+        #expect("\(error)".contains(path))
+        #expect("\(error)".contains("backup"))
         #expect(FileManager.default.contents(atPath: path) == text)
     }
 
@@ -183,7 +187,7 @@ import Testing
         #expect(error.code == .busy)
         #expect(error.isTransient)
         // Reading does not wait for a writer.
-        #expect(try await waiting.query("SELECT 1 AS one").count == 1)
+        try await expect(waiting.query("SELECT 1 AS one").count, equals: 1)
         release.signal()
         try await holding
         try await waiting.execute("CREATE TABLE t (x)")
@@ -201,8 +205,8 @@ import Testing
             }
         }
         #expect(error.code == .full)
-        #expect(try await engine.query("SELECT x FROM t").isEmpty)
-        #expect(try await engine.execute("INSERT INTO t (x) VALUES (\("small"))") == 1)
+        try await expect(engine.query("SELECT x FROM t")) { $0.isEmpty }
+        try await expect(engine.execute("INSERT INTO t (x) VALUES (\("small"))"), equals: 1)
         await engine.close()
     }
 }

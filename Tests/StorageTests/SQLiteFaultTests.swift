@@ -1,4 +1,5 @@
 import Dispatch
+import Expectations
 import Foundation
 import TestSupport
 import Testing
@@ -55,11 +56,11 @@ import Testing
         let release = DispatchSemaphore(value: 0)
         let holding = try await hold(other, until: release)
         async let writing = engine.execute("INSERT INTO t (x) VALUES ('second')")
-        #expect(try await rows(engine) == ["first"])
+        try await expect(rows(engine), equals: ["first"])
         release.signal()
-        #expect(try await writing == 1)
+        try await expect(writing, equals: 1)
         try await holding.value
-        #expect(try await rows(other) == ["first", "second"])
+        try await expect(rows(other), equals: ["first", "second"])
         await other.close()
         await engine.close()
     }
@@ -78,8 +79,8 @@ import Testing
         }
         release.signal()
         try await holding.value
-        #expect(try await engine.execute("INSERT INTO t (x) VALUES ('now')") == 1)
-        #expect(try await rows(engine) == ["now"])
+        try await expect(engine.execute("INSERT INTO t (x) VALUES ('now')"), equals: 1)
+        try await expect(rows(engine), equals: ["now"])
         await other.close()
         await engine.close()
     }
@@ -101,8 +102,8 @@ import Testing
         await #expect(throws: CancellationError.self) { try await writing.value }
         release.signal()
         try await holding.value
-        #expect(try await engine.execute("INSERT INTO t (x) VALUES ('now')") == 1)
-        #expect(try await rows(engine) == ["now"])
+        try await expect(engine.execute("INSERT INTO t (x) VALUES ('now')"), equals: 1)
+        try await expect(rows(engine), equals: ["now"])
         await other.close()
         await engine.close()
     }
@@ -122,7 +123,7 @@ import Testing
         for _ in 0..<10 { try await engine.execute("INSERT INTO t (x) VALUES ('ours')") }
         _ = isOver.next()
         try await hammering.value
-        #expect(try await rows(engine).count { $0 == "ours" } == 10)
+        try await expect(rows(engine).count { $0 == "ours" }, equals: 10)
         await other.close()
         await engine.close()
     }
@@ -137,11 +138,11 @@ import Testing
             engine, "INSERT INTO t (x) VALUES (\(String(repeating: "x", count: 100_000)))")
         #expect(error.code == .full)
         #expect("\(error)".contains("make room"))
-        #expect(try await rows(engine) == ["first"])
+        try await expect(rows(engine), equals: ["first"])
         try FileManager.default.removeItem(atPath: ballast)
-        #expect(try await engine.execute("INSERT INTO t (x) VALUES ('second')") == 1)
-        #expect(try await rows(engine) == ["first", "second"])
-        #expect(try await engine.query("PRAGMA integrity_check").first?.text("integrity_check") == "ok")
+        try await expect(engine.execute("INSERT INTO t (x) VALUES ('second')"), equals: 1)
+        try await expect(rows(engine), equals: ["first", "second"])
+        try await expect(engine.query("PRAGMA integrity_check").first?.text("integrity_check"), equals: "ok")
         await engine.close()
     }
 
@@ -151,7 +152,7 @@ import Testing
         let error = try await failure(engine, "INSERT INTO t (x) VALUES ('second')")
         #expect(error.code == .readOnly)
         #expect("\(error)".contains("let the user of this program write"))
-        #expect(try await rows(engine) == ["first"])
+        try await expect(rows(engine), equals: ["first"])
         await engine.close()
     }
 
@@ -169,8 +170,8 @@ import Testing
         // Nobody has made an empty one in its place.
         #expect(!FileManager.default.fileExists(atPath: path))
         try FileManager.default.moveItem(atPath: folder.path("elsewhere"), toPath: path)
-        #expect(try await engine.execute("INSERT INTO t (x) VALUES ('second')") == 1)
-        #expect(try await rows(engine) == ["first", "second"])
+        try await expect(engine.execute("INSERT INTO t (x) VALUES ('second')"), equals: 1)
+        try await expect(rows(engine), equals: ["first", "second"])
         await engine.close()
     }
 
@@ -198,9 +199,9 @@ import Testing
         await engine.close()
         // What was committed before is in the file once the process has ended in order.
         let again = try await Storage.open(.sqlite(path: path))
-        #expect(try await rows(again) == ["first"])
-        #expect(try await again.execute("INSERT INTO t (x) VALUES ('second')") == 1)
-        #expect(try await again.query("PRAGMA integrity_check").first?.text("integrity_check") == "ok")
+        try await expect(rows(again), equals: ["first"])
+        try await expect(again.execute("INSERT INTO t (x) VALUES ('second')"), equals: 1)
+        try await expect(again.query("PRAGMA integrity_check").first?.text("integrity_check"), equals: "ok")
         await again.close()
     }
 
@@ -212,8 +213,8 @@ import Testing
             try await other.execute("INSERT INTO t (x) VALUES ('other')")
             await other.close()
         }
-        #expect(try await engine.execute("INSERT INTO t (x) VALUES ('second')") == 1)
-        #expect(try await rows(engine).count == 5)
+        try await expect(engine.execute("INSERT INTO t (x) VALUES ('second')"), equals: 1)
+        try await expect(rows(engine).count, equals: 5)
         await engine.close()
     }
 }

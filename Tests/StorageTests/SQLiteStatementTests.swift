@@ -1,3 +1,4 @@
+import Expectations
 import TestSupport
 import Testing
 
@@ -46,14 +47,14 @@ import Testing
             let condition: SQL = "key IN \(list: Array(0..<length))"
             return "SELECT key FROM things WHERE " + condition + " AND key > 0"
         }
-        #expect(try await kept(of: plain + nested) <= 200)
+        try await expect(kept(of: plain + nested)) { $0 <= 200 }
     }
 
     @Test func whatIsAskedAgainAndAgainStaysBesideThem() async throws {
         let again: SQL = "SELECT key FROM things WHERE key = \(1)"
         let lists = (1...150).flatMap { [again, "SELECT key FROM things WHERE key IN \(list: Array(0..<$0))"] }
         // SQLite counts how often a statement ran since it was prepared.
-        #expect(try await runs(of: again, in: lists) == 150)
+        try await expect(runs(of: again, in: lists), equals: 150)
     }
 
     @Test func aTableThatChangesBetweenTwoStatementsDoesNoHarm() async throws {
@@ -62,18 +63,18 @@ import Testing
         let engine = try await Storage.open(.sqlite(path: path))
         let other = try await Storage.open(.sqlite(path: path))
         try await engine.execute("CREATE TABLE things (key BIGINT)")
-        #expect(try await engine.query("SELECT * FROM things").isEmpty)
+        try await expect(engine.query("SELECT * FROM things")) { $0.isEmpty }
         try await other.execute("INSERT INTO things (key) VALUES (1)")
-        #expect(try await engine.query("SELECT * FROM things").first?.int("key") == 1)
+        try await expect(engine.query("SELECT * FROM things").first?.int("key"), equals: 1)
         try await other.execute("ALTER TABLE things ADD COLUMN words TEXT DEFAULT 'new'")
-        #expect(try await engine.query("SELECT * FROM things").first?.text("words") == "new")
+        try await expect(engine.query("SELECT * FROM things").first?.text("words"), equals: "new")
         try await other.execute("ALTER TABLE things RENAME COLUMN words TO text")
-        #expect(try await engine.query("SELECT * FROM things").first?.text("text") == "new")
+        try await expect(engine.query("SELECT * FROM things").first?.text("text"), equals: "new")
         await other.close()
         await engine.close()
     }
 
     @Test func whatIsTheSameEveryTimeStaysOnce() async throws {
-        #expect(try await kept(of: (1...30).map { "SELECT key FROM things WHERE key = \($0)" }) == 1)
+        try await expect(kept(of: (1...30).map { "SELECT key FROM things WHERE key = \($0)" }), equals: 1)
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import TestSupport
 import Testing
@@ -8,25 +9,25 @@ import Testing
         try await server.run("CREATE TABLE kept (x int)")
         try await server.run("INSERT INTO kept VALUES (7)")
         try await server.restart()
-        #expect(try await server.run("SELECT x FROM kept") == "7\n")
+        try await expect(server.run("SELECT x FROM kept"), equals: "7\n")
         await server.stop()
         await #expect(throws: TestSupportError.self) { try await server.run("SELECT 1") }
     }
 
     @Test func aPrivateRedisListensAgainOnItsPortAfterARestart() async throws {
         let server = try await RedisServer.start()
-        #expect(await server.log().contains("port=\(server.port)"))
+        await expect(server.log()) { $0.contains("port=\(server.port)") }
         try await server.restart()
-        #expect(await server.log().contains("port=\(server.port)"))
+        await expect(server.log()) { $0.contains("port=\(server.port)") }
         await server.stop()
-        #expect(await server.log().isEmpty)
+        await expect(server.log()) { $0.isEmpty }
     }
 
     @Test func aServerWhoseTestsAreGoneVanishesWithItsFolder() async throws {
         let server = try await RedisServer.start()
         let folder = try await server.abandon()
         #expect(!FileManager.default.fileExists(atPath: folder))
-        #expect(await server.log().isEmpty)
+        await expect(server.log()) { $0.isEmpty }
     }
 
     @Test func aMissingProgramNamesTheCommandThatInstallsIt() throws {

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Storage
 import TestSupport
@@ -19,8 +20,8 @@ import Testing
             }
             let left = try await engine.keys()
             #expect(left.isEmpty)
-            #expect(try await engine.execute("INSERT INTO things (key) VALUES (\("b"))") == 1)
-            #expect(try await engine.keys() == ["b"])
+            try await expect(engine.execute("INSERT INTO things (key) VALUES (\("b"))"), equals: 1)
+            try await expect(engine.keys(), equals: ["b"])
         }
     }
 
@@ -35,7 +36,7 @@ import Testing
                 }
             }
             #expect(error.code == .uniqueViolation)
-            #expect(try await engine.keys().isEmpty)
+            try await expect(engine.keys()) { $0.isEmpty }
         }
     }
 
@@ -65,10 +66,11 @@ import Testing
         try await tested.withThings { engine in
             let rows = (1...5).map { (number: Int64) in thing("k\(number)", number) }
             try await engine.transaction { try $0.insert(things(rows)) }
-            #expect(try await engine.execute("UPDATE things SET words = \("w") WHERE number > \(2)") == 3)
-            #expect(try await engine.execute("UPDATE things SET words = \("w") WHERE number > \(9)") == 0)
-            #expect(try await engine.execute("INSERT INTO things (key) VALUES (\("k1")) ON CONFLICT DO NOTHING") == 0)
-            #expect(try await engine.execute("DELETE FROM things") == 5)
+            try await expect(engine.execute("UPDATE things SET words = \("w") WHERE number > \(2)"), equals: 3)
+            try await expect(engine.execute("UPDATE things SET words = \("w") WHERE number > \(9)"), equals: 0)
+            try await expect(
+                engine.execute("INSERT INTO things (key) VALUES (\("k1")) ON CONFLICT DO NOTHING"), equals: 0)
+            try await expect(engine.execute("DELETE FROM things"), equals: 5)
         }
     }
 
@@ -88,14 +90,14 @@ import Testing
                 try connection.execute("INSERT INTO things (key) VALUES (\("a"))")
             }
             written.signal()
-            #expect(try await counts == [0, 0])
-            #expect(try await engine.keys() == ["a"])
+            try await expect(counts, equals: [0, 0])
+            try await expect(engine.keys(), equals: ["a"])
 
             let error = try await #require(throws: StorageError.self) {
                 try await engine.read { try $0.execute("DELETE FROM things") }
             }
             #expect(error.code == .readOnly)
-            #expect(try await engine.keys() == ["a"])
+            try await expect(engine.keys(), equals: ["a"])
         }
     }
 
@@ -107,10 +109,10 @@ import Testing
                 try await engine.query("DELETE FROM things RETURNING key")
             }
             #expect(refused.code == .readOnly)
-            #expect(try await engine.keys() == ["a"])
+            try await expect(engine.keys(), equals: ["a"])
             await #expect(throws: StorageError.self) { try await engine.query("SELECT key FROM nothing_of_that_name") }
-            #expect(try await engine.keys() == ["a"])
-            #expect(try await engine.read { try $0.query("SELECT key FROM things").count } == 1)
+            try await expect(engine.keys(), equals: ["a"])
+            try await expect(engine.read { try $0.query("SELECT key FROM things").count }, equals: 1)
         }
     }
 
@@ -133,7 +135,7 @@ import Testing
             }
             try await group.waitForAll()
         }
-        #expect(try await engines[1].query("SELECT value FROM counts").first?.integer("value") == 60)
+        try await expect(engines[1].query("SELECT value FROM counts").first?.integer("value"), equals: 60)
         for engine in engines { await engine.close() }
     }
 
@@ -173,13 +175,13 @@ import Testing
                 return sum
             }
             #expect(sum == 2_499 * 2_500 / 2)
-            #expect(try await engine.query("SELECT key FROM things WHERE words = \("seen")").count == 2_499)
+            try await expect(engine.query("SELECT key FROM things WHERE words = \("seen")").count, equals: 2_499)
             await #expect(throws: Refusal.self) {
                 try await engine.read { connection in
                     try connection.forEach("SELECT key FROM things") { _ in throw Refusal() }
                 }
             }
-            #expect(try await engine.keys().count == 2_500)
+            try await expect(engine.keys().count, equals: 2_500)
         }
     }
 
@@ -201,9 +203,9 @@ import Testing
             for await _ in started { break }
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
-            #expect(try await engine.keys().isEmpty)
+            try await expect(engine.keys()) { $0.isEmpty }
             try await engine.execute("INSERT INTO things (key) VALUES (\("b"))")
-            #expect(try await engine.keys() == ["b"])
+            try await expect(engine.keys(), equals: ["b"])
         }
     }
 
@@ -251,18 +253,18 @@ import Testing
             // Another mirror's rows are not even copied.
             try await engine.execute(foreign)
             let other = try await engine.scratch(of: "other")
-            #expect(try await other.query("SELECT mirror FROM cursors").map { try $0.text("mirror") } == ["other"])
+            try await expect(other.query("SELECT mirror FROM cursors").map { try $0.text("mirror") }, equals: ["other"])
             await other.close()
             try await engine.execute("DELETE FROM cursors WHERE mirror = 'other'")
         }
         // A working mirror is not held up by a dry run beside it.
-        #expect(try await engine.execute("UPDATE cursors SET value = '3'") == 1)
+        try await expect(engine.execute("UPDATE cursors SET value = '3'"), equals: 1)
         let seen = try await scratch.query("SELECT value FROM cursors ORDER BY value")
-        #expect(try seen.map { try $0.text("value") } == ["1", "2"])
+        try expect(seen.map { try $0.text("value") }, equals: ["1", "2"])
         await scratch.close()
 
         let left = try await engine.query("SELECT feed, value FROM cursors")
-        #expect(try left.map { try $0.text("value") } == ["3"])
+        try expect(left.map { try $0.text("value") }, equals: ["3"])
         await engine.close()
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Storage
 import TestSupport
@@ -19,13 +20,13 @@ import Testing
                     """)
             }
             let rows = try await engine.query("SELECT * FROM things ORDER BY key")
-            #expect(try rows.map { try $0.integer("number") } == numbers)
-            #expect(try rows.map { try $0.real("share") } == Array(reals.prefix(5)))
-            #expect(try rows.map { try $0.boolean("flag") } == [true, false, true, false, true])
-            #expect(try rows.map { try $0.text("words") } == Array(texts.prefix(5)))
+            try expect(rows.map { try $0.integer("number") }, equals: numbers)
+            try expect(rows.map { try $0.real("share") }, equals: Array(reals.prefix(5)))
+            try expect(rows.map { try $0.boolean("flag") }, equals: [true, false, true, false, true])
+            try expect(rows.map { try $0.text("words") }, equals: Array(texts.prefix(5)))
             for text in texts {
                 let row = try await engine.query("SELECT CAST(\(text) AS TEXT) AS same").first
-                #expect(try row?.text("same").unicodeScalars.elementsEqual(text.unicodeScalars) == true)
+                try expect(row?.text("same").unicodeScalars) { $0?.elementsEqual(text.unicodeScalars) == true }
             }
         }
     }
@@ -39,11 +40,11 @@ import Testing
                 VALUES (\("k"), \(Int?.none), \(Double?.none), \(Bool?.none), \(String?.none))
                 """)
             let row = try #require(try await engine.query("SELECT * FROM things").first)
-            #expect(try row.optionalInteger("number") == nil)
-            #expect(try row.optionalReal("share") == nil)
-            #expect(try row.optionalBoolean("flag") == nil)
-            #expect(try row.optionalText("words") == nil)
-            #expect(try row.optionalDate("number") == nil)
+            try expect(row.optionalInteger("number"), equals: nil)
+            try expect(row.optionalReal("share"), equals: nil)
+            try expect(row.optionalBoolean("flag"), equals: nil)
+            try expect(row.optionalText("words"), equals: nil)
+            try expect(row.optionalDate("number"), equals: nil)
             let error = try #require(throws: StorageError.self) { try row.text("words") }
             #expect(error.code == .decoding)
             #expect("\(error)" == "could not read column words: it is null")
@@ -55,8 +56,8 @@ import Testing
         try await tested.withThings { engine in
             try await engine.execute("INSERT INTO things (key, number) VALUES (\("k"), \(3))")
             let row = try #require(try await engine.query("SELECT key, number FROM things").first)
-            #expect(try row.int("number") == 3)
-            #expect(try row.real("number") == 3)
+            try expect(row.int("number"), equals: 3)
+            try expect(row.real("number"), equals: 3)
             for wrong in [{ try row.integer("key") as Any }, { try row.text("number") }, { try row.text("other") }] {
                 #expect(throws: StorageError.self) { _ = try wrong() }
             }
@@ -69,10 +70,10 @@ import Testing
             let inner: SQL = "SELECT CAST(\("inner") AS TEXT) AS word, CAST(\(2) AS BIGINT) AS number"
             let outer: SQL = "SELECT CAST(\("outer") AS TEXT) AS a, word, number, CAST(\(false) AS BOOLEAN) AS b"
             let row = try #require(try await engine.query(outer + " FROM (\(inner)) AS s WHERE number < \(9)").first)
-            #expect(try row.text("a") == "outer")
-            #expect(try row.text("word") == "inner")
-            #expect(try row.integer("number") == 2)
-            #expect(try row.boolean("b") == false)
+            try expect(row.text("a"), equals: "outer")
+            try expect(row.text("word"), equals: "inner")
+            try expect(row.integer("number"), equals: 2)
+            try expect(row.boolean("b"), equals: false)
         }
     }
 
@@ -87,7 +88,7 @@ import Testing
                 let rows = try await engine.query("SELECT number FROM things WHERE key IN \(list: wanted)")
                 #expect(rows.count == 500)
             }
-            #expect(try await engine.query("SELECT key FROM things WHERE key IN \(list: [String]())").isEmpty)
+            try await expect(engine.query("SELECT key FROM things WHERE key IN \(list: [String]())")) { $0.isEmpty }
         }
     }
 
@@ -98,9 +99,9 @@ import Testing
             let row = try #require(
                 try await engine.query("SELECT SUM(number) AS sum, COUNT(*) AS count, MAX(number) AS top FROM things")
                     .first)
-            #expect(try row.integer("sum") == 42)
-            #expect(try row.int("count") == 3)
-            #expect(try row.integer("top") == 40)
+            try expect(row.integer("sum"), equals: 42)
+            try expect(row.int("count"), equals: 3)
+            try expect(row.integer("top"), equals: 40)
         }
     }
 
@@ -119,7 +120,7 @@ import Testing
                 try await engine.transaction { try $0.insert(things([thing("a\u{0}b")])) }
             }
             #expect(bulk.code == .invalidValue)
-            #expect(try await engine.keys().isEmpty)
+            try await expect(engine.keys()) { $0.isEmpty }
         }
     }
 
@@ -129,8 +130,8 @@ import Testing
             let date = Date(timeIntervalSince1970: 1_795_000_000.123)
             try await engine.execute("INSERT INTO things (key, number) VALUES (\("d"), \(date))")
             let row = try #require(try await engine.query("SELECT number FROM things").first)
-            #expect(try row.integer("number") == 1_795_000_000_123)
-            #expect(try abs(row.date("number").timeIntervalSince(date)) < 0.0005)
+            try expect(row.integer("number"), equals: 1_795_000_000_123)
+            try expect(abs(row.date("number").timeIntervalSince(date))) { $0 < 0.0005 }
         }
         #expect(Date.distantFuture.sqlValue == .integer(64_092_211_200_000))
         #expect(Date(timeIntervalSince1970: .infinity).sqlValue == .integer(.max))

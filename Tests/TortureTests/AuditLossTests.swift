@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Networks
 import Posts
@@ -16,7 +17,7 @@ import Testing
         run.input.slots[AuditRun.day] = 2
         let report = run.report
         #expect(report.lost == 1)
-        #expect(report.findings.first?.contains("\(AuditRun.day): has 2 slots in its plan and rows of 1") == true)
+        expect(report.findings.first) { $0?.contains("\(AuditRun.day): has 2 slots in its plan and rows of 1") == true }
     }
 
     @Test func aDayWithoutAPlanIsLost() {

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import TestSupport
 import Testing
@@ -32,7 +33,7 @@ import Testing
         for patch in try Self.patches {
             let text = try String(contentsOf: Self.folder.appendingPathComponent(patch), encoding: .utf8)
             let head = text.components(separatedBy: "\n--- ")[0].components(separatedBy: "\n")
-            #expect(head.contains { $0.hasPrefix("Run: --network ") }, "\(patch)")
+            expect(head, "\(patch)") { $0.contains { $0.hasPrefix("Run: --network ") } }
             let finds = try #require(head.first { $0.hasPrefix("Finds: ") }?.dropFirst(7), "\(patch)")
             #expect(["duplicates", "lost", "unheard", "unexplained", "overwritten"].contains(finds), "\(patch)")
         }

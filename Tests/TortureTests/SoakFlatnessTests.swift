@@ -1,3 +1,4 @@
+import Expectations
 import Testing
 
 @testable import Torture
@@ -35,8 +36,9 @@ import Testing
     }
 
     @Test func memoryThatGrowsEveryDayIsNot() {
-        #expect(
-            complaints { $0.process.memory += $0.day * 100 }.contains { $0.hasPrefix("memory grows by 102400 bytes") })
+        expect(complaints { $0.process.memory += $0.day * 100 }) {
+            $0.contains { $0.hasPrefix("memory grows by 102400 bytes") }
+        }
         // What comes and goes does.
         #expect(complaints { $0.process.memory += $0.day % 2 * 700 }.isEmpty)
         #expect(complaints { if $0.day == 15 { $0.process.memory += 50_000 } }.isEmpty)
@@ -45,7 +47,7 @@ import Testing
     @Test func ofAMonthThatIsLongEnoughLessWouldShow() {
         let grows: (inout SoakDay) -> Void = { $0.process.memory += $0.day * 24 }
         #expect(complaints(days: 30, grows).isEmpty)
-        #expect(complaints(days: 120, grows).contains { $0.hasPrefix("memory grows by 24576 bytes") })
+        expect(complaints(days: 120, grows)) { $0.contains { $0.hasPrefix("memory grows by 24576 bytes") } }
     }
 
     @Test func whatSQLiteCachesHasABoundInsteadOfASlope() {
@@ -58,14 +60,14 @@ import Testing
     }
 
     @Test func whatIsNeverClosedIsNot() {
-        #expect(complaints { $0.process.descriptors += $0.day }.contains { $0.hasPrefix("descriptors grow") })
-        #expect(complaints { $0.process.threads += $0.day / 10 }.contains { $0.hasPrefix("threads grow") })
+        expect(complaints { $0.process.descriptors += $0.day }) { $0.contains { $0.hasPrefix("descriptors grow") } }
+        expect(complaints { $0.process.threads += $0.day / 10 }) { $0.contains { $0.hasPrefix("threads grow") } }
     }
 
     @Test(arguments: TableRule.all.map(\.table)) func rowsBeyondTheirBoundAreNot(table: String) {
         let found = complaints { day in if day.day > 20 { day.tables.rows[table] = 100_000 } }
         #expect(found.count == 10)
-        #expect(found.allSatisfy { $0.hasPrefix("\(table) has 100000 rows on day ") })
+        expect(found) { $0.allSatisfy { $0.hasPrefix("\(table) has 100000 rows on day ") } }
     }
 
     @Test func aWorkerThatDoesNothingIsNot() {

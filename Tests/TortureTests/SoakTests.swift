@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Mirroring
 import Posts
@@ -31,7 +32,8 @@ import Testing
         let figures = try decoder.decode(Figures.self, from: Data(line.utf8))
         #expect(figures.complaints.isEmpty)
         #expect(figures.days.map(\.day) == [1, 2])
-        #expect(figures.ledger.posted > 0 && figures.ledger.replies > 0)
+        #expect(figures.ledger.posted > 0)
+        #expect(figures.ledger.replies > 0)
         for day in figures.days {
             // Coarse: a worker with the whole sandbox inside it, or one that was never measured, is outside.
             #expect((1_000...60_000).contains(day.process.memory))
@@ -70,8 +72,10 @@ import Testing
     /// Measured of processes in which nobody else opens anything, and which stand still.
     @Test func theFiguresOfAProcessAreItsOwn() async throws {
         let (some, more) = (try await stopped(with: 3), try await stopped(with: 8))
-        #expect(some.threads == 1 && some.memory > 0)
-        #expect(some.descriptors >= 6 && more.descriptors == some.descriptors + 5)
+        #expect(some.threads == 1)
+        #expect(some.memory > 0)
+        #expect(some.descriptors >= 6)
+        #expect(more.descriptors == some.descriptors + 5)
     }
 
     /// The figures of a shell that has so many files open besides its streams.
@@ -84,13 +88,15 @@ import Testing
         let process = try WorkerProcess(
             name: "shell", words: ["bash", "-c", script], environment: ProcessInfo.processInfo.environment,
             logPath: folder.path("log"))
-        #expect(await process.wait(seconds: 300) { $0 != .running } == .stopped, "\(process.output)")
+        await expect(process.wait(seconds: 300) { $0 != .running }, equals: .stopped, "\(process.output)")
         return try ProcessFigures(of: "\(process.process)")
     }
 
     @Test func theFiguresOfThisProcessAreRead() throws {
         let figures = try ProcessFigures.current()
-        #expect(figures.memory > 500 && figures.threads > 0 && figures.descriptors > 0)
+        #expect(figures.memory > 500)
+        #expect(figures.threads > 0)
+        #expect(figures.descriptors > 0)
         #expect(throws: TestSupportError.self) { try ProcessFigures(of: "0") }
     }
 }

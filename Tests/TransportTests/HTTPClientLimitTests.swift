@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import TestSupport
 import Testing
@@ -15,9 +16,9 @@ import Transport
         }
         let request = HTTPRequest(url: server.url, maximumBodyBytes: 1_000)
         if isAccepted {
-            #expect(try await client.send(request).body.count == size)
+            try await expect(client.send(request).body.count, equals: size)
         } else {
-            #expect(try await failure(request).code == .tooLarge)
+            try await expect(failure(request).code, equals: .tooLarge)
         }
     }
 
@@ -55,7 +56,7 @@ import Transport
     @Test func stopsEndlessInterimResponses() async throws {
         let interim = Array("HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\n".utf8)
         let server = try LoopbackServer(steps: [.awaitRequest, .flood(interim)])
-        #expect(try await failure(HTTPRequest(url: server.url)).code == .tooLarge)
+        try await expect(failure(HTTPRequest(url: server.url)).code, equals: .tooLarge)
     }
 
     @Test func countsTheBodyAfterDecompression() async throws {
@@ -75,13 +76,13 @@ import Transport
             error = try await failure(HTTPRequest(url: server.url, timeout: .milliseconds(200)))
             #expect(error?.code == .timeout)
         }
-        #expect(try #require(error).requestDidNotLeave == false)
+        try expect(#require(error)) { $0.requestDidNotLeave == false }
     }
 
     @Test func givesUpOnAServerThatDrips() async throws {
         let server = try LoopbackServer(
             steps: [.awaitRequest, .send(Self.head), .drip([65], every: .milliseconds(10))])
-        #expect(try await failure(HTTPRequest(url: server.url, timeout: .milliseconds(200))).code == .timeout)
+        try await expect(failure(HTTPRequest(url: server.url, timeout: .milliseconds(200))).code, equals: .timeout)
     }
 
     @Test func givesUpOnATransferThatStalls() async throws {
@@ -130,7 +131,7 @@ import Transport
             task.cancel()
             _ = await task.result
         }
-        #expect(try await client.send(HTTPRequest(url: server.url)).status == 200)
+        try await expect(client.send(HTTPRequest(url: server.url)).status, equals: 200)
     }
 
     @Test func failsRequestsUnderWayOnShutdown() async throws {
@@ -154,7 +155,7 @@ import Transport
         let server = try LoopbackServer { _, connection in try connection.respond(status: 200) }
         do {
             let request = HTTPRequest(url: server.url, timeout: timeout, maximumBodyBytes: -1)
-            #expect(try await client.send(request).status == 200)
+            try await expect(client.send(request).status, equals: 200)
         } catch let error as TransportError {
             #expect(error.code == .timeout)
         }

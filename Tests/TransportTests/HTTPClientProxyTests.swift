@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import TestSupport
 import Testing
@@ -29,7 +30,7 @@ import Transport
             let server = try LoopbackServer { _, connection in try connection.respond(status: 200) }
             let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests/1"))
             defer { client.shutdown() }
-            #expect(try await client.send(HTTPRequest(url: server.url)).status == 200)
+            try await expect(client.send(HTTPRequest(url: server.url)).status, equals: 200)
             let insecure = try LoopbackServer(steps: [.send(Array("this is not TLS".utf8))])
             let error = try await #require(throws: TransportError.self) {
                 try await client.send(HTTPRequest(url: "https://127.0.0.1:\(insecure.port)/"))
@@ -52,7 +53,8 @@ import Transport
                 request.isPublicOnly = true
                 _ = try await #require(throws: TransportError.self) { try await client.send(request) }
             }
-            #expect(inside.requests.isEmpty && inside.connectionCount == 0)
+            #expect(inside.requests.isEmpty)
+            #expect(inside.connectionCount == 0)
             #expect(proxy.requests.map(\.method) == ["CONNECT"])
         }
     }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import TestSupport
 import Testing
@@ -12,7 +13,7 @@ import Transport
             try connection.send("HTTP/1.1 \(status) Something\r\nConnection: close\r\n\r\n")
             connection.close()
         }
-        #expect(try await client.send(HTTPRequest(url: server.url)).status == status)
+        try await expect(client.send(HTTPRequest(url: server.url)).status, equals: status)
     }
 
     @Test func keepsHeadersInOrderAndFindsThemByAnyCase() async throws {
@@ -23,7 +24,7 @@ import Transport
         let response = try await client.send(HTTPRequest(url: server.url))
         #expect(response.headers.all("link") == ["<a>; rel=next", "<b>; rel=prev"])
         #expect(response.headers["lInK"] == "<a>; rel=next")
-        #expect(response.headers["x-empty"]?.isEmpty == true)
+        expect(response.headers["x-empty"]) { $0?.isEmpty == true }
         #expect(response.headers["x-two"] == nil)
         #expect(response.headers.pairs.map(\.name) == ["Link", "X-One", "LINK", "X-Empty", "Content-Length"])
     }
@@ -45,7 +46,7 @@ import Transport
     @Test func receivesEveryByteOfABody() async throws {
         let body = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         let server = try LoopbackServer { _, connection in try connection.respond(status: 200, body: body) }
-        #expect(try await client.send(HTTPRequest(url: server.url)).body == body)
+        try await expect(client.send(HTTPRequest(url: server.url)).body, equals: body)
     }
 
     @Test(arguments: [HTTPRequest.Method.post, .put, .patch, .delete])
@@ -77,7 +78,7 @@ import Transport
         let request = try #require(server.requests.first)
         #expect(request.header("User-Agent") == "mirror-bot-tests/1")
         #expect(request.header("Authorization") == "Bearer t")
-        #expect(request.header("X-Empty")?.isEmpty == true)
+        expect(request.header("X-Empty")) { $0?.isEmpty == true }
         #expect(request.header("X-Text") == "a: b; c")
     }
 
@@ -146,7 +147,7 @@ import Transport
             closed.yield(request.connection)
         }
         _ = try await client.send(HTTPRequest(method: method, url: server.url))
-        #expect(await closings.first { _ in true } == 0)
+        await expect(closings.first { _ in true }, equals: 0)
     }
 
     @Test func carriesManyRequestsAtOnce() async throws {
@@ -162,7 +163,7 @@ import Transport
             return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
         }
         #expect(bodies.count == 256)
-        #expect(bodies.allSatisfy { $0.value == Array("/\($0.key)".utf8) })
+        expect(bodies) { $0.allSatisfy { $0.value == Array("/\($0.key)".utf8) } }
     }
 
     @Test func showsNoSecretWhenPrinted() {

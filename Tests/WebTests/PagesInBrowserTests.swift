@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import TestSupport
 import Testing
@@ -95,7 +96,7 @@ import Testing
                     return (width, try browser.evaluate("document.documentElement.scrollWidth") as? Int)
                 }
             }
-            for (width, needed) in widths { #expect(try #require(needed) <= width, "\(name)") }
+            for (width, needed) in widths { try expect(#require(needed), "\(name)") { $0 <= width } }
         }
     }
 
@@ -107,10 +108,12 @@ import Testing
             return try browser.accessible()
         }
         let images = told.filter { ["image", "img"].contains($0.role) }
-        #expect(images.count == 4 && images.allSatisfy { $0.name.lowercased().contains("posts") })
+        #expect(images.count == 4)
+        expect(images) { $0.allSatisfy { $0.name.lowercased().contains("posts") } }
         let tables = told.filter { $0.role == "table" }
-        #expect(tables.count >= 10 && tables.allSatisfy { !$0.name.isEmpty })
-        #expect(told.contains { $0.role == "heading" && $0.name == "What is stored" })
+        #expect(tables.count >= 10)
+        expect(tables) { $0.allSatisfy { !$0.name.isEmpty } }
+        expect(told) { $0.contains { $0.role == "heading" && $0.name == "What is stored" } }
         #expect(told.count { $0.role == "region" } == 9)
     }
 
@@ -128,7 +131,7 @@ import Testing
             return (try width("svg"), try width("#plan ~ table"))
         }
         #expect(drawing == 360)
-        #expect(try #require(table) > 200)
+        try expect(#require(table)) { $0 > 200 }
     }
 
     @Test(arguments: ["light", "dark"]) func theDrawingStandsAlone(scheme: String) async throws {

@@ -29,18 +29,22 @@ import Testing
     func whateverIsSaidIsText(text: String) throws {
         let html = PersonPage(try report(text)).html
         let page = try MarkupDocument(html)
-        #expect(page.all("script").isEmpty && page.all("img").isEmpty)
-        #expect(page.all("h2").count == 4 && page.all("table").count == 4)
+        #expect(page.all("script").isEmpty)
+        #expect(page.all("img").isEmpty)
+        #expect(page.all("h2").count == 4)
+        #expect(page.all("table").count == 4)
         let shown = page.all("body").first?.text ?? ""
         #expect(shown.contains("forgotten: only that is kept, as a digest"))
         if text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value < 0x7F }) { #expect(shown.contains(text)) }
-        #expect(!html.contains("http-equiv=\"refresh\"") && html.contains("default-src 'none'"))
+        #expect(!html.contains("http-equiv=\"refresh\""))
+        #expect(html.contains("default-src 'none'"))
     }
 
     @Test func saysThatThereIsNothing() throws {
         var report = try report("hello")
         (report.deeds, report.mentions, report.learned) = ([], [], [])
         let page = try MarkupDocument(PersonPage(report).html)
-        #expect(page.all("table").count == 1 && page.all("p").filter { $0.text == "None." }.count == 2)
+        #expect(page.all("table").count == 1)
+        #expect(page.all("p").filter { $0.text == "None." }.count == 2)
     }
 }

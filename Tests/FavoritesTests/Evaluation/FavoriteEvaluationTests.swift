@@ -1,4 +1,5 @@
 import Evaluation
+import Expectations
 import Favorites
 import Foundation
 import MeCab
@@ -54,7 +55,7 @@ import Testing
         // Both favorites have the highest rates.
         #expect(outcome.scores.rocAUC == 1)
         #expect(outcome.scores.averagePrecision == 1)
-        #expect(try #require(outcome.scores.postsPerSecond) > 0)
+        try expect(#require(outcome.scores.postsPerSecond)) { $0 > 0 }
     }
 
     @Test func agreesWithAMirrorThatLearnedTheSame() async throws {
@@ -208,17 +209,21 @@ import Testing
         #expect(abs(learned.predictions[4].logRate - 0.284669) < 5e-7)
         #expect(abs(learned.predictions[5].logRate + 1.283594) < 5e-7)
         let plain = try evaluation().split(training: Self.corpus, testing: testing)
-        #expect(plain.comparison == learned.comparison && plain.predictions != learned.predictions)
-        #expect(learned.scores.weights == learned.comparison.weights && plain.scores.weights == nil)
+        #expect(plain.comparison == learned.comparison)
+        #expect(plain.predictions != learned.predictions)
+        #expect(learned.scores.weights == learned.comparison.weights)
+        #expect(plain.scores.weights == nil)
         for (side, outcome) in [(learned.comparison.plain, plain), (learned.comparison.weighted, learned)] {
-            #expect(side.averagePrecision == outcome.scores.averagePrecision && side.rocAUC == outcome.scores.rocAUC)
+            #expect(side.averagePrecision == outcome.scores.averagePrecision)
+            #expect(side.rocAUC == outcome.scores.rocAUC)
             #expect(side.logLoss == outcome.scores.calibration.logLoss)
             #expect(side.calibrationError == outcome.scores.calibration.expectedError)
-            #expect(
-                side.precision == outcome.scores.decisions.precision && side.fired == outcome.scores.decisions.fired)
+            #expect(side.precision == outcome.scores.decisions.precision)
+            #expect(side.fired == outcome.scores.decisions.fired)
         }
         let none = try evaluation(minimum: 20, weighting: .learned).split(training: Self.corpus, testing: testing)
-        #expect(none.comparison.weights == nil && none.predictions.map(\.logRate) == plain.predictions.map(\.logRate))
+        #expect(none.comparison.weights == nil)
+        #expect(none.predictions.map(\.logRate) == plain.predictions.map(\.logRate))
     }
 
     @Test func oneThresholdFavoritesAsManyPosts() throws {
@@ -228,7 +233,8 @@ import Testing
             .split(training: training, testing: training.suffix(150))
         let threshold = try #require(split.comparison.equalThreshold)
         let fired = split.predictions.count { $0.logRate > log(threshold) }
-        #expect(fired == split.comparison.plain.fired && fired > 0)
+        #expect(fired == split.comparison.plain.fired)
+        #expect(fired > 0)
     }
 
     @Test func theLogLossIsThatOfWhatHappened() throws {
@@ -274,7 +280,7 @@ import Testing
         for favorites in [true, false] {
             let training = (0..<30).map { Self.post($0, "猫 \($0)", "alice", favorites) }
             let outcome = try evaluation(minimum: 20).split(training: training, testing: Self.vectors.map(\.0))
-            #expect(outcome.predictions.allSatisfy { $0.logRate.isFinite && !$0.isFired })
+            expect(outcome.predictions) { $0.allSatisfy { $0.logRate.isFinite && !$0.isFired } }
             #expect(outcome.scores.training.waiting != nil)
         }
     }
@@ -310,9 +316,9 @@ import Testing
             #expect(posts.map(\.id) == [1, 3, 4, 5, 6, 7, 2, 8].map(Corpus.id))
             #expect(posts.map(\.state) == Array(repeating: .seen, count: 6) + [.seenFavorite, .favorite])
             #expect(posts[0].example == Corpus.posts[0])
-            #expect(try await table.labelledPosts(atMost: 2).map(\.id) == [2, 8].map(Corpus.id))
+            try await expect(table.labelledPosts(atMost: 2).map(\.id), equals: [2, 8].map(Corpus.id))
             let other = ExampleTable(storage: fixture.storage, mirror: "other", extractor: extractor)
-            #expect(try await other.labelledPosts(atMost: 100).isEmpty)
+            try await expect(other.labelledPosts(atMost: 100)) { $0.isEmpty }
         }
     }
 }

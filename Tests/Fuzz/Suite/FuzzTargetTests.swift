@@ -1,4 +1,5 @@
 import Blocking
+import Expectations
 import Testing
 
 /// The targets of `make fuzz` over their seeds and some thousand changes of them, always the same ones.
@@ -37,7 +38,7 @@ import Testing
         let isPlain = names.allSatisfy { $0.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == 0x2D } }
         #expect(Set(names).count == names.count)
         #expect(isPlain)
-        #expect(FuzzTarget.all.allSatisfy { !$0.seeds.isEmpty })
+        expect(FuzzTarget.all) { $0.allSatisfy { !$0.seeds.isEmpty } }
     }
 
     @Test func noticesWhatDoesNotHold() {
