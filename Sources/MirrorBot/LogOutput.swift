@@ -1,12 +1,12 @@
 import Foundation
 import Logging
 import Mirroring
-import Synchronization
 
 /// How the loggers of a console write: one event a line on its standard error.
 ///
 /// A logger keeps the handler that it was made with.
-final class LogOutput: Sendable {
+final class LogOutput: @unchecked Sendable {
+    // Sendable because `make` is only touched under `lock`.
     /// How an event is written.
     enum Format: String {
         case logfmt
@@ -15,12 +15,13 @@ final class LogOutput: Sendable {
     }
 
     private let stream: Console.Output
-    private let make: Mutex<@Sendable (String) -> any LogHandler>
+    private let lock = NSLock()
+    private var make: @Sendable (String) -> any LogHandler
 
     /// Writes on this stream with the defaults of the settings until it is told otherwise.
     init(on stream: Console.Output) {
         self.stream = stream
-        make = Mutex { LineLogHandler(label: $0, format: .logfmt, level: .info, stream: stream) }
+        make = { LineLogHandler(label: $0, format: .logfmt, level: .info, stream: stream) }
     }
 
     /// Lets the loggers of the process be those of the console that is current when they are made; calling it again does
@@ -37,15 +38,15 @@ final class LogOutput: Sendable {
             values.text("LOG_FORMAT").flatMap(Format.init(rawValue:))
             ?? (stream.terminal.isInteractive ? .pretty : .logfmt)
         let zone = values.text("TIME_ZONE").flatMap(TimeZone.init(identifier:)) ?? .current
-        make.withLock { [stream] in
-            $0 = { LineLogHandler(label: $0, format: format, level: level, zone: zone, stream: stream) }
+        lock.withLock { [stream] in
+            make = { LineLogHandler(label: $0, format: format, level: level, zone: zone, stream: stream) }
         }
     }
 
     /// Lets loggers that are made from now on write nothing.
-    func silence() { make.withLock { $0 = { _ in SwiftLogNoOpLogHandler() } } }
+    func silence() { lock.withLock { make = { _ in SwiftLogNoOpLogHandler() } } }
 
-    private func handler(_ label: String) -> any LogHandler { make.withLock { $0 }(label) }
+    private func handler(_ label: String) -> any LogHandler { lock.withLock { make }(label) }
 }
 
 /// Writes each event as one line; what it holds cannot break the line.

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import TestSupport
 
 @testable import MirrorBot
@@ -34,12 +33,14 @@ final class RecordedConsole: Sendable {
 }
 
 /// A text that grows, also from several threads.
-private final class Transcript: Sendable {
-    private let written = Mutex("")
+private final class Transcript: @unchecked Sendable {
+    // Sendable because `written` is only touched under `lock`.
+    private let lock = NSLock()
+    private var written = ""
 
-    var text: String { written.withLock { $0 } }
+    var text: String { lock.withLock { written } }
 
-    func append(_ text: String) { written.withLock { $0 += text } }
+    func append(_ text: String) { lock.withLock { written += text } }
 }
 
 /// A pipe that holds a text and whose writing end is closed, as what `printf TEXT |` leaves.
