@@ -41,20 +41,23 @@ def swift_test(*arguments):
 
 
 def list_suites(arguments):
-    """Returns the names of the suites, and of the tests that are in none, that the arguments select."""
+    """Returns the suites, and the tests that are in none, that the arguments select, and the arguments that skip some."""
     listing = subprocess.run(swift_test("list"), stdout=subprocess.PIPE, text=True)
     if listing.returncode != 0:
         sys.exit(69)
     names = re.findall(r"^\w+\.\S.*$", listing.stdout, re.MULTILINE)
+    skips = []
     for option, pattern in zip(arguments[::2], arguments[1::2]):
         if option not in ("--filter", "--skip"):
             sys.exit(f"could not read the arguments: {option} is neither --filter nor --skip")
         names = [name for name in names if (re.search(pattern, name) is not None) == (option == "--filter")]
+        if option == "--skip":
+            skips += [option, pattern]
     if not names:
         print("could not find a test to run", file=sys.stderr)
         sys.exit(69)
     # `Target.Suite/function()`; a function outside of a suite has no slash.
-    return sorted({name.rsplit("/", 1)[0] if "/" in name else name for name in names}), arguments
+    return sorted({name.rsplit("/", 1)[0] if "/" in name else name for name in names}), skips
 
 
 class Report:
@@ -147,7 +150,7 @@ def main():
     seed = int(os.environ.get("SEED", "1"))
     suites, skips = list_suites(sys.argv[1:])
     report, loops = Report(), []
-    print(f"{len(suites)} suites, {runs} runs beside {load} busy loops on {os.cpu_count()} cores", flush=True)
+    print(f"{len(suites)} suites, runs: {runs}, beside {load} busy loops on {os.cpu_count()} cores", flush=True)
     try:
         loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(load)]
         for run in range(runs):
