@@ -4,7 +4,7 @@ package import Storage
 
 /// How a post stands in the table `posts`.
 package enum PostRow {
-    /// What is filled when a post is archived; the benchmarks' peers fill the same.
+    /// The columns written when a post is archived; the benchmarks' peers write the same ones.
     package static let columns: [(name: String, type: ColumnType)] = [
         ("mirror", .text), ("network", .text), ("post_id", .text), ("author", .text), ("address", .text),
         ("text", .text), ("created_ms", .integer), ("minute", .integer), ("local_day", .text),

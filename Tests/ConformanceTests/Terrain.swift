@@ -5,34 +5,34 @@ import Testing
 
 /// A network, and one habit of its servers.
 struct Terrain: Sendable, CustomTestStringConvertible {
-    /// What a habit of a server can change; each test is about one of these.
+    /// A part of the protocol that a server's habit can change; each test covers one.
     enum Aspect: CaseIterable {
-        /// Who the accounts are, and what every answer tells besides.
+        /// Reading accounts, and the headers of every response.
         case accounts
         /// Reading a feed from its newest item to its end.
         case pages
-        /// Reading on where reading ended, for hours.
+        /// Polling a feed from its last position, for hours.
         case arrivals
-        /// Publishing, and finding that again by its time.
+        /// Publishing, and finding the post again by its time.
         case publishing
-        /// Publishing once more with the same key.
+        /// Repeating a request with the same idempotency key.
         case keys
-        /// Requests and answers that are lost.
+        /// Lost requests and lost responses.
         case losses
-        /// Answering somebody who was read.
+        /// Replying to a post that was read.
         case answering
         /// Favorites, and taking them back.
         case favorites
-        /// Deleting, and what is not there any more.
+        /// Deleting, and posts that no longer exist.
         case removal
         case pictures
-        /// What is paid for.
+        /// Billed requests and the budget.
         case money
     }
 
     let network: NetworkName
     let habit: String
-    /// What the habit can change: the tests of anything else are not run with it.
+    /// The aspects that the habit can change; tests of other aspects do not run with it.
     let changes: Set<Aspect>
     /// The server forgets the key of a draft, so a second attempt publishes again.
     var forgetsKeys = false
@@ -82,13 +82,13 @@ struct Terrain: Sendable, CustomTestStringConvertible {
     /// Each network as documented, and with every habit that can change something about `aspect`.
     static func all(changing aspect: Aspect) -> [Terrain] { all.filter { $0.changes.contains(aspect) } }
 
-    /// What is read page by page, also when it is looked for.
+    /// Aspects that read a feed page by page, lookups after a lost response included.
     private static let paging: Set<Aspect> = [.pages, .arrivals, .publishing, .losses, .answering]
-    /// What ends with a refusal that has to be understood.
+    /// Aspects whose requests the server may refuse.
     private static let refusing: Set<Aspect> = [.removal, .favorites, .losses]
-    /// What takes longer than a token lives.
+    /// Aspects whose tests take longer than a token is valid.
     private static let lasting: Set<Aspect> = [.accounts, .arrivals, .answering, .favorites]
-    /// What goes by the time of the server.
+    /// Aspects that depend on the server's clock.
     private static let timed: Set<Aspect> = [.accounts, .arrivals, .publishing, .keys, .losses, .answering, .money]
 
     private static let mastodon = [

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A TCP port of 127.0.0.1 that nobody else gets while this value lives, whether or not a server listens on it.
+/// A TCP port of 127.0.0.1, reserved while this value lives, whether or not a server listens on it.
 ///
 /// A socket that is bound and does not listen refuses connections, keeps others from getting the port, and lets those
 /// listen on it that allow the address to be used again, as all servers do. So a server can be stopped and started on its

@@ -120,7 +120,7 @@ private final class Exchange: @unchecked Sendable {
         }
     }
 
-    /// What happened so far.
+    /// The events so far.
     struct Tally {
         let lost: Int
         let refused: Int

@@ -7,7 +7,7 @@ struct Terminal {
     let hasColor: Bool
     let columns: Int
 
-    /// What ``Console/current`` can show.
+    /// The terminals of ``Console/current``.
     static var output: Terminal { Console.current.output.terminal }
     static var error: Terminal { Console.current.error.terminal }
 

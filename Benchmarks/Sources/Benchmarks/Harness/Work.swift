@@ -4,7 +4,7 @@ struct Work: Sendable {
     let name: String
     /// Does the work, again and again, and adds its lines to the report.
     ///
-    /// What is measured on its own goes through ``Report/measure(_:_:)``, so that it hides nothing else where it fails.
+    /// Each independent measurement goes through ``Report/measure(_:_:)``, so that its failure hides no other line.
     /// Throws ``MissingTool`` when something that all lines need is not installed, anything else when its preparation
     /// failed.
     let measure: @Sendable (Bench, inout Report) async throws -> Void
