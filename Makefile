@@ -34,6 +34,9 @@ MINUTES ?= 2
 RUNS ?= 5
 LOAD ?= 4
 
+# Where the documented program is built: apart, so that the tests need not be built anew, unless those are built with
+# MIRROR_BOT_SYMBOLS too.
+DOCS_BUILD ?= .build/docs
 # What DocC documents: every target but the C libraries.
 DOCUMENTED = $(filter-out CArchive CCurl CHiredis CMeCab CPostgres,$(notdir $(wildcard Sources/*)))
 
@@ -160,7 +163,8 @@ bench: swift ## Measure the hot paths beside C and public tools; ARGS="--json --
 docs: swift ## Make the documentation of every target with DocC, in .build/docs; a warning is an error
 	$(install)
 	@mkdir -p .build/docs/symbols
-	MIRROR_BOT_SYMBOLS=$(CURDIR)/.build/docs/symbols $(SWIFT) build --quiet --scratch-path .build/docs --product mirror-bot
+	MIRROR_BOT_SYMBOLS=$(CURDIR)/.build/docs/symbols $(TESTING) $(SWIFT) build $(TEST_BUILD) \
+		--explicit-target-dependency-import-check error --scratch-path $(DOCS_BUILD) --product mirror-bot
 	@bad=0; for target in $(DOCUMENTED); do \
 		rm -rf .build/docs/$$target; mkdir -p .build/docs/$$target; \
 		cp .build/docs/symbols/$$target.symbols.json .build/docs/symbols/$$target@*.symbols.json \
