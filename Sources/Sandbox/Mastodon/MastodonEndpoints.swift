@@ -96,6 +96,8 @@ extension MastodonCall {
         case .pleroma: "2.7.2 (compatible; Pleroma 2.9.1)"
         case .takahe: "takahe/0.11.0"
         case .snac: "4.0.0 (not true; really snac/2.84)"
+        case .friendica: "2.8.0 (compatible; Friendica 2024.09-rc)"
+        case .wordpress: "WordPress/6.1.9, EMA/1.6.1"
         }
     }
 
@@ -106,6 +108,8 @@ extension MastodonCall {
         case .pleroma: "https://sandbox.example/pleroma/pleroma"
         case .takahe: "https://sandbox.example/jointakahe/takahe"
         case .snac: "https://sandbox.example/grunfink/snac2"
+        case .friendica: "https://sandbox.example/friendica/friendica"
+        case .wordpress: "https://sandbox.example/akirk/enable-mastodon-apps"
         }
     }
 
@@ -158,7 +162,7 @@ extension MastodonCall {
         switch habits.software {
         case .mastodon: return .json(entity.adding(("api_versions", ["mastodon": 6])))
         case .gotosocial: return .json(entity.adding(("account_domain", .string(SamplePeople.host))))
-        case .pleroma, .takahe, .snac: return .json(entity)
+        case .pleroma, .takahe, .snac, .friendica, .wordpress: return .json(entity)
         }
     }
 }
@@ -200,14 +204,18 @@ extension MastodonCall {
     private func publish(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
         let author = try account()
         let draft = try draft(state)
-        return status(state.publish(draft, by: author, at: now), of: state)
+        let published = state.publish(draft, by: author, at: now)
+        guard habits.answersWithParentID, let parent = published.replyTo else { return status(published, of: state) }
+        let id = WireJSON.string(habits.ids.text(of: parent))
+        return .json(entities(state).status(published).replacing("id", with: id))
     }
 
     private func delete(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
         let found = try post(state)
         guard found.author == (try account()) else { throw .notFound }
+        guard !state.deleted.contains(found.id) else { throw WireRefusal(status: 403, message: "Record not found") }
         let entity = entities(state).status(found)
-        state.delete(found.id)
+        state.delete(found.id, isShownStill: habits.showsDeleted)
         state.recordRemoval(.post, of: found.id, by: found.author, at: now)
         return .json(entity.adding(("text", .string(found.text))))
     }
@@ -288,6 +296,7 @@ extension MastodonCall {
 
     private func visibility() throws(WireRefusal) -> Visibility {
         guard let text = try fields.text("visibility") else { return habits.defaultVisibility }
+        if habits.losesVisibility, text != Visibility.public.rawValue { return .private }
         guard let visibility = Visibility(rawValue: text) else {
             throw .invalid("Visibility is not included in the list")
         }

@@ -108,26 +108,49 @@ struct MastodonEntities {
         let author = state.people[post.author]
         let original = post.repostOf.flatMap { state.posts[$0] }
         let content = original ?? post
-        return [
+        let entity: WireJSON = [
             "id": text(post.id), "created_at": time(post.createdAt),
             "in_reply_to_id": parent(of: post).map(text) ?? .null,
-            "in_reply_to_account_id": post.replyToAuthor.map { text(Self.accountID($0)) } ?? .null,
+            "in_reply_to_account_id": answeredAuthor(of: post).map { text(Self.accountID($0)) } ?? .null,
             "sensitive": .bool(content.isSensitive), "spoiler_text": .string(content.warning),
-            "visibility": .string(post.visibility.rawValue), "language": .optional(content.language),
+            "visibility": .string(habits.losesVisibility ? "public" : post.visibility.rawValue),
+            "language": .optional(content.language),
             "uri": .string(uri(of: post) + (original == nil ? "" : "/activity")),
             "url": .string((original ?? post).pageAddress(by: original.map { state.people[$0.author] } ?? author)),
             "replies_count": .integer(post.replies), "reblogs_count": 0,
             "favourites_count": .integer(post.favorites), "quotes_count": 0,
-            "edited_at": content.editedAt.map(time) ?? .null,
+            "edited_at": content.editedAt.flatMap { habits.hidesEdits ? nil : time($0) } ?? .null,
             "favourited": .bool(viewer.map { state.isFavorited(content.id, by: $0) } ?? false), "reblogged": false,
             "muted": false, "bookmarked": false, "filtered": [],
             "content": .padded(html(of: content), bytes: content.padding), "reblog": original.map(status) ?? .null,
             "application": nil, "account": account(post.author),
             "media_attachments": .array(attachments(of: content)),
-            "mentions": .array(content.html.mentions.map(mention)),
+            "mentions": .array(mentions(in: content)),
             "tags": .array(content.html.tags.map(tag)), "emojis": [], "card": nil,
             "poll": content.attachment == .poll ? poll(content) : .null,
         ]
+        guard habits.takesThreadAuthorForParents, let answered = post.replyTo.flatMap({ state.posts[$0] }) else {
+            return entity
+        }
+        return entity.adding(("in_reply_to_status", ["id": text(answered.id), "account": account(answered.author)]))
+    }
+
+    /// Whom the server says that a post answers.
+    private func answeredAuthor(of post: SandboxPost) -> Int? {
+        guard habits.takesThreadAuthorForParents, post.replyTo != nil else { return post.replyToAuthor }
+        return state.ancestors(of: post).first?.author ?? post.replyToAuthor
+    }
+
+    private func mentions(in post: SandboxPost) -> [WireJSON] {
+        var people = post.html.mentions
+        if habits.takesThreadAuthorForParents, let first = answeredAuthor(of: post), !people.contains(first) {
+            people.insert(first, at: 0)
+        }
+        guard habits.numbersMentions else { return people.map(mention) }
+        return people.enumerated().flatMap { number, person in
+            let entity = mention(person).replacing("id", with: .string(String(number)))
+            return [entity, entity]
+        }
     }
 
     func notification(_ notification: SandboxNotification) -> WireJSON {
@@ -219,7 +242,8 @@ extension WireRefusal {
             answer = .json(
                 ["error": .string(message), "error_description": .string(details)], status: status)
         } else {
-            let form = status == 401 ? habits.badTokenForm ?? habits.errorForm : habits.errorForm
+            let special = [401: habits.badTokenForm, 404: habits.missingForm][status] ?? nil
+            let form = special ?? habits.errorForm
             answer = Self.written(text(habits.software), as: form, status: status(habits))
         }
         answer.headers += headers

@@ -8,7 +8,7 @@ package import Posts
 package struct MastodonHabits: Equatable, Sendable {
     /// What the server calls itself.
     package enum Software: String, CaseIterable, Sendable {
-        case mastodon, gotosocial, pleroma, takahe, snac
+        case mastodon, gotosocial, pleroma, takahe, snac, friendica, wordpress
     }
 
     /// A list of the interface.
@@ -96,6 +96,8 @@ package struct MastodonHabits: Equatable, Sendable {
     /// How a token is refused that the server does not know.
     package var badTokenStatus = 401
     package var badTokenForm: ErrorForm?
+    /// How it looks that something is not there.
+    package var missingForm: ErrorForm?
     /// How a request is refused that makes no sense.
     package var validationStatus = 422
     /// Every so manieth request is refused with 429 and `Retry-After: 30`, but without a time of reset.
@@ -126,7 +128,22 @@ package struct MastodonHabits: Equatable, Sendable {
     /// What the server says that a link counts.
     package var advertisedCharactersPerLink: Int? = 23
 
+    /// What was deleted is shown to who asks for it by its id, and left out of lists; deleting it again is refused.
+    package var showsDeleted = false
+    /// The answer to a reply carries the id of what it answers.
+    package var answersWithParentID = false
+    /// A post that is not public is for few eyes, and shown as public.
+    package var losesVisibility = false
+
     // MARK: Entities
+
+    /// Whom a post answers is the author of the thread's first post, who is named by every post of the thread; the
+    /// answered post comes along.
+    package var takesThreadAuthorForParents = false
+    /// The people that a post names are counted from 0, and each is given twice.
+    package var numbersMentions = false
+    /// Nothing tells that a post was edited.
+    package var hidesEdits = false
 
     /// What the server's own people write is read as a kind of Markdown, of which the signs do not come back.
     package var rewritesTexts = false
@@ -149,6 +166,8 @@ package struct MastodonHabits: Equatable, Sendable {
     package var unknownScopes = UnknownScopes.refused
     /// Nothing tells where and how to log in.
     package var lacksLoginMetadata = false
+    /// Only `read`, `write` and `follow` mean something; a finer scope is granted and then good for nothing.
+    package var knowsCoarseScopesOnly = false
     /// Nobody can ask which application a token belongs to.
     package var lacksApplications = false
 
@@ -199,6 +218,7 @@ extension MastodonHabits {
     package static let takahe = flavour(.takahe) { habits in
         habits.badTokenStatus = 400
         habits.badTokenForm = .html
+        habits.missingForm = .html
         habits.tellsLimits = false
         habits.keys = .ignored
         habits.publishesLostReplies = true
@@ -206,7 +226,39 @@ extension MastodonHabits {
         habits.namesPeopleInFull = true
         habits.knowsProfileScope = false
         habits.unknownScopes = .leftOut
+        habits.knowsCoarseScopesOnly = true
         habits.lacksApplications = true
+    }
+
+    /// Friendica: comments instead of replies, deleted posts that stay readable, edits that nothing tells of.
+    package static let friendica = flavour(.friendica) { habits in
+        habits.pageSizes = [.notifications: PageSize(standard: 30, maximum: 30)]
+        habits.ignoresNotificationTypes = true
+        habits.tellsLimits = false
+        habits.keys = .ignored
+        habits.publishesLostReplies = true
+        habits.keepsLostParents = true
+        habits.showsDeleted = true
+        habits.takesThreadAuthorForParents = true
+        habits.hidesEdits = true
+        habits.maximumCharacters = 200_000
+        habits.charactersPerLink = nil
+        habits.advertisedCharactersPerLink = nil
+        habits.knowsProfileScope = false
+    }
+
+    /// WordPress with the plugin Enable Mastodon Apps: replies that are comments, a trash, no visibility.
+    package static let wordpress = flavour(.wordpress) { habits in
+        habits.tellsLimits = false
+        habits.keys = .ignored
+        habits.showsDeleted = true
+        habits.answersWithParentID = true
+        habits.losesVisibility = true
+        habits.hidesEdits = true
+        habits.maximumCharacters = 500
+        habits.charactersPerLink = nil
+        habits.advertisedCharactersPerLink = nil
+        habits.knowsProfileScope = false
     }
 
     /// snac: ids that do not sort, no links, empty errors, tokens that may do everything, texts made into others.
@@ -224,6 +276,8 @@ extension MastodonHabits {
         habits.maximumCharacters = 100_000
         habits.charactersPerLink = nil
         habits.rewritesTexts = true
+        habits.numbersMentions = true
+        habits.missingForm = .html
         habits.omitsMilliseconds = true
         habits.lacksInstanceV2 = true
         habits.closesConnections = true
@@ -241,6 +295,8 @@ extension MastodonHabits {
         case .pleroma: pleroma
         case .takahe: takahe
         case .snac: snac
+        case .friendica: friendica
+        case .wordpress: wordpress
         }
     }
 

@@ -232,6 +232,8 @@ struct MastodonTokens: Sendable {
         var refreshToken: String
         /// Nil until it is used for the first time, for those that were there from the start.
         var madeAt: Date?
+        /// It was there from the start, as if a person had made it for everything.
+        var isPreset = false
     }
 
     /// Seconds in which a code must be used.
@@ -251,7 +253,8 @@ struct MastodonTokens: Sendable {
                 id: applications.count + 1, name: "mirror-bot", secret: login.clientSecret,
                 redirects: [MastodonLogins.outOfBand], scopes: scopes)
             grants[login.accessToken] = Grant(
-                application: login.clientID, person: role.person, scopes: scopes, refreshToken: login.refreshToken)
+                application: login.clientID, person: role.person, scopes: scopes, refreshToken: login.refreshToken,
+                isPreset: true)
         }
     }
 

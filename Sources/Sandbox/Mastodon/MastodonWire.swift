@@ -163,9 +163,14 @@ extension MastodonWire {
             return grant
         }
         guard let grant else { throw .userNeeded }
-        let isAllowed = scopes.contains { MastodonScopes.include(grant.scopes, $0) }
+        let isCoarse = habits.knowsCoarseScopesOnly && !grant.isPreset
+        let known = isCoarse ? grant.scopes.filter { !$0.contains(":") } : grant.scopes
+        let isAllowed = scopes.contains { MastodonScopes.include(known, $0) }
         guard scopes.isEmpty || isAllowed || habits.ignoresScopes else {
-            throw WireRefusal(status: 403, message: "This action is outside the authorized scopes")
+            throw WireRefusal(
+                status: 403,
+                message: habits.knowsCoarseScopesOnly
+                    ? "out_of_scope_for_token" : "This action is outside the authorized scopes")
         }
         return grant
     }

@@ -20,6 +20,7 @@ struct SandboxExchange {
             of: WireRequest(
                 method: request.method.rawValue, target: request.head.path ?? "/", headers: headers,
                 body: Array(buffer: body)))
+        if outcome.delay > .zero { try await ContinuousClock().sleep(for: outcome.delay) }
         let result: Result<Bool, any Error>
         do {
             result = .success(try await send(outcome, with: writer))

@@ -61,6 +61,8 @@ package struct SandboxHabits: Equatable, Sendable {
     package var refusals = SandboxRefusals()
     /// How far the server's own clock is ahead of the world's, in seconds; its answers are dated by it.
     package var clockSkew: TimeInterval = 0
+    /// How long every answer to a question takes, in real time; changes are answered at once.
+    package var readsTake: Duration = .zero
 }
 
 /// The fault switchboard of a sandbox: faults of single requests, and the ``SandboxHabits``, each by its own name.

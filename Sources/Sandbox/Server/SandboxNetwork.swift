@@ -19,6 +19,8 @@ actor SandboxNetwork {
     struct Outcome: Sendable {
         var answer = WireAnswer(status: 0)
         var manner = Manner.whole
+        /// How long the answer waits before it is sent.
+        var delay: Duration = .zero
         /// The place in ``SandboxLedger/writes``; nil for a request that is none of them.
         var write: Int?
     }
@@ -77,6 +79,7 @@ actor SandboxNetwork {
         let answer = answer(to: request, fault, at: now)
         return Outcome(
             answer: dated(answer ?? WireAnswer(status: 0), now), manner: Manner(fault),
+            delay: request.method == "GET" ? faults.readsTake : .zero,
             write: write.map { note($0, answer) })
     }
 

@@ -214,8 +214,9 @@ extension SandboxState {
         return true
     }
 
-    mutating func delete(_ id: Int64) {
-        guard let post = posts.removeValue(forKey: id) else { return }
+    mutating func delete(_ id: Int64, isShownStill: Bool = false) {
+        guard let post = posts[id] else { return }
+        if !isShownStill { posts[id] = nil }
         deleted.insert(id)
         forgetText(of: post)
         postsByAuthor[post.author].removeAll { $0 == id }

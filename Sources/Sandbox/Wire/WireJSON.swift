@@ -97,6 +97,12 @@ extension WireJSON: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, E
         return .object(own + members)
     }
 
+    /// The value with another value for a member that it has; anything but an object stays what it is.
+    func replacing(_ name: String, with value: WireJSON) -> WireJSON {
+        guard case .object(let own) = self else { return self }
+        return .object(own.map { $0.0 == name ? (name, value) : $0 })
+    }
+
     /// The same object many times, each time under another name, as the elements of a list.
     ///
     /// - Parameters:
