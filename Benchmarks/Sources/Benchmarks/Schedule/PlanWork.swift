@@ -73,13 +73,13 @@ private struct PlanStage {
                 Array(posts[start..<min(start + SchedulerTrainer.batchSize, postCount)]), timeZone: Self.zone,
                 limit: nil)
         }
-        let values = try await SettingValues.load(flags: [:])
+        let values = try await SettingValues.load(environment: [:], folder: bench.folder.path)
         store = OutboxStore(storage: storage, mirror: "default", lease: nil)
         let configuration = try MirrorConfiguration(
             values, environment: ["HOME": bench.folder.path], readsAccounts: false)
         maker = PlanMaker(
             archive: archive, store: store, configuration: configuration,
-            judge: TextJudge(configuration, zone: Self.zone, tokenizer: nil))
+            judge: TextJudge(configuration, zone: Self.zone, tokenizer: nil), past: { .whole })
         // Prepares the texts.
         _ = try await milliseconds(ofDay: -1)
     }
