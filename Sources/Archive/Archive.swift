@@ -56,6 +56,41 @@ package struct Archive: Sendable {
         return try rows.first?.optionalDate("denied_ms")
     }
 
+    /// The posts that the human's network denies, and since when, the latest first.
+    package func denials(on network: NetworkName, limit: Int) async throws -> [PostID: Date] {
+        let rows = try await storage.query(
+            """
+            SELECT post_id, denied_ms FROM posts
+            WHERE mirror = \(mirror) AND network = \(network.rawValue) AND denied_ms IS NOT NULL
+            ORDER BY denied_ms DESC LIMIT \(limit)
+            """)
+        return try rows.reduce(into: [:]) { denials, row in
+            denials[PostID(network: network, value: try row.text("post_id"))] = try row.date("denied_ms")
+        }
+    }
+
+    /// Other posts of the same network that it can be asked for: some of the newest and some of the oldest.
+    package func witnesses(besides id: PostID, limit: Int) async throws -> [Post] {
+        var found: [PostID] = []
+        for order in ["created_ms DESC, post_id DESC", "created_ms ASC, post_id ASC"] as [SQL] {
+            let rows = try await storage.query(
+                """
+                SELECT network, post_id, address FROM posts WHERE mirror = \(mirror)
+                ORDER BY \(order) LIMIT \(limit)
+                """)
+            let others = try rows.filter {
+                try $0.text("network") == id.network.rawValue && $0.text("post_id") != id.value
+                    && $0.optionalText("address") != nil
+            }
+            found += try others.prefix(limit / 2).map { PostID(network: id.network, value: try $0.text("post_id")) }
+        }
+        var posts: [Post] = []
+        for id in found where !posts.contains(where: { $0.id == id }) {
+            if let post = try await post(id) { posts.append(post) }
+        }
+        return posts
+    }
+
     /// Notes that the human's network denies a post, or with nil that it shows it.
     package func noteDenial(of id: PostID, at date: Date?) async throws {
         let mirror = mirror

@@ -53,6 +53,26 @@ extension TextRules {
     }
 }
 
+extension TextRules {
+    /// The share of runs of three letters that two texts must have in common to count as forms of the same; texts of
+    /// different meaning have about a tenth.
+    private static let likeness = 0.5
+
+    /// Whether one text may be what a server made of the other: most runs of three letters are the same.
+    ///
+    /// Of a text without letters nothing can be told, and it counts as alike.
+    package static func areAlike(_ first: String, _ second: String) -> Bool {
+        let (first, second) = (lettersKept(of: first), lettersKept(of: second))
+        if first == second || first.isEmpty || second.isEmpty { return true }
+        func runs(_ text: String) -> Set<String> {
+            let letters = Array(text)
+            return letters.count < 3 ? [text] : Set(letters.indices.dropLast(2).map { String(letters[$0...$0 + 2]) })
+        }
+        let (one, other) = (runs(first), runs(second))
+        return Double(one.intersection(other).count) >= likeness * Double(min(one.count, other.count))
+    }
+}
+
 /// What servers that rewrite texts take out of them.
 extension TextShape {
     private static let markup: Set<Unicode.Scalar> = ["*", "_", "`", "~"]

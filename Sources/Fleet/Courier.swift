@@ -30,6 +30,7 @@ package actor Courier {
     private let bot: AccountGate
     private let originals: Originals
     private let givesFavorites: Bool
+    private let goOnForgetting: @Sendable () async throws -> Void
     private let clock: any WallClock
     private let logger: Logger
     /// What was decided since it was last sent.
@@ -39,7 +40,7 @@ package actor Courier {
     init(
         delivery: Delivery, takingBack: TakingBack?, store: OutboxStore, planner: PlanMaker, hold: SlotHold,
         archive: Archive, people: People, bot: AccountGate, originals: Originals, givesFavorites: Bool,
-        clock: any WallClock, logger: Logger
+        goOnForgetting: @escaping @Sendable () async throws -> Void, clock: any WallClock, logger: Logger
     ) {
         self.delivery = delivery
         self.takingBack = takingBack
@@ -51,6 +52,7 @@ package actor Courier {
         self.bot = bot
         self.originals = originals
         self.givesFavorites = givesFavorites
+        self.goOnForgetting = goOnForgetting
         self.clock = clock
         self.logger = logger
     }
@@ -230,12 +232,14 @@ package actor Courier {
 
     /// Remembers when a person was answered, and logs what became of an action.
     private func note(_ action: Action) async throws {
-        if action.kind == .reply, action.state == .done, let author = action.target?.author,
-            try await people.stance(of: author) != .deny
-        {
+        await log(action)
+        guard let author = action.target?.author else { return }
+        if try await people.stance(of: author) == .deny {
+            // Who was forgotten while this was under way can be forgotten wholly now.
+            try await goOnForgetting()
+        } else if action.kind == .reply, action.state == .done {
             try await people.recordContact(author, at: clock.now)
         }
-        await log(action)
     }
 
     /// The post with its own text, or with another where the human has taken that back.
@@ -243,10 +247,16 @@ package actor Courier {
         if planner.makesNoPosts, !action.isPinned { return .skip(reason: Action.Reason.onlyAnswers) }
         var planner = planner
         planner.limits = try await bot.limits()
+        // A person may have sent the text while it waited here; a further part of a thread goes with the first.
+        let left =
+            action.parent == nil
+            ? Set(try await store.textsLeft(besides: action, since: action.created).map(TextRules.textKey)) : []
         var tried = [action]
         while true {
             let candidate = tried[tried.count - 1]
-            guard let reason = try await reasonAgainstText(of: candidate) else { return .ready(candidate) }
+            let isSaid = candidate.texts.contains { left.contains(TextRules.textKey($0)) }
+            let reason = isSaid ? Action.Reason.saidMeanwhile : try await reasonAgainstText(of: candidate)
+            guard let reason else { return .ready(candidate) }
             // What a person chose is sent or not, and nothing else in its place.
             if candidate.isPinned { return .skip(reason: reason) }
             guard tried.count <= Self.replacementsAtMost else { return .skip(reason: Action.Reason.sourceGone) }
@@ -259,7 +269,8 @@ package actor Courier {
     /// Why the text of an action can no longer be used: the human took it back, or a person does not want it; nil if it
     /// can.
     private func reasonAgainstText(of action: Action) async throws -> String? {
-        guard let wording = action.wording else { return Action.Reason.sourceGone }
+        // What a person pinned may have lost its text, for a reason that is known.
+        guard let wording = action.wording else { return action.reason ?? Action.Reason.sourceGone }
         // A person who pins a text has read it.
         if action.kind == .post, !action.isPinned,
             let reason = try await planner.unfitness(of: wording.source, at: clock.now)

@@ -39,30 +39,51 @@ package struct NetworkDeliverer: Deliverer {
 
     package var clockLead: TimeInterval? { network.clockLead }
 
-    package func send(_ action: Action) async -> DeliveryOutcome {
+    package func prepare(_ action: Action) async -> RequestPreparation {
         do {
             if case .favorite(let target) = action.payload {
                 guard !target.address.isEmpty else { return Self.incomplete(action, lacking: "target") }
-                try await network.favorite(
+                let departure = try await network.prepare(
                     FavoriteDraft(address: target.address, key: action.key, createdAt: action.sending ?? action.due))
-                return .delivered(remoteID: target.post, remoteAddress: target.address)
+                return .ready(
+                    request(departure) { _ in .delivered(remoteID: target.post, remoteAddress: target.address) })
             }
             guard let text = action.text, !text.isEmpty else { return Self.incomplete(action, lacking: "text") }
             guard action.pictureUploads != nil else { return Self.incomplete(action, lacking: "picture") }
             guard let draft = draft(of: action) else { return Self.incomplete(action, lacking: "target") }
-            let published = try await network.publish(draft)
-            if published.isMisplaced {
-                let metadata = await people?.metadata(of: action) ?? [LogKeys.action: "\(action.id)"]
-                logger.notice(
-                    "Reply published as a post of its own: its server no longer knew the answered post",
-                    metadata: metadata)
-            }
-            return .delivered(remoteID: published.id.value, remoteAddress: published.address)
+            return .ready(
+                request(try await network.prepare(draft)) { published in
+                    if published.isMisplaced { await noteMisplaced(action) }
+                    return .delivered(remoteID: published.id.value, remoteAddress: published.address)
+                })
         } catch let error as NetworkError {
-            return outcome(of: error)
+            return preparation(afterwards: error)
         } catch {
-            return .unknown(reason: Self.interrupted)
+            return .notNow(reason: Self.interrupted, retryAfter: nil)
         }
+    }
+
+    /// A request that tells what became of it.
+    private func request<Answer: Sendable>(
+        _ departure: Departure<Answer>, _ outcome: @escaping @Sendable (Answer) async -> DeliveryOutcome
+    ) -> PreparedRequest {
+        PreparedRequest {
+            do {
+                return await outcome(try await departure.send())
+            } catch let error as NetworkError {
+                return self.outcome(of: error)
+            } catch {
+                return .unknown(reason: Self.interrupted)
+            }
+        } withdrawal: {
+            await departure.withdraw()
+        }
+    }
+
+    private func noteMisplaced(_ action: Action) async {
+        let metadata = await people?.metadata(of: action) ?? [LogKeys.action: "\(action.id)"]
+        logger.notice(
+            "Reply published as a post of its own: its server no longer knew the answered post", metadata: metadata)
     }
 
     package func lookUp(_ action: Action, since departure: Date, among others: [Action]) async -> LookUpOutcome {
@@ -163,9 +184,17 @@ package struct NetworkDeliverer: Deliverer {
             createdAt: action.sending ?? action.due)
     }
 
-    private static func incomplete(_ action: Action, lacking what: String) -> DeliveryOutcome {
+    private static func incomplete(_ action: Action, lacking what: String) -> RequestPreparation {
         .refused(
             reason: Action.Reason.incomplete, detail: "the \(action.kind.rawValue) has no \(what), so nothing was sent")
+    }
+
+    /// What it means that something could not be asked before a request, which has not left.
+    private func preparation(afterwards error: NetworkError) -> RequestPreparation {
+        if error.isPermanent, !error.stopsActor {
+            return .refused(reason: error.code.rawValue, detail: error.description)
+        }
+        return .notNow(reason: error.code.rawValue, cause: error.retryCause, retryAfter: error.retryAfter)
     }
 
     private func outcome(of error: NetworkError) -> DeliveryOutcome {
@@ -221,9 +250,12 @@ package struct PretendDeliverer: Deliverer {
         .uploaded(reference: "", isReady: true)
     }
 
-    package func send(_ action: Action) async -> DeliveryOutcome {
-        report(action)
-        return .delivered(remoteID: nil, remoteAddress: nil)
+    package func prepare(_ action: Action) async -> RequestPreparation {
+        .ready(
+            PreparedRequest {
+                report(action)
+                return .delivered(remoteID: nil, remoteAddress: nil)
+            })
     }
 
     package func lookUp(_ action: Action, since departure: Date, among others: [Action]) async -> LookUpOutcome {

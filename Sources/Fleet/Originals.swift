@@ -29,6 +29,8 @@ actor Originals {
     private static let secondAnswer: TimeInterval = 600
     /// How long nobody asks about such posts after a call that got no answer, in seconds.
     private static let doubtsRest: TimeInterval = 120
+    /// How many other posts are asked for before one counts as gone.
+    private static let witnesses = 4
     /// How many posts are remembered that may be gone; what is beyond begins anew.
     private static let doubtsAtMost = 1_000
     /// How many copies are taken back in an hour before a person is asked: a human who deletes thousands of posts at
@@ -53,6 +55,7 @@ actor Originals {
     private let logger: Logger
     /// The archived posts that the human's network denied, and when it was last asked for them.
     private var gone: [PostID: Date] = [:]
+    private var knowsEarlierDenials = false
 
     /// The human's network is nil if there is no account to ask with, the bot's in a run that only pretends to send;
     /// `account` is whose posts the copies are.
@@ -101,7 +104,13 @@ actor Originals {
         }
         gone[post.id] = nil
         if try await archive.denial(of: post.id) != nil { try await archive.noteDenial(of: post.id, at: nil) }
-        guard let edited = found.editedAt else { return mayBeUsed(found.post, from: post) ? .kept : .withheld }
+        // Some servers change a text and do not say so. Where both texts come from the same reader they can be compared.
+        let isSilentlyEdited =
+            found.editedAt == nil && post.id.network == .mastodon
+            && TextRules.textKey(found.post.text) != TextRules.textKey(post.text)
+        guard let edited = found.editedAt ?? (isSilentlyEdited ? human.present(at: clock.now) : nil) else {
+            return mayBeUsed(found.post, from: post) ? .kept : .withheld
+        }
         let finding = try await follow(found, from: post, at: edited)
         // The archive may have learned of the change before, for another action, or just before a worker ended.
         guard finding == .kept, let action, bot != nil else { return finding }
@@ -135,12 +144,42 @@ actor Originals {
         guard now.timeIntervalSince(first) >= Self.secondAnswer else { return false }
         do {
             _ = try await human.verifyAccount()
+            guard try await showsAnother(than: id, human) else {
+                gone[id] = now
+                try await ask(about: id)
+                return false
+            }
         } catch is NetworkError {
             putOffDoubts()
             return false
         }
         gone[id] = nil
         return true
+    }
+
+    /// Whether the network shows another of the human's posts now: one that denies them all is out of order.
+    private func showsAnother(than id: PostID, _ human: AccountGate) async throws -> Bool {
+        var problem: NetworkError?
+        for other in try await archive.witnesses(besides: id, limit: Self.witnesses) {
+            do {
+                if let shown = try await human.lookUp(other.address ?? ""), shown.post.visibility.isOpen { return true }
+            } catch let error as NetworkError {
+                // What is wrong with one of them says nothing of the others.
+                problem = error
+            }
+        }
+        if let problem { throw problem }
+        return false
+    }
+
+    /// Asks a person about the copies of a post that is denied together with all others.
+    private func ask(about id: PostID) async throws {
+        let copies = try await store.copies(of: id).map(\.id)
+        guard !copies.isEmpty else { return }
+        try await store.proposeUndos(copies, reason: Action.Reason.sourceGone)
+        logger.warning(
+            "The human's network denies all posts: not taken back without a person, see mirror-bot undo proposed",
+            metadata: [LogKeys.count: "\(copies.count)"])
     }
 
     /// Asks about none of the posts that may be gone for a moment: a server that keeps one call waiting may do so with
@@ -160,12 +199,20 @@ actor Originals {
 
     /// Asks once more about the posts that seemed to be gone a while ago, so that what was deleted does not stay here.
     func askAgain() async throws {
-        for id in gone.keys {
+        if let human, !knowsEarlierDenials {
+            // An earlier process may have been told so.
+            knowsEarlierDenials = true
+            let denied = try await archive.denials(on: human.name, limit: Self.doubtsAtMost)
+            gone.merge(denied) { known, _ in known }
+        }
+        var left = Self.originalsAtOnce
+        for id in gone.keys where left > 0 {
             guard let asked = gone[id], clock.now.timeIntervalSince(asked) >= Self.secondAnswer else { continue }
             guard let post = try await archive.post(id) else {
                 gone[id] = nil
                 continue
             }
+            left -= 1
             _ = try await find(post)
         }
     }
@@ -198,46 +245,72 @@ actor Originals {
         let isChanged =
             found.post.text != post.text || found.post.warning != post.warning
             || found.post.pictures.map(\.alt) != post.pictures.map(\.alt)
-        if isChanged { try await archive.rewrite(found.post) }
+        // What tells of a change by its text alone tells so until the archive has the new one: the copies come first then.
+        let isSilent = found.editedAt == nil
+        if isChanged, !isSilent { try await archive.rewrite(found.post) }
+        var isFollowed = true
         for copy in try await store.copies(of: post.id, before: edited) {
-            try await follow(found.post, with: copy, at: edited)
+            if try await !follow(found.post, with: copy, at: edited) { isFollowed = false }
         }
+        if isChanged, isSilent, isFollowed { try await archive.rewrite(found.post) }
         if isChanged { return .edited }
         return mayBeUsed(found.post, from: post) ? .kept : .withheld
     }
 
-    private func follow(_ post: Post, with copy: Action, at edited: Date) async throws {
-        guard configuration.editRule != .off else { return try await store.noteEdited(copy.id, at: edited) }
+    /// Lets a copy know of a change.
+    ///
+    /// - Returns: False if it is to be tried again with the next look.
+    private func follow(_ post: Post, with copy: Action, at edited: Date) async throws -> Bool {
+        guard configuration.editRule != .off else {
+            try await store.noteEdited(copy.id, at: edited)
+            return true
+        }
         let words = try await words(of: post, for: copy, isPart: copy.parent != nil)
         let hasSamePictures = copy.wording?.pictures.map(\.alt) == post.pictures.map(\.alt)
         if let words, words.text == copy.text, words.warning == copy.wording?.warning, hasSamePictures {
-            return try await store.noteEdited(copy.id, at: edited)
+            try await store.noteEdited(copy.id, at: edited)
+            return true
         }
         guard configuration.editRule == .edit, let words, let bot, bot.capabilities.canEdit,
             let address = copy.remoteAddress, let wording = copy.wording,
             // What is attached would be lost, or left as it was.
             hasSamePictures, wording.pictures.isEmpty
-        else { return try await takeBack([copy], for: Action.Reason.sourceEdited) }
+        else {
+            try await takeBack([copy], for: Action.Reason.sourceEdited)
+            return true
+        }
         let draft = Draft(
             text: words.text, visibility: wording.visibility, language: post.language, warning: words.warning,
             key: copy.key, createdAt: copy.sending ?? copy.due)
-        try await store.requireNoPause(at: clock.now)
         do {
-            try await bot.edit(address, draft)
+            let departure = try await bot.prepareEdit(address, draft)
+            guard try await store.beginEdit(of: copy, deadline: bot.capabilities.requestDeadline, now: clock.now) else {
+                return true
+            }
+            try await departure.send()
+            try await store.endEdit(of: copy.id)
+        } catch let error as OutboxError where error.code == .denied {
+            // Nothing new is said to who is to be left alone.
+            try await takeBack([copy], for: Action.Reason.sourceEdited)
+            return true
         } catch let error as NetworkError {
+            try await store.endEdit(of: copy.id)
             // Somebody deleted the copy, which is as well; what may pass is tried again with the next look.
             if error.code != .notFound {
                 if error.dropsItem {
-                    return try await takeBack([copy], for: Action.Reason.sourceEdited)
+                    try await takeBack([copy], for: Action.Reason.sourceEdited)
+                    return true
                 }
                 var metadata = await people.metadata(of: copy)
                 metadata[LogKeys.error] = "\(error)"
-                return logger.notice("Change not followed yet", metadata: metadata)
+                logger.notice("Change not followed yet", metadata: metadata)
+                return false
             }
         }
         try await store.noteEdited(copy.id, text: words.text, warning: words.warning, at: edited)
         let metadata = await people.metadata(of: copy)
         logger.info("Change of the human's post followed", metadata: metadata)
+        return true
     }
 
     /// What an action, or a further part of a thread, would say now; nil if that would not be published any more.

@@ -16,6 +16,8 @@ struct Passes: Sendable {
     private static let attention: TimeInterval = 60
     /// How often everything that may have been missed is looked at again, and how far back: seconds.
     private static let sweep: TimeInterval = 86_400
+    /// How many rows that this version does not understand are named in the log, each hour.
+    private static let setAsideTold = 20
     /// Below how many of the bot's posts one look asks for replies.
     private static let postsAtOnce = 50
 
@@ -75,6 +77,9 @@ struct Passes: Sendable {
         try await parts.store.clean(before: start)
         try await parts.feedTable.clean(before: start)
         try await parts.goOnForgetting()
+        for sentence in try await parts.store.setAside(limit: Self.setAsideTold) {
+            parts.logger.warning("Action set aside", metadata: [LogKeys.error: "\(sentence)"])
+        }
         guard let classifier = try await parts.classifiers.classifier() else { return }
         // Also while nothing new is learned; counts that cannot be changed now are told of where they are needed.
         do { _ = try await classifier.prune(now: now) } catch is FavoritesError {}

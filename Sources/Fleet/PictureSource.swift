@@ -11,6 +11,8 @@ package struct PictureSource: Sendable {
     enum Finding {
         case found([UInt8], PictureFormat)
         case missing(reason: String, detail: String)
+        /// It was not asked for, which may change with the address or the settings.
+        case unasked
         case unavailable(reason: String)
     }
 
@@ -40,6 +42,7 @@ package struct PictureSource: Sendable {
             case .found(let read): bytes = read
             case .tooLarge: return Self.tooLarge(maximumBytes)
             case .unavailable(let reason): return .unavailable(reason: reason)
+            case .unasked: return .unasked
             case .gone: break
             }
         }
@@ -82,6 +85,10 @@ extension NetworkDeliverer {
             case .missing(let reason, let detail):
                 try await pictures.giveUp(wording.source)
                 return .refused(reason: reason, detail: detail)
+            case .unasked:
+                return .refused(
+                    reason: Action.Reason.pictureUnasked,
+                    detail: "the picture's address has no TLS, or is on this machine or its network")
             case .unavailable(let reason): return .notSent(reason: reason, retryAfter: nil)
             }
         } catch let error as NetworkError {

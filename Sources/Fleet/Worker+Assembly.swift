@@ -20,25 +20,23 @@ extension Worker {
     func parts(
         lease: Lease?, deliverer: (any Deliverer)?, gates: Gates = Gates()
     ) async throws -> WorkerParts {
-        let begun = clock.now
+        // Listening begins with the first try, however long the network is away then, by a clock that nobody sets: what the
+        // network's clock showed then is told by its first answer.
+        gates.begin(at: clock.uptime)
         do {
             let bot = try await mirror.requiredNetwork(of: .bot)
             let human = try await mirror.network(of: .human)
             return try await parts(
-                bot: bot, human: human, lease: lease, deliverer: deliverer, gates: gates, activated: begun)
+                bot: bot, human: human, lease: lease, deliverer: deliverer, gates: gates)
         } catch let error as NetworkError where error.operation == .configure {
             throw UnusableAccount(cause: error)
-        } catch let error as NetworkError where !error.stopsActor {
-            // Listening begins with the first try, however long the network is away then.
-            _ = try await mirror.table.activate(now: begun)
-            throw error
         }
     }
 
     /// The same with networks that are made already.
     func parts(
         bot: any SocialNetwork, human: (any SocialNetwork)?, lease: Lease?, deliverer: (any Deliverer)?,
-        gates: Gates = Gates(), activated: Date? = nil
+        gates: Gates = Gates()
     ) async throws -> WorkerParts {
         try await mirror.table.requireHere()
         let configuration = mirror.configuration
@@ -48,7 +46,8 @@ extension Worker {
         guard let zone = try await mirror.settleTimeZone(now: clock.now) else {
             throw try await mirror.missingTimeZone()
         }
-        let activated = try await mirror.table.activate(now: activated ?? clock.now)
+        let waited = clock.uptime - (gates.begun ?? clock.uptime)
+        let activated = try await mirror.table.activate(now: bot.present(at: clock.now) - waited)
         let limits = try await bot.limits()
         let store = mirror.outbox(lease: lease)
         let planner = mirror.planMaker(zone: zone, store: store, limits: limits)
@@ -80,16 +79,18 @@ extension Worker {
                 delivery: delivery,
                 takingBack: deliverer == nil ? TakingBack(mirror, network: bot, lease: lease) : nil, store: store,
                 planner: planner, hold: hold, archive: mirror.archive, people: mirror.people,
-                bot: bot, originals: originals, givesFavorites: configuration.favoriteMode != .off, clock: clock,
+                bot: bot, originals: originals, givesFavorites: configuration.favoriteMode != .off,
+                goOnForgetting: unlearning.goOnForgetting, clock: clock,
                 logger: logger),
             originals: originals,
             mentionDecider: MentionDecider(
                 archive: mirror.archive, people: mirror.people, store: store, network: bot,
                 configuration: configuration, zone: zone, bot: accounts.bot, own: accounts.own,
-                activated: activated,
+                activated: activated, uptime: { [clock] in clock.uptime },
+                past: { [mirror] in try await mirror.table.record().past },
                 onOptOut: unlearning.forget),
             favoriteDecider: FavoriteDecider(
-                store: store, capabilities: bot.capabilities,
+                store: store, network: bot,
                 configuration: configuration, zone: zone, own: accounts.own, activated: activated),
             feeds: feeds, feedTable: mirror.feeds, goOnForgetting: unlearning.goOnForgetting)
     }
@@ -206,6 +207,13 @@ final class Gates: @unchecked Sendable {
     private let patience: AccountGate.Patience
     private let lock = NSLock()
     private var known: [AccountRole: AccountGate] = [:]
+    private var beginning: TimeInterval?
+
+    /// When the first start was tried, by the clock that nobody sets, in seconds; nil before that.
+    var begun: TimeInterval? { lock.withLock { beginning } }
+
+    /// Notes that a start is tried.
+    func begin(at uptime: TimeInterval) { lock.withLock { beginning = beginning ?? uptime } }
 
     /// - Parameter patience: When the bot's credentials are given up. The human's never are: the bot can do without.
     init(patience: AccountGate.Patience = .minutes) { self.patience = patience }

@@ -152,9 +152,11 @@ package struct Worker: Sendable {
                 let parts = try await noting(WorkTrouble.start) {
                     try await self.parts(lease: lease, deliverer: nil, gates: hasty)
                 }
-                await troubles.begins(Passes(parts: parts).all.map(\.name))
+                await troubles.begins(Passes(parts: parts).all.map(\.name) + [Self.tidying])
                 defer { pulse?.compares(clockLead: parts.bot.clockLead) }
                 try await pass(parts)
+                // A worker that looks only once is the only one that there is.
+                try await noting(Self.tidying) { try await Passes(parts: parts).clean() }
             }
             return done != nil
         } catch {
@@ -321,18 +323,18 @@ package struct Worker: Sendable {
     /// - Throws: What only a person can mend; the store's error.
     private func takeBack(lease: Lease, gates: Gates) async throws -> Date {
         let store = mirror.outbox(lease: lease)
-        guard let due = try await store.nextUndo(now: clock.now) else { return .distantFuture }
+        guard let due = try await store.nextRecall(now: clock.now) else { return .distantFuture }
         guard due <= clock.now else { return due }
         try await mirror.table.requireHere()
         do {
             let bot = gates.gate(before: try await mirror.confirmedBotNetwork(), .bot, of: self)
             guard try await bot.isOpen() else { return bot.pause(at: clock.now) ?? .distantFuture }
-            _ = try await TakingBack(mirror, network: bot, lease: lease).carryOut()
+            _ = try await Recall(mirror, network: bot, lease: lease).carryOut()
         } catch let error as NetworkError where !error.stopsActor {
             logger.warning("Nothing taken back yet", metadata: [LogKeys.error: "\(error)"])
             return .distantFuture
         }
-        return try await store.nextUndo(now: clock.now) ?? .distantFuture
+        return try await store.nextRecall(now: clock.now) ?? .distantFuture
     }
 
     /// Says that nothing is done because a person wants it so, which is all that is wanted.
@@ -340,6 +342,8 @@ package struct Worker: Sendable {
 
     /// How long a login, a setting or a pause that was stored meanwhile may go unnoticed, in seconds.
     private static let changesLast: TimeInterval = 50
+
+    private static let tidying = "tidying"
 
     /// What a task of the worker was.
     private enum Ending {
@@ -356,7 +360,7 @@ package struct Worker: Sendable {
                 return next
             }
         }
-        let tidying = loop("tidying") { [clock] in
+        let tidying = loop(Self.tidying) { [clock] in
             ProcessHeap.giveBack()
             try await passes.clean()
             try await passes.judge()

@@ -101,13 +101,14 @@ struct MirrorOptions: ParsableArguments {
     ///   - readsAccounts: False for commands that make an account's settings in the first place.
     ///   - keepsNothing: True for commands that need no database that lasts.
     ///   - looksOnly: True for commands that also tell of a mirror that lives elsewhere now.
+    ///   - lasts: The body works for as long as the mirror does, and a move ends it.
     ///   - making: What may be made where it is not there yet.
     ///   - opening: How the mirror is opened.
     ///   - body: Given the open mirror.
     /// - Returns: What `body` returns.
     /// - Throws: ``ConfigurationError`` for a database that would not last; what opening or `body` throws.
     func withMirror<Value>(
-        readsAccounts: Bool = true, keepsNothing: Bool = false, looksOnly: Bool = false,
+        readsAccounts: Bool = true, keepsNothing: Bool = false, looksOnly: Bool = false, lasts: Bool = false,
         making: HumanMirror.Making = .nothing,
         opening: (MirrorConfiguration, HumanMirror.Making) async throws -> HumanMirror = {
             try await HumanMirror.open($0, making: $1)
@@ -119,7 +120,19 @@ struct MirrorOptions: ParsableArguments {
         if !keepsNothing { try configuration.requireLastingStorage() }
         return try await opening(configuration, making).closing { mirror in
             if !looksOnly { try await mirror.table.requireHere() }
-            return try await body(mirror)
+            let value = try await body(mirror)
+            if !looksOnly, !lasts { try await requireStill(mirror) }
+            return value
+        }
+    }
+
+    /// Fails if the mirror was moved away while a command changed something of it, which may not have come along.
+    private func requireStill(_ mirror: HumanMirror) async throws {
+        do {
+            try await mirror.table.requireHere()
+        } catch let error as ConfigurationError {
+            throw CommandError(
+                .tryLater, "\(error); it was moved while this command worked, so what it changed may be missing there")
         }
     }
 

@@ -168,7 +168,12 @@ package struct MirrorMove: Sendable {
     /// Marks the old copy as left if it holds just what the new one does, at the moment of the mark.
     private func leave(with there: Census, _ shapes: [TableShape]) async throws -> Bool {
         let (mirror, place, now) = (mirror, target.name, clock.now.milliseconds)
+        // Whoever writes at this moment is waited for, and who comes then waits until the mark can be seen. SQLite has one
+        // writer anyway.
+        let tables = shapes.map(\.name).sorted().joined(separator: ", ")
+        let locks = source.storage.kind == .postgres
         return try await source.storage.run(.exclusive) { connection in
+            if locks { try connection.execute("LOCK TABLE \(unsafe: tables) IN SHARE ROW EXCLUSIVE MODE") }
             guard try Census(of: mirror, shapes, on: connection) == there else { return false }
             try connection.execute(
                 """

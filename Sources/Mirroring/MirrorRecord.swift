@@ -18,10 +18,23 @@ package struct MirrorRecord: Equatable, Sendable {
     package var activated: Date?
     /// What tells the credentials of a role that were verified last from others.
     var verified: [AccountRole: String] = [:]
+    /// How much of the human's past is known; nil before any of it was read on purpose.
+    package var past: KnownPast?
     /// What a move to or from another database left here; nil if there was none.
     package var move: MoveMark?
     /// What a person said about pausing, also if its end has passed; nil if nothing.
     package var pause: Pause?
+}
+
+/// How much of what the human posted before the mirror began is known.
+///
+/// Of a worker's first looks the archive has only the newest posts, which nobody should see again at once. So nothing is
+/// planned or answered before the past was read, and only what is known whole may be used for want of older posts.
+package enum KnownPast: String, Codable, Sendable {
+    /// What the network or the money let be read.
+    case some
+    /// All that the network shows, or an archive.
+    case whole
 }
 
 /// A person's wish that the mirror does nothing for a while.
@@ -186,7 +199,8 @@ package struct MirrorTable: Sendable {
         try await record().pause.flatMap { $0.holds(at: now) ? $0 : nil }
     }
 
-    /// Lets the mirror pause: once this returns, no request leaves that sends anything.
+    /// Lets the mirror pause: once this returns, no further request is recorded as leaving; ``LastWord`` waits for those
+    /// that are.
     ///
     /// - Parameters:
     ///   - until: When it goes on by itself; nil for when somebody resumes it.
@@ -215,6 +229,32 @@ package struct MirrorTable: Sendable {
             WHERE mirror = \(mirror) AND paused_ms IS NOT NULL
             """)
         return pause
+    }
+
+    /// Lets whatever was prepared to be sent be checked once more: a person has changed what may be.
+    ///
+    /// - Throws: The store's error.
+    package func raiseVersion() async throws {
+        try await storage.execute("UPDATE mirrors SET version = version + 1 WHERE mirror = \(mirror)")
+    }
+
+    /// Notes how much of the human's past is known; what is known whole stays so.
+    ///
+    /// - Returns: Whether more is known than before.
+    /// - Throws: The store's error.
+    @discardableResult
+    package func notePast(_ past: KnownPast, now: Date) async throws -> Bool {
+        try await add(now: now)
+        let known: SQL = past == .whole ? "COALESCE(past, '') <> 'whole'" : "past IS NULL"
+        return try await storage.execute(
+            "UPDATE mirrors SET past = \(past.rawValue) WHERE mirror = \(mirror) AND \(known)") == 1
+    }
+
+    /// Notes that nothing of the human's past is known any more.
+    ///
+    /// - Throws: The store's error.
+    func forgetPast() async throws {
+        try await storage.execute("UPDATE mirrors SET past = NULL WHERE mirror = \(mirror)")
     }
 
     /// Makes the mirror known, though nothing is stored about it yet.
@@ -427,7 +467,7 @@ package struct MirrorTable: Sendable {
         """
         SELECT human_account, human_handle, human_verified, bot_account, bot_handle, bot_verified,
             time_zone, archive_time_zone, activated_ms, move_id, move_state, move_place, move_ms,
-            paused_ms, paused_until_ms, pause_reason
+            paused_ms, paused_until_ms, pause_reason, past
         FROM mirrors WHERE mirror = \(mirror)
         """
     }
@@ -444,6 +484,7 @@ package struct MirrorTable: Sendable {
                 timeZone: try row.optionalText("time_zone"),
                 archiveTimeZone: try row.optionalText("archive_time_zone"),
                 activated: try row.optionalDate("activated_ms"), verified: verified.compactMapValues(\.self),
+                past: try row.optionalText("past").flatMap(KnownPast.init(rawValue:)),
                 move: try moveMark(in: row), pause: try pause(in: row))
         }
     }

@@ -5,12 +5,16 @@ import ServiceLifecycle
 
 /// The one way to an account: whether it may be asked now, and for how long not.
 ///
-/// Three things make it wait.
+/// Five things make it wait.
 ///
 /// - The network refuses the credentials. That may be a mistake of the server, or of what stands before it, so a refusal
 ///   only makes a pause. After it the credentials are verified, and after every further refusal again, with growing
 ///   waits, until the gate's patience ends. A success of what was refused ends the doubt. A refusal that is about one
 ///   post alone says nothing of the credentials if the account is verified.
+/// - The answer to a change was lost with its connection. Nothing else is changed until the network has answered a
+///   question.
+/// - The network wants no more requests for a while (429), whichever call it answers so. Then none is made, but on X,
+///   which counts each kind of call for itself.
 /// - The network's share of requests is used up, or nearly: then feeds wait, and what is left is for publishing.
 /// - What a call costs is not there.
 ///
@@ -40,8 +44,19 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         var isVerifying = false
     }
 
+    /// That the network may be out of reach: the answer to a change was lost with its connection.
+    private struct Silence {
+        let error: NetworkError
+        /// How often it was asked since, in vain.
+        var questions = 0
+        var pause: Pause?
+    }
+
     private struct State {
         var doubt: Doubt?
+        var silence: Silence?
+        /// That the network wants no request of any kind.
+        var limit: (error: NetworkError, pause: Pause)?
         var accountPause: Pause?
         var feedPauses: [Feed: Pause] = [:]
         /// Until when each lack of money was told.
@@ -67,6 +82,8 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     private static let verifying: TimeInterval = 5
     /// How long a verification tells that a refusal is about one post alone: seconds.
     private static let verificationLasts: TimeInterval = 60
+    /// After each question that a network left unanswered which had lost a change: seconds.
+    private static let silenceWaits: [TimeInterval] = [15, 30, 60, 120, 240, 300]
     /// The part of the server's share that is left for what cannot wait, such as publishing.
     private static let reserve = 0.1
     /// No announced period is waited for longer than this, in seconds: clocks and headers may be wrong.
@@ -128,12 +145,16 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     }
 
     /// Until when no call may be made; nil if one may, perhaps after verifying.
-    package func pause(at now: Date) -> Date? { known.doubt?.pause.end(at: now) }
+    package func pause(at now: Date) -> Date? {
+        let known = known
+        return [known.doubt?.pause, known.silence?.pause, known.limit?.pause].compactMap { $0?.end(at: now) }.max()
+    }
 
     /// Until when a feed must not be looked at; nil if it may be now.
     package func pause(of feed: Feed, at now: Date) -> Date? {
         let state = known
-        return [state.accountPause, state.feedPauses[feed], state.doubt?.pause].compactMap { $0?.end(at: now) }.max()
+        return [state.accountPause, state.feedPauses[feed], state.doubt?.pause, state.limit?.pause]
+            .compactMap { $0?.end(at: now) }.max()
     }
 
     /// Whether a call may be made now, after verifying the credentials if that is due.
@@ -142,6 +163,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     package func isOpen() async throws -> Bool {
         do {
             try await enter()
+            try await requireAnswer()
             return true
         } catch is NetworkError {
             try check()
@@ -152,7 +174,8 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     // MARK: Calls
 
     package func verifyAccount() async throws -> Account {
-        try await judged(.verifyAccount) { try await self.cancellable { try await $0.verifyAccount() } }
+        try checkLimit()
+        return try await judged(.verifyAccount) { try await self.cancellable { try await $0.verifyAccount() } }
     }
 
     /// How long a text may be; what is known already while the network cannot be asked.
@@ -178,8 +201,8 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         }
     }
 
-    package func publish(_ draft: Draft) async throws -> PublishedPost {
-        try await act(.publish) { try await $0.publish(draft) }
+    package func prepare(_ draft: Draft) async throws -> Departure<PublishedPost> {
+        try await prepared(.publish) { try await $0.prepare(draft) }
     }
 
     package func upload(_ picture: PictureUpload) async throws -> (name: String, isReady: Bool) {
@@ -191,13 +214,13 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         try await act(.upload, tolerating: .missingScope) { try await $0.isReady(name) }
     }
 
-    package func favorite(_ favorite: FavoriteDraft) async throws {
-        try await act(.favorite) { try await $0.favorite(favorite) }
+    package func prepare(_ favorite: FavoriteDraft) async throws -> Departure<Void> {
+        try await prepared(.favorite) { try await $0.prepare(favorite) }
     }
 
     @discardableResult
-    package func delete(_ address: String) async throws -> Removal {
-        try await act(.delete) { try await $0.delete(address) }
+    package func delete(_ address: String, if isOurs: @Sendable (ObservedPost) -> Bool) async throws -> Removal {
+        try await act(.delete) { try await $0.delete(address, if: isOurs) }
     }
 
     @discardableResult
@@ -205,8 +228,8 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         try await act(.unfavorite) { try await $0.unfavorite(favorite) }
     }
 
-    package func edit(_ address: String, _ draft: Draft) async throws {
-        try await act(.edit) { try await $0.edit(address, draft) }
+    package func prepareEdit(_ address: String, _ draft: Draft) async throws -> Departure<Void> {
+        try await prepared(.edit) { try await $0.prepareEdit(address, draft) }
     }
 
     package func labelAsBot() async throws {
@@ -253,13 +276,58 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         _ action: (any SocialNetwork) async throws -> Value
     ) async throws -> Value {
         try await enter()
+        try await requireAnswer()
         return try await judged(operation, tolerating: tolerated) { try await action(network) }
+    }
+
+    /// What prepares a change is a question; the change itself leaves at once, whatever the gate has learned meanwhile.
+    private func prepared<Answer: Sendable>(
+        _ operation: NetworkError.Operation,
+        _ preparation: @escaping @Sendable (any SocialNetwork) async throws -> Departure<Answer>
+    ) async throws -> Departure<Answer> {
+        try await enter()
+        try await requireAnswer()
+        let departure = try await judged(operation, isWhole: false) { try await self.cancellable(preparation) }
+        return Departure {
+            try await self.judged(operation) { try await departure.send() }
+        } withdrawal: {
+            await departure.withdraw()
+        }
+    }
+
+    // MARK: Silence
+
+    /// Returns if the network has answered since the answer to a change was lost, asking it if that is due.
+    ///
+    /// - Throws: ``NetworkError`` with outcome `notSent`; `CancellationError`.
+    private func requireAnswer() async throws {
+        guard let silence = known.silence else { return }
+        let now = now()
+        if let end = silence.pause?.end(at: now) { throw silence.error.held(until: end) }
+        do {
+            _ = try await verifyAccount()
+        } catch var error as NetworkError {
+            let wait = Self.silenceWaits[min(silence.questions, Self.silenceWaits.count - 1)]
+            lock.withLock {
+                guard state.silence != nil else { return }
+                state.silence?.questions += 1
+                state.silence?.pause = Pause(begun: now, until: now + wait)
+            }
+            error.outcome = .notSent
+            throw error
+        }
+    }
+
+    /// Notes that a change may have reached the network, whose answer was lost with the connection.
+    private func fallSilent(_ error: NetworkError) {
+        lock.withLock { if state.silence == nil { state.silence = Silence(error: error) } }
     }
 
     // MARK: Credentials
 
     /// Returns if a call may be made.
     private func enter() async throws {
+        try checkLimit()
         switch admission(at: now()) {
         case .granted: return
         case .refused(let error): throw error
@@ -287,12 +355,16 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     }
 
     /// Makes a call and notes what it says about the credentials.
+    ///
+    /// What only prepares a change, `isWhole` being false, says nothing of it where it succeeds.
     private func judged<Value: Sendable>(
-        _ operation: NetworkError.Operation, tolerating tolerated: NetworkError.Code? = nil,
+        _ operation: NetworkError.Operation, tolerating tolerated: NetworkError.Code? = nil, isWhole: Bool = true,
         _ call: () async throws -> Value
     ) async throws -> Value {
         do {
             let value = try await call()
+            guard isWhole else { return value }
+            lock.withLock { state.silence = nil }
             if accept(operation) {
                 logger.notice("Credentials accepted again", metadata: ["account": "\(account)"])
                 await onRefusal(nil)
@@ -301,6 +373,10 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         } catch let error as NetworkError where error.stopsActor && error.code != tolerated {
             if operation.isAboutOnePost, try await areCredentialsTaken(despite: error) { throw error.aboutOnePost }
             throw await refuse(error, operation)
+        } catch let error as NetworkError {
+            if operation.isWrite, error.outcome == .unknown, error.code == .transport { fallSilent(error) }
+            if error.code == .rateLimited, !countsEachFeed { limit(error) }
+            throw error
         }
     }
 
@@ -394,6 +470,23 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     }
 
     // MARK: Shares and money
+
+    /// - Throws: ``NetworkError`` with code `.rateLimited` while the network wants no requests.
+    private func checkLimit() throws(NetworkError) {
+        guard let limit = known.limit, let end = limit.pause.end(at: now()) else { return }
+        throw limit.error.held(until: end)
+    }
+
+    /// Notes that the network wants no requests for a while.
+    private func limit(_ error: NetworkError) {
+        let now = now()
+        let asked = max(error.retryAfter ?? now + Self.shortestPause, now + 1)
+        let end = Backoff.honouring(asked: asked, now: now, atMost: Self.usualPause, key: account) ?? asked
+        lock.withLock {
+            guard end > state.limit?.pause.end(at: now) ?? now else { return }
+            state.limit = (error, Pause(begun: now, until: end))
+        }
+    }
 
     /// Whether the network has a share of requests for each feed, as X does; elsewhere all of a token share one.
     private var countsEachFeed: Bool { network.name == .x }

@@ -61,7 +61,8 @@ extension MastodonNetwork: ProfiledNetwork {
     package func profile() async throws -> AccountProfile {
         let call = NetworkCall(
             operation: .readProfile, path: ["api", "v1", "accounts", "verify_credentials"])
-        return try await session.value(MastodonProfile.self, call).profile(try await instance().profileLimits)
+        return try profile(
+            try await session.value(MastodonProfile.self, call), try await instance().profileLimits, call)
     }
 
     package func setProfile(_ wanted: AccountProfile, insteadOf known: AccountProfile) async throws {
@@ -80,12 +81,25 @@ extension MastodonNetwork: ProfiledNetwork {
         let call = NetworkCall(
             operation: .changeProfile, method: .patch, path: ["api", "v1", "accounts", "update_credentials"],
             form: form)
-        let stored = try await session.value(MastodonProfile.self, call).profile(wanted.limits)
+        let stored = try profile(try await session.value(MastodonProfile.self, call), wanted.limits, call)
         guard stored.isText(of: wanted) else {
             throw client.error(
                 call, .capability, outcome: .refused,
                 detail: "the server did not take all of it; write it into the profile by hand")
         }
+    }
+
+    /// - Throws: ``NetworkError`` with code `.capability` where the server, such as Friendica, only shows what it made of the
+    ///   owner's words: those cannot be made again of markup.
+    private func profile(
+        _ wire: MastodonProfile, _ limits: AccountProfile.Limits, _ call: NetworkCall
+    ) throws -> AccountProfile {
+        guard let note = wire.note else {
+            throw client.error(
+                call, .capability, outcome: .refused,
+                detail: "the server does not give out the profile as its owner wrote it; change it by hand")
+        }
+        return AccountProfile(bio: note, fields: wire.fields, limits: limits, page: wire.page)
     }
 
     private func changedMeanwhile() -> NetworkError {
@@ -108,9 +122,10 @@ extension AccountProfile {
 
 /// The token's own account with what its owner wrote.
 private struct MastodonProfile: Decodable {
-    private let note: String
-    private let fields: [AccountProfile.Field]
-    private let page: String?
+    /// Nil where the server does not tell it.
+    let note: String?
+    let fields: [AccountProfile.Field]
+    let page: String?
 
     private struct Field: Decodable {
         let field: AccountProfile.Field
@@ -124,20 +139,15 @@ private struct MastodonProfile: Decodable {
 
     init(from decoder: any Decoder) throws {
         let wire = try WireObject(from: decoder)
-        // Without it there is only markup, of which the owner's words cannot be made again.
-        guard let source = wire.object("source"), let note = source.text("note") else { throw ShapeError() }
-        self.note = note
+        let source = wire.object("source")
+        note = source?.text("note")
         let shown = wire.list(of: Field.self, "fields").map(\.field)
-        var fields = source.list(of: Field.self, "fields").map(\.field).filter { !$0.name.isEmpty }
+        var fields = source?.list(of: Field.self, "fields").map(\.field).filter { !$0.name.isEmpty } ?? []
         for (index, field) in fields.enumerated() where field.verified == nil && shown.indices.contains(index) {
             fields[index].verified = shown[index].verified
         }
         self.fields = fields
         page = wire.text("url")
-    }
-
-    func profile(_ limits: AccountProfile.Limits) -> AccountProfile {
-        AccountProfile(bio: note, fields: fields, limits: limits, page: page)
     }
 }
 

@@ -13,6 +13,8 @@ package struct PictureReader: Sendable {
         case found([UInt8])
         /// It is not there, or nobody may see it.
         case gone
+        /// Its address is none that is asked: without TLS, or on this machine or its network.
+        case unasked
         case tooLarge
         /// Asking again may help.
         case unavailable(reason: String)
@@ -42,7 +44,7 @@ package struct PictureReader: Sendable {
     package func read(_ url: String, maximumBytes: Int) async throws -> Finding {
         var url = url
         for _ in 0...Self.redirectsAtMost {
-            guard let request = request(url, maximumBytes: maximumBytes) else { return .gone }
+            guard let request = request(url, maximumBytes: maximumBytes) else { return .unasked }
             let response: HTTPResponse
             do {
                 response = try await client.send(request)
@@ -52,7 +54,7 @@ package struct PictureReader: Sendable {
             switch response.status {
             case 200 where !response.isCut: return response.body.isEmpty ? .gone : .found(response.body)
             case 301, 302, 303, 307, 308:
-                guard let next = response.headers["Location"], next.hasPrefix("https://") else { return .gone }
+                guard let next = response.headers["Location"], next.hasPrefix("https://") else { return .unasked }
                 url = next
             case 408, 425, 429, 500...: return .unavailable(reason: "unavailable")
             default: return .gone
@@ -77,7 +79,7 @@ package struct PictureReader: Sendable {
     private static func finding(_ error: TransportError) -> Finding {
         switch error.code {
         case .tooLarge: .tooLarge
-        case .invalidURL, .forbiddenScheme, .invalidHeader: .gone
+        case .invalidURL, .forbiddenScheme, .invalidHeader: .unasked
         default: .unavailable(reason: "transport")
         }
     }

@@ -36,10 +36,10 @@ package protocol SocialNetwork: Sendable {
     /// - Throws: ``NetworkError`` with code `.tooLarge` where fewer items may fit.
     func page(_ feed: Feed, _ position: FeedPosition, size: Int?) async throws -> FeedPage
 
-    /// Publishes a draft and returns what the network calls it.
+    /// Does all that publishing a draft needs, up to the request itself, which returns what the network calls the post.
     ///
-    /// - Throws: ``NetworkError``, whose ``NetworkError/outcome`` says whether the draft may have been published.
-    func publish(_ draft: Draft) async throws -> PublishedPost
+    /// - Throws: ``NetworkError``, whose ``NetworkError/outcome`` is never `unknown`: nothing was published.
+    func prepare(_ draft: Draft) async throws -> Departure<PublishedPost>
 
     /// Gives the network a picture for a post to come; what is in no post after a while is forgotten there.
     ///
@@ -53,16 +53,22 @@ package protocol SocialNetwork: Sendable {
     /// - Throws: ``NetworkError`` with code `.notFound` if the network has forgotten it.
     func isReady(_ name: String) async throws -> Bool
 
-    /// Favorites a post; doing so twice with the same key and time is harmless.
+    /// Does all that favoriting a post needs, up to the request itself; favoriting twice with the same key and time is
+    /// harmless.
     ///
-    /// - Throws: ``NetworkError``, whose ``NetworkError/outcome`` says whether it may have happened.
-    func favorite(_ favorite: FavoriteDraft) async throws
+    /// - Throws: ``NetworkError``, whose ``NetworkError/outcome`` is never `unknown`: nothing happened.
+    func prepare(_ favorite: FavoriteDraft) async throws -> Departure<Void>
 
     /// Deletes one of the account's own posts; one that is gone already is no error.
     ///
+    /// - Parameters:
+    ///   - address: What the server called the post when it was published.
+    ///   - isOurs: Whether a post is the one that is meant. Asked where a server's word for what it published is not enough
+    ///     to be certain.
     /// - Returns: Whether it was still there, as far as the network tells.
+    /// - Throws: ``NetworkError`` with code `.rejected` if the server calls another post so.
     @discardableResult
-    func delete(_ address: String) async throws -> Removal
+    func delete(_ address: String, if isOurs: @Sendable (ObservedPost) -> Bool) async throws -> Removal
 
     /// Takes a favorite back; one that is gone already, or whose post is, is no error.
     ///
@@ -72,14 +78,15 @@ package protocol SocialNetwork: Sendable {
     @discardableResult
     func unfavorite(_ favorite: FavoriteDraft) async throws -> Removal
 
-    /// Gives one of the account's own posts another text and language; doing so twice is harmless.
+    /// Does all that giving one of the account's own posts another text and language needs, up to the request itself;
+    /// doing so twice is harmless.
     ///
     /// What the post answers and who may see it stay. Those who were told of the post are told nothing new, save who is
     /// named for the first time.
     ///
-    /// - Throws: ``NetworkError`` with code `.capability` where ``Capabilities/canEdit`` is false; `.notFound` if the
-    ///   post is gone.
-    func edit(_ address: String, _ draft: Draft) async throws
+    /// - Throws: ``NetworkError`` with code `.capability` where ``Capabilities/canEdit`` is false. The request throws
+    ///   `.notFound` if the post is gone.
+    func prepareEdit(_ address: String, _ draft: Draft) async throws -> Departure<Void>
 
     /// Marks the account as automated, where the network has a way to do so; harmless when it is marked already.
     ///
@@ -126,6 +133,10 @@ extension SocialNetwork {
 
     package func price(ofReading items: Int, from feed: Feed) -> Money? { nil }
 
+    /// Deletes whatever of the account's own posts the server calls so.
+    @discardableResult
+    package func delete(_ address: String) async throws -> Removal { try await delete(address, if: { _ in true }) }
+
     package func isReady(_ name: String) async throws -> Bool { true }
 
     package func upload(_ picture: PictureUpload) async throws -> (name: String, isReady: Bool) {
@@ -134,11 +145,28 @@ extension SocialNetwork {
             detail: "pictures cannot be sent there", outcome: .notSent)
     }
 
-    package func edit(_ address: String, _ draft: Draft) async throws {
+    package func prepareEdit(_ address: String, _ draft: Draft) async throws -> Departure<Void> {
         throw NetworkError(
             code: .capability, network: name, host: name.displayName, operation: .edit,
             detail: "posts cannot be changed there", outcome: .notSent)
     }
+}
+
+/// Telling the time that the network's posts are dated with.
+extension SocialNetwork {
+    /// A smaller difference between two clocks may be the way of an answer, and is left alone: seconds.
+    package static var toleratedLead: TimeInterval { 60 }
+
+    /// By how many seconds the local clock is wrong by the network's: 0 while that is little, or not known.
+    package var clockError: TimeInterval {
+        clockLead.flatMap { abs($0) > Self.toleratedLead ? $0 : nil } ?? 0
+    }
+
+    /// What the network's clock shows when the local one shows `local`: what ages of posts are counted from.
+    package func present(at local: Date) -> Date { local - clockError }
+
+    /// What the local clock showed, or would have, at a time of the network's: what may be waited for.
+    package func local(_ time: Date) -> Date { time + clockError }
 }
 
 /// What a deletion found.
@@ -288,7 +316,7 @@ package struct Capabilities: Sendable, Equatable {
     ///
     /// Nil: never.
     package var resendWindow: Duration?
-    /// How long a call may take before its answer counts as lost.
+    /// How long a prepared change may take from its departure until its answer counts as lost.
     package var requestDeadline: Duration
     /// How many of the newest items of a feed can be read; of a feed that is not named here, all.
     package var depths: [Feed: Int] = [:]

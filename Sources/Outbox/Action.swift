@@ -79,6 +79,8 @@ package struct Action: Equatable, Identifiable, Sendable {
     package var target: Target? { payload.target }
     package var wording: Wording? { payload.wording }
     package var text: String? { payload.wording?.text }
+    /// Its text, and those of the further parts of its thread.
+    package var texts: [String] { payload.wording.map { [$0.text] + $0.rest.map(\.text) } ?? [] }
 }
 
 // MARK: What only some have
@@ -311,6 +313,8 @@ extension Action {
         package static let byPerson = "by-person"
         /// A person had its day drawn anew.
         package static let rerolled = "rerolled"
+        /// Another post said the same while it waited.
+        package static let saidMeanwhile = "said-meanwhile"
         /// The human no longer shows the post that the text is from.
         package static let sourceGone = "source-gone"
         /// The human changed the post that the text is from.
@@ -335,6 +339,8 @@ extension Action {
         package static let processing = "processing"
         /// A picture that was to go along is not where it was.
         package static let pictureGone = "picture-gone"
+        /// The address of a picture that was to go along is none that is asked.
+        package static let pictureUnasked = "picture-unasked"
         /// A picture that was to go along is larger than the network takes.
         package static let pictureTooLarge = "picture-too-large"
         /// What was to go along is no picture of a kind that every network takes.

@@ -220,6 +220,8 @@ package struct OutboxError: Error, CustomStringConvertible, Sendable {
         case paused
         /// Whom the action is for is to be left alone: nothing is sent, and nothing was changed.
         case denied
+        /// A person said something of what may be sent since the action was checked; nothing was changed.
+        case superseded
     }
 
     package let code: Code
@@ -235,6 +237,12 @@ package struct OutboxError: Error, CustomStringConvertible, Sendable {
         OutboxError(code: .denied, description: "could not send action \(id): its person is to be left alone")
     }
 
+    static func superseded(_ id: String) -> OutboxError {
+        OutboxError(
+            code: .superseded,
+            description: "could not send action \(id): a person changed what may be sent since it was prepared")
+    }
+
     static func stateChanged(_ id: String, to state: ActionState) -> OutboxError {
         OutboxError(
             code: .stateChanged,
@@ -245,8 +253,8 @@ package struct OutboxError: Error, CustomStringConvertible, Sendable {
         OutboxError(
             code: .unfitting,
             description: """
-                could not read row \(id) of actions as a \(kind): \(why); something else than mirror-bot wrote it, so \
-                mend the row, delete it, or restore a backup
+                row \(id) of actions is set aside: as a \(kind), \(why); a newer mirror-bot or something else wrote it, so update \
+                mirror-bot, or mend the row, delete it or restore a backup
                 """)
     }
 }

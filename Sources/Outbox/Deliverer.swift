@@ -14,6 +14,37 @@ package enum DeliveryOutcome: Sendable {
     case unknown(reason: String)
 }
 
+/// An action's request, ready to leave.
+package struct PreparedRequest: Sendable {
+    private let request: @Sendable () async -> DeliveryOutcome
+    private let withdrawal: @Sendable () async -> Void
+
+    /// - Parameters:
+    ///   - request: Makes the request at once, and nothing before it. A lost answer is an outcome.
+    ///   - withdrawal: Gives back what was reserved for it, if it is not made.
+    package init(
+        request: @escaping @Sendable () async -> DeliveryOutcome,
+        withdrawal: @escaping @Sendable () async -> Void = {}
+    ) {
+        (self.request, self.withdrawal) = (request, withdrawal)
+    }
+
+    /// Makes the request, at once.
+    package func send() async -> DeliveryOutcome { await request() }
+
+    /// Gives back what was reserved for a request that will not be made.
+    package func withdraw() async { await withdrawal() }
+}
+
+/// What became of preparing a request.
+package enum RequestPreparation: Sendable {
+    case ready(PreparedRequest)
+    /// Not now: what had to be asked first could not be, and trying again may help.
+    case notNow(reason: String, cause: RetryPolicy.Cause = .other, retryAfter: Date?)
+    /// It cannot be made; the detail is for people.
+    case refused(reason: String, detail: String? = nil)
+}
+
 /// What looking an action up at the network found.
 package enum LookUpOutcome: Sendable {
     case found(remoteID: String?, remoteAddress: String?)
@@ -37,8 +68,8 @@ package enum UploadOutcome: Sendable {
 
 /// The side of a network that delivery needs.
 package protocol Deliverer: Sendable {
-    /// Sends the action once. Never throws: a lost answer is an outcome.
-    func send(_ action: Action) async -> DeliveryOutcome
+    /// Does all that sending the action once needs, up to the request itself: reading, renewing, reserving.
+    func prepare(_ action: Action) async -> RequestPreparation
     /// Gives the network one of the pictures that go along with a post; of one that it has it asks whether that is ready.
     /// Never throws.
     ///
@@ -55,7 +86,7 @@ package protocol Deliverer: Sendable {
     ///   - others: What else was sent, or may have been, at that time: the posts of the bot that are not the action's.
     /// - Returns: Whether the network shows it.
     func lookUp(_ action: Action, since departure: Date, among others: [Action]) async -> LookUpOutcome
-    /// How long a request may take before its answer counts as lost.
+    /// How long a prepared request may take before its answer counts as lost.
     var requestDeadline: Duration { get }
     /// How long after the first attempt the network still recognises the same key; nil if a text must never be sent twice.
     var resendWindow: Duration? { get }

@@ -27,6 +27,30 @@ extension Delivery {
         return changed
     }
 
+    /// Looks for what somebody wants taken back and of which nobody knows whether it happened; sends nothing.
+    ///
+    /// - Parameters:
+    ///   - ids: What is looked for now; of everything else only what is due. One of these that is not found is looked for
+    ///     again when it is due: a lost request may act late.
+    ///   - now: Reads the wall clock.
+    /// - Returns: The actions that changed.
+    /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
+    package func seekUnwanted(
+        atOnce ids: Set<String> = [], now: @escaping @Sendable () -> Date
+    ) async throws -> [Action] {
+        var changed = try await payDebts()
+        for action in try await store.unknownUndos() {
+            let isDue = lookUpTime(of: action) <= now()
+            guard isDue || ids.contains(action.id) else { continue }
+            let sought = try await unlessChanged {
+                isDue && action.state == .sending
+                    ? try await settle(action, now: now, allows: { _ in false }) : try await sight(action, now: now)
+            }
+            if let sought { changed.append(sought) }
+        }
+        return changed
+    }
+
     /// What `work` returns; nil if somebody else settled the action meanwhile.
     private func unlessChanged(_ work: () async throws -> Action?) async throws -> Action? {
         do {
@@ -102,10 +126,14 @@ extension Delivery {
             if let later = timeOfAnotherLook(for: action, at: time) {
                 return try await finish(action, wait(of: action, until: later, action.reason, at: time))
             }
+            let version = try await store.wishVersion()
             if try await mayResend(action, at: time), try await allows(action),
-                let resent = try await resend(action, now: now)
+                let turn = try await store.lateTurn(of: action, now: time)
             {
-                return resent
+                if turn > time {
+                    return try await finish(action, wait(of: action, until: turn, action.reason, at: time))
+                }
+                if let resent = try await resend(action, asOf: version, now: now) { return resent }
             }
             return try await finish(
                 action, giveUp(action, "no answer came, and the network does not show it", at: time))
@@ -143,25 +171,44 @@ extension Delivery {
 
     // MARK: Sending again
 
-    /// Sends with the same key; nil if the person has been denied by now.
-    private func resend(_ action: Action, now: @escaping @Sendable () -> Date) async throws -> Action? {
+    /// Sends with the same key; nil if the person has been denied by now, or the request cannot be made any more.
+    private func resend(
+        _ action: Action, asOf version: Int64, now: @escaping @Sendable () -> Date
+    ) async throws -> Action? {
+        let request: PreparedRequest
+        switch await deliverer.prepare(action) {
+        case .ready(let ready): request = ready
+        case .notNow(let reason, let cause, let asked):
+            let time = now()
+            let until = RetryPolicy.nextAttempt(
+                after: cause, attempts: action.attempts, asked: asked, id: action.id, now: time)
+            return try await finish(action, wait(of: action, until: until, reason, at: time))
+        case .refused: return nil
+        }
         let withdraw: DeliveryMemory.Change = { [store] in
             let time = now()
             return try await store.awaitLookUp(action, at: time, reason: action.reason, now: time)
         }
         let resent: Action
         do {
-            resent = try await departing(action.id, orElse: withdraw) { [store, lookUpWait] in
+            resent = try await departing(action.id, orElse: withdraw) { [store, deliverer, lookUpWait] in
                 let time = now()
-                return try await store.resend(action, lookUp: time + lookUpWait, now: time)
+                return try await store.resend(
+                    action, lookUp: time + lookUpWait, deadline: deliverer.requestDeadline, asOf: version, now: time)
             } then: {
                 onStep(.resendStored)
             }
-        } catch let error as OutboxError where error.code == .denied {
-            return nil
+        } catch {
+            await request.withdraw()
+            switch (error as? OutboxError)?.code {
+            case .denied: return nil
+            // The next look decides anew.
+            case .superseded: return try await finish(action, wait(of: action, until: now(), action.reason, at: now()))
+            default: throw error
+            }
         }
         memory.leavesAgain(resent.id, at: now())
-        return try await send(resent, now: now)
+        return try await send(resent, request, now: now)
     }
 
     /// Another attempt, with the same key, is allowed a few times, while the network

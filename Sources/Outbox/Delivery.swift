@@ -84,6 +84,7 @@ package struct Delivery: Sendable {
         _ = try await payDebts()
         let claimed = try await store.claim(action, now: now())
         onStep(.claimed)
+        let version = try await store.wishVersion()
         switch try await prepare(claimed) {
         case .skip(let reason):
             return try await store.end(claimed, as: .skipped, reason: reason, now: now())
@@ -96,15 +97,7 @@ package struct Delivery: Sendable {
             case .there(let uploaded): whole = uploaded
             case .ended(let action): return action
             }
-            guard now() <= whole.expires else {
-                return try await store.end(claimed, as: .expired, reason: Action.Reason.tooLate, now: now())
-            }
-            do {
-                let sending = try await beginSending(whole, claimed: claimed, now: now)
-                return try await send(sending, now: now)
-            } catch let error as OutboxError where error.code == .denied {
-                return try await store.end(claimed, as: .skipped, reason: Action.Reason.denied, now: now())
-            }
+            return try await send(whole, claimed: claimed, asOf: version, now: now)
         }
     }
 
@@ -124,9 +117,45 @@ package struct Delivery: Sendable {
 
     // MARK: Sending
 
+    /// Sends a claimed action with its final text, unless its time is over.
+    private func send(
+        _ final: Action, claimed: Action, asOf version: Int64, now: @escaping @Sendable () -> Date
+    ) async throws -> Action {
+        guard now() <= final.expires else {
+            return try await store.end(claimed, as: .expired, reason: Action.Reason.tooLate, now: now())
+        }
+        var final = final
+        final.sending = now()
+        let request: PreparedRequest
+        switch await deliverer.prepare(final) {
+        case .ready(let ready): request = ready
+        case .notNow(let reason, let cause, let asked):
+            return try await store(claimed.id, anotherTry(of: claimed, reason, cause, asked: asked, at: now()))
+        case .refused(let reason, let detail):
+            return try await store.end(claimed, as: .failed, reason: reason, outcome: detail ?? reason, now: now())
+        }
+        let sending: Action
+        do {
+            // What had to be asked first may have taken its time.
+            guard now() <= final.expires else {
+                await request.withdraw()
+                return try await store.end(claimed, as: .expired, reason: Action.Reason.tooLate, now: now())
+            }
+            sending = try await beginSending(final, claimed: claimed, asOf: version, now: now)
+        } catch {
+            await request.withdraw()
+            switch (error as? OutboxError)?.code {
+            case .denied: return try await store.end(claimed, as: .skipped, reason: Action.Reason.denied, now: now())
+            case .superseded: return try await store.postpone(claimed, until: nil, reason: claimed.reason, now: now())
+            default: throw error
+            }
+        }
+        return try await send(sending, request, now: now)
+    }
+
     /// Commits the row as being sent, and sees to it that it is not if no request leaves.
     private func beginSending(
-        _ final: Action, claimed: Action, now: @escaping @Sendable () -> Date
+        _ final: Action, claimed: Action, asOf version: Int64, now: @escaping @Sendable () -> Date
     ) async throws -> Action {
         let withdraw: DeliveryMemory.Change = { [store] in
             try await store.postpone(claimed, until: nil, reason: claimed.reason, now: now())
@@ -134,7 +163,8 @@ package struct Delivery: Sendable {
         let sending = try await departing(claimed.id, orElse: withdraw) { [self] in
             let time = now()
             return try await store.beginSending(
-                final, lookUp: time + lookUpWait, now: time, serverTime: serverTime(at: time))
+                final, lookUp: time + lookUpWait, deadline: deliverer.requestDeadline, asOf: version,
+                now: time, serverTime: serverTime(at: time))
         } then: {
             onStep(.sendingStored)
         }
@@ -178,9 +208,11 @@ package struct Delivery: Sendable {
         return recorded
     }
 
-    /// Sends once and stores what came of it.
-    func send(_ action: Action, now: @escaping @Sendable () -> Date) async throws -> Action {
-        let outcome = await deliverer.send(action)
+    /// Makes the request of an action that is recorded as leaving, and stores what came of it.
+    func send(
+        _ action: Action, _ request: PreparedRequest, now: @escaping @Sendable () -> Date
+    ) async throws -> Action {
+        let outcome = await request.send()
         onStep(.answered)
         if case .notSent = outcome { memory.neverLeft(action.id) }
         return try await finish(action, change(for: outcome, of: action, at: now()))

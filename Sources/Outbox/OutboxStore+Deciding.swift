@@ -38,10 +38,13 @@ extension OutboxStore {
             let isNew = try insert(proposed, on: connection)
             if isNew { try noteUses(by: [proposed], on: connection) }
             let about: SQL = "kind = \(proposed.kind.rawValue) AND subject = \(proposed.subject)"
-            guard let stored = try actions(where: about, order: "id ASC", limit: 1, on: connection).first else {
-                throw OutboxError.stateChanged(proposed.id, to: intent.state)
+            if let stored = try actions(where: about, order: "id ASC", limit: 1, on: connection).first {
+                return (stored, isNew)
             }
-            return (stored, isNew)
+            // A row that this version does not understand is about the same: that is decided.
+            var decided = proposed
+            decided.state = .skipped
+            return (decided, false)
         }
     }
 

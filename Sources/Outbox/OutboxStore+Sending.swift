@@ -20,23 +20,26 @@ extension OutboxStore {
     /// - Parameters:
     ///   - action: A claimed action with its final text.
     ///   - lookUp: When to look for it, should its answer be lost.
-    ///   - now: Recorded as the time of the first request.
+    ///   - deadline: How long its request may take.
+    ///   - version: What ``wishVersion()`` was before the text was checked; nil to send whatever was said since.
+    ///   - now: Recorded as the time of the first request, unless the action has one.
     ///   - serverTime: The same on the network's clock; nil if that is not known.
     /// - Returns: The action as it is stored now.
     /// - Throws: As all these changes.
     package func beginSending(
-        _ action: Action, lookUp: Date, now: Date, serverTime: Date? = nil
+        _ action: Action, lookUp: Date, deadline: Duration, asOf version: Int64? = nil, now: Date,
+        serverTime: Date? = nil
     ) async throws -> Action {
         let wording = action.wording
         return try await change(
-            action, from: [.claimed], to: .sending, isLeaving: true, now: now,
+            action, from: [.claimed], to: .sending, leavingFor: deadline, asOf: version, now: now,
             """
             text = \(wording?.text), language = \(wording?.language), visibility = \(wording?.visibility.rawValue),
             source_network = \(wording?.source.network.rawValue), source_post_id = \(wording?.source.value),
             warning = \(wording?.warning), pictures = \(wording?.pictures.stored),
-            uploads = \(action.storedUploads), rest = \(action.payload.storedRest), explanation = \(kept(action.explanation)), sending_ms = \(now.milliseconds),
-            server_sending_ms = \(serverTime?.milliseconds), next_attempt_ms = \(lookUp.milliseconds),
-            attempts = \(action.attempts + 1), sends = \(action.sends + 1)
+            uploads = \(action.storedUploads), rest = \(action.payload.storedRest), explanation = \(kept(action.explanation)),
+            sending_ms = \((action.sending ?? now).milliseconds), server_sending_ms = \(serverTime?.milliseconds),
+            next_attempt_ms = \(lookUp.milliseconds), attempts = \(action.attempts + 1), sends = \(action.sends + 1)
             """)
     }
 
@@ -50,9 +53,11 @@ extension OutboxStore {
     ///
     /// The time of the first attempt stays: networks where the author dates a post get the same bytes again. What is to
     /// be taken back is not sent again.
-    package func resend(_ action: Action, lookUp: Date, now: Date) async throws -> Action {
+    package func resend(
+        _ action: Action, lookUp: Date, deadline: Duration, asOf version: Int64? = nil, now: Date
+    ) async throws -> Action {
         try await change(
-            action, from: [.sending], to: .sending, isLeaving: true, unlessUnwanted: true, now: now,
+            action, from: [.sending], to: .sending, leavingFor: deadline, asOf: version, unlessUnwanted: true, now: now,
             """
             next_attempt_ms = \(lookUp.milliseconds), attempts = \(action.attempts + 1), sends = \(action.sends + 1)
             """)
@@ -162,7 +167,8 @@ extension OutboxStore {
 
     private func change(
         _ action: Action, from states: [ActionState], orUnsettled: Bool = false, to state: ActionState,
-        isLeaving: Bool = false, unlessPinned: Bool = false, unlessUnwanted: Bool = false, unlessMoved: Bool = false,
+        leavingFor deadline: Duration? = nil, asOf version: Int64? = nil, unlessPinned: Bool = false,
+        unlessUnwanted: Bool = false, unlessMoved: Bool = false,
         now: Date,
         _ assignments: SQL? = nil
     ) async throws -> Action {
@@ -174,10 +180,15 @@ extension OutboxStore {
         let end: SQL =
             state == .planned
             ? "CASE WHEN undo_asked_ms IS NULL THEN 'planned' ELSE 'skipped' END" : "\(state.rawValue)"
-        var changes: SQL = "state = \(end), updated_ms = \(now.milliseconds)"
+        // Whatever is recorded after a departure is recorded when its request has ended.
+        var changes: SQL = """
+            state = \(end), updated_ms = \(now.milliseconds), flight_ms = \(deadline?.milliseconds)
+            """
+        if deadline != nil { changes += ", departed_ms = \(now.milliseconds)" }
         if let assignments { changes = "\(changes), \(assignments)" }
         return try await write { [changes, allowed] connection in
-            if isLeaving { try requireNoObjection(to: action, at: now, on: connection) }
+            if deadline != nil { try requireNoObjection(to: action, at: now, on: connection) }
+            if let version, try wishVersion(on: connection) != version { throw OutboxError.superseded(action.id) }
             let before = action.kind == .post ? try self.action(action.id, on: connection) : nil
             let updated = try connection.execute(
                 "UPDATE actions SET \(changes) WHERE mirror = \(mirror) AND id = \(action.id) AND \(allowed)")
@@ -191,16 +202,20 @@ extension OutboxStore {
 }
 
 extension OutboxStore {
-    /// Fails while the mirror pauses, or if another worker holds it: for changes at the network that are no action.
-    package func requireNoPause(at now: Date) async throws {
-        try await write { try requireNoPause(at: now, on: $0) }
-    }
-
     /// Fails while the mirror pauses, or if the person is to be left alone: from the moment in which that was said no
     /// request leaves, however long it was prepared.
-    private func requireNoObjection(to action: Action, at now: Date, on connection: any StorageConnection) throws {
+    func requireNoObjection(to action: Action, at now: Date, on connection: any StorageConnection) throws {
         try requireNoPause(at: now, on: connection)
         if let person = action.target?.author, try isDenied(person, connection) { throw OutboxError.denied(action.id) }
+    }
+
+    /// Raised by whatever a person says of what may be sent; what was checked before that is checked once more.
+    ///
+    /// - Throws: The store's error.
+    package func wishVersion() async throws -> Int64 { try await storage.read { try wishVersion(on: $0) } }
+
+    private func wishVersion(on connection: any StorageConnection) throws -> Int64 {
+        try connection.query("SELECT version FROM mirrors WHERE mirror = \(mirror)").first?.integer("version") ?? 0
     }
 
     private func requireNoPause(at now: Date, on connection: any StorageConnection) throws {
@@ -224,6 +239,20 @@ extension OutboxStore {
     /// The actions whose request left without a known outcome.
     package func unresolved() async throws -> [Action] {
         try await actions(where: "state = 'sending'", order: "sending_ms ASC, id ASC", limit: 1_000)
+    }
+
+    /// The texts of posts, other than an action's, whose requests left since `start`, or are leaving.
+    ///
+    /// - Throws: The store's error.
+    package func textsLeft(besides action: Action?, since start: Date) async throws -> [String] {
+        let rows = try await storage.query(
+            """
+            SELECT text FROM actions
+            WHERE mirror = \(mirror) AND kind = 'post' AND text IS NOT NULL AND id <> \(action?.id ?? "")
+                AND COALESCE(departed_ms, sending_ms) >= \(start.milliseconds)
+                AND (state IN ('sending', 'done', 'undone') OR \(Self.unsettled))
+            """)
+        return try rows.map { try $0.text("text") }
     }
 
     /// What was published besides an action, or may have been, since `start`; the newest first.

@@ -53,10 +53,29 @@ extension OutboxStore {
                 pictures = \(wording.pictures.stored), rest = \(wording.storedRest),
                 visibility = \(wording.visibility.rawValue),
                 source_network = \(wording.source.network.rawValue), source_post_id = \(wording.source.value),
+                uploads = NULL, reason = NULL,
                 explanation = COALESCE(\(explanation?.json), explanation)
                 """
         }
         return try await steer(id, changes, now: now)
+    }
+
+    /// Takes the text out of a slot that a person has pinned; its time stays, and waits for another text.
+    ///
+    /// - Parameters:
+    ///   - id: The action's identifier.
+    ///   - reason: Why the text may not be used.
+    ///   - now: Recorded with the change.
+    /// - Returns: False if it does not wait any more.
+    /// - Throws: The store's error.
+    package func withdrawText(of id: String, reason: String, now: Date) async throws -> Bool {
+        try await steer(
+            id,
+            """
+            text = NULL, warning = NULL, language = NULL, pictures = NULL, uploads = NULL, rest = NULL,
+            visibility = NULL, source_network = NULL, source_post_id = NULL, explanation = NULL, reason = \(reason),
+            \(Self.unclaimed)
+            """, now: now)
     }
 
     /// Puts the slots of a day that was drawn anew in the place of those that wait, but for the pinned ones.

@@ -160,8 +160,8 @@ extension OutboxStore {
         guard !late.isEmpty else { return (due, []) }
         let grace = late.map { $0.expires.timeIntervalSince($0.due) }.max() ?? 0
         let queue = try await lateQueue(since: now - grace, now: now)
-        var next = max(queue.latest.map { $0 + Self.lateSpacing } ?? now, now)
-        var room = Self.lateAtMost - queue.taken
+        var next = queue.next
+        var room = queue.room
         var held: Set<String> = []
         var expired: [Action] = []
         for action in late {
@@ -178,13 +178,30 @@ extension OutboxStore {
         return (due.filter { !held.contains($0.id) }, expired)
     }
 
-    /// When the last post left, and how many late ones left, may have, or wait for their turn, since `start`.
-    private func lateQueue(since start: Date, now: Date) async throws -> (latest: Date?, taken: Int) {
+    /// When a late post may be sent again whose answer was lost; it counts as one of the few that leave late.
+    ///
+    /// - Parameters:
+    ///   - post: What the network does not show.
+    ///   - now: The present.
+    /// - Returns: A time that may have come; nil if too many leave late already.
+    /// - Throws: The store's error.
+    func lateTurn(of post: Action, now: Date) async throws -> Date? {
+        guard post.kind == .post, now.timeIntervalSince(post.due) > Self.lateness else { return now }
+        let grace = post.expires.timeIntervalSince(post.due)
+        let queue = try await lateQueue(since: now - grace, besides: post.id, now: now)
+        return queue.room > 0 ? queue.next : nil
+    }
+
+    /// When the next late post may leave, and how many more may, by those that left, may have, or wait for their turn since
+    /// `start`.
+    private func lateQueue(
+        since start: Date, besides id: String? = nil, now: Date
+    ) async throws -> (next: Date, room: Int) {
         // What lies in the future was dated by a clock that was set since.
         let end = (now + Self.lateSpacing).milliseconds
         let lateness = Int64(Self.lateness * 1_000)
         let left: SQL = """
-            sending_ms BETWEEN \(start.milliseconds) AND \(end)
+            COALESCE(departed_ms, sending_ms) BETWEEN \(start.milliseconds) AND \(end)
             AND (state IN ('sending', 'done', 'undone') OR \(Self.unsettled))
             """
         let waiting: SQL = """
@@ -193,11 +210,18 @@ extension OutboxStore {
             """
         let rows = try await storage.query(
             """
-            SELECT MAX(CASE WHEN \(left) THEN sending_ms END) AS latest_ms,
-                COUNT(CASE WHEN \(left) AND sending_ms - due_ms > \(lateness) OR \(waiting) THEN 1 END) AS taken
-            FROM actions WHERE mirror = \(mirror) AND kind = 'post' AND updated_ms >= \(start.milliseconds)
+            SELECT MAX(CASE WHEN \(left) THEN COALESCE(departed_ms, sending_ms) END) AS latest_ms,
+                COUNT(CASE WHEN \(left) AND COALESCE(departed_ms, sending_ms) - due_ms > \(lateness)
+                    OR \(waiting) THEN 1 END) AS taken
+            FROM actions
+            WHERE mirror = \(mirror) AND kind = 'post' AND updated_ms >= \(start.milliseconds)
+                AND id <> \(id ?? "")
             """)
-        return (try rows.first?.optionalDate("latest_ms"), try rows.first?.int("taken") ?? 0)
+        let latest = try rows.first?.optionalDate("latest_ms")
+        return (
+            max(latest.map { $0 + Self.lateSpacing } ?? now, now),
+            Self.lateAtMost - (try rows.first?.int("taken") ?? 0)
+        )
     }
 
     /// Lets a planned action wait.

@@ -131,6 +131,33 @@ extension OutboxStore {
         """
     }
 
+    /// What is to be taken back if it turns out to have happened, and nobody knows yet whether it did.
+    ///
+    /// - Throws: The store's error.
+    package func unknownUndos() async throws -> [Action] {
+        try await actions(where: Self.isUnknownUndo, order: "sending_ms ASC, id ASC", limit: 1_000)
+    }
+
+    /// When such an action is looked for next; nil if none is.
+    ///
+    /// - Parameter isPatient: Whether those count that were looked for in vain when their answers could no longer come:
+    ///   they are looked for a few times more within a day.
+    /// - Returns: The time of the next look.
+    /// - Throws: The store's error.
+    package func nextUnknownUndo(isPatient: Bool) async throws -> Date? {
+        let open: SQL = isPatient ? "" : "AND state = 'sending'"
+        let rows = try await storage.query(
+            """
+            SELECT MIN(next_attempt_ms) AS look_ms FROM actions
+            WHERE mirror = \(mirror) AND \(Self.isUnknownUndo) \(open)
+            """)
+        return try rows.first?.optionalDate("look_ms")
+    }
+
+    private static let isUnknownUndo: SQL = """
+        undo_next_ms IS NOT NULL AND next_attempt_ms IS NOT NULL AND (state = 'sending' OR \(unsettled))
+        """
+
     /// Records that a request to take an action back leaves now, so that nobody else makes the same one meanwhile.
     ///
     /// - Parameters:

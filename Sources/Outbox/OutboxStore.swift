@@ -33,13 +33,38 @@ package struct OutboxStore: Sendable {
     // In SQLite a plus before a column, or an expression instead of it, keeps an index away that only serves the order.
 
     func actions(where condition: SQL, order: SQL, limit: Int) async throws -> [Action] {
-        try await storage.query(selection(condition, order, limit)).map(Action.init(row:))
+        try await storage.query(selection(condition, order, limit)).compactMap(Self.action(of:))
     }
 
     func actions(
         where condition: SQL, order: SQL, limit: Int, on connection: any StorageConnection
     ) throws -> [Action] {
-        try connection.query(selection(condition, order, limit)).map(Action.init(row:))
+        try connection.query(selection(condition, order, limit)).compactMap(Self.action(of:))
+    }
+
+    /// The action of a row; nil for a row that this version does not understand.
+    ///
+    /// Such a row is set aside alone: a newer version may have written it. See ``setAside(limit:)``.
+    private static func action(of row: SQLRow) throws -> Action? {
+        do { return try Action(row: row) } catch let error as OutboxError where error.code == .unfitting { return nil }
+    }
+
+    /// The rows that have not ended, as far as this version can tell, and that it does not understand: why not, a sentence
+    /// each that names the row.
+    ///
+    /// - Throws: The store's error.
+    package func setAside(limit: Int) async throws -> [String] {
+        // Written out, as the index `actions_not_ended` has it.
+        let condition: SQL = """
+            (state NOT IN ('done', 'skipped', 'expired', 'failed', 'undone')
+                OR kind NOT IN ('post', 'reply', 'favorite'))
+            """
+        let rows = try await storage.query(selection(condition, "id ASC", 10_000))
+        var sentences: [String] = []
+        for row in rows where sentences.count < limit {
+            do { _ = try Action(row: row) } catch let error as OutboxError { sentences.append(error.description) }
+        }
+        return sentences
     }
 
     /// The action with this identifier.
@@ -94,6 +119,18 @@ extension OutboxStore {
                 day: day, timeZone: try row.text("time_zone"), seed: try row.text("seed"),
                 made: try row.date("made_ms"), model: try row.int("model"))
         }
+    }
+
+    /// The days from `first` on that have a stored plan, in order.
+    ///
+    /// - Throws: The store's error.
+    package func plannedDays(from first: LocalDay) async throws -> [LocalDay] {
+        let rows = try await storage.query(
+            """
+            SELECT local_day FROM plans WHERE mirror = \(mirror) AND local_day >= \(first.description)
+            ORDER BY local_day
+            """)
+        return try rows.compactMap { LocalDay(try $0.text("local_day")) }
     }
 
     /// With how many slots each day was planned, whatever became of them; days without a plan are missing.

@@ -28,6 +28,7 @@ package enum Migrations {
         Migration(id: "0020_media", source: PackageResources._020_media_sql),
         Migration(id: "0021_threads", source: PackageResources._021_threads_sql),
         Migration(id: "0022_people", source: PackageResources._022_people_sql),
+        Migration(id: "0023_last_word", source: PackageResources._023_last_word_sql),
     ]
 
     /// Applies the steps that the database does not have, in one transaction.

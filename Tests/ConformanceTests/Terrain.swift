@@ -62,11 +62,6 @@ struct Terrain: Sendable, CustomTestStringConvertible {
         self.set = set
     }
 
-    /// Refusals do not have the form of the network's interface, so that a page of somebody else's may be behind them.
-    var errorsAreAnybodys: Bool {
-        network == .mastodon && (habit == "snac" || habit.hasPrefix("errors "))
-    }
-
     /// The network has no habit of its own.
     var isDocumented: Bool { habit == Self.documentedName }
 
@@ -96,6 +91,13 @@ struct Terrain: Sendable, CustomTestStringConvertible {
         Terrain(.mastodon, "Pleroma") { $0.mastodon = .pleroma },
         Terrain(.mastodon, "Takahe", forgetsKeys: true) { $0.mastodon = .takahe },
         Terrain(.mastodon, "snac", forgetsKeys: true, rewritesTexts: true) { $0.mastodon = .snac },
+        Terrain(.mastodon, "Friendica", forgetsKeys: true) { $0.mastodon = .friendica },
+        Terrain(.mastodon, "WordPress", changes: [.accounts, .pages, .removal], forgetsKeys: true) {
+            $0.mastodon = .wordpress
+            // What is not for everybody is for nobody there, which tests of deleting are not about.
+            $0.mastodon.losesVisibility = false
+        },
+        Terrain(.mastodon, "404 as a page", changes: refusing) { $0.mastodon.missingForm = .html },
         Terrain(
             .mastodon, "GoToSocial reads Markdown", changes: [.publishing, .losses, .pictures], forgetsKeys: true,
             rewritesTexts: true

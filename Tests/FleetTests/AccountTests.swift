@@ -19,7 +19,9 @@ import Testing
             try await fixture.worker(on: mirror).run(until: Sample.hour(24))
         }
         #expect(error?.setting == "BOT_ACCESS_TOKEN")
-        try await expect(mirror.table.record(), equals: MirrorRecord())
+        var trained = MirrorRecord()
+        trained.past = .whole
+        try await expect(mirror.table.record(), equals: trained)
         try await expectNothingHappened(fixture)
     }
 

@@ -71,11 +71,12 @@ import Testing
         _ = try await mirror.people.forget([people[2]], now: now)
         for action in claimed.dropLast() {
             let error = await #expect(throws: OutboxError.self) {
-                try await store.beginSending(action, lookUp: now + 60, now: now)
+                try await store.beginSending(action, lookUp: now + 60, deadline: .seconds(30), now: now)
             }
             #expect(error?.code == .denied)
         }
-        try await expect(store.beginSending(claimed[3], lookUp: now + 60, now: now).state, equals: .sending)
+        try await expect(
+            store.beginSending(claimed[3], lookUp: now + 60, deadline: .seconds(30), now: now).state, equals: .sending)
     }
 
     // MARK: What was decided a while ago

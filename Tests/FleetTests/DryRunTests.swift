@@ -51,7 +51,9 @@ import Testing
         let told = Recorder<Action>()
         let plan = try #require(try await fixture.worker().dryRun { told.add($0) })
         try await expect(state(fixture), equals: before)
-        try await expect(fixture.mirror.table.record(), equals: MirrorRecord())
+        var trained = MirrorRecord()
+        trained.past = .whole
+        try await expect(fixture.mirror.table.record(), equals: trained)
         #expect(plan.day == Sample.day)
         expect(plan.slots) { $0.contains { $0.state == "skipped" && $0.reason == "before-start" } }
         expect(plan.slots) { $0.contains { $0.state == "planned" } }

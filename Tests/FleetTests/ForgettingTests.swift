@@ -60,12 +60,14 @@ import Testing
         try await expect(archive.keep([source], timeZone: Sample.zone, limit: nil).stored, equals: 1)
     }
 
-    @Test func whatAPersonPinnedIsLeftOutAndNotReplaced() async throws {
+    @Test func whatAPersonPinnedWaitsForATextAndIsNotReplaced() async throws {
         let fixture = try await MirrorFixture.start()
         let (slot, source) = try await slot(fixture)
         _ = try await PlanChanges(mirror: fixture.mirror, zone: Sample.zone).pin(slot.subject, to: nil, now: Self.now)
         let outcome = try await forgetting(fixture).forget(.post(source), now: Self.now)
-        #expect(outcome.changed.map(\.state) == [.skipped])
+        #expect(outcome.changed.map(\.state) == [.planned])
+        #expect(outcome.changed.map(\.isPinned) == [true])
+        #expect(outcome.changed.map(\.text) == [nil])
         #expect(outcome.changed.first?.reason == "forgotten")
     }
 
@@ -244,7 +246,8 @@ import Testing
         }
         let under = try #require(try await store.action(.favorite, subject: target(1).post))
         let sending = try await store.beginSending(
-            try await store.claim(under, now: BareMirror.now), lookUp: BareMirror.now + 60, now: BareMirror.now)
+            try await store.claim(under, now: BareMirror.now), lookUp: BareMirror.now + 60, deadline: .seconds(30),
+            now: BareMirror.now)
         let claimed = try #require(try await store.action(.favorite, subject: target(2).post))
         let taken = try await store.claim(claimed, now: BareMirror.now)
         let gone = try await mirror.forget(pal, now: BareMirror.now)
@@ -252,7 +255,8 @@ import Testing
         #expect(gone.dropped == 3)
         // The worker that had taken one finds that it may not.
         let error = await #expect(throws: OutboxError.self) {
-            try await store.beginSending(taken, lookUp: BareMirror.now + 60, now: BareMirror.now)
+            try await store.beginSending(
+                taken, lookUp: BareMirror.now + 60, deadline: .seconds(30), now: BareMirror.now)
         }
         #expect(error?.code == .denied)
         _ = try await store.confirm(sending, remoteID: nil, remoteAddress: nil, now: BareMirror.now)

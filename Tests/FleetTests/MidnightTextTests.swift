@@ -30,6 +30,7 @@ import Testing
                 createdAt: Date(timeIntervalSince1970: instant),
                 replyTo: isReply ? ReplyTarget(author: friend) : nil)
         }
+        _ = try await mirror.table.notePast(.whole, now: Date(timeIntervalSince1970: 0))
         _ = try await mirror.archive.store(
             posts, timeZone: .gmt, limit: 1_000)
         let outbox = mirror.outbox(lease: nil)

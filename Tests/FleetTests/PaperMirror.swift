@@ -39,6 +39,7 @@ struct PaperMirror {
             .open(log: log, clock: clock)
         self.bot = PaperNetwork(bot)
         self.human = human.map { PaperNetwork($0, account: "human") }
+        _ = try await mirror.table.notePast(.whole, now: Self.now)
     }
 
     var logger: Logger { Logger(label: "test") { [log] _ in LogRecorder(lines: log) } }
@@ -49,10 +50,14 @@ struct PaperMirror {
 
     /// The parts of a worker that sends for real, on paper.
     func parts() async throws -> WorkerParts {
+        try await worker().parts(bot: bot, human: human, lease: try await takeLease(), deliverer: nil)
+    }
+
+    /// Takes the mirror from whoever has it.
+    func takeLease() async throws -> Lease {
         let leases = LeaseTable(storage: mirror.storage, mirror: "test")
         let record = try await leases.record()
-        let lease = try #require(try await leases.take(owner: "test", after: record, now: 0))
-        return try await worker().parts(bot: bot, human: human, lease: lease, deliverer: nil)
+        return try #require(try await leases.take(owner: "test", after: record, now: 0))
     }
 
     /// Lets time pass.

@@ -36,6 +36,13 @@ final class PaperNetwork: SocialNetwork, @unchecked Sendable {
         /// Cuts every call off although nobody cancelled anything.
         var cutsCallsOff = false
         var onPage: @Sendable (Int) -> Void = { _ in }
+        /// What happens while a change is prepared, and after its request has left.
+        var onPrepare: @Sendable () async throws -> Void = {}
+        var onSend: @Sendable () async throws -> Void = {}
+        /// What happens while a thread is asked for.
+        var onThread: @Sendable () async throws -> Void = {}
+        /// How many prepared changes were withdrawn.
+        var withdrawn = 0
 
         var looks: [Look] = []
         var calls: [NetworkError.Operation] = []
@@ -137,22 +144,30 @@ final class PaperNetwork: SocialNetwork, @unchecked Sendable {
         }
     }
 
-    func publish(_ draft: Draft) async throws -> PublishedPost {
-        with { $0.published.append(draft) }
-        try check(.publish)
-        let number = with { $0.published.count }
-        return PublishedPost(
-            id: PostID(network: name, value: "published-\(number)"), address: "published-\(number)",
-            createdAt: draft.createdAt)
+    func prepare(_ draft: Draft) async throws -> Departure<PublishedPost> {
+        try await with { $0.onPrepare }()
+        return Departure { [self] in
+            with { $0.published.append(draft) }
+            try await with { $0.onSend }()
+            try check(.publish)
+            let number = with { $0.published.count }
+            return PublishedPost(
+                id: PostID(network: name, value: "published-\(number)"), address: "published-\(number)",
+                createdAt: draft.createdAt)
+        } withdrawal: { [self] in
+            with { $0.withdrawn += 1 }
+        }
     }
 
-    func favorite(_ favorite: FavoriteDraft) async throws {
-        with { $0.favorited.append(favorite) }
-        try check(.favorite)
+    func prepare(_ favorite: FavoriteDraft) async throws -> Departure<Void> {
+        Departure { [self] in
+            with { $0.favorited.append(favorite) }
+            try check(.favorite)
+        }
     }
 
     @discardableResult
-    func delete(_ address: String) async throws -> Removal {
+    func delete(_ address: String, if isOurs: @Sendable (ObservedPost) -> Bool) async throws -> Removal {
         try check(.delete)
         return with { $0.deleted.insert(address).inserted ? .removed : .gone }
     }
@@ -167,9 +182,12 @@ final class PaperNetwork: SocialNetwork, @unchecked Sendable {
         }
     }
 
-    func edit(_ address: String, _ draft: Draft) async throws {
-        try check(.edit)
-        with { $0.edited.append((address, draft)) }
+    func prepareEdit(_ address: String, _ draft: Draft) async throws -> Departure<Void> {
+        try await with { $0.onPrepare }()
+        return Departure { [self] in
+            try check(.edit)
+            with { $0.edited.append((address, draft)) }
+        }
     }
 
     func labelAsBot() async throws {
@@ -196,6 +214,7 @@ final class PaperNetwork: SocialNetwork, @unchecked Sendable {
 
     func conversation(of post: ObservedPost) async throws -> String? {
         try check(.readConversation)
+        try await with { $0.onThread }()
         if let code = with({ $0.threads[post.address] }) { throw error(code, .readConversation, outcome: .refused) }
         return post.conversation
     }

@@ -51,6 +51,7 @@ import Testing
             // The folder goes with the last reference, and not before what is in it.
             withExtendedLifetime(folder) {}
         }
+        _ = try await mirror.table.notePast(.whole, now: Date(timeIntervalSince1970: 0))
         let human = AccountID(network: .mastodon, value: "haruka@sandbox.example")
         let posts = (0..<texts).map { number in
             let day = Self.firstDay.advanced(by: -1 - number / perDay)

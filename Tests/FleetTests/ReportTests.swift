@@ -24,7 +24,7 @@ import Testing
             report.idle == [
                 "nothing is sent: BOT_SERVER and BOT_ACCESS_TOKEN are not set",
                 "no plan is made: TIME_ZONE is not set",
-                "no posts and no replies: the archive is empty; run mirror-bot train scheduler",
+                "no posts and no replies: the human's past has not been read; run mirror-bot train scheduler",
                 "no favorites yet: 0 of 20 favorites, 0 of 20 normals learned; run mirror-bot train classifier --from "
                     + "ARCHIVE; normals are learned from the bot's home timeline while mirror-bot run works",
                 "nothing new is learned: HUMAN_SERVER and HUMAN_ACCESS_TOKEN are not set",

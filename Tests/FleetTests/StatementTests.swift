@@ -205,8 +205,9 @@ import Testing
             }
             if statement.hasPrefix("COMMIT") || statement.hasPrefix("ROLLBACK") { isInside = false }
         }
-        // One of them reads the weights, of which a session needs one answer.
-        #expect(calls.count <= 9, "\(calls.joined(separator: "\n"))")
+        // One of them reads the weights, of which a session needs one answer, two ask whether a person has said something
+        // since, and the last whether the author was forgotten meanwhile.
+        #expect(calls.count <= 11, "\(calls.joined(separator: "\n"))")
     }
 
     /// The statements of a log with their plans.
@@ -241,6 +242,9 @@ import Testing
 
     private static func isReader(_ statement: String) -> Bool { readers.contains { statement.contains($0) } }
 
+    /// Indexes of few rows, whatever the table holds: those of actions that have not ended.
+    private static let small = "actions_(not_ended|in_flight)"
+
     /// What is wrong with a plan: a whole table read, or all that a mirror has, other than in order and not to the end.
     private static func complaints(about report: Report) -> [String] {
         guard !isReader(report.statement), !report.statement.contains("generate_series") else { return [] }
@@ -252,6 +256,7 @@ import Testing
                 continue
             }
             let next = index + 1 < report.plan.count ? report.plan[index + 1] : ""
+            if matches(line, small) { continue }
             let isWhole = !next.contains("Index Cond:") || next.contains(#/Index Cond: \(mirror = [^()]*\)$/#)
             if isWhole && !isLimited { return [text] }
         }
@@ -273,7 +278,7 @@ import Testing
             for step in steps {
                 let isScan = matches(step, "^SCAN \(tables)")
                 let isWhole = matches(step, "^SEARCH \(tables) USING [^(]*\\(mirror=\\?\\)$")
-                if isScan || isWhole && !isLimited {
+                if isScan || isWhole && !isLimited && !matches(step, small) {
                     complaints.append("\(statement)\n\(steps.joined(separator: "\n"))")
                 }
             }

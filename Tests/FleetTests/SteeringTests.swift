@@ -72,17 +72,21 @@ import Testing
         let claimed = try await store.claim(slot, now: slot.due)
         try await fixture.mirror.table.pause(until: nil, reason: nil, now: slot.due)
         let error = await #expect(throws: OutboxError.self) {
-            try await store.beginSending(claimed, lookUp: slot.due + 60, now: slot.due)
+            try await store.beginSending(claimed, lookUp: slot.due + 60, deadline: .seconds(30), now: slot.due)
         }
         #expect(error?.code == .paused)
         _ = try await fixture.mirror.table.resume(now: slot.due)
-        try await expect(store.beginSending(claimed, lookUp: slot.due + 60, now: slot.due).state, equals: .sending)
+        try await expect(
+            store.beginSending(claimed, lookUp: slot.due + 60, deadline: .seconds(30), now: slot.due).state,
+            equals: .sending)
         try await fixture.mirror.table.pause(until: slot.due + 300, reason: nil, now: slot.due)
         let sending = try #require(try await store.unresolved().first)
         await #expect(throws: OutboxError.self) {
-            try await store.resend(sending, lookUp: slot.due + 200, now: slot.due + 299)
+            try await store.resend(sending, lookUp: slot.due + 200, deadline: .seconds(30), now: slot.due + 299)
         }
-        try await expect(store.resend(sending, lookUp: slot.due + 400, now: slot.due + 300).state, equals: .sending)
+        try await expect(
+            store.resend(sending, lookUp: slot.due + 400, deadline: .seconds(30), now: slot.due + 300).state,
+            equals: .sending)
     }
 
     // MARK: Settings
@@ -283,20 +287,21 @@ import Testing
         let skipped = try await changes.skip(slot.subject, now: slot.due)
         #expect(skipped.state == .skipped)
         let error = await #expect(throws: OutboxError.self) {
-            try await store.beginSending(claimed, lookUp: slot.due + 60, now: slot.due)
+            try await store.beginSending(claimed, lookUp: slot.due + 60, deadline: .seconds(30), now: slot.due)
         }
         #expect(error?.code == .stateChanged)
         // Sent, or about to be: the person is too late.
         let next = try #require(try await fixture.slots().first { $0.state == .planned })
-        let sending = try await store.beginSending(
-            try await store.claim(next, now: next.due), lookUp: next.due + 60, now: next.due)
+        let left = try await store.beginSending(
+            try await store.claim(next, now: next.due), lookUp: next.due + 60, deadline: .seconds(30), now: next.due)
+        let sending = try await store.awaitLookUp(left, at: next.due + 60, reason: "transport", now: next.due)
         for change: @Sendable () async throws -> Action in [
             { try await changes.skip(next.subject, now: next.due) },
             { try await changes.move(next.subject, to: "23:58", now: next.due) },
             { try await changes.pin(next.subject, to: nil, now: next.due) },
         ] {
             let refused = await #expect(throws: PlanChanges.Obstacle.self) { try await change() }
-            expect(refused?.description) { $0?.contains("is sending and can no longer be changed") == true }
+            expect(refused?.description) { $0?.contains("nobody knows yet whether it arrived") == true }
         }
         try await expect(fixture.slots().first { $0.id == next.id }, equals: sending)
     }

@@ -116,7 +116,7 @@ import Testing
             let name = Slot.Name(day: LocalTime(now, in: .gmt).day, number: number + 1)
             let intent = Intent(.post(name, wording), due: now, expires: now + 900)
             let claimed = try await store.claim(try await store.propose(intent, now: now).action, now: now)
-            let sending = try await store.beginSending(claimed, lookUp: now + 90, now: now)
+            let sending = try await store.beginSending(claimed, lookUp: now + 90, deadline: .seconds(30), now: now)
             actions.append(
                 try await store.confirm(sending, remoteID: "id-\(number)", remoteAddress: "at-\(number)", now: now))
         }

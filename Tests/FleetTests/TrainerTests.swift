@@ -3,6 +3,7 @@ import Expectations
 import Favorites
 import Foundation
 import Networks
+import Outbox
 import Posts
 import Sandbox
 import Storage
@@ -59,7 +60,9 @@ import Testing
         let summary = try await trainer.train(from: network, again: true)
         #expect(summary.read > Sample.served.count)
         try await expect(fixture.mirror.archive.count(), equals: summary.learned)
-        try await expect(fixture.actions(), equals: actions)
+        // What is still to come is drawn anew from what is known now.
+        let ended = actions.filter { $0.state != .planned }
+        try await expect(fixture.actions()) { now in ended.allSatisfy(now.contains) }
         try await expect(fixture.mirror.table.record().activated, equals: Sample.hour(9))
     }
 
@@ -195,9 +198,11 @@ import Testing
         }
         // What the bot did, whom it met and where it reads on stay.
         let after = try await TableContents(of: fixture.mirror.storage)
-        for table in ["actions", "plans", "people", "mirrors", "leases"] {
+        for table in ["actions", "plans", "people", "leases"] {
             #expect(after.tables[table] == before.tables[table])
         }
+        try await expect(fixture.mirror.table.record().past, equals: nil)
+        try await expect(other.table.record().past, equals: .whole)
         try await expect(fixture.mirror.feeds.progress(of: FeedName.botHome).position) { $0 != nil }
         try await expect(other.archive.count()) { $0 > 0 }
         try await expect(other.favorites().status().favorites, equals: Int64(Sample.exampleCount))

@@ -44,7 +44,7 @@ import Testing
         #expect(gone.status == 0, "\(gone.error)")
         #expect(gone.output.hasPrefix("forgotten: Loaf 1 of morning 7\n"), "\(gone.error)")
         #expect(gone.output.contains("\(tomorrow)#1 at "))
-        #expect(gone.output.contains(" is skipped"))
+        #expect(gone.output.contains(" is pinned: no text; mirror-bot plan pin "))
         try await expect(stage.run("forget", "7-1", "--yes").output, equals: "that was forgotten already\n")
         try await stage.train(Fixture.lines(days: 60, perDay: 6))
         try await expect(count(stage), equals: 359)

@@ -29,7 +29,7 @@ import Testing
                     StoredPlan(day: slot.day, timeZone: "UTC", seed: "1", made: now), slots: [])
                 let intent = Intent(.post(slot, wording), due: now, expires: now + 900)
                 let claimed = try await outbox.claim(try await outbox.propose(intent, now: now).action, now: now)
-                let sending = try await outbox.beginSending(claimed, lookUp: now + 90, now: now)
+                let sending = try await outbox.beginSending(claimed, lookUp: now + 90, deadline: .seconds(30), now: now)
                 let published = try await bot.publish(
                     Draft(text: text, key: sending.key, createdAt: now))
                 actions.append(

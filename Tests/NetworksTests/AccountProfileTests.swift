@@ -61,7 +61,7 @@ import Testing
     @Test func aServerWithoutTheOwnersWordsIsLeftAlone() async throws {
         let loopback = try Loopback { _ in nil }
         let error = try await #require(throws: NetworkError.self) { _ = try await loopback.network.profile() }
-        #expect(error.code == .malformedResponse)
+        #expect(error.code == .capability)
     }
 
     @Test func blueskyKeepsEverythingElse() async throws {

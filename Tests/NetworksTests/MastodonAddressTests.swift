@@ -27,7 +27,11 @@ import Transport
             if request.path == "/.well-known/webfinger" { answer = webFinger }
             if request.path == "/api/v2/instance" { answer = instance(request).map { .json($0) } ?? .notFound }
             if request.path == "/api/v1/timelines/home" {
-                answer = .json(Wire.list([Wire.status("9", ["mentions": #"[{"id":"1","acct":"bot"}]"#])]))
+                answer = .json(
+                    Wire.list([
+                        Wire.status(
+                            "9", ["mentions": #"[{"id":"1","acct":"bot"}]"#, "content": #""<p>hello @bot</p>""#])
+                    ]))
             }
             try connection.respond(status: answer.status, headers: answer.headers, body: Array(answer.body.utf8))
         }

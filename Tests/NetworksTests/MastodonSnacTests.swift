@@ -27,7 +27,8 @@ import Testing
             [
                 "id": "\"\(id(number))\"", "uri": "\"https://snac.example/ann/p/\(number)\"",
                 "url": "\"https://snac.example/ann/p/\(number)\"", "account": account,
-                "created_at": "\"2026-11-20T20:00:00Z\"", "content": "\"text \(number)<br>more\"",
+                "created_at": "\"2026-11-20T20:00:00Z\"",
+                "content": "\"text \(number)<br>more <a href=\\\"https://f/bob\\\">@bob</a>\"",
                 "visibility": "\"public\"", "sensitive": "false", "spoiler_text": "\"\"", "media_attachments": "[]",
                 "mentions":
                     #"[{"id":"0","username":"bob@far.example","acct":"bob@far.example","url":"https://f/bob"}]"#,
@@ -42,7 +43,7 @@ import Testing
         }
         let observed = try #require(try await loopback.network.lookUp(Self.id(5)))
         #expect(observed.author.id.value == "ann@snac.example")
-        #expect(observed.post.text == "text 5\nmore")
+        #expect(observed.post.text == "text 5\nmore @bob@far.example")
         #expect(observed.post.mentions.map(\.value) == ["bob@far.example"])
         #expect(observed.post.visibility == .public)
         try await expect(loopback.network.limits().charactersPerURL, equals: nil)
@@ -136,7 +137,8 @@ import Testing
     /// It cannot delete by this interface, and what is there is not called gone.
     @Test func aPostThatCannotBeDeletedIsNotGone() async throws {
         let loopback = try loopback { request in
-            request.path == "/api/v1/statuses/9" && request.method == "GET" ? .json(Self.status(9)) : nil
+            request.path == "/api/v1/statuses/9" && request.method == "GET"
+                ? .json(Self.status(9, ["account": Wire.account("1", acct: "bot@snac.example")])) : nil
         }
         let error = try await #require(throws: NetworkError.self) { try await loopback.network.delete("9") }
         #expect(error.code == .capability)

@@ -12,8 +12,10 @@ import Testing
             ("4.4.0", "https://sandbox.example/source", true, .mastodon),
             // Others.
             ("4.2.1", "https://example.org/other", false, .other), ("", nil, false, .other),
-            ("2.7.2 (compatible; Pleroma 2.6.0)", nil, false, .other),
-            ("2.7.2 (compatible; Akkoma 3.13.2)", "https://akkoma.dev/AkkomaGang/akkoma", false, .other),
+            ("2.7.2 (compatible; Pleroma 2.6.0)", nil, false, .pleroma),
+            ("2.7.2 (compatible; Akkoma 3.13.2)", "https://akkoma.dev/AkkomaGang/akkoma", false, .pleroma),
+            ("2.8.0 (compatible; Friendica 2024.09-rc)", nil, false, .other),
+            ("WordPress/6.1.9, EMA/1.6.1", nil, false, .other),
             ("4.2.1 (compatible; Iceshrimp.NET/2025.1)", nil, true, .other),
             ("takahe/0.11.0", "https://github.com/jointakahe/takahe", false, .other), ("1.0.0", nil, false, .other),
             ("0.9", nil, false, .other), ("nightly", nil, false, .other),

@@ -56,7 +56,12 @@ import Testing
     /// Deleting somebody else's post is refused with the status of a bad token, which it does not mean.
     @Test func aPostOfSomebodyElseIsNotARefusedToken() async throws {
         let loopback = try loopback { request in
-            request.method == "DELETE" ? .json(#"{"error":"Not the author of this status"}"#, status: 401) : nil
+            switch request.method {
+            case "DELETE": .json(#"{"error":"Not the author of this status"}"#, status: 401)
+            default:
+                request.path == "/api/v1/statuses/9"
+                    ? .json(Wire.status("9", ["account": Wire.account("1", acct: "bot")])) : nil
+            }
         }
         let error = try await #require(throws: NetworkError.self) { try await loopback.network.delete("9") }
         #expect(error.code == .forbidden)

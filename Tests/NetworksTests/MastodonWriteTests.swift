@@ -84,15 +84,15 @@ import Transport
     @Test func deletesByThePostsOwnID() async throws {
         let loopback = try Loopback { $0.method == "DELETE" ? .json(Wire.status("9", ["text": "\"source\""])) : nil }
         try await loopback.network.delete("a/b")
-        let request = try #require(loopback.server.requests.first)
-        #expect(loopback.server.requests.count == 1)
+        let request = try #require(loopback.requests.first)
+        #expect(loopback.requests.count == 1)
         #expect(request.target == "/api/v1/statuses/a%2Fb")
         #expect(request.body.isEmpty)
         for address in ["", "..", "a b"] {
             let error = try await #require(throws: NetworkError.self) { try await loopback.network.delete(address) }
             #expect(error.outcome == .notSent)
         }
-        #expect(loopback.server.requests.count == 1)
+        #expect(loopback.requests.count == 1)
     }
 
     /// Gone already, somebody else's, too many, out of order.

@@ -2,6 +2,7 @@ import Expectations
 import Foundation
 import Outbox
 import Posts
+import Storage
 import Testing
 
 @Suite struct DeliveryTests {
@@ -10,20 +11,56 @@ import Testing
 
     @Test func commitsTheRowBeforeTheRequest() async throws {
         let outbox = try await OutboxFixture()
-        let network = ScriptedDeliverer(outcomes: [.delivered(remoteID: "uri", remoteAddress: "7")])
         let action = try await outbox.store.propose(OutboxFixture.reply("a"), now: Self.now).action
+        let steps = Steps()
+        let network = WatchingDeliverer { step in
+            let rows = try await outbox.storage.query("SELECT state, attempts FROM actions")
+            let flights = try await outbox.store.flights(now: Self.now)
+            #expect(flights.map(\.deadline) == (step == "left" ? [.seconds(30)] : []))
+            await steps.add(try "\(step) \(rows[0].text("state")) \(rows[0].int("attempts"))")
+        }
         let done = try await Delivery(store: outbox.store, deliverer: network)
             .deliver(action, now: { Self.now }) { claimed in
                 #expect(claimed.state == .claimed)
                 return .ready(claimed)
             }
-        let sent = try #require(await network.sent.first)
-        #expect(sent.state == .sending)
-        #expect(sent.sending == Self.now)
-        #expect(sent.attempts == 1)
+        await expect(steps.values, equals: ["prepared claimed 0", "left sending 1"])
         #expect(done.state == .done)
         #expect(done.remoteID == "uri")
         #expect(done.remoteAddress == "7")
+        #expect(done.sending == Self.now)
+        try await expect(outbox.store.flights(now: Self.now).count, equals: 0)
+    }
+
+    /// What a deliverer saw, in order.
+    private actor Steps {
+        private(set) var values: [String] = []
+
+        func add(_ value: String) { values.append(value) }
+    }
+
+    /// A network that looks at the table when a request is prepared and when it leaves.
+    private struct WatchingDeliverer: Deliverer {
+        let look: @Sendable (String) async throws -> Void
+
+        var requestDeadline: Duration { .seconds(30) }
+        var resendWindow: Duration? { nil }
+        var clockLead: TimeInterval? { nil }
+
+        func prepare(_ action: Action) async -> RequestPreparation {
+            await watch("prepared")
+            return .ready(
+                PreparedRequest {
+                    await watch("left")
+                    return .delivered(remoteID: "uri", remoteAddress: "7")
+                })
+        }
+
+        private func watch(_ step: String) async {
+            do { try await look(step) } catch { Issue.record(error) }
+        }
+
+        func lookUp(_ action: Action, since departure: Date, among others: [Action]) async -> LookUpOutcome { .absent }
     }
 
     @Test func leavesOutWhatIsNoLongerAllowed() async throws {

@@ -30,7 +30,8 @@ import Testing
             guard number % 3 > 0 else { continue }
             let claimed = try await outbox.store.claim(action, now: intent.due)
             if number % 5 == 0 {
-                let sending = try await outbox.store.beginSending(claimed, lookUp: Self.now, now: intent.due)
+                let sending = try await outbox.store.beginSending(
+                    claimed, lookUp: Self.now, deadline: .seconds(30), now: intent.due)
                 _ = try await outbox.store.confirm(sending, remoteID: "u", remoteAddress: nil, now: intent.due)
             } else {
                 let reason = number % 2 == 0 ? Action.Reason.unconfirmed : "rejected"
@@ -111,7 +112,8 @@ import Testing
         let slot = try #require(try await outbox.store.slots(of: OutboxFixture.day).first)
         var replaced = try await outbox.store.claim(slot, now: Self.now)
         replaced.payload = OutboxFixture.slot(1, from: "other").payload
-        let sending = try await outbox.store.beginSending(replaced, lookUp: Self.now + 90, now: Self.now)
+        let sending = try await outbox.store.beginSending(
+            replaced, lookUp: Self.now + 90, deadline: .seconds(30), now: Self.now)
         try await expect(outbox.lastUses(), equals: ["other": Self.now, "post-2": Self.now + 60])
         // Once a request may have acted the text counts, however it ends.
         _ = try await outbox.store.end(sending, as: .failed, reason: Action.Reason.unconfirmed, now: Self.now)

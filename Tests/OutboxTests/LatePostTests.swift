@@ -31,7 +31,7 @@ import Testing
             departures.expired += due.expired
             if let action = due.ready.first {
                 let claimed = try await store.claim(action, now: now)
-                let sending = try await store.beginSending(claimed, lookUp: now + 90, now: now)
+                let sending = try await store.beginSending(claimed, lookUp: now + 90, deadline: .seconds(30), now: now)
                 _ = try await store.confirm(sending, remoteID: action.subject, remoteAddress: nil, now: now)
                 departures.times.append(now.timeIntervalSince(Self.start))
             }
@@ -90,7 +90,7 @@ import Testing
         let first = try #require(try await outbox.store.due([.post], now: Self.start).first)
         let ahead = Self.start + 86_400
         let claimed = try await outbox.store.claim(first, now: ahead)
-        _ = try await outbox.store.beginSending(claimed, lookUp: ahead + 90, now: ahead)
+        _ = try await outbox.store.beginSending(claimed, lookUp: ahead + 90, deadline: .seconds(30), now: ahead)
         try await expect(live([outbox.store]).times, equals: [0])
     }
 

@@ -95,7 +95,7 @@ struct OutboxFixture {
 }
 
 /// A network whose answers are written down beforehand, for outcomes no server can be made to give on demand.
-actor ScriptedDeliverer: Deliverer {
+actor ScriptedDeliverer: ImmediateDeliverer {
     nonisolated let requestDeadline: Duration = .seconds(30)
     nonisolated let resendWindow: Duration?
     private nonisolated let tellLead: @Sendable () -> TimeInterval?
@@ -187,5 +187,16 @@ extension Delivery {
         at time: Date, allows: @Sendable (Action) async throws -> Bool = { _ in true }
     ) async throws -> [Action] {
         try await reconcile(now: { time }, allows: allows)
+    }
+}
+
+/// A deliverer that needs nothing before its request.
+protocol ImmediateDeliverer: Deliverer {
+    func send(_ action: Action) async -> DeliveryOutcome
+}
+
+extension ImmediateDeliverer {
+    func prepare(_ action: Action) async -> RequestPreparation {
+        .ready(PreparedRequest { await send(action) })
     }
 }

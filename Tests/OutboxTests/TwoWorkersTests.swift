@@ -111,9 +111,10 @@ import Testing
         case .storePlan: _ = try await store.store(OutboxFixture.plan, slots: [OutboxFixture.slot(1)])
         case .propose: _ = try await propose("new", store)
         case .claim: _ = try await store.claim(planned, now: now)
-        case .beginSending: _ = try await store.beginSending(claimed, lookUp: now + 90, now: now)
+        case .beginSending:
+            _ = try await store.beginSending(claimed, lookUp: now + 90, deadline: .seconds(30), now: now)
         case .withdraw: _ = try await store.postpone(claimed, until: nil, reason: nil, now: now)
-        case .resend: _ = try await store.resend(sending, lookUp: now + 90, now: now)
+        case .resend: _ = try await store.resend(sending, lookUp: now + 90, deadline: .seconds(30), now: now)
         case .confirm: _ = try await store.confirm(sending, remoteID: "u", remoteAddress: nil, now: now)
         case .postpone: _ = try await store.postpone(sending, until: now, reason: "unavailable", now: now)
         case .awaitLookUp: _ = try await store.awaitLookUp(sending, at: now, reason: "timeout", now: now)
@@ -132,7 +133,7 @@ import Testing
 
     private func begin(_ subject: String, _ store: OutboxStore) async throws -> Action {
         let claimed = try await store.claim(try await propose(subject, store), now: Self.now)
-        return try await store.beginSending(claimed, lookUp: Self.now + 90, now: Self.now)
+        return try await store.beginSending(claimed, lookUp: Self.now + 90, deadline: .seconds(30), now: Self.now)
     }
 
     /// The case that needs the fence: a refusal of the old worker's request that arrives when the new one has sent again.
@@ -207,7 +208,8 @@ import Testing
             let rest = try await office.store.due([.reply], now: Self.now)
             _ = try await office.store.claim(rest[0], now: Self.now)
             let claimed = try await office.store.claim(rest[1], now: Self.now)
-            let sending = try await office.store.beginSending(claimed, lookUp: Self.now + 90, now: Self.now)
+            let sending = try await office.store.beginSending(
+                claimed, lookUp: Self.now + 90, deadline: .seconds(30), now: Self.now)
             _ = await network.send(sending)
             try await LeaseTable(storage: office.first, mirror: "m").release(office.lease, now: 1)
             let store = try await office.takeOver()
@@ -227,7 +229,7 @@ import Testing
     }
 
     /// A network that remembers what it was sent.
-    private actor Network: Deliverer {
+    private actor Network: ImmediateDeliverer {
         nonisolated let requestDeadline: Duration = .seconds(30)
         nonisolated let resendWindow: Duration? = .seconds(3_000)
         nonisolated let clockLead: TimeInterval? = nil
@@ -244,7 +246,7 @@ import Testing
     }
 
     /// A request during which something else happens, and which has done nothing in the end.
-    private struct MeetingDeliverer: Deliverer {
+    private struct MeetingDeliverer: ImmediateDeliverer {
         let network: Network
         let outcome: DeliveryOutcome
         let meanwhile: @Sendable () async throws -> Void

@@ -45,7 +45,8 @@ import Testing
         }
         // The worker that had taken it finds that it may not.
         await #expect(throws: OutboxError.self) {
-            _ = try await outbox.store.beginSending(claimed, lookUp: Self.now + 90, now: Self.now)
+            _ = try await outbox.store.beginSending(
+                claimed, lookUp: Self.now + 90, deadline: .seconds(30), now: Self.now)
         }
         try await expect(outbox.store.askUndo("000000000000", now: Self.now), equals: .unknown)
         try await expect(outbox.attention([.reply]), equals: nil)
@@ -151,7 +152,7 @@ import Testing
         _ = try await outbox.store.askUndo(sent.id, now: Self.now + 5)
         // Nor by a worker that read the row before the wish.
         await #expect(throws: OutboxError.self) {
-            _ = try await outbox.store.resend(sent, lookUp: Self.now + 190, now: Self.now + 91)
+            _ = try await outbox.store.resend(sent, lookUp: Self.now + 190, deadline: .seconds(30), now: Self.now + 91)
         }
         try await expect(delivery.reconcile(at: Self.now + 91).map(\.isUnconfirmed), equals: [true])
         await expect(network.sent.count, equals: 1)
@@ -167,7 +168,9 @@ import Testing
         for subject in ["a", "b"] {
             let stored = try await outbox.store.propose(OutboxFixture.reply(subject), now: Self.now).action
             let taken = try await outbox.store.claim(stored, now: Self.now)
-            claimed.append(try await outbox.store.beginSending(taken, lookUp: Self.now + 90, now: Self.now))
+            claimed.append(
+                try await outbox.store.beginSending(taken, lookUp: Self.now + 90, deadline: .seconds(30), now: Self.now)
+            )
             try await expect(outbox.store.askUndo(stored.id, reason: "source-gone", now: Self.now), equals: .remembered)
         }
         let withheld = try await outbox.store.postpone(claimed[0], until: Self.now + 60, reason: "x", now: Self.now)

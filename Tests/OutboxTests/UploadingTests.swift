@@ -10,7 +10,7 @@ import Testing
     private static let now = OutboxFixture.start
 
     /// A network that takes pictures as it is told, and every post.
-    private actor Gallery: Deliverer {
+    private actor Gallery: ImmediateDeliverer {
         nonisolated let requestDeadline: Duration = .seconds(30)
         nonisolated let resendWindow: Duration? = .seconds(3_000)
         nonisolated let clockLead: TimeInterval? = nil

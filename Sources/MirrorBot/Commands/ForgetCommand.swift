@@ -111,7 +111,9 @@ struct ForgetTextCommand: AsyncParsableCommand {
         let replies = outcome.changed.count - slots.count
         if output.json {
             return try JSONOutput.print(
-                ForgetReport(isNew: outcome.isNew, removed: outcome.removed, slots: slots, repliesLeftOut: replies))
+                ForgetReport(
+                    isNew: outcome.isNew, removed: outcome.removed, slots: slots, repliesLeftOut: replies,
+                    left: outcome.left.map(LeftAction.init)))
         }
         let what: String
         switch subject {
@@ -125,6 +127,7 @@ struct ForgetTextCommand: AsyncParsableCommand {
         if case .muted("word", _) = subject { print("removed: \(posts(outcome.removed))") }
         for slot in slots { print(slot.line) }
         if replies > 0 { print("\(replies) planned \(replies == 1 ? "reply is" : "replies are") left out") }
+        for action in outcome.left { print(LeftAction(action).line) }
     }
 
     private func posts(_ number: Int) -> String { number == 1 ? "1 post" : "\(number) posts" }
@@ -163,6 +166,8 @@ private struct ForgetReport: Encodable {
     let removed: Int
     let slots: [ChangedSlot]
     let repliesLeftOut: Int
+    /// Posts and replies that were leaving at that moment.
+    let left: [LeftAction]
 }
 
 private struct ForgetUndoReport: Encodable {

@@ -73,6 +73,7 @@ struct MoveCommand: AsyncParsableCommand {
                 of: name, from: .init(mirror.storage, name: mirror.configuration.storage.place),
                 to: .init(target, name: location.place), replaces: true, clock: mirror.clock,
                 timing: mirror.rehearsal.leaseTiming, report: progress.show)
+            try await mirror.requireOpenLogins(of: name)
             try await confirm(move, name, at: location)
             let outcome = try await move.run()
             progress.finish()

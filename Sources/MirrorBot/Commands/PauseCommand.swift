@@ -10,7 +10,8 @@ struct PauseCommand: AsyncParsableCommand {
         abstract: "Let the bot be silent for a while; nothing is sent once this returns.",
         discussion: """
             Neither read nor decided nor sent is anything; a worker may go on running, and waits. Afterwards mentions of \
-            the last 24 hours are answered, as after an outage, and what was planned meanwhile is left out.
+            the last 24 hours are answered, as after an outage, and what was planned meanwhile is left out. What is \
+            leaving at that moment is waited for, half a minute or two at most, and named.
             """)
 
     @Option(
@@ -45,11 +46,13 @@ struct PauseCommand: AsyncParsableCommand {
                 return end
             }
             try await mirror.table.pause(until: end, reason: reason, now: now)
+            let left = try await LastWord(mirror: mirror).wait().map(LeftAction.init)
             guard !json else {
-                return try JSONOutput.print(PauseReport(mirror.name, try await mirror.table.record().pause))
+                return try JSONOutput.print(PauseReport(mirror.name, try await mirror.table.record().pause, left: left))
             }
             let words = end.map { "until \(LocalTime($0, in: zone)); mirror-bot resume ends it sooner" }
             print("mirror \(mirror.name) pauses \(words ?? "until mirror-bot resume")")
+            for action in left { print(action.line) }
         }
     }
 }
@@ -82,9 +85,11 @@ private struct PauseReport: Encodable {
     let since: Date?
     let until: Date?
     let reason: String?
+    /// What was leaving when the pause began.
+    let left: [LeftAction]
 
-    init(_ mirror: String, _ pause: Pause?) {
-        self.mirror = mirror
+    init(_ mirror: String, _ pause: Pause?, left: [LeftAction] = []) {
+        (self.mirror, self.left) = (mirror, left)
         isPaused = pause != nil
         (since, until, reason) = (pause?.since, pause?.until, pause?.reason)
     }

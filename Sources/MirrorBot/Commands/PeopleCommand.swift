@@ -194,9 +194,11 @@ struct PeopleBook {
             }
             try await mirror.people.set(stance, for: id, reason: "operator", at: mirror.clock.now)
             let unlearned = stance == .deny ? try await mirror.forgetLearning(of: id, now: mirror.clock.now) : 0
-            if json { return try await PersonChange.print(id, mirror, unlearned: unlearned) }
+            let left = stance == .deny ? try await mirror.leaving(for: [id]) : []
+            if json { return try await PersonChange.print(id, mirror, unlearned: unlearned, left: left) }
             print("\(stance == .deny ? "left alone from now on" : "allowed"): \(Printable.line(id.reference))")
             if unlearned > 0 { print("unlearned: \(unlearned) \(unlearned == 1 ? "post" : "posts") of theirs") }
+            for action in left { print(action.line) }
         }
     }
 }
@@ -209,14 +211,18 @@ private struct PersonChange: Encodable {
     let stance: String?
     let sameAs: [String]
     let unlearned: Int
+    /// What was leaving for them at that moment.
+    let left: [LeftAction]
 
-    static func print(_ id: AccountID, _ mirror: HumanMirror, unlearned: Int = 0) async throws {
+    static func print(
+        _ id: AccountID, _ mirror: HumanMirror, unlearned: Int = 0, left: [LeftAction] = []
+    ) async throws {
         let stance = try await mirror.people.stance(of: id)
         let same = try await mirror.people.linked(to: id).filter { $0 != id }.map(\.reference)
         try JSONOutput.print(
             PersonChange(
                 account: id.reference, stance: stance == .none ? nil : stance.rawValue, sameAs: same,
-                unlearned: unlearned))
+                unlearned: unlearned, left: left))
     }
 }
 

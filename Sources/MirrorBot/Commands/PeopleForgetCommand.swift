@@ -36,8 +36,11 @@ struct PeopleForgetCommand: AsyncParsableCommand {
             try Confirmation.require(
                 "Forget all there is about \(all.joined(separator: ", "))? [y/N] ", unless: yes,
                 or: "nothing was forgotten")
+            // From here on nothing is prepared for them; what is leaving ends before it is forgotten.
+            let accounts = try await mirror.beginForgetting(id, now: mirror.clock.now)
+            let left = try await mirror.leaving(for: accounts)
             let gone = try await mirror.forget(id, now: mirror.clock.now)
-            if json { return try JSONOutput.print(Report(forgotten: gone)) }
+            if json { return try JSONOutput.print(Report(forgotten: gone, left: left)) }
             print("forgotten: \(all.joined(separator: ", "))")
             for (number, what) in [
                 (gone.posts, "of the human's posts, which answered or named them"),
@@ -45,6 +48,7 @@ struct PeopleForgetCommand: AsyncParsableCommand {
                 (gone.dropped, "of the planned answers and favorites"),
                 (gone.ended, "of the notes of what was done or decided"),
             ] where number > 0 { print("  \(number) \(what)") }
+            for action in left { print("  \(action.line)") }
             if gone.underWay > 0 {
                 print(
                     """
@@ -58,6 +62,8 @@ struct PeopleForgetCommand: AsyncParsableCommand {
     private struct Report: Encodable {
         let schema = "mirror-bot/people-forget/1"
         let forgotten: PersonForgotten
+        /// What was leaving for them at that moment.
+        let left: [LeftAction]
     }
 }
 

@@ -45,9 +45,11 @@ struct PlanShowCommand: AsyncParsableCommand {
             let now = mirror.clock.now
             let day = date.flatMap { LocalDay($0) } ?? LocalTime(now, in: zone).day
             guard let report = try await PlanReporter(mirror: mirror, zone: zone).report(on: day, now: now) else {
+                let isKnown = try await mirror.table.record().past != nil
                 let cause =
-                    try await mirror.archive.count() == 0
-                    ? "the archive is empty; run mirror-bot train scheduler first" : "no archived post is older"
+                    isKnown
+                    ? "no archived post is older"
+                    : "the human's past has not been read; run mirror-bot train scheduler first"
                 throw CommandError(.badData, "could not plan \(day): \(cause)")
             }
             if json {
@@ -154,13 +156,16 @@ struct NeverCommand: AsyncParsableCommand {
         let result = try await options.withPlanning { mirror, zone in
             (try await PlanChanges(mirror: mirror, zone: zone).never(post, now: mirror.clock.now), zone)
         }
-        let (found, isNew, changed) = result.0
+        let (found, isNew, changed, leaving) = result.0
+        let left = leaving.map(LeftAction.init)
         let slots = changed.map { ChangedSlot($0, in: result.1) }
         guard !output.json else {
-            return try JSONOutput.print(NeverReport(post: found.id.value, text: found.text, isNew: isNew, slots: slots))
+            return try JSONOutput.print(
+                NeverReport(post: found.id.value, text: found.text, isNew: isNew, slots: slots, left: left))
         }
         print("\(isNew ? "never again" : "that was so already"): \(Printable.line(found.text, columns: 60))")
         for slot in slots { print(slot.line) }
+        for action in left { print(action.line) }
     }
 }
 
@@ -212,7 +217,9 @@ struct ChangedSlot: Encodable {
 
     var line: String {
         let state = isPinned && state == "planned" ? "pinned" : state
-        return "\(slot) at \(time) is \(state): \(Printable.line(text ?? "-", columns: 50))"
+        let waits = isPinned && self.state == "planned" && text == nil
+        let shown = waits ? "no text; mirror-bot plan pin \(slot) POST gives it one" : text ?? "-"
+        return "\(slot) at \(time) is \(state): \(waits ? shown : Printable.line(shown, columns: 50))"
     }
 }
 
@@ -234,6 +241,8 @@ private struct NeverReport: Encodable {
     let text: String
     let isNew: Bool
     let slots: [ChangedSlot]
+    /// What was leaving with that text at that moment.
+    let left: [LeftAction]
 }
 
 extension [ChangedSlot] {

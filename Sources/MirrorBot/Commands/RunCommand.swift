@@ -43,7 +43,9 @@ struct RunCommand: AsyncParsableCommand {
     private func pretend(_ worker: Worker) async throws {
         let printed = PrintedActions()
         let plan = try await worker.dryRun { action in printed.add(action) }
-        for line in plan.map(DryRunView.lines) ?? ["no plan: the archive is empty"] { print(line) }
+        for line in plan.map(DryRunView.lines) ?? [
+            "no plan: the human's past has not been read, or the archive is empty"
+        ] { print(line) }
         for action in printed.all { print(DryRunView.line(action)) }
         print("dry run: nothing was sent, nothing was kept")
     }

@@ -49,7 +49,7 @@ struct RunningMirror: Service {
 
     func run() async throws {
         do {
-            try await options.withMirror(making: .database, opening: open) { mirror in
+            try await options.withMirror(lasts: true, making: .database, opening: open) { mirror in
                 try await mirror.withWorker(manager: manager) { try await $0.run() }
             }
         } catch is StoppedBeforeItBegan {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Fleet
 import Foundation
 import Mirroring
 import Networks
@@ -98,8 +99,14 @@ struct UndoCommand: AsyncParsableCommand {
                 try await confirm(actions, scope, mirror)
                 answers = try await undoing.store.askUndos(actions.map(\.id), now: mirror.clock.now)
             }
-            let isLeft = answers.values.contains(.asked) || scope == .wanted && !actions.isEmpty
-            let obstacle = isLeft ? try await carryOut(undoing, actions.map(\.id), mirror) : nil
+            let ids = Set(actions.map(\.id))
+            // What is leaving at this moment is known in a moment.
+            if answers.values.contains(.remembered) {
+                _ = try await LastWord(mirror: mirror).wait { ids.contains($0.id) }
+            }
+            let isLeft =
+                answers.values.contains { $0 == .asked || $0 == .remembered } || scope == .wanted && !ids.isEmpty
+            let obstacle = isLeft ? try await carryOut(ids, mirror) : nil
             let receipt = try await undoing.receipt(for: actions, answers: answers)
             if json { try JSONOutput.print(receipt) } else { UndoView.lines(receipt, scope).forEach { print($0) } }
             try await fail(receipt, obstacle, mirror)
@@ -162,24 +169,24 @@ struct UndoCommand: AsyncParsableCommand {
     /// worker that runs.
     ///
     /// - Returns: Why some of it is still there; nil if nothing stood in the way.
-    private func carryOut(
-        _ undoing: Undoing, _ ids: [String], _ mirror: HumanMirror
-    ) async throws -> (any Error)? {
+    private func carryOut(_ ids: Set<String>, _ mirror: HumanMirror) async throws -> (any Error)? {
         let progress = UndoProgress(total: ids.count, isQuiet: json)
         defer { progress.finish() }
-        let takingBack: TakingBack
+        let recall: Recall
         do {
-            takingBack = TakingBack(mirror, network: try await mirror.confirmedBotNetwork(), lease: nil)
+            recall = Recall(mirror, network: try await mirror.confirmedBotNetwork(), lease: nil)
         } catch let error as NetworkError where !error.stopsActor {
             return error
         }
         var failures = 0
+        var sought = ids
         while true {
-            let round = try await takingBack.carryOut()
+            let round = try await recall.carryOut(lookingAtOnceFor: sought)
+            sought = []
             progress.add(round.tried.count { $0.undo?.next == nil })
             failures = round.obstacle == nil || round.takenBack > 0 ? 0 : failures + 1
             if let obstacle = round.obstacle, obstacle.stopsActor || failures >= Self.failuresAtMost { return obstacle }
-            guard let next = try await undoing.store.nextUndo(now: mirror.clock.now) else { return nil }
+            guard let next = try await recall.next() else { return nil }
             guard next > mirror.clock.now else { continue }
             let wait = next.timeIntervalSince(mirror.clock.now)
             if wait > Self.longestWait { return round.obstacle ?? StillWaiting() }

@@ -6,6 +6,17 @@ import Storage
 
 /// The accounts of a mirror: from the settings, else from what `mirror-bot login` stored.
 extension HumanMirror {
+    /// Fails if the key that this process has does not open the stored logins of a mirror: elsewhere it would not either.
+    ///
+    /// - Parameter mirror: A mirror in the same database.
+    /// - Throws: ``ConfigurationError`` for `SECRET_KEY`; the store's error.
+    package func requireOpenLogins(of mirror: String) async throws {
+        var configuration = configuration
+        configuration.mirror = mirror
+        let vault = CredentialVault(configuration, storage: storage, logger: logger)
+        for role in AccountRole.allCases { _ = try await vault.login(of: role) }
+    }
+
     /// The account of a role; nil if there is none.
     ///
     /// - Throws: ``ConfigurationError`` for a stored login that cannot be opened or belongs to another network than the

@@ -14,22 +14,22 @@ package struct FavoriteDecider: Sendable {
 
     /// Where decisions are kept, under the mirror's lease.
     let store: OutboxStore
-    /// What the bot's network lets it do.
-    let capabilities: Capabilities
+    /// Where the favorites are given: tells what the bot may do, and the time.
+    let network: any SocialNetwork
     /// The mode and the caps.
     let configuration: MirrorConfiguration
     /// In which a day begins.
     let zone: TimeZone
     /// The accounts of human and bot.
     let own: Set<AccountID>
-    /// When the bot began to listen; nothing older is decided.
+    /// When the bot began to listen, by the network's clock; nothing older is decided.
     let activated: Date
 
     package init(
-        store: OutboxStore, capabilities: Capabilities, configuration: MirrorConfiguration, zone: TimeZone,
+        store: OutboxStore, network: any SocialNetwork, configuration: MirrorConfiguration, zone: TimeZone,
         own: Set<AccountID>, activated: Date
     ) {
-        (self.store, self.capabilities, self.configuration) = (store, capabilities, configuration)
+        (self.store, self.network, self.configuration) = (store, network, configuration)
         (self.zone, self.own, self.activated) = (zone, own, activated)
     }
 
@@ -133,6 +133,8 @@ package struct FavoriteDecider: Sendable {
         }
     }
 
+    private var capabilities: Capabilities { network.capabilities }
+
     private var rules: FavoriteRules { FavoriteRules(perDay: configuration.favoritesPerDay) }
 
     private func refusal(
@@ -142,7 +144,7 @@ package struct FavoriteDecider: Sendable {
             post: item.post, author: item.author, own: own, isDenied: stances[item.author.id] == .deny,
             isFavorited: item.isFavorited, favoritesToday: today)
         if item.favoriteNeedsApproval { return Refusal(.notOpen) }
-        return rules.refusal(of: facts, at: now)
+        return rules.refusal(of: facts, at: network.present(at: now))
     }
 
     private func intent(
@@ -157,7 +159,8 @@ package struct FavoriteDecider: Sendable {
             }, weights: result.weights.map(Explanation.Weights.init))
         // A person may favorite what is hours old, the bot may not.
         let expires =
-            isAutomatic ? item.post.createdAt + rules.maximumAge.timeInterval : now + rules.patience.timeInterval
+            isAutomatic
+            ? network.local(item.post.createdAt) + rules.maximumAge.timeInterval : now + rules.patience.timeInterval
         return Intent(
             .favorite(item.target), state: isAutomatic ? .planned : .suggested, due: now, expires: expires,
             explanation: explanation)

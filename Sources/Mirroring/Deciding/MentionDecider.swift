@@ -18,6 +18,8 @@ import Storage
 package struct MentionDecider: Sendable {
     /// How far back the replies of a conversation are counted, in seconds.
     private static let threadMemory: TimeInterval = 30 * 86_400
+    /// How long a mention waits for the human's past to be read until it is looked at again, in seconds.
+    private static let pastRest: TimeInterval = 300
     /// How often the thread of a mention is asked for before the mention counts as its own thread.
     private static let threadTries = 3
 
@@ -36,27 +38,34 @@ package struct MentionDecider: Sendable {
     let bot: AccountID
     /// The accounts of human and bot, who may be told of an answer to somebody else.
     let own: Set<AccountID>
-    /// When the bot began to listen; nothing older is decided.
+    /// When the bot began to listen, by the network's clock; nothing older is decided.
     let activated: Date
+    /// How much of the human's past is known; before that nobody knows what the human answered whom.
+    let past: @Sendable () async throws -> KnownPast?
     /// Told of a person from whom nothing may be learned any more.
     let onOptOut: @Sendable (AccountID, String) async throws -> Void
+    private let threads: ThreadQuestions
     /// Caps and choices go by what is stored, so that one page is decided after the other.
     private let turnstile = Turnstile()
 
     package init(
         archive: Archive, people: People, store: OutboxStore, network: any SocialNetwork,
         configuration: MirrorConfiguration, zone: TimeZone, bot: AccountID, own: Set<AccountID>, activated: Date,
+        uptime: @escaping @Sendable () -> TimeInterval, past: @escaping @Sendable () async throws -> KnownPast?,
         onOptOut: @escaping @Sendable (AccountID, String) async throws -> Void
     ) {
         (self.archive, self.people, self.store, self.network) = (archive, people, store, network)
         (self.configuration, self.zone, self.bot, self.own) = (configuration, zone, bot, own)
-        (self.activated, self.onOptOut) = (activated, onOptOut)
+        (self.activated, self.past, self.onOptOut) = (activated, past, onOptOut)
+        threads = ThreadQuestions(uptime: uptime)
     }
 
     /// What became of one mention.
     private enum Outcome {
         case decided(Intent)
         case postponed(Postponed)
+        /// It would be answered, and the network has to be asked for its thread.
+        case open
     }
 
     /// Stores the decisions about mentions that have none.
@@ -85,30 +94,44 @@ package struct MentionDecider: Sendable {
             among: heard.filter { !known.contains($0.post.id.value) }.map(\.author.id))
         var decided: [Action] = []
         var postponed: [Postponed] = []
-        for mention in heard
-        where !known.contains(mention.post.id.value) && !forgotten.contains(mention.author.id) {
-            // The page comes again; what was decided of it is known then.
-            guard !Task.isShuttingDownGracefully else { throw CancellationError() }
-            switch try await outcome(of: mention, tries: tries, now: now) {
-            case .postponed(let item): postponed.append(item)
-            case .decided(let intent):
-                let stored = try await stored(intent, now: now)
-                if stored.isNew { decided.append(stored.action) }
+        var waiting = heard.filter {
+            !known.contains($0.post.id.value) && !forgotten.contains($0.author.id)
+        }
+        // What needs no thread does not wait for those that do.
+        for asksNetwork in [false, true] {
+            var open: [ObservedPost] = []
+            for mention in waiting {
+                // The page comes again; what was decided of it is known then.
+                guard !Task.isShuttingDownGracefully else { throw CancellationError() }
+                switch try await outcome(of: mention, tries: tries, asksNetwork: asksNetwork, now: now) {
+                case .open: open.append(mention)
+                case .postponed(let item):
+                    threads.postpone(mention.address, of: mention.author.id)
+                    postponed.append(item)
+                case .decided(let intent):
+                    threads.settle(mention.address)
+                    let stored = try await stored(intent, now: now)
+                    if stored.isNew { decided.append(stored.action) }
+                }
             }
+            waiting = open
         }
         return (decided, postponed)
     }
 
     /// What becomes of a mention, whatever is wrong with it.
-    private func outcome(of mention: ObservedPost, tries: Int, now: Date) async throws -> Outcome {
+    private func outcome(
+        of mention: ObservedPost, tries: Int, asksNetwork: Bool, now: Date
+    ) async throws -> Outcome {
         let reply = Action.Reply(
             to: mention.target, bystanders: bystanders(of: mention),
             thread: mention.conversation ?? mention.post.id.value)
         let intent = Intent(
-            .reply(reply), due: max(now, mention.post.createdAt),
-            expires: mention.post.createdAt + rules.maximumAge.timeInterval)
+            .reply(reply), due: max(now, network.local(mention.post.createdAt)),
+            expires: network.local(mention.post.createdAt) + rules.maximumAge.timeInterval)
         do {
-            return try await decision(about: mention, reply, intent, tries: tries, now: now)
+            return try await decision(
+                about: mention, reply, intent, tries: tries, asksNetwork: asksNetwork, now: now)
         } catch let error as StorageError where error.code == .invalidValue {
             // No database can hold what the mention says, today or tomorrow.
             return .decided(intent.skipped(Refusal(.undecidable, "\(error)")))
@@ -129,21 +152,28 @@ package struct MentionDecider: Sendable {
     }
 
     private func decision(
-        about mention: ObservedPost, _ reply: Action.Reply, _ intent: Intent, tries: Int, now: Date
+        about mention: ObservedPost, _ reply: Action.Reply, _ intent: Intent, tries: Int, asksNetwork: Bool, now: Date
     ) async throws -> Outcome {
         var facts = MentionFacts(
             post: mention.post, author: mention.author, bot: bot, mentionsBot: isSummoned(by: mention))
-        if let refusal = rules.refusal(of: facts, at: now) {
+        if let refusal = rules.refusal(of: facts, at: network.present(at: now)) {
             try await remember(refusal, of: mention, now: now)
             return .decided(intent.skipped(refusal))
         }
         let person = mention.author.id
         let accounts = try await people.linked(to: person)
         facts.isDenied = try await people.stance(of: person) == .deny
-        facts.repliesToPersonToday = try await store.repliesSince(
-            LocalMidnight.before(now, in: zone), to: accounts)
-        if let refusal = rules.refusal(of: facts, at: now) ?? refusalOfNetwork(mention) {
+        // Those that wait for their threads count as well: nobody takes up the worker's time alone.
+        facts.repliesToPersonToday =
+            try await store.repliesSince(LocalMidnight.before(now, in: zone), to: accounts)
+            + threads.open(of: person, besides: mention.address)
+        if let refusal = rules.refusal(of: facts, at: network.present(at: now)) ?? refusalOfNetwork(mention) {
             return .decided(intent.skipped(refusal))
+        }
+        guard try await past() != nil else {
+            return .postponed(
+                Postponed(
+                    address: mention.address, reason: "the human's past is not known yet", until: now + Self.pastRest))
         }
         var (answer, reply) = (intent, reply)
         if configuration.review.contains(.reply) { answer.state = .suggested }
@@ -152,7 +182,17 @@ package struct MentionDecider: Sendable {
         case .success(let choice): (reply.wording, answer.explanation) = choice
         }
         do {
-            reply.thread = try await thread(of: mention) ?? reply.thread
+            switch try await knownThread(of: mention) {
+            case .known(let thread): reply.thread = thread ?? reply.thread
+            case .toBeAsked:
+                guard asksNetwork else { return .open }
+                guard threads.hasTime else {
+                    return .postponed(
+                        Postponed(address: mention.address, reason: "other threads took their time", until: nil))
+                }
+                reply.thread =
+                    try await threads.timing { try await network.conversation(of: mention) } ?? reply.thread
+            }
         } catch let error as NetworkError where !error.dropsItem && tries < Self.threadTries {
             return .postponed(
                 Postponed(address: mention.address, reason: "\(error)", until: error.retryAfter))
@@ -161,7 +201,7 @@ package struct MentionDecider: Sendable {
         }
         answer.payload = .reply(reply)
         facts.repliesInThread = try await store.repliesInThread(reply.thread, since: now - Self.threadMemory)
-        return .decided(rules.refusal(of: facts, at: now).map(answer.skipped) ?? answer)
+        return .decided(rules.refusal(of: facts, at: network.present(at: now)).map(answer.skipped) ?? answer)
     }
 
     /// Remembers what a mention says about its author, beyond this one answer.
@@ -269,10 +309,80 @@ package struct MentionDecider: Sendable {
     ///
     /// A mention that answers one of the bot's replies is known at once; only
     /// for answers to somebody else must the network be asked.
-    private func thread(of mention: ObservedPost) async throws -> String? {
-        guard let parent = mention.replyToAddress else { return mention.conversation }
-        if let known = try await store.thread(ofReplyPublishedAs: parent) { return known }
-        return try await network.conversation(of: mention)
+    private func knownThread(of mention: ObservedPost) async throws -> KnownThread {
+        guard let parent = mention.replyToAddress else { return .known(mention.conversation) }
+        let known = try await store.thread(ofReplyPublishedAs: parent) ?? mention.conversation
+        return known.map { .known($0) } ?? .toBeAsked
+    }
+
+    private enum KnownThread {
+        /// Nil for a mention that is its own thread.
+        case known(String?)
+        case toBeAsked
+    }
+}
+
+/// How much time questions for threads take, and who waits for them.
+///
+/// A server may keep each question waiting, and somebody may write many mentions that need one. So the questions of a
+/// minute share some seconds; what is beyond is asked for at another look.
+private final class ThreadQuestions: @unchecked Sendable {
+    // Sendable because every access to a variable holds the lock.
+    /// How long questions may take in each period, in seconds; the last one may take longer.
+    private static let (budget, period): (TimeInterval, TimeInterval) = (10, 60)
+    /// How long a mention may be answered, in seconds: one that was given up meanwhile does not wait for ever.
+    private static let memory: TimeInterval = 86_400
+
+    private let uptime: @Sendable () -> TimeInterval
+    private let lock = NSLock()
+    private var began: TimeInterval?
+    private var spent: TimeInterval = 0
+    private var waiting: [String: (author: AccountID, since: TimeInterval)] = [:]
+
+    /// - Parameter uptime: Reads a clock that nobody sets, in seconds.
+    init(uptime: @escaping @Sendable () -> TimeInterval) { self.uptime = uptime }
+
+    /// Whether the time for questions is not spent yet.
+    var hasTime: Bool {
+        let now = uptime()
+        return lock.withLock {
+            if began.map({ now - $0 >= Self.period }) ?? true { (began, spent) = (now, 0) }
+            return spent < Self.budget
+        }
+    }
+
+    /// Asks, and counts the time that it takes.
+    ///
+    /// - Throws: What the question throws.
+    func timing<Answer>(_ question: () async throws -> Answer) async throws -> Answer {
+        let start = uptime()
+        defer {
+            let taken = uptime() - start
+            lock.withLock { spent += taken }
+        }
+        return try await question()
+    }
+
+    /// Notes that a mention waits for its thread.
+    func postpone(_ address: String, of author: AccountID) {
+        let now = uptime()
+        lock.withLock {
+            waiting = waiting.filter { now - $0.value.since < Self.memory }
+            waiting[address] = (author, now)
+        }
+    }
+
+    /// Notes that a mention is decided.
+    func settle(_ address: String) { lock.withLock { waiting[address] = nil } }
+
+    /// How many other mentions of somebody wait for their threads.
+    func open(of author: AccountID, besides address: String) -> Int {
+        let now = uptime()
+        return lock.withLock {
+            waiting.count {
+                $0.key != address && $0.value.author == author && now - $0.value.since < Self.memory
+            }
+        }
     }
 }
 

@@ -23,10 +23,16 @@ package struct PlanMaker: Sendable {
     let configuration: MirrorConfiguration
     /// Says what texts are good for.
     package var judge: TextJudge
+    /// How much of the human's past is known; without any there is no plan.
+    private let past: @Sendable () async throws -> KnownPast?
     private let latest = LatestPlan()
 
-    package init(archive: Archive, store: OutboxStore, configuration: MirrorConfiguration, judge: TextJudge) {
+    package init(
+        archive: Archive, store: OutboxStore, configuration: MirrorConfiguration, judge: TextJudge,
+        past: @escaping @Sendable () async throws -> KnownPast?
+    ) {
         (self.archive, self.store, self.configuration, self.judge) = (archive, store, configuration, judge)
+        self.past = past
     }
 
     /// What the bot's server takes, as it was when somebody last asked.
@@ -49,12 +55,13 @@ package struct PlanMaker: Sendable {
     ///   - seed: Makes another draw than the day's own; nil for that one.
     ///   - firstNumber: The number of the first slot.
     ///   - planned: Actions whose texts are spoken for.
-    /// - Returns: Nil if the archive holds no post to learn times from.
+    /// - Returns: Nil if the human's past is not known, or the archive holds no post to learn times from.
     /// - Throws: The store's error.
     package func preview(
         _ day: LocalDay, now: Date, watching: Bool, seed: String? = nil, firstNumber: Int = 1,
         besides planned: [Action] = []
     ) async throws -> PlannedDay? {
+        guard try await past() != nil else { return nil }
         let times = try await archive.scheduleRows()
         guard let last = times.last?.day else { return nil }
         let yesterday = LocalTime(now, in: zone).day.advanced(by: -1)
@@ -131,6 +138,9 @@ package struct PlanMaker: Sendable {
         latest.day = day
         return isStored ? planned : nil
     }
+
+    /// Whether posts younger than `MIN_AGE_DAYS` may be used for want of others: there are no others.
+    func mayRelaxAge() async throws -> Bool { try await past() == .whole }
 
     /// How late a slot may leave, in seconds.
     package var grace: TimeInterval { Double(configuration.schedule.graceMinutes) * 60 }
@@ -225,6 +235,8 @@ struct TextPool {
     /// How many posts of each minute are old enough.
     private let counts: [Archive.TextCount]
     private var taken: Set<String>
+    /// Whether younger posts may be used for want of others.
+    private let mayRelaxAge: Bool
 
     /// - Parameters:
     ///   - maker: Whose archive and rules count.
@@ -236,11 +248,15 @@ struct TextPool {
         self.maker = maker
         self.now = now
         chooser = TextChooser(noRepeatDays: configuration.noRepeatDays, minimumAgeDays: configuration.minimumAgeDays)
-        taken = Set(planned.compactMap(\.text).map(TextRules.textKey))
+        // What waits, is leaving or has left today is said once.
+        let spokenFor = planned + (try await maker.store.waitingPosts().filter { $0.expires >= now })
+        let left = try await maker.store.textsLeft(besides: nil, since: now - 86_400)
+        taken = Set((spokenFor.flatMap(\.texts) + left).map(TextRules.textKey))
         filter = Archive.TextFilter(
             longest: maker.limits.maximumCharacters,
             after: configuration.maximumAgeDays.map { now - Double($0) * 86_400 } ?? .distantPast,
             before: now - Double(chooser.minimumAgeDays) * 86_400)
+        mayRelaxAge = try await maker.mayRelaxAge()
         try await maker.archive.prepare(by: maker.judge)
         used = try await maker.archive.usedTexts(since: now - Double(chooser.noRepeatDays) * 86_400)
         uses = configuration.maximumUses == nil ? [:] : try await maker.archive.uses()
@@ -334,7 +350,7 @@ struct TextPool {
             }
         }
         var young = shelf.filter
-        young.end = .distantFuture
+        if mayRelaxAge { young.end = .distantFuture }
         let lost = candidates(try await archive.textsOfLostTimes(young))
         let choice = chooser.choose(
             from: lost.filter { ($0.createdAt ?? .distantPast) <= filter.end }, at: minute, within: 720, now: now,

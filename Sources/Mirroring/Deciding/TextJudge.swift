@@ -167,6 +167,6 @@ extension HumanMirror {
     package func planMaker(zone: TimeZone, store: OutboxStore, limits: PublishingLimits? = nil) -> PlanMaker {
         PlanMaker(
             archive: archive, store: store, configuration: configuration,
-            judge: textJudge(zone: zone, limits: limits))
+            judge: textJudge(zone: zone, limits: limits), past: { [table] in try await table.record().past })
     }
 }

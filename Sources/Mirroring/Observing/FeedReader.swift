@@ -312,7 +312,7 @@ package actor FeedReader {
                 // What is new was read; the gap is asked for again with the next look, for a while.
                 await noteTrouble("\(error)")
                 guard try await hasLasted(Self.refusalsLast, of: \.gap) else { return .refused }
-                try await giveUpGap(from: floor, to: lowest ?? clock.now, error)
+                try await giveUpGap(from: floor, to: lowest ?? present, error)
                 return .whole
             }
             guard let page else {
@@ -325,7 +325,7 @@ package actor FeedReader {
             let isOver = page.older == nil || isAtFloor
             var rest = try await progress().gap ?? gap
             rest.pass(page.received)
-            if isOver, !isAtFloor { try await noteHidden(from: floor, to: lowest ?? clock.now, left: rest.left) }
+            if isOver, !isAtFloor { try await noteHidden(from: floor, to: lowest ?? present, left: rest.left) }
             try await take(page, handle) { [left = rest.left, lowest] in
                 $0.gap = isOver ? nil : page.older.map { Stretch(cursor: $0, left: left, floor: floor, top: lowest) }
             }
@@ -346,7 +346,7 @@ package actor FeedReader {
         guard let depth, progress.arrived > 0 else { return }
         if let floor = progress.newest ?? since {
             try await noteHidden(
-                from: floor, to: oldestArrival ?? clock.now, left: depth - min(progress.arrived, depth))
+                from: floor, to: oldestArrival ?? present, left: depth - min(progress.arrived, depth))
         }
         progress.arrived = 0
         try await table.store(progress, of: name)
@@ -366,10 +366,13 @@ package actor FeedReader {
         try await move { $0.gap = nil }
     }
 
+    /// The present by the clock that the items are dated with.
+    private nonisolated var present: Date { gate.present(at: clock.now) }
+
     /// From when on items are wanted, if they are from after `floor`.
     private func wanted(_ floor: Date?) -> Date? {
         guard let floor, let horizon else { return floor }
-        return max(floor, clock.now - horizon)
+        return max(floor, present - horizon)
     }
 
     /// Whether a page ends below an instant; single items out of their place do not tell.
@@ -410,7 +413,7 @@ package actor FeedReader {
                 await noteTrouble("\(error)")
                 guard try await hasLasted(Self.refusalsLast, of: \.sweep), isHeard else { return false }
                 // What arrived there in time was heard. What was put in later was not, and nothing looks there again.
-                let end = max(lowest ?? clock.now, floor)
+                let end = max(lowest ?? present, floor)
                 try await table.noteUnreached(from: floor, to: end, reason: "\(error)", in: name)
                 try await move { $0.sweep = nil }
             }
@@ -550,7 +553,7 @@ package actor FeedReader {
             UnreadableItem(digest: $0.digest, cause: Self.unstorable)
         }
         let items = postponed.map { item(for: $0, tries: 0) } + (page.unreadable + broken).map(item(for:))
-        let newest = storable.lazy.map(\.post.createdAt).filter { [now = clock.now] in $0 <= now + Self.disorder }
+        let newest = storable.lazy.map(\.post.createdAt).filter { [present] in $0 <= present + Self.disorder }
             .max()
         if let newest { newestSeen = max(newestSeen ?? newest, newest) }
         try await move(noting: items, change)

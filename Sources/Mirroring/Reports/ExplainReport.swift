@@ -331,7 +331,7 @@ package struct ExplainReporter: Sendable {
             return report
         }
         let decider = FavoriteDecider(
-            store: mirror.outbox(lease: nil), capabilities: try await mirror.requiredNetwork(of: .bot).capabilities,
+            store: mirror.outbox(lease: nil), network: try await mirror.requiredNetwork(of: .bot),
             configuration: configuration, zone: try await mirror.knownTimeZone() ?? .gmt,
             own: Set([record.human, record.bot].compactMap(\.self)), activated: .distantPast)
         guard let prospect = try await decider.prospect(of: item, with: classifier, now: now) else { return report }

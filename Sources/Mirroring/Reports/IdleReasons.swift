@@ -22,6 +22,9 @@ struct Troubles {
     /// What may or may not have arrived in the last day, the newest first.
     var unconfirmed: [Action] = []
 
+    /// Rows of actions that this version does not understand, a sentence each.
+    var setAside: [String] = []
+
     /// How many actions are named.
     private static let named = 5
 
@@ -76,6 +79,8 @@ struct IdleReasons {
     /// The zone that an archive named.
     var namedZone: String?
     let posts: Int
+    /// Whether the human's past has been read.
+    let knowsPast: Bool
     let plan: PlanReport?
     let isRunning: Bool
     let classifier: StatusReport.ClassifierState?
@@ -83,9 +88,12 @@ struct IdleReasons {
     let suggestions: Int
     var troubles = Troubles()
 
+    static let unknownPast =
+        "no posts and no replies: the human's past has not been read; run mirror-bot train scheduler"
+
     /// A sentence for each reason, the most important first.
     var sentences: [String] {
-        sending + troubles.failing + troubles.unheard + troubles.lost + money + posting
+        sending + troubles.failing + troubles.unheard + troubles.lost + troubles.setAside + money + posting
             + (accounts.problem(.bot) == nil ? favoriting : learning) + human
     }
 
@@ -137,7 +145,9 @@ struct IdleReasons {
             sentences.append("no plan is made: TIME_ZONE is not set\(proposal)")
         }
         if let hold = configuration.uselessHold(accounts) { sentences.append(hold) }
-        if posts == 0 {
+        if !knowsPast {
+            sentences.append(Self.unknownPast)
+        } else if posts == 0 {
             sentences.append("no posts and no replies: the archive is empty; run mirror-bot train scheduler")
         } else if configuration.schedule.maximumPerDay == 0 {
             sentences.append("no posts: \(PlanReport.onlyAnswers)")

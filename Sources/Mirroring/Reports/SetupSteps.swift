@@ -19,7 +19,7 @@ extension HumanMirror {
     /// - Throws: The store's error. A login that cannot be opened counts as made.
     package func setupSteps() async throws -> [SetupStep] {
         let record = try await table.record()
-        guard record.activated == nil else { return [] }
+        guard record.activated == nil || record.past == nil else { return [] }
         let accounts = try await FoundAccounts(in: self)
         let posts = try await archive.count()
         let zone = configuration.timeZone != nil || record.timeZone != nil
@@ -36,7 +36,8 @@ extension HumanMirror {
                 isDone: accounts.problem(.bot) == nil, text: "the bot's account",
                 command: "mirror-bot login \(configuration.network(of: .bot).rawValue) --as bot\(name)"),
             SetupStep(
-                isDone: posts > 0, text: "when and what the human posts", command: "mirror-bot train scheduler\(name)"),
+                isDone: record.past != nil, text: "when and what the human posts",
+                command: "mirror-bot train scheduler\(name)"),
             SetupStep(
                 isDone: try await hasLearnedFavorites(), text: "what the human favorites",
                 command: "mirror-bot train classifier\(name)"),

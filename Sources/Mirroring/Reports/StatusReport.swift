@@ -167,8 +167,9 @@ package struct StatusReport: Codable, Sendable {
         ///   - idle: Why the bot does not do what it could, the most important first.
         ///   - pause: That a person wants it so; nil if nobody does.
         ///   - troubles: What the worker cannot do, the worst first.
+        ///   - knowsPast: Whether the human's past has been read: before that nothing is posted or answered.
         ///   - next: When the next post leaves, in words; nil if none is planned.
-        init(idle: [String], pause: Pause?, troubles: [WorkTrouble] = [], next: String?) {
+        init(idle: [String], pause: Pause?, troubles: [WorkTrouble] = [], knowsPast: Bool, next: String?) {
             let silence = "nothing is sent: "
             if pause != nil {
                 (state, text) = (.paused, idle.first.map { String($0.dropFirst(silence.count)) } ?? "the mirror pauses")
@@ -177,6 +178,8 @@ package struct StatusReport: Codable, Sendable {
             } else if let trouble = troubles.first {
                 state = trouble.stopsWork ? .failing : .hindered
                 text = (trouble.stopsWork ? "not hearing: " : "working, but ") + trouble.text
+            } else if !knowsPast {
+                (state, text) = (.hindered, "working, but " + IdleReasons.unknownPast)
             } else {
                 (state, text) = (.healthy, "healthy, " + (next.map { "next post \($0)" } ?? "no post planned today"))
             }
@@ -225,6 +228,7 @@ package struct StatusReporter: Sendable {
     let mirror: HumanMirror
     let recentShown: Int
     private static let wordsShown = 3
+    private static let setAsideShown = 5
 
     /// - Parameters:
     ///   - mirror: The mirror's data.
@@ -255,12 +259,12 @@ package struct StatusReporter: Sendable {
         if isRunning { troubles.work = try await mirror.workTroubles() }
         let idle = IdleReasons(
             configuration: configuration, accounts: accounts, spending: spending, zone: zone,
-            namedZone: record.archiveTimeZone, posts: posts, plan: plan,
+            namedZone: record.archiveTimeZone, posts: posts, knowsPast: record.past != nil, plan: plan,
             isRunning: isRunning, classifier: classifier, classifierProblem: problem, suggestions: suggestions,
             troubles: troubles)
         let nextSlot = plan?.slots.first { $0.due > now && [PlanReport.preview, "planned"].contains($0.state) }?.due
         let verdict = StatusReport.Verdict(
-            idle: idle.sentences, pause: troubles.pause, troubles: troubles.work,
+            idle: idle.sentences, pause: troubles.pause, troubles: troubles.work, knowsPast: record.past != nil,
             next: nextSlot.map { Self.words(for: $0, now: now, in: zone ?? .gmt) })
         let setup = try await mirror.setupSteps()
         let zones = try await mirror.archive.zones(home: zone ?? .gmt).spans.map(ZonesReport.Line.init)
@@ -299,6 +303,7 @@ package struct StatusReporter: Sendable {
             .filter(\.isUnconfirmed)
         troubles.database = try await mirror.databaseProblem()
         troubles.move = record.move?.problem
+        troubles.setAside = try await outbox.setAside(limit: Self.setAsideShown)
         troubles.pause = record.pause.flatMap { $0.holds(at: now) ? $0 : nil }
         return troubles
     }

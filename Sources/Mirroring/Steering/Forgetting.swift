@@ -26,6 +26,8 @@ package struct Forgetting: Sendable {
         package let removed: Int
         /// What waited and got another text, or was left out, as it is now.
         package let changed: [Action]
+        /// What was leaving at that moment and may have had such a text.
+        package let left: [Action]
     }
 
     private let mirror: HumanMirror
@@ -126,7 +128,11 @@ package struct Forgetting: Sendable {
                 removed = ids.count
             }
         }
-        return Outcome(isNew: isNew, removed: removed, changed: try await changes.replaceUnwanted(now: now))
+        try await mirror.table.raiseVersion()
+        let changed = try await changes.replaceUnwanted(now: now)
+        return Outcome(
+            isNew: isNew, removed: removed, changed: changed,
+            left: try await LastWord(mirror: mirror).wait { $0.kind != .favorite })
     }
 
     // MARK: Taking back
@@ -200,13 +206,9 @@ extension HumanMirror {
     /// - Returns: What there was.
     /// - Throws: As ``favorites()``; the store's error.
     package func forget(_ person: AccountID, now: Date) async throws -> PersonForgotten {
-        let accounts = try await people.linked(to: person)
         var names: [AccountID: Set<String>] = [:]
-        for account in accounts {
-            names[account] = try await self.names(of: account)
-            // From here on a worker learns and sends nothing.
-            try await people.set(.deny, for: account, reason: People.forgotten, at: now)
-        }
+        for account in try await people.linked(to: person) { names[account] = try await self.names(of: account) }
+        let accounts = try await beginForgetting(person, now: now)
         var unlearned = try await unlearn(names, now: now)
         var naming: [PostID] = []
         for account in accounts { naming += try await people.posts(about: account).map(\.id) }
@@ -219,6 +221,16 @@ extension HumanMirror {
         return PersonForgotten(
             accounts: accounts.map(\.reference), posts: posts, unlearned: unlearned, dropped: ledger.dropped,
             ended: ledger.ended, underWay: ledger.underWay)
+    }
+
+    /// Lets a worker learn nothing from a person and send them nothing from now on, until they are forgotten.
+    ///
+    /// - Returns: All their accounts.
+    /// - Throws: The store's error.
+    package func beginForgetting(_ person: AccountID, now: Date) async throws -> [AccountID] {
+        let accounts = try await people.linked(to: person)
+        for account in accounts { try await people.set(.deny, for: account, reason: People.forgotten, at: now) }
+        return accounts
     }
 
     /// Ends what was begun to be forgotten, as far as that is possible now.

@@ -39,7 +39,11 @@ package struct PlanChanges: Sendable {
     /// - Throws: ``Obstacle``; the store's error.
     package func skip(_ word: String, now: Date) async throws -> Action {
         let slot = try await slot(word, now: now)
-        return try await changed(slot, try await store.skip(slot.id, now: now))
+        if try await store.skip(slot.id, now: now) { return try await changed(slot, true) }
+        // What did not arrive after all can be skipped still.
+        let left = try await LastWord(mirror: mirror).wait { $0.id == slot.id }
+        let isSkipped = left.isEmpty ? false : try await store.skip(slot.id, now: now)
+        return try await changed(slot, isSkipped)
     }
 
     /// Gives a slot another time of its day.
@@ -81,15 +85,32 @@ package struct PlanChanges: Sendable {
         }
         let wording = try await wording(of: try await self.post(post))
         let why = Explanation("chosen by a person")
-        return try await changed(slot, try await store.pin(slot.id, wording, explanation: why, now: now))
+        let pinned = try await changed(slot, try await store.pin(slot.id, wording, explanation: why, now: now))
+        try await giveWay(to: pinned, now: now)
+        return pinned
+    }
+
+    /// Gives other texts to slots that nobody has pinned and that would say what an action says.
+    private func giveWay(to action: Action, now: Date) async throws {
+        let keys = Set(action.texts.map(TextRules.textKey))
+        for waiting in try await store.waitingPosts() where waiting.id != action.id && !waiting.isPinned {
+            guard waiting.texts.contains(where: { keys.contains(TextRules.textKey($0)) }) else { continue }
+            _ = try await replaced(waiting, reason: Action.Reason.saidMeanwhile, now: now)
+        }
     }
 
     private func changed(_ slot: Action, _ isChanged: Bool) async throws -> Action {
         guard let now = try await store.action(.post, subject: slot.subject) else { return slot }
         guard isChanged else {
-            throw Obstacle(
-                description: "slot \(now.subject) is \(now.state.rawValue) and can no longer be changed",
-                isMisuse: false)
+            let state =
+                switch now.state {
+                case .done: "was sent; mirror-bot undo \(now.subject) takes it back"
+                case .sending:
+                    "was sent, and nobody knows yet whether it arrived; mirror-bot undo \(now.subject) takes it back if "
+                        + "it did"
+                default: "is \(now.state.rawValue) and can no longer be changed"
+                }
+            throw Obstacle(description: "slot \(now.subject) \(state)", isMisuse: false)
         }
         return now
     }
@@ -108,11 +129,11 @@ package struct PlanChanges: Sendable {
     /// - Throws: ``Obstacle``; the store's error.
     package func reroll(_ day: LocalDay, seed: String, now: Date) async throws -> (taken: Int, added: Int) {
         try await settle(day, now: now)
-        for _ in 0..<Self.attempts {
+        for attempt in 0..<Self.attempts {
             let slots = try await store.slots(of: day)
             let kept = slots.filter { $0.isPinned || ![.planned, .claimed, .suggested, .skipped].contains($0.state) }
             let drawn = try await planner.preview(
-                day, now: now, watching: try await isWatching(), seed: seed, firstNumber: nextNumber(slots),
+                day, now: now, watching: try await isWatching(), seed: seed, firstNumber: nextNumber(slots) + attempt,
                 besides: kept)
             guard var (plan, new) = drawn else { throw emptyArchive }
             // Those nearest to what stays make room for it.
@@ -146,12 +167,16 @@ package struct PlanChanges: Sendable {
         let day = LocalTime(now, in: zone).day
         // Or the numbers of the plan, once it is made, would be taken.
         try await settle(day, now: now)
-        for _ in 0..<Self.attempts {
+        for attempt in 0..<Self.attempts {
+            // The numbers of rows that this version does not understand are passed over.
+            let number = nextNumber(try await store.slots(of: day)) + attempt
             var intent = Intent(
-                .post(Slot.Name(day: day, number: nextNumber(try await store.slots(of: day))), wording), due: now,
+                .post(Slot.Name(day: day, number: number), wording), due: now,
                 expires: now + max(grace, 3_600), explanation: Explanation("chosen by a person"))
             intent.isPinned = true
-            if let action = try await store.add(intent, now: now) { return action }
+            guard let action = try await store.add(intent, now: now) else { continue }
+            try await giveWay(to: action, now: now)
+            return action
         }
         throw Obstacle(description: "\(day) is being changed by somebody else; try again", isMisuse: false)
     }
@@ -163,9 +188,12 @@ package struct PlanChanges: Sendable {
     /// - Parameters:
     ///   - word: What names a post, or a slot that has the text.
     ///   - now: Recorded with it.
-    /// - Returns: The post, whether it was new, and the slots that got another text or were skipped.
+    /// - Returns: The post, whether it was new, the slots that got another text or were skipped, and what was leaving with
+    ///   that text at that moment.
     /// - Throws: ``Obstacle``; the store's error.
-    package func never(_ word: String, now: Date) async throws -> (post: Post, isNew: Bool, changed: [Action]) {
+    package func never(
+        _ word: String, now: Date
+    ) async throws -> (post: Post, isNew: Bool, changed: [Action], left: [Action]) {
         var post = try? await self.post(word)
         if post == nil, let source = try? await slot(word, now: now).wording?.source {
             post = try await mirror.archive.post(source)
@@ -173,15 +201,23 @@ package struct PlanChanges: Sendable {
         guard let post else { throw unknownPost(word) }
         let key = TextRules(mirror.configuration, limits: planner.limits).neverKey(of: post)
         let isNew = try await mirror.archive.neverUse(key, of: post.id, now: now)
+        try await mirror.table.raiseVersion()
         var changed: [Action] = []
         for waiting in try await store.waitingPosts() where waiting.text.map(TextRules.textKey) == key {
             changed += try await replaced(waiting, reason: Archive.never, now: now)
         }
-        return (post, isNew, changed)
+        let left = try await LastWord(mirror: mirror).wait { $0.text.map(TextRules.textKey) == key }
+        return (post, isNew, changed, left)
     }
 
     /// The slot with another text; skipped where there is none, or where it goes on from another one.
+    ///
+    /// One that a person has pinned keeps its time, and waits for a text of the person's choice.
     private func replaced(_ slot: Action, reason: String, now: Date) async throws -> [Action] {
+        if slot.isPinned, slot.parent == nil {
+            _ = try await store.withdrawText(of: slot.id, reason: reason, now: now)
+            return [try await store.action(.post, subject: slot.subject)].compactMap(\.self)
+        }
         let other = slot.parent == nil ? try await planner.replacement(for: slot, now: now) : nil
         if let other, let wording = other.wording {
             _ = try await store.pin(slot.id, wording, explanation: other.explanation, isPinned: false, now: now)
@@ -191,8 +227,8 @@ package struct PlanChanges: Sendable {
         return [try await store.action(.post, subject: slot.subject)].compactMap(\.self)
     }
 
-    /// Finds what waits with a text that may no longer be used: posts get another one, and what a person chose, and
-    /// replies, are left out.
+    /// Finds what waits with a text that may no longer be used: posts get another one or wait for one, and replies are
+    /// left out.
     ///
     /// - Returns: What was changed, as it is then.
     /// - Throws: The store's error.
@@ -200,7 +236,7 @@ package struct PlanChanges: Sendable {
         var changed: [Action] = []
         for waiting in try await store.waitingPosts() + store.waitingReplies() {
             guard let reason = try await objection(to: waiting) else { continue }
-            if waiting.kind == .post, !waiting.isPinned {
+            if waiting.kind == .post {
                 changed += try await replaced(waiting, reason: reason, now: now)
             } else if try await store.skip(waiting.id, reason: reason, now: now) {
                 changed += [try await store.action(waiting.kind, subject: waiting.subject)].compactMap(\.self)
@@ -228,7 +264,8 @@ package struct PlanChanges: Sendable {
 
     private var emptyArchive: Obstacle {
         Obstacle(
-            description: "there is nothing to plan from: the archive is empty; run mirror-bot train scheduler first",
+            description:
+                "there is nothing to plan from: the human's past has not been read; run mirror-bot train scheduler first",
             isMisuse: false)
     }
 

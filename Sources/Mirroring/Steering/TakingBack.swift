@@ -1,4 +1,5 @@
 import Archive
+import Conduct
 import Foundation
 import Logging
 package import Networks
@@ -124,7 +125,8 @@ package struct TakingBack: Sendable {
         guard let address = action.remoteAddress else {
             throw UndoObstacle(description: "the network never told what it calls the \(action.kind.rawValue)")
         }
-        return try await network.delete(address)
+        guard let text = action.text else { return try await network.delete(address) }
+        return try await network.delete(address) { TextRules.areAlike($0.post.text, text) }
     }
 
     /// Stores why an action is still there: for now, or for good.

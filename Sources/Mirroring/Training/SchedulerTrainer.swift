@@ -3,6 +3,7 @@ import Conduct
 package import Foundation
 import Import
 package import Networks
+import Outbox
 package import Posts
 
 /// Fills the archive with the human's past.
@@ -64,6 +65,9 @@ package struct SchedulerTrainer: Sendable {
         try await prepare()
         var summary = tally.summary
         summary.missing += [missing].compactMap(\.self)
+        // Where nothing could be paid for, nothing is known.
+        let isEmpty = try await mirror.archive.count() == 0
+        if missing == nil || !isEmpty { try await learned(missing == nil ? .whole : .some, summary) }
         return summary
     }
 
@@ -110,7 +114,23 @@ package struct SchedulerTrainer: Sendable {
         if let zone = imported.timeZone { try await mirror.table.proposeTimeZone(zone, now: mirror.clock.now) }
         var summary = tally.summary
         summary.add(imported)
+        if summary.read > 0 { try await learned(.whole, summary) }
         return summary
+    }
+
+    /// The part of the archive that must be new for stored plans to be drawn anew.
+    private static let redrawnFrom = 0.1
+
+    /// Notes that the past is known, and draws plans anew that were made from much less.
+    private func learned(_ past: KnownPast, _ summary: TrainingSummary) async throws {
+        let now = mirror.clock.now
+        let isMore = try await mirror.table.notePast(past, now: now)
+        let isMuch = Double(summary.learned) >= Self.redrawnFrom * Double(try await mirror.archive.count())
+        guard summary.learned > 0, isMore || isMuch else { return }
+        let changes = PlanChanges(mirror: mirror, zone: zone)
+        for day in try await mirror.outbox(lease: nil).plannedDays(from: LocalTime(now, in: zone).day) {
+            _ = try await changes.reroll(day, seed: "training \(now.rfc3339)", now: now)
+        }
     }
 
     /// Whether the files of a post's pictures are kept; nil where no pictures are sent.

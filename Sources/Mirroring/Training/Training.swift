@@ -121,6 +121,7 @@ extension HumanMirror {
         let favorites = try favorites()
         try await table.add(now: clock.now)
         try await archive.clear()
+        try await table.forgetPast()
         try await favorites.clear()
         try await feeds.reset([FeedName.humanPosts, FeedName.humanFavorites, FeedName.seen])
     }

@@ -63,8 +63,8 @@ package struct BlueskyNetwork: SocialNetwork {
             supportsIdempotencyKey: true,
             // The record's key is good for ever; whoever waits longer than that writes to nobody.
             resendWindow: .seconds(24 * 3_600),
-            // A write is preceded by a look at the post it is about, and perhaps by a new session.
-            requestDeadline: NetworkCall.usualDeadline * 6)
+            // A refused session, a question whether it is the session that is refused, a new one, and the call again.
+            requestDeadline: NetworkCall.usualDeadline * 4)
         // The author of each of the four posts above it, by the open source of what most apps read from.
         capabilities.repliesTellAncestors = true
         // As the documents of the record have it.
@@ -213,6 +213,12 @@ extension BlueskyNetwork {
     func home() async throws -> String {
         if let sessions { return try await sessions.current().did }
         return try await identity().did
+    }
+
+    /// The same with a session that does not end before the next request, as far as it says when it ends.
+    func readyHome() async throws -> String {
+        guard let sessions else { return try await home() }
+        return try await sessions.lasting().did
     }
 
     /// Where the account lives, asked once an hour; an hour that brings no answer keeps what is known.

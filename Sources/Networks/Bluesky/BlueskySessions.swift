@@ -7,6 +7,8 @@ import Posts
 /// A new pair is saved before it is used, and before a pair is renewed the saved one is read again, for another process
 /// may have renewed it.
 actor BlueskySessions {
+    /// A token that ends this soon is renewed before it is used for a change: seconds.
+    private static let margin: TimeInterval = 120
     private static let stranger = "the server logged in another account"
 
     let password: Secret
@@ -33,6 +35,23 @@ actor BlueskySessions {
     func current() async throws -> BlueskySession {
         if let session, isSaved { return session }
         return try await obtained(insteadOf: nil)
+    }
+
+    /// The session, renewed if its token says that it ends soon by the network's clock.
+    ///
+    /// - Throws: ``NetworkError`` or `CancellationError`.
+    func lasting() async throws -> BlueskySession {
+        let session = try await current()
+        let time = client.now()
+        let present = time - (client.serverClock.lead(at: time) ?? 0)
+        guard let end = session.accessEnd, end.timeIntervalSince(present) < Self.margin else { return session }
+        let ended = client.error(.refreshSession, .unauthorized, outcome: .notSent)
+        do {
+            return try await renewed(insteadOf: session, BlueskyRefusal(name: "ExpiredToken", error: ended))
+        } catch is NetworkError {
+            // The server has the last word about the token that there is.
+            return session
+        }
     }
 
     /// A session to try after a server refused one.
@@ -176,6 +195,16 @@ struct BlueskySession: Sendable {
     let access: Secret
     /// Buys the next pair, once.
     let refresh: Secret
+
+    /// When the access token ends, as far as it says so; nil for a token that is no JWT (RFC 7519).
+    var accessEnd: Date? {
+        let parts = access.reveal().split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3 else { return nil }
+        let base64 = String(parts[1]).replacing("-", with: "+").replacing("_", with: "/")
+        let padded = base64 + String(repeating: "=", count: (4 - base64.count % 4) % 4)
+        guard let payload = Data(base64Encoded: padded) else { return nil }
+        return JSONBody.read(Array(payload)) { $0.integer("exp") }.map { Date(timeIntervalSince1970: Double($0)) }
+    }
 
     /// Whether both are the same pair of tokens.
     func isSame(as other: BlueskySession) -> Bool {

@@ -4,10 +4,10 @@ import Transport
 
 /// Publishing, favoriting and deleting.
 extension BlueskyNetwork {
-    package func publish(_ draft: Draft) async throws -> PublishedPost {
+    package func prepare(_ draft: Draft) async throws -> Departure<PublishedPost> {
         try requireSession(.publish)
         try check(draft)
-        let home = try await beforeSending { try await self.home() }
+        let home = try await beforeSending { try await self.readyHome() }
         let reply = try await beforeSending { try await self.reply(to: draft.replyTo, home) }
         let address = Self.address(RecordAddress.postCollection, draft.createdAt, draft.key, home)
         let facets = BlueskyFacets.facets(in: draft.text)
@@ -19,35 +19,39 @@ extension BlueskyNetwork {
             "labels": draft.warning.map(Self.labels), "embed": try embed(draft.pictures),
         ])
         let created = Date(rfc3339: draft.createdAt.rfc3339) ?? draft.createdAt
-        let written = try await put(record, at: address, .publish) { (existing: BlueskyPostRecord) in
-            existing.text == draft.text && existing.createdAt == created
-                && existing.reply?.parent.address == reply?.parent.address
+        return Departure {
+            let written = try await put(record, at: address, .publish) { (existing: BlueskyPostRecord) in
+                existing.text == draft.text && existing.createdAt == created
+                    && existing.reply?.parent.address == reply?.parent.address
+            }
+            return PublishedPost(
+                id: PostID(network: .bluesky, value: address.uri), address: written.text, createdAt: created)
         }
-        return PublishedPost(
-            id: PostID(network: .bluesky, value: address.uri), address: written.text, createdAt: created)
     }
 
-    package func favorite(_ favorite: FavoriteDraft) async throws {
+    package func prepare(_ favorite: FavoriteDraft) async throws -> Departure<Void> {
         try requireSession(.favorite)
         let subject = try reference(favorite.address, .favorite)
-        let home = try await beforeSending { try await self.home() }
+        let home = try await beforeSending { try await self.readyHome() }
         let view = try await beforeSending { try await self.view(of: subject.address, .favorite) }
         guard let view else { throw failure(.favorite, .notFound, "the post is gone") }
         guard !view.author.isBlocked else { throw failure(.favorite, .forbidden, "one account blocks the other") }
         // Another favorite of the same post would be a second one.
-        if view.isFavorited == true { return }
+        if view.isFavorited == true { return Departure {} }
         let address = Self.address(RecordAddress.likeCollection, favorite.createdAt, favorite.key, home)
         let record = JSONValue.object([
             "$type": .text(RecordAddress.likeCollection), "subject": subject.json,
             "createdAt": .text(favorite.createdAt.rfc3339),
         ])
-        _ = try await put(record, at: address, .favorite) { (existing: BlueskyLikeRecord) in
-            existing.subject.address == subject.address
+        return Departure {
+            _ = try await put(record, at: address, .favorite) { (existing: BlueskyLikeRecord) in
+                existing.subject.address == subject.address
+            }
         }
     }
 
     @discardableResult
-    package func delete(_ address: String) async throws -> Removal {
+    package func delete(_ address: String, if isOurs: @Sendable (ObservedPost) -> Bool) async throws -> Removal {
         try requireSession(.delete)
         let reference = try reference(address, .delete)
         let home = try await beforeSending { try await self.home() }

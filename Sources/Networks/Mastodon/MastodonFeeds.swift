@@ -6,6 +6,8 @@ import Transport
 extension MastodonNetwork {
     /// What is asked for; servers send less, and sometimes more.
     private static let pageSize = 40
+    /// The most answered posts that one page asks for.
+    private static let maximumParents = 40
     /// The most pages that ``ownPosts(since:)`` reads.
     private static let maximumOwnPages = 100
     /// The most pages that are read below one that does not reach down to the cursor.
@@ -15,7 +17,36 @@ extension MastodonNetwork {
 
     package func page(_ feed: Feed, _ position: FeedPosition, size: Int?) async throws -> FeedPage {
         let list = try await list(feed, position, min(max(size ?? Self.pageSize, 1), Self.pageSize))
-        return list.page(with: try await translator(), position)
+        let translator = try await translator()
+        var page = list.page(with: translator, position)
+        // Whom the human answered is what answers are chosen by; of all others it does not matter.
+        guard feed == .ownPosts, !translator.tellsPeopleByNumber else { return page }
+        page.items = translator.connected(page.items, with: try await parents(of: page.items))
+        return page
+    }
+
+    /// The answered posts of a page whose authors nothing tells, asked for one by one, a few each time; one that cannot be
+    /// had is answered by nobody who is known.
+    private func parents(of posts: [ObservedPost]) async throws -> [ObservedPost] {
+        var found: [ObservedPost] = []
+        var asked = 0
+        for post in posts where post.post.replyTo != nil && post.post.replyTo?.author == nil {
+            guard let address = post.replyToAddress, MastodonID.isUsable(address) else { continue }
+            if let known = memory.parent(address) {
+                if let known { found.append(known) }
+                continue
+            }
+            guard asked < Self.maximumParents else { break }
+            asked += 1
+            do {
+                let parent = try await lookUp(address)
+                memory.keep(parent: parent, at: address)
+                if let parent { found.append(parent) }
+            } catch let error as NetworkError where error.dropsItem {
+                memory.keep(parent: nil, at: address)
+            }
+        }
+        return found
     }
 
     private func list(_ feed: Feed, _ position: FeedPosition, _ size: Int) async throws -> MastodonList {

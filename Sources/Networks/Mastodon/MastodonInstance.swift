@@ -120,7 +120,9 @@ enum MastodonSoftware: Equatable {
     /// GoToSocial; nil for a version that cannot be read.
     case goToSocial(minorVersion: Int?)
     case snac
-    /// Pleroma, Akkoma, Takahe and whatever else there is.
+    /// Pleroma and Akkoma.
+    case pleroma
+    /// Takahe, Friendica, WordPress and whatever else there is.
     case other
 
     /// - Parameters:
@@ -135,8 +137,11 @@ enum MastodonSoftware: Equatable {
             self = .goToSocial(minorVersion: parts.count > 1 && parts[0] == 0 ? parts[1] : nil)
         } else if version.contains("snac/") {
             self = .snac
+        } else if version.contains("compatible; pleroma ") || version.contains("compatible; akkoma ") {
+            // `2.7.2 (compatible; Pleroma 2.6.0)`
+            self = .pleroma
         } else if !version.isEmpty, !Self.isRelease(version) {
-            // `2.7.2 (compatible; Pleroma 2.6.0)`, `takahe/0.11.0`
+            // `2.8.0 (compatible; Friendica 2024.09)`, `takahe/0.11.0`, `WordPress/6.1.9, EMA/1.6.1`
             self = .other
         } else {
             // Before 4.3 Mastodon told no version of its interface.
@@ -154,7 +159,28 @@ enum MastodonSoftware: Equatable {
     var refusesLostReplies: Bool {
         switch self {
         case .mastodon, .goToSocial: true
+        case .snac, .pleroma, .other: false
+        }
+    }
+
+    /// The numbers in a post tell whom it answers and whom it names.
+    ///
+    /// Elsewhere they may mean something else: Friendica gives the author of the thread's first post for that of the
+    /// answered one and names people whom nobody named, and snac counts the people of a post from 0.
+    var tellsPeopleByNumber: Bool {
+        switch self {
+        case .mastodon, .goToSocial, .pleroma: true
         case .snac, .other: false
+        }
+    }
+
+    /// A post that was deleted is not shown to who asks for it by its id.
+    ///
+    /// Friendica and WordPress go on showing it, and leave it out of the account's list.
+    var hidesDeletedPosts: Bool {
+        switch self {
+        case .mastodon, .goToSocial, .pleroma, .snac: true
+        case .other: false
         }
     }
 
@@ -169,16 +195,19 @@ enum MastodonSoftware: Equatable {
         switch self {
         case .mastodon: true
         case .goToSocial(let minorVersion): minorVersion.map { $0 >= 18 } ?? true
-        case .snac, .other: false
+        case .snac, .pleroma, .other: false
         }
     }
+
+    /// Scopes such as `write:statuses` are known.
+    var knowsFineScopes: Bool { self != .other }
 
     /// A token can do everything, whatever scopes it was given: GoToSocial before 0.19, and snac.
     var ignoresScopes: Bool {
         switch self {
         case .snac: true
         case .goToSocial(let minorVersion): minorVersion.map { $0 < 19 } ?? false
-        case .mastodon, .other: false
+        case .mastodon, .pleroma, .other: false
         }
     }
 

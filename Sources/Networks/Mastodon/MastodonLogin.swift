@@ -48,6 +48,10 @@ package struct MastodonLogin: Sendable {
     package func register(for role: Role) async throws -> MastodonLoginRequest {
         let metadata = try await metadata()
         let provesKey = metadata?.provesKey == true
+        if try await knowsCoarseScopesOnly(metadata) {
+            let scopes = Self.coarseScopes(for: role)
+            return request(for: try await register(scopes: scopes), scopes: scopes, provesKey: provesKey)
+        }
         let offer = Self.offer(for: role, metadata)
         if let scopes = offer.preferred, let application = try await registerPreferring(scopes) {
             return request(for: application, scopes: scopes, provesKey: provesKey)
@@ -120,7 +124,8 @@ package struct MastodonLogin: Sendable {
     /// Whether an error means that the server does not tell, and not that the token is bad or the server out of order.
     private static func saysNothing(_ error: NetworkError) -> Bool {
         if error.code == .malformedResponse || error.code == .missingScope { return true }
-        return error.dropsItem
+        // What is not there is not there, whatever the page looks like that says so.
+        return error.dropsItem || error.status == 404 || error.status == 410
     }
 
     private func tokens(_ form: [(name: String, value: String)]) async throws -> MastodonTokens {
@@ -177,6 +182,27 @@ extension MastodonLogin {
             let reading = ["read:statuses", "read:favourites"]
             let isKnown = metadata.map { $0.scopes?.contains(newerScope) ?? true } ?? false
             return (isKnown ? [newerScope] + reading : nil, ["read:accounts"] + reading)
+        }
+    }
+
+    private static func coarseScopes(for role: Role) -> [String] { role == .bot ? ["read", "write"] : ["read"] }
+
+    /// Whether finer scopes are good for nothing at the server.
+    ///
+    /// One that tells its scopes is believed. Of those that do not, Takahe grants finer ones and then refuses everything,
+    /// and only the programs that are known are asked for them.
+    private func knowsCoarseScopesOnly(_ metadata: MastodonServerMetadata?) async throws -> Bool {
+        if let scopes = metadata?.scopes, scopes.contains("read") {
+            return !scopes.contains { $0.hasPrefix("read:") || $0.hasPrefix("write:") }
+        }
+        guard metadata == nil else { return false }
+        do {
+            let instance = try await MastodonInstance.read {
+                try await client.value(MastodonInstance.self, $0, token: nil)
+            }
+            return instance != .unknown && !instance.software.knowsFineScopes
+        } catch let error as NetworkError where error.code != .configuration {
+            return false
         }
     }
 

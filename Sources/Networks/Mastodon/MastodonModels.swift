@@ -84,6 +84,8 @@ struct MastodonStatus: Decodable {
     let inReplyToAccountID: String?
     /// Given by Pleroma and its descendants.
     let inReplyToAccountName: String?
+    /// The answered post and its author, given by Friendica.
+    let inReplyTo: Answered?
     let mentions: [MastodonMention]
     let hasMedia: Bool
     /// What is attached, as far as all of it is pictures.
@@ -92,6 +94,20 @@ struct MastodonStatus: Decodable {
     let isReblog: Bool
     let isFavourited: Bool
     let interactionPolicy: MastodonInteractionPolicy?
+
+    /// What a post answers, where a server tells it with the post.
+    struct Answered: Decodable {
+        let id: String
+        let account: MastodonAccount
+
+        init(from decoder: any Decoder) throws {
+            let wire = try WireObject(from: decoder)
+            guard let id = wire.identifier("id"), let account = wire.value(MastodonAccount.self, "account") else {
+                throw ShapeError()
+            }
+            (self.id, self.account) = (id, account)
+        }
+    }
 
     init(from decoder: any Decoder) throws {
         let wire = try WireObject(from: decoder)
@@ -112,6 +128,7 @@ struct MastodonStatus: Decodable {
         inReplyToID = wire.identifier("in_reply_to_id")
         inReplyToAccountID = wire.identifier("in_reply_to_account_id")
         inReplyToAccountName = wire.object("pleroma")?.identifier("in_reply_to_account_acct")
+        inReplyTo = wire.value(Answered.self, "in_reply_to_status")
         mentions = wire.list(of: MastodonMention.self, "mentions")
         let attached = wire.count(of: "media_attachments") ?? 0
         // A text is about what it quotes, as about a picture.

@@ -63,7 +63,9 @@ package struct MastodonNetwork: SocialNetwork {
 
     package var capabilities: Capabilities {
         Capabilities(
-            feeds: Set(Feed.allCases), visibilities: [.public, .unlisted, .private, .direct], replies: .anyone,
+            feeds: Set(Feed.allCases), visibilities: [.public, .unlisted, .private, .direct],
+            // Elsewhere what is said below one's posts may come as a mention, whether it names anybody or not.
+            replies: memory.lastInstance?.software.tellsPeopleByNumber == false ? .summoned : .anyone,
             replyNeedsMention: true, automaticFavorites: .anyone,
             canEdit: memory.lastInstance?.software.editsPosts == true,
             // Mastodon takes 30 in 30 minutes.
@@ -73,16 +75,12 @@ package struct MastodonNetwork: SocialNetwork {
             resendWindow: .seconds(50 * 60), requestDeadline: NetworkCall.usualDeadline * requestsAtMost)
     }
 
-    /// How many requests may go before the one whose answer is lost, and that one.
-    private var requestsAtMost: Int {
-        let looksUpAnswered = memory.lastInstance?.software.refusesLostReplies != true
-        // A refusal, the new token, and the call again.
-        return 1 + (looksUpAnswered ? 1 : 0) + (session.canRenew ? 2 : 0)
-    }
+    /// How many requests a prepared change may need: a refusal, the new token, and the call again.
+    private var requestsAtMost: Int { session.canRenew ? 3 : 1 }
 
     package func verifyAccount() async throws -> Account {
         let own = try await verified()
-        return translator(own.account.id, own.domain).account(own.account)
+        return translator(MastodonOwnAccount(own.account, domain: own.domain)).account(own.account)
     }
 
     package func limits() async throws -> PublishingLimits {
@@ -90,7 +88,7 @@ package struct MastodonNetwork: SocialNetwork {
     }
 
     package func lookUp(_ address: String) async throws -> ObservedPost? {
-        guard let status = try await status(address) else { return nil }
+        guard let status = try await status(address), try await isListed(status) else { return nil }
         guard let post = try await translator().post(status) else {
             throw client.error(
                 .readPost, .malformedResponse, outcome: .refused,
@@ -113,12 +111,12 @@ package struct MastodonNetwork: SocialNetwork {
 
     package func replies(to address: String) async throws -> [ObservedPost] {
         let context = try await context(of: address, maximumBytes: Self.maximumReplies)
-        let own = try await ownAccount()
+        let translator = try await translator()
         // Who answers a post and takes its author's name out speaks to the others below it.
         let addressed = (context?.descendants ?? []).filter { reply in
-            reply.inReplyToID == address && reply.mentions.contains { $0.id == own.id }
+            reply.inReplyToID == address && translator.namesOwn(reply)
         }
-        return addressed.compactMap { translator(own.id, own.domain).post($0) }
+        return addressed.compactMap { translator.post($0) }
     }
 
     /// What stands around a post; nil when it is gone.
@@ -127,21 +125,47 @@ package struct MastodonNetwork: SocialNetwork {
             operation: .readConversation, path: try path(.readConversation, "statuses", address, "context"))
         call.maximumBytes = maximumBytes
         call.deadline = .seconds(10)
-        do {
-            return try await session.value(MastodonContext.self, call)
-        } catch let error as NetworkError where error.code == .notFound {
-            return nil
-        }
+        return try await unlessGone { try await session.value(MastodonContext.self, call) }
     }
 
     /// Reads what a server calls one of its posts; nil when it is gone.
     func status(_ address: String) async throws -> MastodonStatus? {
         let call = NetworkCall(operation: .readPost, path: try path(.readPost, "statuses", address))
+        return try await unlessGone { try await session.value(MastodonStatus.self, call) }
+    }
+
+    /// What a server answers about one of its posts; nil when it is gone.
+    ///
+    /// Some servers say so with a page for people, as what stands before a server does when that is away. So where the
+    /// answer is not in the interface's form, it counts if the server knows the account now.
+    private func unlessGone<Value: Sendable>(_ question: () async throws -> Value) async throws -> Value? {
         do {
-            return try await session.value(MastodonStatus.self, call)
+            return try await question()
         } catch let error as NetworkError where error.code == .notFound {
             return nil
+        } catch let error as NetworkError where error.status == 404 || error.status == 410 {
+            do {
+                _ = try await session.value(MastodonAccount.self, .verification)
+            } catch is NetworkError {
+                throw error
+            }
+            return nil
         }
+    }
+
+    /// Whether a post that the server shows stands in its author's own list, where the server goes on showing what was
+    /// deleted.
+    ///
+    /// True of others' posts, and where no list can tell. A list that holds nothing tells that it is gone.
+    private func isListed(_ status: MastodonStatus) async throws -> Bool {
+        guard memory.lastInstance?.software.hidesDeletedPosts == false, let number = UInt64(status.id),
+            number < .max, status.account?.id == (try await ownAccount().id)
+        else { return true }
+        let path = try path(.readOwnPosts, "accounts", try await ownAccount().id, "statuses")
+        let call = NetworkCall(
+            operation: .readOwnPosts, path: path, query: [("max_id", String(number + 1)), ("limit", "5")])
+        let listed = try await session.value([LenientElement<MastodonStatus>].self, call).compactMap(\.id)
+        return listed.contains(status.id)
     }
 
     /// `/api/v1/…` with an address from outside as one of its parts.
@@ -155,33 +179,32 @@ package struct MastodonNetwork: SocialNetwork {
     }
 
     /// Makes values of ours from the wire's.
-    func translator() async throws -> MastodonTranslator {
-        let own = try await ownAccount()
-        return translator(own.id, own.domain)
-    }
+    func translator() async throws -> MastodonTranslator { translator(try await ownAccount()) }
 
-    /// The id that the server gave to the token's account, and the host of its name.
-    func ownAccount() async throws -> (id: String, domain: String) {
+    /// The token's account, as the server calls it.
+    func ownAccount() async throws -> MastodonOwnAccount {
         if let own = memory.account { return own }
         let own = try await verified()
-        return (own.account.id, own.domain)
+        return MastodonOwnAccount(own.account, domain: own.domain)
     }
 
     private func verified() async throws -> (account: MastodonAccount, domain: String) {
         let account = try await session.value(MastodonAccount.self, .verification)
         let domain = try await domain(of: account)
-        memory.keep(account: account.id, of: domain)
+        memory.keep(MastodonOwnAccount(account, domain: domain))
         return (account, domain)
     }
 
-    private func translator(_ accountID: String, _ domain: String) -> MastodonTranslator {
-        MastodonTranslator(domain: domain, serverHost: server.host, accountID: accountID, now: client.now)
+    private func translator(_ own: MastodonOwnAccount) -> MastodonTranslator {
+        MastodonTranslator(
+            domain: own.domain, serverHost: server.host, own: own,
+            tellsPeopleByNumber: memory.lastInstance?.software.tellsPeopleByNumber ?? false, now: client.now)
     }
 }
 
 /// Publishing and favoriting.
 extension MastodonNetwork {
-    package func publish(_ draft: Draft) async throws -> PublishedPost {
+    package func prepare(_ draft: Draft) async throws -> Departure<PublishedPost> {
         var call = NetworkCall(operation: .publish, method: .post, path: ["api", "v1", "statuses"])
         guard Self.isKey(draft.key) else {
             throw client.error(
@@ -196,38 +219,71 @@ extension MastodonNetwork {
                 call, .rejected, outcome: .notSent, detail: "what a picture is called is not an id of this server")
         }
         if let address = draft.replyTo { try await requireAnswered(address, call) }
+        let own = memory.account
         call.headers = [("Idempotency-Key", draft.key)]
         call.body = try Self.body(of: draft)
-        let response = try await session.send(call)
-        let status = try client.decode(MastodonStatus.self, from: response, call)
-        guard let identity = MastodonTranslator.identity(of: status) else {
-            throw client.malformed(call, response, detail: "the published post has no address")
+        return try await departure(call) { [client] response, call in
+            let status = try client.decode(MastodonStatus.self, from: response, call)
+            guard let identity = MastodonTranslator.identity(of: status) else {
+                throw client.malformed(call, response, detail: "the published post has no address")
+            }
+            // A wrong name of what is out would be used to delete, edit or go on from something else. The account's own
+            // list tells what it is called.
+            let isOwn = own == nil || status.account == nil || own?.id == status.account?.id
+            guard status.id != draft.replyTo, isOwn else {
+                throw client.malformed(
+                    call, response, detail: "the server's answer names another post than the new one")
+            }
+            return PublishedPost(
+                id: PostID(network: .mastodon, value: identity), address: status.id,
+                createdAt: status.createdAt ?? client.now(),
+                // It is out all the same: sending it again would say it twice, and who is named has been notified.
+                isMisplaced: draft.replyTo != nil && status.inReplyToID == nil)
         }
-        return PublishedPost(
-            id: PostID(network: .mastodon, value: identity), address: status.id,
-            createdAt: status.createdAt ?? client.now(),
-            // It is out all the same: sending it again would say it twice, and who is named has been notified.
-            isMisplaced: draft.replyTo != nil && status.inReplyToID == nil)
     }
 
-    package func favorite(_ favorite: FavoriteDraft) async throws {
+    package func prepare(_ favorite: FavoriteDraft) async throws -> Departure<Void> {
         let call = NetworkCall(
             operation: .favorite, method: .post,
             path: try path(.favorite, "statuses", favorite.address, "favourite"), body: [])
-        _ = try await session.value(MastodonStatus.self, call)
+        return try await departure(call) { [client] response, call in
+            _ = try client.decode(MastodonStatus.self, from: response, call)
+        }
+    }
+
+    /// A call that is ready to leave, with a token that was renewed if it had to be.
+    private func departure<Answer: Sendable>(
+        _ call: NetworkCall, read: @escaping @Sendable (HTTPResponse, NetworkCall) throws -> Answer
+    ) async throws -> Departure<Answer> {
+        let token = try await session.token()
+        return Departure { [session] in try read(try await session.send(call, with: token), call) }
     }
 
     @discardableResult
-    package func delete(_ address: String) async throws -> Removal {
+    package func delete(_ address: String, if isOurs: @Sendable (ObservedPost) -> Bool) async throws -> Removal {
         let call = NetworkCall(
             operation: .delete, method: .delete, path: try path(.delete, "statuses", address))
+        // Of the programs that are known the id is enough; another may have answered with that of something else.
+        let software = try await instance().software
+        if !software.tellsPeopleByNumber {
+            // By its id alone: what the server shows is asked to be deleted, whatever its list says.
+            guard let status = try await status(address) else { return .gone }
+            let translator = try await translator()
+            guard let shown = translator.post(status), shown.author.id == translator.ownID, isOurs(shown) else {
+                throw client.error(
+                    call, .rejected, outcome: .notSent,
+                    detail: "the server shows another post under the name of the one to delete, so nothing was deleted")
+            }
+        }
         do {
             _ = try await session.send(call)
             return .removed
-        } catch var error as NetworkError where error.status == 404 || error.status == 410 {
+        } catch var error as NetworkError
+            where error.status == 404 || error.status == 410 || error.status == 403 && !software.hidesDeletedPosts
+        {
             // Gone already, if the server says so, unless it has no way to delete, as one of them.
-            guard try await status(address) != nil else { return .gone }
-            error.code = .capability
+            guard try await lookUp(address) != nil else { return .gone }
+            if error.status != 403 { error.code = .capability }
             throw error
         }
     }
@@ -246,19 +302,22 @@ extension MastodonNetwork {
         }
     }
 
-    package func edit(_ address: String, _ draft: Draft) async throws {
+    package func prepareEdit(_ address: String, _ draft: Draft) async throws -> Departure<Void> {
         var call = NetworkCall(operation: .edit, method: .put, path: try path(.edit, "statuses", address))
         call.body = try JSONBody.encoded(
             JSONValue.object(leavingOutNil: [
                 "status": .text(draft.text), "language": Self.language(of: draft).map(JSONValue.text),
                 "spoiler_text": .text(draft.warning ?? ""), "sensitive": .flag(draft.warning != nil),
             ]))
-        do {
-            _ = try await session.value(MastodonStatus.self, call)
-        } catch var error as NetworkError where error.status == 404 || error.status == 405 || error.status == 501 {
-            // Gone, or a server that has no way to change what is published.
-            if try await status(address) != nil { error.code = .capability }
-            throw error
+        let token = try await session.token()
+        return Departure { [call] in
+            do {
+                _ = try client.decode(MastodonStatus.self, from: try await session.send(call, with: token), call)
+            } catch var error as NetworkError where error.status == 404 || error.status == 405 || error.status == 501 {
+                // Gone, or a server that has no way to change what is published.
+                if try await status(address) != nil { error.code = .capability }
+                throw error
+            }
         }
     }
 
@@ -318,16 +377,44 @@ extension MastodonNetwork {
     }
 }
 
+/// The account of a token.
+struct MastodonOwnAccount: Sendable {
+    let id: String
+    /// As the server calls it: `user`, or `user@host`.
+    let acct: String
+    /// The host of its name.
+    let domain: String
+}
+
+extension MastodonOwnAccount {
+    init(_ account: MastodonAccount, domain: String) {
+        self.init(id: account.id, acct: account.acct, domain: domain)
+    }
+}
+
 /// What a network remembers between calls.
 final class MastodonMemory: @unchecked Sendable {
     // Sendable: every access to a variable holds the lock.
     private let lock = NSLock()
     private var known: (instance: MastodonInstance, until: Date)?
-    private var own: (id: String, domain: String)?
+    private var own: MastodonOwnAccount?
+    private var parents: [String: ObservedPost?] = [:]
+    /// More answered posts than these are not remembered.
+    private static let maximumParents = 2_000
     private var unsorted: Set<Feed> = []
 
-    /// The id of the token's account and the host of its name, once both are certain.
-    var account: (id: String, domain: String)? { lock.withLock { own } }
+    /// The token's account, once it and the host of its name are certain.
+    var account: MastodonOwnAccount? { lock.withLock { own } }
+
+    /// A post that others answer, by its address, or that it cannot be had; nil if it was not asked for.
+    func parent(_ address: String) -> ObservedPost?? { lock.withLock { parents[address] } }
+
+    func keep(parent: ObservedPost?, at address: String) {
+        lock.withLock {
+            if parents.count >= Self.maximumParents { parents = [:] }
+            parents[address] = .some(parent)
+        }
+    }
 
     var lastInstance: MastodonInstance? { lock.withLock { known?.instance } }
 
@@ -342,8 +429,8 @@ final class MastodonMemory: @unchecked Sendable {
         lock.withLock { known = (instance, time) }
     }
 
-    func keep(account id: String, of domain: String) {
-        lock.withLock { own = (id, domain) }
+    func keep(_ account: MastodonOwnAccount) {
+        lock.withLock { own = account }
     }
 
     /// Whether the order of ids tells the order of a feed, as far as was seen.

@@ -68,7 +68,11 @@ actor MastodonSession {
     ///
     /// - Throws: ``NetworkError`` or `CancellationError`.
     nonisolated func send(_ call: NetworkCall) async throws -> HTTPResponse {
-        let token = try await self.token()
+        try await send(call, with: try await token())
+    }
+
+    /// The same with a token that was got before, so that nothing comes before the call.
+    nonisolated func send(_ call: NetworkCall, with token: Secret) async throws -> HTTPResponse {
         do {
             return try await client.send(call, token: token)
         } catch let error as NetworkError {
@@ -102,8 +106,10 @@ actor MastodonSession {
         }
     }
 
-    /// The token to use now.
-    private func token() async throws -> Secret {
+    /// The token to use now, renewed if it ends soon.
+    ///
+    /// - Throws: ``NetworkError`` or `CancellationError`.
+    func token() async throws -> Secret {
         let credentials = try await credentials()
         guard let end = credentials.expiresAt, end.timeIntervalSince(client.now()) < Self.margin else {
             return credentials.accessToken

@@ -10,8 +10,10 @@ struct MastodonTranslator {
     let domain: String
     /// The host of the server itself, which some answers complete local names with where `domain` is another.
     let serverHost: String
-    /// The id of the token's account; nil before it is known.
-    let accountID: String?
+    /// The token's account; nil before it is known.
+    let own: MastodonOwnAccount?
+    /// Whether ids tell whom a post answers and names; see ``MastodonSoftware/tellsPeopleByNumber``.
+    let tellsPeopleByNumber: Bool
     let now: @Sendable () -> Date
 
     func account(_ wire: MastodonAccount) -> Account {
@@ -43,7 +45,7 @@ struct MastodonTranslator {
             replyTo: replyTarget(of: wire, author: author.id, authorAddress: account.id), isRepost: wire.isReblog,
             visibility: Visibility(rawValue: wire.visibility) ?? .private, language: language(of: wire),
             hasMedia: wire.hasMedia, isSensitive: wire.isSensitive || !warning.isEmpty,
-            mentions: wire.mentions.map { person($0.acct) }, address: wire.id,
+            mentions: named(in: wire), address: wire.id,
             warning: warning.isEmpty ? nil : warning, pictures: wire.pictures)
         return ObservedPost(
             post: post, author: author, address: wire.id, replyToAddress: wire.inReplyToID, editedAt: wire.editedAt,
@@ -51,13 +53,22 @@ struct MastodonTranslator {
             favoriteNeedsApproval: needsApproval(wire.interactionPolicy?.favourite, wire))
     }
 
-    /// Replies in a page whose parent is in the same page get their parent's identity, which servers do not tell.
-    func connected(_ posts: [ObservedPost]) -> [ObservedPost] {
-        let identities = Dictionary(posts.map { ($0.address, $0.post.id) }, uniquingKeysWith: { first, _ in first })
+    /// Replies whose parent is at hand get their parent's identity, which servers do not tell, and, where no number tells
+    /// it, the parent's author.
+    ///
+    /// - Parameters:
+    ///   - posts: The posts of a page.
+    ///   - parents: Posts that they answer, besides those of the page.
+    /// - Returns: The posts.
+    func connected(_ posts: [ObservedPost], with parents: [ObservedPost] = []) -> [ObservedPost] {
+        let known = Dictionary((posts + parents).map { ($0.address, $0) }, uniquingKeysWith: { first, _ in first })
         return posts.map { observed in
-            guard let address = observed.replyToAddress, let parent = identities[address] else { return observed }
+            guard let address = observed.replyToAddress, let parent = known[address] else { return observed }
             var observed = observed
-            observed.post.replyTo?.post = parent
+            observed.post.replyTo?.post = parent.post.id
+            if !tellsPeopleByNumber, observed.post.replyTo?.author == nil {
+                observed.post.replyTo?.author = parent.author.id
+            }
             return observed
         }
     }
@@ -89,12 +100,45 @@ struct MastodonTranslator {
         return PlainText.fromHTML(wire.content, mentions: Dictionary(names, uniquingKeysWith: { first, _ in first }))
     }
 
+    /// Whom a post names.
+    ///
+    /// Where a server names people of its own accord, those count whose name or address its text holds.
+    private func named(in wire: MastodonStatus) -> [AccountID] {
+        var seen: Set<AccountID> = []
+        let mentions =
+            tellsPeopleByNumber
+            ? wire.mentions
+            : wire.mentions.filter { mention in
+                if let url = mention.url, !url.isEmpty, wire.content.contains(url) { return true }
+                let user = mention.acct.prefix { $0 != "@" }
+                return PlainText.fromHTML(wire.content).lowercased().contains("@\(user)".lowercased())
+            }
+        return mentions.map { person($0.acct) }.filter { seen.insert($0).inserted }
+    }
+
+    /// Who the token's account is; nil before it is known.
+    var ownID: AccountID? { own.map { person($0.acct) } }
+
+    /// Whether a post names the token's own account.
+    func namesOwn(_ wire: MastodonStatus) -> Bool {
+        guard let own else { return false }
+        if tellsPeopleByNumber { return wire.mentions.contains { $0.id == own.id } }
+        return named(in: wire).contains(person(own.acct))
+    }
+
     /// A reply whose person cannot be told is a reply still.
+    ///
+    /// Where the number of the answered person means something else, the answered post itself tells, see
+    /// ``connected(_:)``; one that contradicts the post's own word tells nothing.
     private func replyTarget(of wire: MastodonStatus, author: AccountID, authorAddress: String) -> ReplyTarget? {
         guard wire.inReplyToID != nil || wire.inReplyToAccountID != nil else { return nil }
+        if let answered = wire.inReplyTo {
+            return ReplyTarget(author: answered.id == wire.inReplyToID ? person(answered.account.acct) : nil)
+        }
+        let told = wire.inReplyToAccountName.flatMap { MastodonAccount.isName($0) ? $0 : nil }
+        guard tellsPeopleByNumber else { return ReplyTarget(author: told.map(person)) }
         if wire.inReplyToAccountID == authorAddress { return ReplyTarget(author: author) }
         let named = wire.inReplyToAccountID.flatMap { id in wire.mentions.first { $0.id == id }?.acct }
-        let told = wire.inReplyToAccountName.flatMap { MastodonAccount.isName($0) ? $0 : nil }
         return ReplyTarget(author: (named ?? told).map(person))
     }
 
@@ -105,8 +149,8 @@ struct MastodonTranslator {
     /// Whether an action waits for the author: `rule` names who may act at once.
     private func needsApproval(_ rule: [String]?, _ wire: MastodonStatus) -> Bool {
         guard let rule else { return false }
-        if wire.account?.id == accountID, accountID != nil { return false }
-        let isMentioned = accountID.map { own in wire.mentions.contains { $0.id == own } } ?? false
+        if let own, wire.account?.id == own.id { return false }
+        let isMentioned = namesOwn(wire)
         return !rule.contains { $0 == "public" || $0 == "me" || ($0 == "mentioned" && isMentioned) }
     }
 }

@@ -11,8 +11,37 @@ enum JSONBody {
 
     /// One broken byte in somebody's post must not hide everybody else's: it is replaced by U+FFFD.
     private static func whole(_ body: [UInt8]) -> Data {
+        let body = withWholeSurrogates(body)
         let isWhole = String(validating: body, as: UTF8.self) != nil
         return isWhole ? Data(body) : Data(String(decoding: body, as: UTF8.self).utf8)
+    }
+
+    /// The same with `\ufffd` for each half of a surrogate pair that stands alone, as of an emoji that was cut in two.
+    ///
+    /// RFC 8259, section 8.2, leaves open what becomes of such a text; here it must not hide what stands around it.
+    static func withWholeSurrogates(_ body: [UInt8]) -> [UInt8] {
+        let (backslash, letter) = (UInt8(ascii: "\\"), UInt8(ascii: "u"))
+        /// The code unit that is escaped at a place; nil if none is.
+        func unit(at place: Int) -> UInt16? {
+            guard place + 6 <= body.count, body[place] == backslash, body[place + 1] == letter else { return nil }
+            return UInt16(String(decoding: body[place + 2..<place + 6], as: UTF8.self), radix: 16)
+        }
+        var repaired = body
+        var place = 0
+        while let found = body[place...].firstIndex(of: backslash) {
+            guard let first = unit(at: found), UTF16.isLeadSurrogate(first) || UTF16.isTrailSurrogate(first) else {
+                // What is escaped may be a backslash itself.
+                place = min(found + 2, body.count)
+                continue
+            }
+            if UTF16.isLeadSurrogate(first), let second = unit(at: found + 6), UTF16.isTrailSurrogate(second) {
+                place = found + 12
+                continue
+            }
+            repaired.replaceSubrange(found + 2..<found + 6, with: "fffd".utf8)
+            place = found + 6
+        }
+        return repaired
     }
 
     /// What a reader that is given with the body makes of it.

@@ -50,7 +50,9 @@ package struct XNetwork: SocialNetwork {
             // X takes 50 in 15 minutes.
             deletionPace: Pace(count: 45, period: 900),
             unfavoritePace: Pace(count: 45, period: 900),
-            supportsIdempotencyKey: false, resendWindow: nil, requestDeadline: NetworkCall.usualDeadline,
+            supportsIdempotencyKey: false, resendWindow: nil,
+            // A request whose time X refuses, and the same with X's time.
+            requestDeadline: NetworkCall.usualDeadline * 2,
             depths: [.ownPosts: 3_200, .mentions: 800])
         capabilities.largestPicture = 5 << 20
         return capabilities
@@ -234,7 +236,7 @@ package struct XOptions: Sendable {
 
 /// Publishing and deleting.
 extension XNetwork {
-    package func publish(_ draft: Draft) async throws -> PublishedPost {
+    package func prepare(_ draft: Draft) async throws -> Departure<PublishedPost> {
         guard options.mayPublish else {
             throw cannot(
                 .publish, "publishing on X is off; read its automation rules, then set X_ACKNOWLEDGE_POLICY=yes")
@@ -247,18 +249,23 @@ extension XNetwork {
         for picture in draft.pictures { _ = try id(picture.name, .publish) }
         call.body = try JSONBody.encoded(wire(draft, parent))
         let price = prices.price(ofPublishing: draft.text, isReply: parent != nil)
-        let (written, response) = try await paid(call, atMost: price) { written in
-            guard let text = written.text else { return price }
-            if text.contains(XText.shortLink) { return prices.postCreateWithURL }
-            return parent == nil ? prices.postCreate : prices.summonedReply
+        let (_, reservation) = try await purse.reserve([price], for: .publish, call)
+        return Departure { [call] in
+            let (written, response) = try await written(call, with: reservation) { written in
+                guard let text = written.text else { return price }
+                if text.contains(XText.shortLink) { return prices.postCreateWithURL }
+                return parent == nil ? prices.postCreate : prices.summonedReply
+            }
+            guard let address = written.id else {
+                throw client.malformed(call, response, detail: "the published post has no id")
+            }
+            let identity = XID.oldest(of: written.editHistory + [address]) ?? address
+            return PublishedPost(
+                id: PostID(network: .x, value: identity), address: address,
+                createdAt: client.now())
+        } withdrawal: {
+            await purse.settle(reservation, cost: .zero)
         }
-        guard let address = written.id else {
-            throw client.malformed(call, response, detail: "the published post has no id")
-        }
-        let identity = XID.oldest(of: written.editHistory + [address]) ?? address
-        return PublishedPost(
-            id: PostID(network: .x, value: identity), address: address,
-            createdAt: client.now())
     }
 
     /// Uploads a picture and then says what it shows; both are paid for.
@@ -306,12 +313,12 @@ extension XNetwork {
         draft.bystanders.filter { $0.network == .x && $0 != memory.account?.id && XID.isUsable($0.value) }.map(\.value)
     }
 
-    package func favorite(_ favorite: FavoriteDraft) async throws {
+    package func prepare(_ favorite: FavoriteDraft) async throws -> Departure<Void> {
         throw cannot(.favorite, "X does not let software give favorites; give it in the app or browser")
     }
 
     @discardableResult
-    package func delete(_ address: String) async throws -> Removal {
+    package func delete(_ address: String, if isOurs: @Sendable (ObservedPost) -> Bool) async throws -> Removal {
         let call = NetworkCall(operation: .delete, method: .delete, path: ["2", "tweets", try id(address, .delete)])
         do {
             let (written, response) = try await paid(call, atMost: prices.delete) { _ in prices.delete }
@@ -352,7 +359,15 @@ extension XNetwork {
     private func paid(
         _ call: NetworkCall, atMost price: Money, cost: (XWritten) -> Money
     ) async throws -> (XWritten, HTTPResponse) {
-        try await purse.pay([price], for: .publish, call) { _, _ in
+        let (_, reservation) = try await purse.reserve([price], for: .publish, call)
+        return try await written(call, with: reservation, cost: cost)
+    }
+
+    /// The answer to a call that changes something and for which money is reserved; what it did not cost is given back.
+    private func written(
+        _ call: NetworkCall, with reservation: XPurse.Reservation, cost: (XWritten) -> Money
+    ) async throws -> (XWritten, HTTPResponse) {
+        try await purse.spend(reservation, on: call) {
             let (answer, response) = try await client.answer(of: XWritten.self, call)
             guard let written = answer.items.first?.value else {
                 guard answer.problems.isEmpty else { throw client.refuse(call, response, problems: answer.problems) }

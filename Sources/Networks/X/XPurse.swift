@@ -32,8 +32,22 @@ struct XPurse: Sendable {
         _ work: (_ index: Int, _ time: Date) async throws -> (value: Value, cost: Money)
     ) async throws -> Value {
         let (index, reservation) = try await reserve(amounts, for: purpose, call)
+        return try await spend(reservation, on: call) { try await work(index, reservation.time) }
+    }
+
+    /// Makes a call for which an amount is reserved, and gives back what it did not cost.
+    ///
+    /// - Parameters:
+    ///   - reservation: From ``reserve(_:for:_:)``.
+    ///   - call: As it was then.
+    ///   - work: Makes the call, and tells what it cost in the end.
+    /// - Returns: What the work returns.
+    /// - Throws: What the work throws.
+    func spend<Value>(
+        _ reservation: Reservation, on call: NetworkCall, _ work: () async throws -> (value: Value, cost: Money)
+    ) async throws -> Value {
         do {
-            let (value, cost) = try await work(index, reservation.time)
+            let (value, cost) = try await work()
             if call.operation.isWrite {
                 await settle(reservation, cost: cost)
             } else {

@@ -49,6 +49,7 @@ enum Life {
 extension HumanMirror {
     /// Archives posts, whose minutes are those of a zone.
     func remember(_ posts: [Post], zone: TimeZone = .gmt) async throws {
+        try await table.notePast(.whole, now: Date())
         _ = try await archive.store(posts, timeZone: zone, limit: nil)
     }
 

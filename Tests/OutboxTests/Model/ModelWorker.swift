@@ -149,7 +149,7 @@ private struct ModelEngine: StorageEngine {
 }
 
 /// The network as one worker reaches it.
-private struct ModelDeliverer: Deliverer {
+private struct ModelDeliverer: ImmediateDeliverer {
     let worker: ModelWorker
 
     var requestDeadline: Duration { .seconds(30) }
