@@ -50,14 +50,12 @@ extension Audit {
         }.map { _ in AuditFinding(.overwritten, action, "was sent while a person had the mirror pause") }
     }
 
-    /// Requests that arrived when the mirror had been pausing for longer than any request is under way.
+    /// Requests that arrived after `pause` had returned.
     private var pauseObjections: [AuditFinding] {
         input.person.pauses.flatMap { pause -> [AuditFinding] in
-            let quiet = pause.start + input.patience
-            return ledger.writes.filter { quiet < $0.arrived && $0.arrived < pause.end }.filter { write in
+            ledger.writes.filter { pause.start < $0.arrived && $0.arrived < pause.end }.filter { write in
                 // One that was held in the instant before its request cannot be called back.
                 !input.stoppedWorkers.contains { $0.stopped < pause.start && $0.woken + input.patience > write.arrived }
-                    && starvation.longestStretch(for: .post, from: pause.start, to: write.arrived) > input.patience
             }.map { AuditFinding(.overwritten, $0.summary, "arrived while a person had the mirror pause") }
         }
     }
