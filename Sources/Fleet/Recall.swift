@@ -29,7 +29,7 @@ package struct Recall: Sendable {
     ///
     /// - Parameter ids: Actions that are looked for although their look is not due.
     /// - Returns: What came of taking back.
-    /// - Throws: As ``TakingBack/carryOut(limit:)``.
+    /// - Throws: As `TakingBack.carryOut`.
     package func carryOut(lookingAtOnceFor ids: Set<String> = []) async throws -> TakingBack.Round {
         _ = try await delivery.seekUnwanted(atOnce: ids, now: { [clock] in clock.now })
         return try await takingBack.carryOut()
