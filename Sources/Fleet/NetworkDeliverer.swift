@@ -189,7 +189,7 @@ package struct NetworkDeliverer: Deliverer {
             reason: Action.Reason.incomplete, detail: "the \(action.kind.rawValue) has no \(what), so nothing was sent")
     }
 
-    /// What it means that something could not be asked before a request, which has not left.
+    /// What becomes of an action whose preparation failed; its request has not left.
     private func preparation(afterwards error: NetworkError) -> RequestPreparation {
         if error.isPermanent, !error.stopsActor {
             return .refused(reason: error.code.rawValue, detail: error.description)

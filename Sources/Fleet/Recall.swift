@@ -4,7 +4,7 @@ package import Mirroring
 package import Networks
 package import Outbox
 
-/// Takes back what somebody wants taken back; what nobody knows of is looked for first.
+/// Carries out the undos that somebody asked for; actions whose answer was lost are looked up first.
 ///
 /// A worker and a command may do so at the same time.
 package struct Recall: Sendable {
@@ -35,7 +35,7 @@ package struct Recall: Sendable {
         return try await takingBack.carryOut()
     }
 
-    /// When there is something to do that somebody may wait for; nil if nothing is left.
+    /// When the next undo or look-up is due that a command may wait for; nil if none is left.
     ///
     /// - Throws: The store's error.
     package func next() async throws -> Date? {

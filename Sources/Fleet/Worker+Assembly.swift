@@ -20,8 +20,8 @@ extension Worker {
     func parts(
         lease: Lease?, deliverer: (any Deliverer)?, gates: Gates = Gates()
     ) async throws -> WorkerParts {
-        // Listening begins with the first try, however long the network is away then, by a clock that nobody sets: what the
-        // network's clock showed then is told by its first answer.
+        // The bot listens from its first try to start, however long the network is away then. The monotonic clock measures
+        // how long that was before the network's first answer, which tells the network's time.
         gates.begin(at: clock.uptime)
         do {
             let bot = try await mirror.requiredNetwork(of: .bot)
@@ -209,7 +209,7 @@ final class Gates: @unchecked Sendable {
     private var known: [AccountRole: AccountGate] = [:]
     private var beginning: TimeInterval?
 
-    /// When the first start was tried, by the clock that nobody sets, in seconds; nil before that.
+    /// When the first start was tried, on the monotonic clock, in seconds; nil before that.
     var begun: TimeInterval? { lock.withLock { beginning } }
 
     /// Notes that a start is tried.

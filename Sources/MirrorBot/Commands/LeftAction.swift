@@ -4,7 +4,7 @@ import Mirroring
 import Outbox
 import Posts
 
-/// What was leaving while a person forbade it, and what became of it.
+/// An action whose request was under way when a person forbade it, and how it ended.
 struct LeftAction: Encodable {
     let id: String
     let kind: ActionKind

@@ -85,7 +85,7 @@ private struct PauseReport: Encodable {
     let since: Date?
     let until: Date?
     let reason: String?
-    /// What was leaving when the pause began.
+    /// The actions whose requests were under way when the pause began.
     let left: [LeftAction]
 
     init(_ mirror: String, _ pause: Pause?, left: [LeftAction] = []) {

@@ -211,7 +211,7 @@ private struct PersonChange: Encodable {
     let stance: String?
     let sameAs: [String]
     let unlearned: Int
-    /// What was leaving for them at that moment.
+    /// The actions for this person whose requests were under way.
     let left: [LeftAction]
 
     static func print(

@@ -62,7 +62,7 @@ struct PeopleForgetCommand: AsyncParsableCommand {
     private struct Report: Encodable {
         let schema = "mirror-bot/people-forget/1"
         let forgotten: PersonForgotten
-        /// What was leaving for them at that moment.
+        /// The actions for these people whose requests were under way.
         let left: [LeftAction]
     }
 }

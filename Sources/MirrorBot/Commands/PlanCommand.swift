@@ -241,7 +241,7 @@ private struct NeverReport: Encodable {
     let text: String
     let isNew: Bool
     let slots: [ChangedSlot]
-    /// What was leaving with that text at that moment.
+    /// The actions with that text whose requests were under way.
     let left: [LeftAction]
 }
 
