@@ -104,9 +104,9 @@ actor Originals {
         }
         gone[post.id] = nil
         if try await archive.denial(of: post.id) != nil { try await archive.noteDenial(of: post.id, at: nil) }
-        // Some servers change a text and do not say so. Where both texts come from the same reader they can be compared.
+        // Where a server may say nothing of a change, the texts tell.
         let isSilentlyEdited =
-            found.editedAt == nil && post.id.network == .mastodon
+            found.editedAt == nil && human.capabilities.mayHideEdits
             && TextRules.textKey(found.post.text) != TextRules.textKey(post.text)
         guard let edited = found.editedAt ?? (isSilentlyEdited ? human.present(at: clock.now) : nil) else {
             return mayBeUsed(found.post, from: post) ? .kept : .withheld

@@ -320,4 +320,6 @@ package struct Capabilities: Sendable, Equatable {
     package var requestDeadline: Duration
     /// How many of the newest items of a feed can be read; of a feed that is not named here, all.
     package var depths: [Feed: Int] = [:]
+    /// A post may have been changed without a time of the change, so that only its text tells.
+    package var mayHideEdits = false
 }

@@ -116,13 +116,17 @@ import Testing
         try await expect(LastWord(mirror: mirror).wait().count, equals: 0)
     }
 
+    /// Records the first due post as leaving, and makes no request.
+    private func recordDeparture(of parts: WorkerParts, at now: Date) async throws {
+        let slot = try #require(try await parts.store.due([.post], now: now).first)
+        let claimed = try await parts.store.claim(slot, now: now)
+        _ = try await parts.store.beginSending(claimed, lookUp: now + 90, deadline: .seconds(30), now: now)
+    }
+
     /// A worker that died in the middle holds nobody for longer than its request could have taken.
     @Test func aDeadWorkersRequestIsWaitedForUntilItsDeadline() async throws {
         let (paper, parts) = try await paper()
-        let slot = try #require(try await parts.store.due([.post], now: paper.clock.now).first)
-        let claimed = try await parts.store.claim(slot, now: paper.clock.now)
-        _ = try await parts.store.beginSending(
-            claimed, lookUp: paper.clock.now + 90, deadline: .seconds(30), now: paper.clock.now)
+        try await recordDeparture(of: parts, at: paper.clock.now)
         let clock = PollingClock {}
         let actions = try await LastWord(mirror: paper.mirror, clock: clock).wait()
         #expect(actions.map(\.state) == [.sending])
@@ -136,10 +140,7 @@ import Testing
 
     @Test func onlyWhatIsMeantIsWaitedFor() async throws {
         let (paper, parts) = try await paper()
-        let slot = try #require(try await parts.store.due([.post], now: paper.clock.now).first)
-        let claimed = try await parts.store.claim(slot, now: paper.clock.now)
-        _ = try await parts.store.beginSending(
-            claimed, lookUp: paper.clock.now + 90, deadline: .seconds(30), now: paper.clock.now)
+        try await recordDeparture(of: parts, at: paper.clock.now)
         let clock = PollingClock {}
         let waited = try await LastWord(mirror: paper.mirror, clock: clock).wait { $0.target?.author == Self.friend }
         #expect(waited.isEmpty)

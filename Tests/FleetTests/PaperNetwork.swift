@@ -260,6 +260,7 @@ extension Capabilities {
             automaticFavorites: network == .mastodon ? .anyone : network == .x ? .nobody : .consenting,
             canFavorite: network != .x, supportsIdempotencyKey: network != .x,
             resendWindow: network == .x ? nil : .seconds(3_000), requestDeadline: .seconds(30),
-            depths: network == .x ? [.ownPosts: 3_200, .mentions: 800] : [:])
+            depths: network == .x ? [.ownPosts: 3_200, .mentions: 800] : [:],
+            mayHideEdits: network == .mastodon)
     }
 }

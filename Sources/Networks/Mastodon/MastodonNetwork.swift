@@ -72,7 +72,8 @@ package struct MastodonNetwork: SocialNetwork {
             deletionPace: Pace(count: 25, period: 1_800),
             supportsIdempotencyKey: memory.lastInstance?.software.keepsIdempotencyKeys == true,
             // Servers keep keys for an hour.
-            resendWindow: .seconds(50 * 60), requestDeadline: NetworkCall.usualDeadline * requestsAtMost)
+            resendWindow: .seconds(50 * 60), requestDeadline: NetworkCall.usualDeadline * requestsAtMost,
+            mayHideEdits: true)
     }
 
     /// How many requests a prepared change may need: a refusal, the new token, and the call again.
@@ -158,10 +159,11 @@ package struct MastodonNetwork: SocialNetwork {
     ///
     /// True of others' posts, and where no list can tell. A list that holds nothing tells that it is gone.
     private func isListed(_ status: MastodonStatus) async throws -> Bool {
-        guard memory.lastInstance?.software.hidesDeletedPosts == false, let number = UInt64(status.id),
-            number < .max, status.account?.id == (try await ownAccount().id)
+        guard memory.lastInstance?.software.hidesDeletedPosts == false, let number = UInt64(status.id), number < .max
         else { return true }
-        let path = try path(.readOwnPosts, "accounts", try await ownAccount().id, "statuses")
+        let own = try await ownAccount().id
+        guard status.account?.id == own else { return true }
+        let path = try path(.readOwnPosts, "accounts", own, "statuses")
         let call = NetworkCall(
             operation: .readOwnPosts, path: path, query: [("max_id", String(number + 1)), ("limit", "5")])
         let listed = try await session.value([LenientElement<MastodonStatus>].self, call).compactMap(\.id)

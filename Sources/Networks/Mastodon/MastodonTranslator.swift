@@ -105,14 +105,15 @@ struct MastodonTranslator {
     /// Where a server names people of its own accord, those count whose name or address its text holds.
     private func named(in wire: MastodonStatus) -> [AccountID] {
         var seen: Set<AccountID> = []
-        let mentions =
-            tellsPeopleByNumber
-            ? wire.mentions
-            : wire.mentions.filter { mention in
-                if let url = mention.url, !url.isEmpty, wire.content.contains(url) { return true }
+        var mentions = wire.mentions
+        if !tellsPeopleByNumber, !mentions.isEmpty {
+            let text = PlainText.fromHTML(wire.content).lowercased()
+            mentions.removeAll { mention in
+                if let url = mention.url, !url.isEmpty, wire.content.contains(url) { return false }
                 let user = mention.acct.prefix { $0 != "@" }
-                return PlainText.fromHTML(wire.content).lowercased().contains("@\(user)".lowercased())
+                return !text.contains("@\(user)".lowercased())
             }
+        }
         return mentions.map { person($0.acct) }.filter { seen.insert($0).inserted }
     }
 

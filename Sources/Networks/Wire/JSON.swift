@@ -21,9 +21,11 @@ enum JSONBody {
     /// RFC 8259, section 8.2, leaves open what becomes of such a text; here it must not hide what stands around it.
     static func withWholeSurrogates(_ body: [UInt8]) -> [UInt8] {
         let (backslash, letter) = (UInt8(ascii: "\\"), UInt8(ascii: "u"))
-        /// The code unit that is escaped at a place; nil if none is.
+        /// The half of a pair that is escaped at a place; nil if none is. All of them begin with the digit d.
         func unit(at place: Int) -> UInt16? {
-            guard place + 6 <= body.count, body[place] == backslash, body[place + 1] == letter else { return nil }
+            guard place + 6 <= body.count, body[place] == backslash, body[place + 1] == letter,
+                body[place + 2] | 0x20 == UInt8(ascii: "d")
+            else { return nil }
             return UInt16(String(decoding: body[place + 2..<place + 6], as: UTF8.self), radix: 16)
         }
         var repaired = body
