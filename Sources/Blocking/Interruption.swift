@@ -3,7 +3,7 @@ import Foundation
 /// A request to stop waiting, sent from another thread.
 ///
 /// It is a flag and a pipe, so that a thread that waits for a socket notices it at once. One belongs to one thread and
-/// its units of work, one after the other: ``ThreadExecutor/run(interrupting:onCancel:_:)`` forgets a request before
+/// its units of work, one after the other: ``ThreadExecutor/run(interrupting:_:)`` forgets a request before
 /// the next.
 package final class Interruption: @unchecked Sendable {
     // Unchecked because the mutable properties are only touched while `lock` is held.

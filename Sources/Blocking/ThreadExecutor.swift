@@ -105,28 +105,19 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
     ///
     /// - Parameters:
     ///   - interruption: What the waits of the work watch; earlier requests are forgotten.
-    ///   - onCancel: What else makes the work stop, after the interruption was requested.
     ///   - work: The unit of work.
     /// - Returns: What `work` returns.
     /// - Throws: As ``run(onCancel:_:)`` does.
     package func run<Value: Sendable>(
-        interrupting interruption: Interruption, onCancel: @escaping @Sendable () -> Void = {},
-        _ work: @escaping @Sendable () throws -> Value
+        interrupting interruption: Interruption, _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
-        try await queue(interruptible(interruption, onCancel, work))
+        try await queue(interruptible(interruption, work))
     }
 
     private func interruptible<Value: Sendable>(
-        _ interruption: Interruption, _ onCancel: @escaping @Sendable () -> Void,
-        _ work: @escaping @Sendable () throws -> Value
+        _ interruption: Interruption, _ work: @escaping @Sendable () throws -> Value
     ) -> WorkUnit<Value> {
-        WorkUnit {
-            interruption.request()
-            onCancel()
-        } _: {
-            interruption.reset()
-            return try work()
-        }
+        WorkUnit(prepare: { interruption.reset() }, onCancel: { interruption.request() }, work)
     }
 
     /// Runs a unit of work that may be over in a moment, and saves it both hops if it is.
@@ -156,14 +147,14 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
             worker.takeBack()
             throw error
         }
-        return try await run(interruptible(interruption, {}, work), otherwise: { worker.takeBack() }) { unit in
+        return try await run(interruptible(interruption, work), otherwise: { worker.takeBack() }) { unit in
             worker.takeBack { unit.execute() }
         }
     }
 }
 
 /// One call of ``ThreadExecutor/run(onCancel:_:)``: queued, running, over.
-private final class WorkUnit<Value: Sendable>: @unchecked Sendable {
+final class WorkUnit<Value: Sendable>: @unchecked Sendable {
     // Unchecked because `phase` is only touched while `lock` is held.
     private enum Phase {
         case created
@@ -174,10 +165,20 @@ private final class WorkUnit<Value: Sendable>: @unchecked Sendable {
 
     private let lock = NSLock()
     private var phase = Phase.created
+    private let prepare: @Sendable () -> Void
     private let onCancel: @Sendable () -> Void
     private let work: @Sendable () throws -> Value
 
-    init(onCancel: @escaping @Sendable () -> Void, _ work: @escaping @Sendable () throws -> Value) {
+    /// - Parameters:
+    ///   - prepare: Forgets what an earlier unit left behind. It runs while this one can still be cancelled in the
+    ///     queue: later, it would forget the cancellation of this one, too.
+    ///   - onCancel: Makes the running work stop.
+    ///   - work: The work.
+    init(
+        prepare: @escaping @Sendable () -> Void = {}, onCancel: @escaping @Sendable () -> Void,
+        _ work: @escaping @Sendable () throws -> Value
+    ) {
+        self.prepare = prepare
         self.onCancel = onCancel
         self.work = work
     }
@@ -195,6 +196,7 @@ private final class WorkUnit<Value: Sendable>: @unchecked Sendable {
 
     /// Runs the work unless it was cancelled in the queue.
     func execute() {
+        prepare()
         let continuation: CheckedContinuation<Value, any Error>? = lock.withLock {
             guard case .queued(let continuation) = phase else { return nil }
             phase = .running(continuation, isCancelled: false)

@@ -1,7 +1,8 @@
-import Blocking
 import Expectations
 import Foundation
 import Testing
+
+@testable import Blocking
 
 @Suite struct ThreadExecutorTests {
     @Test func runsWorkInTheOrderItArrives() async throws {
@@ -56,6 +57,27 @@ import Testing
         await gate.waitUntilSomeoneWaits()
         task.cancel()
         try await expect(task.value, equals: 42)
+    }
+
+    /// What an earlier unit left behind is forgotten, never the cancellation of the unit that begins.
+    @Test func aCancellationAsTheWorkBeginsIsNotForgotten() async throws {
+        let interruption = Interruption()
+        interruption.request()
+        let journal = Journal()
+        let units = Units()
+        let unit = WorkUnit(
+            prepare: {
+                interruption.reset()
+                units.last?.cancel()
+            },
+            onCancel: { interruption.request() }, { journal.append(interruption.isRequested ? 1 : 0) })
+        units.last = unit
+        await #expect(throws: CancellationError.self) {
+            try await withCheckedThrowingContinuation { continuation in
+                if unit.wait(with: continuation) { unit.execute() }
+            }
+        }
+        #expect(journal.entries == [])
     }
 
     // MARK: A beginning on the caller's thread
@@ -262,6 +284,12 @@ private final class Gate: @unchecked Sendable {
             }
         }
     }
+}
+
+/// Where a closure finds the unit that it belongs to.
+private final class Units: @unchecked Sendable {
+    // Unchecked because one thread at a time uses it.
+    var last: WorkUnit<Void>?
 }
 
 /// Numbers in the order they were noted.

@@ -1,6 +1,10 @@
+import Blocking
 import Expectations
 import TestSupport
 import Testing
+
+import class GRDB.DatabaseFunction
+import class GRDB.DatabaseQueue
 
 @testable import Storage
 
@@ -76,5 +80,29 @@ import Testing
 
     @Test func whatIsTheSameEveryTimeStaysOnce() async throws {
         try await expect(kept(of: (1...30).map { "SELECT key FROM things WHERE key = \($0)" }), equals: 1)
+    }
+
+    /// SQLite's own call for that would not reach a statement that begins a moment later.
+    @Test func aStatementEndsThoughTheInterruptionCameBeforeItBegan() throws {
+        let interruption = Interruption()
+        try DatabaseQueue().inDatabase { database in
+            database.add(
+                function: DatabaseFunction("interrupt", argumentCount: 0) { _ in
+                    interruption.request()
+                    return 1
+                })
+            let connection = SQLiteConnection(database, SQLiteStatements(), interruption, isReading: true)
+            let long: SQL = """
+                WITH RECURSIVE n (i) AS (SELECT interrupt() UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
+                SELECT i FROM n
+                """
+            var rows = 0
+            #expect(throws: CancellationError.self) { try connection.lend { try $0.forEach(long) { _ in rows += 1 } } }
+            #expect((1..<100_000).contains(rows))
+            // Nothing of it stays with the connection.
+            interruption.reset()
+            let next = SQLiteConnection(database, SQLiteStatements(), interruption, isReading: true)
+            try expect(next.lend { try $0.query("SELECT 1 AS one").count }, equals: 1)
+        }
     }
 }

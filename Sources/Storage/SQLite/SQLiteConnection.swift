@@ -18,6 +18,9 @@ final class SQLiteConnection: StorageConnection {
     /// rows, and keeps SQLite's own settings.
     private static let settingsForManyRows = "PRAGMA cache_size = -16000; PRAGMA wal_autocheckpoint = 8000"
 
+    /// How many steps of SQLite's machine a statement takes, a millisecond or less, between two looks at the interruption.
+    private static let stepsBetweenLooks: Int32 = 10_000
+
     private let database: Database
     private let statements: SQLiteStatements
     private let interruption: Interruption
@@ -43,6 +46,8 @@ final class SQLiteConnection: StorageConnection {
     ///
     /// - Throws: What `body` throws, the failure of a statement that it ignored, or `CancellationError`.
     func lend<Value>(to body: (any StorageConnection) throws -> Value) throws -> Value {
+        watchInterruption(true)
+        defer { watchInterruption(false) }
         let result = Result { try body(self) }
         isOver = true
         if let failure { throw failure }
@@ -61,8 +66,8 @@ final class SQLiteConnection: StorageConnection {
 
     /// Undoes what was not committed, unless SQLite has done that itself.
     func rollBack() {
-        // An interruption that comes late may stop the first attempt; there is one in a unit of work.
-        for _ in 0..<2 where database.isInsideTransaction { try? control("ROLLBACK") }
+        guard database.isInsideTransaction else { return }
+        try? control("ROLLBACK")
     }
 
     func query(_ sql: SQL) throws -> [SQLRow] {
@@ -120,6 +125,19 @@ final class SQLiteConnection: StorageConnection {
         defer { statement.reset() }
         try statement.bind(values)
         while try statement.step() { try body(statement) }
+    }
+
+    /// Whether running statements look for the interruption by themselves.
+    ///
+    /// `sqlite3_interrupt` would only reach a statement that runs at that moment, not one that is about to begin.
+    private func watchInterruption(_ isWatched: Bool) {
+        guard isWatched else { return sqlite3_progress_handler(database.sqliteConnection, 0, nil, nil) }
+        sqlite3_progress_handler(
+            database.sqliteConnection, Self.stepsBetweenLooks,
+            { context in
+                guard let context else { return 0 }
+                return Unmanaged<Interruption>.fromOpaque(context).takeUnretainedValue().isRequested ? 1 : 0
+            }, Unmanaged.passUnretained(interruption).toOpaque())
     }
 
     /// Tells the end of a statement that was asked to end from every other failure; preparing one may be ended too.

@@ -224,8 +224,7 @@ private final class SQLiteClient: @unchecked Sendable {
     /// Runs blocking work; cancelling the task ends the statement that runs then, or the wait for a lock.
     func onThread<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
         do {
-            return try await executor.run(
-                interrupting: interruption, onCancel: { self.current?.interrupt() }, work)
+            return try await executor.run(interrupting: interruption, work)
         } catch is CancellationError where !Task.isCancelled {
             throw Self.closed
         }
