@@ -30,6 +30,7 @@ package actor Courier {
     private let bot: AccountGate
     private let originals: Originals
     private let givesFavorites: Bool
+    private let firstPostLook: FirstPostLook?
     private let goOnForgetting: @Sendable () async throws -> Void
     private let clock: any WallClock
     private let logger: Logger
@@ -40,7 +41,8 @@ package actor Courier {
     init(
         delivery: Delivery, takingBack: TakingBack?, store: OutboxStore, planner: PlanMaker, hold: SlotHold,
         archive: Archive, people: People, bot: AccountGate, originals: Originals, givesFavorites: Bool,
-        goOnForgetting: @escaping @Sendable () async throws -> Void, clock: any WallClock, logger: Logger
+        firstPostLook: FirstPostLook?, goOnForgetting: @escaping @Sendable () async throws -> Void,
+        clock: any WallClock, logger: Logger
     ) {
         self.delivery = delivery
         self.takingBack = takingBack
@@ -52,6 +54,7 @@ package actor Courier {
         self.bot = bot
         self.originals = originals
         self.givesFavorites = givesFavorites
+        self.firstPostLook = firstPostLook
         self.goOnForgetting = goOnForgetting
         self.clock = clock
         self.logger = logger
@@ -233,7 +236,10 @@ package actor Courier {
     /// Remembers when a person was answered, and logs what became of an action.
     private func note(_ action: Action) async throws {
         await log(action)
-        guard let author = action.target?.author else { return }
+        guard let author = action.target?.author else {
+            try await firstPostLook?.look(at: action)
+            return
+        }
         if try await people.stance(of: author) == .deny {
             // Who was forgotten while this was under way can be forgotten wholly now.
             try await goOnForgetting()

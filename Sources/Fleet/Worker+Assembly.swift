@@ -80,8 +80,10 @@ extension Worker {
                 takingBack: deliverer == nil ? TakingBack(mirror, network: bot, lease: lease) : nil, store: store,
                 planner: planner, hold: hold, archive: mirror.archive, people: mirror.people,
                 bot: bot, originals: originals, givesFavorites: configuration.favoriteMode != .off,
-                goOnForgetting: unlearning.goOnForgetting, clock: clock,
-                logger: logger),
+                firstPostLook: deliverer == nil
+                    ? FirstPostLook(mirror: mirror, account: accounts.bot, bot: bot, clock: clock, logger: logger)
+                    : nil,
+                goOnForgetting: unlearning.goOnForgetting, clock: clock, logger: logger),
             originals: originals,
             mentionDecider: MentionDecider(
                 archive: mirror.archive, people: mirror.people, store: store, network: bot,

@@ -381,7 +381,8 @@ package struct HumanMirror: Sendable {
         case .mastodon(let server, let credentials):
             return try MastodonNetwork(
                 server: server, apiBaseURL: account.apiBaseURL, credentials: credentials,
-                sessions: sessions, client: client, now: now, uptime: uptime)
+                sessions: sessions, trustsVisibility: account.role == .bot || configuration.trustsHumanServer,
+                client: client, now: now, uptime: uptime)
         case .x(let credentials):
             let x = configuration.x
             let options = XOptions(

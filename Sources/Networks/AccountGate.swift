@@ -191,9 +191,19 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     }
 
     package func page(_ feed: Feed, _ position: FeedPosition, size: Int?) async throws -> FeedPage {
+        try await read(feed) { try await $0.page(feed, position, size: size) }
+    }
+
+    package func page(_ feed: Feed, passingItemBelow cursor: String) async throws -> FeedPage? {
+        try await read(feed) { try await $0.page(feed, passingItemBelow: cursor) }
+    }
+
+    private func read<Page: Sendable>(
+        _ feed: Feed, _ body: @escaping @Sendable (any SocialNetwork) async throws -> Page
+    ) async throws -> Page {
         do {
-            let page = try await ask(feed.operation) { try await $0.page(feed, position, size: size) }
-            note(page.rateLimit, from: feed)
+            let page = try await ask(feed.operation, body)
+            note((page as? FeedPage)?.rateLimit, from: feed)
             return page
         } catch let error as NetworkError {
             pauses(error, feed)
@@ -243,6 +253,10 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
 
     package func isFavorited(_ address: String) async throws -> Bool? {
         try await ask(.readPost) { try await $0.isFavorited(address) }
+    }
+
+    package func isShownToAnybody(_ address: String) async throws -> Bool? {
+        try await ask(.readPost) { try await $0.isShownToAnybody(address) }
     }
 
     package func lookUp(_ address: String) async throws -> ObservedPost? {

@@ -7,7 +7,7 @@ import Posts
 /// more than one page arrived. Items that a server repeats come once. A server
 /// that answers every page with the same items cannot keep it going. Where a
 /// page is too large an answer, smaller ones are asked for, down to single items;
-/// a careful walk does so for every page that breaks the server or its answer.
+/// a careful walk does so for every page that breaks the server or its answer, and goes around the item that does.
 ///
 /// After an error the same page may be asked for again with ``next()``.
 package struct FeedWalk: Sendable {
@@ -90,8 +90,15 @@ package struct FeedWalk: Sendable {
                 size = size.flatMap { size in Self.smallerSizes.last { $0 > size } }
                 return page
             } catch let error as NetworkError where error.code == .tooLarge || isCareful && error.mayBeOfOneItem {
-                guard let smaller = Self.smallerSizes.first(where: { $0 < size ?? .max }) else { throw error }
-                size = smaller
+                if let smaller = Self.smallerSizes.first(where: { $0 < size ?? .max }) {
+                    size = smaller
+                } else if isCareful, case .older(let cursor) = position,
+                    let page = try await network.page(feed, passingItemBelow: cursor)
+                {
+                    return page
+                } else {
+                    throw error
+                }
             }
         }
     }

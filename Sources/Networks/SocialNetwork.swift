@@ -36,6 +36,16 @@ package protocol SocialNetwork: Sendable {
     /// - Throws: ``NetworkError`` with code `.tooLarge` where fewer items may fit.
     func page(_ feed: Feed, _ position: FeedPosition, size: Int?) async throws -> FeedPage
 
+    /// What lies below an item that makes every page fail which has it, and what is left to be had above that.
+    ///
+    /// - Parameters:
+    ///   - feed: Which feed.
+    ///   - cursor: The item is the first below this one.
+    /// - Returns: A page with all items below the cursor but that one, down to the first that was found behind it; the
+    ///   item is ``FeedPage/unreadable``. Nil where the network's cursors tell no order, so that none can be made up.
+    /// - Throws: ``NetworkError`` if no other item can be had either.
+    func page(_ feed: Feed, passingItemBelow cursor: String) async throws -> FeedPage?
+
     /// Does all that publishing a draft needs, up to the request itself, which returns what the network calls the post.
     ///
     /// - Throws: ``NetworkError``, whose ``NetworkError/outcome`` is never `unknown`: nothing was published.
@@ -105,6 +115,9 @@ package protocol SocialNetwork: Sendable {
     /// proxy before it says does not count.
     func lookUp(_ address: String) async throws -> ObservedPost?
 
+    /// Whether somebody without a login is shown a post; nil where the network lets nobody ask.
+    func isShownToAnybody(_ address: String) async throws -> Bool?
+
     /// What all posts of one conversation share, such as the identity of its first post; nil when the post is gone.
     ///
     /// May need a request, whose answer is small and soon there; the result stays true for as long as the conversation
@@ -130,6 +143,10 @@ extension SocialNetwork {
     package func page(_ feed: Feed, _ position: FeedPosition) async throws -> FeedPage {
         try await page(feed, position, size: nil)
     }
+
+    package func page(_ feed: Feed, passingItemBelow cursor: String) async throws -> FeedPage? { nil }
+
+    package func isShownToAnybody(_ address: String) async throws -> Bool? { nil }
 
     package func price(ofReading items: Int, from feed: Feed) -> Money? { nil }
 

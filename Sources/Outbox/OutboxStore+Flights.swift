@@ -26,7 +26,7 @@ extension OutboxStore {
             """
             SELECT id, flight_ms FROM actions
             WHERE mirror = \(mirror) AND flight_ms IS NOT NULL
-                AND departed_ms + flight_ms + \(margin) > \(now.milliseconds)
+                AND COALESCE(edit_ms, departed_ms) + flight_ms + \(margin) > \(now.milliseconds)
             ORDER BY id
             """)
         return try rows.map { row in
@@ -47,7 +47,7 @@ extension OutboxStore {
             try requireNoObjection(to: copy, at: now, on: connection)
             return try connection.execute(
                 """
-                UPDATE actions SET departed_ms = \(now.milliseconds), flight_ms = \(deadline.milliseconds)
+                UPDATE actions SET edit_ms = \(now.milliseconds), flight_ms = \(deadline.milliseconds)
                 WHERE mirror = \(mirror) AND id = \(copy.id) AND state = 'done' AND undo_asked_ms IS NULL
                 """) == 1
         }

@@ -29,6 +29,7 @@ package enum Migrations {
         Migration(id: "0021_threads", source: PackageResources._021_threads_sql),
         Migration(id: "0022_people", source: PackageResources._022_people_sql),
         Migration(id: "0023_last_word", source: PackageResources._023_last_word_sql),
+        Migration(id: "0024_probes", source: PackageResources._024_probes_sql),
     ]
 
     /// Applies the steps that the database does not have, in one transaction.
@@ -36,12 +37,22 @@ package enum Migrations {
     /// Safe to repeat, and safe when two processes start at once: the second
     /// waits for the first and finds nothing to do.
     ///
+    /// - Parameters:
+    ///   - engine: The database.
+    ///   - last: What to do in the same transaction once all tables are there, so that nobody finds them without it.
     /// - Returns: The ids of the steps that were applied now.
     /// - Throws: ``StorageError``; `.outOfDate` if the database was migrated
     ///   by a newer program or a shipped step was changed.
     @discardableResult
-    package static func apply(to engine: any StorageEngine) async throws -> [String] {
-        try await apply(all, to: engine)
+    package static func apply(
+        to engine: any StorageEngine, and last: (@Sendable (any StorageConnection) throws -> Void)? = nil
+    ) async throws -> [String] {
+        try await apply(all, to: engine, and: last)
+    }
+
+    /// Whether a database has none of the tables.
+    package static func isEmpty(_ engine: any StorageEngine) async throws -> Bool {
+        try await pending(in: engine).count == all.count
     }
 
     /// The ids of the steps that the database does not have.
@@ -59,8 +70,12 @@ package enum Migrations {
         }
     }
 
-    static func apply(_ steps: [Migration], to engine: any StorageEngine) async throws -> [String] {
-        guard try await !pending(steps, in: engine).isEmpty else { return [] }
+    static func apply(
+        _ steps: [Migration], to engine: any StorageEngine,
+        and last: (@Sendable (any StorageConnection) throws -> Void)? = nil
+    ) async throws -> [String] {
+        let isComplete = try await pending(steps, in: engine).isEmpty
+        if isComplete, last == nil { return [] }
         return try await engine.run(.exclusive) { connection in
             try connection.execute(
                 "CREATE TABLE IF NOT EXISTS schema_migrations (id TEXT NOT NULL PRIMARY KEY, checksum TEXT NOT NULL)")
@@ -70,6 +85,7 @@ package enum Migrations {
                 try connection.execute(
                     "INSERT INTO schema_migrations (id, checksum) VALUES (\(step.id), \(step.checksum))")
             }
+            try last?(connection)
             return missing.map(\.id)
         }
     }

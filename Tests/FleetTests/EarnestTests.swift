@@ -47,6 +47,35 @@ import Testing
         _ = try await parts.store.store(plan, slots: slots)
     }
 
+    // MARK: The first post as others see it
+
+    /// Who has no login is asked once; where such a person is not shown the post, the mirror waits for its operator.
+    @Test(arguments: [true, false, nil] as [Bool?]) func theFirstPostIsLookedAtWithoutALogin(isShown: Bool?)
+        async throws
+    {
+        let paper = try await PaperMirror(bot: .mastodon)
+        try await paper.archive([Self.thought(1), Self.thought(2)])
+        let parts = try await paper.parts()
+        paper.bot.with { $0.isShownToAnybody = isShown }
+        // The bot itself sees what it has published.
+        var copy = paperPost("copy", by: "bot", on: .mastodon, Self.thought(1).text, at: PaperMirror.now)
+        copy.address = "published-1"
+        paper.bot.add([copy], to: .ownPosts)
+        try await storePlan([slot(1, of: Self.thought(1)), slot(2, of: Self.thought(2))], parts)
+        try await parts.courier.deliverDue([.post])
+        try await expect(action(1, in: paper).state, equals: .done)
+        let pause = try await paper.mirror.table.pause(at: paper.clock.now)
+        #expect((pause?.reason == FirstPostLook.reason) == (isShown == false))
+        let kept = try await paper.mirror.probes.findings(of: paper.bot.with { $0.account.id })?.kept
+        #expect(kept?[.open] == .some(isShown))
+        // A person has looked at it: the same is not asked again.
+        _ = try await paper.mirror.table.resume(now: paper.clock.now)
+        try await paper.wait(120)
+        try await parts.courier.deliverDue([.post])
+        try await expect(action(2, in: paper).state, equals: .done)
+        try await expect(paper.mirror.table.pause(at: paper.clock.now) == nil, equals: true)
+    }
+
     // MARK: Taking back during a pause
 
     /// What a person wants gone is looked for first, whoever works and whoever pauses.

@@ -438,6 +438,28 @@ import Testing
         try await expect(subjects(paper), equals: ["a", "b", "c"])
     }
 
+    /// A cursor that the server does not take any more costs nothing: the gap is read from the newest item again.
+    @Test func aCursorThatIsGoneEndsNoGap() async throws {
+        let paper = try await paper()
+        let parts = try await paper.parts()
+        let bot = paper.bot
+        bot.add([mention("old", after: -60)] + burst(100), to: .mentions)
+        try await paper.wait(600)
+        let refusals = Refusals(2)
+        bot.with {
+            $0.failure = { operation, position in
+                position == .older("81") && refusals.takeOne()
+                    ? bot.error(.rejected, operation, outcome: .refused) : nil
+            }
+        }
+        for _ in 0..<3 {
+            try await hear(parts)
+            try await paper.wait(60)
+        }
+        try await expect(subjects(paper), equals: Set((1...100).map { "m\($0)" }))
+        try await expect(health(paper).unreached) { $0.isEmpty }
+    }
+
     @Test func anOutageIsNoBrokenPage() async throws {
         let (paper, parts) = try await afterAnOutage(missing: 3)
         paper.bot.fail(.readMentions)
@@ -650,5 +672,21 @@ import Testing
     ])
     func aStretchIsReadAsItWasStored(_ stretch: Stretch) {
         #expect(Stretch(stretch.text) == stretch)
+    }
+}
+
+/// How many refusals are left.
+private final class Refusals: @unchecked Sendable {
+    // Sendable because every access to `left` holds the lock.
+    private let lock = NSLock()
+    private var left: Int
+
+    init(_ count: Int) { left = count }
+
+    func takeOne() -> Bool {
+        lock.withLock {
+            left -= 1
+            return left >= 0
+        }
     }
 }

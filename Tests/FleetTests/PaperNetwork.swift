@@ -29,6 +29,8 @@ final class PaperNetwork: SocialNetwork, @unchecked Sendable {
         var rateLimit: RateLimit?
         /// How far the local clock is ahead of its own.
         var clockLead: TimeInterval?
+        /// Whether posts are shown to who has no login; nil: nobody can ask.
+        var isShownToAnybody: Bool?
         /// What one item costs.
         var price: Money?
         /// Thrown instead of answering; asked before each call.
@@ -143,6 +145,8 @@ final class PaperNetwork: SocialNetwork, @unchecked Sendable {
             return (after..<(all ? end : min(after + size, end)), false)
         }
     }
+
+    func isShownToAnybody(_ address: String) async throws -> Bool? { with { $0.isShownToAnybody } }
 
     func prepare(_ draft: Draft) async throws -> Departure<PublishedPost> {
         try await with { $0.onPrepare }()

@@ -37,6 +37,47 @@ import Testing
         expect(loopback.requests) { $0.allSatisfy { $0.query["since_id"] == nil } }
     }
 
+    /// Items that make pages fail are all that is missing, wherever they are and however far apart ids are.
+    @Test(arguments: [
+        (PagingServer.Habit.documented, 1, [70]), (.documented, 1, [70, 69]), (.documented, 1, [1]),
+        (.documented, 1, [100, 60, 20]), (.documented, 1_000, [70]), (.documented, 700_001, [101, 55]),
+        (.nextOnLastPage, 37, [70, 2]), (.withoutLink, 1, [80, 79, 78, 30]), (.repeatsItems, 5, [40]),
+    ])
+    func aCarefulWalkMissesOnlyWhatBreaksPages(habit: PagingServer.Habit, spacing: Int, broken: [Int]) async throws {
+        let paging = PagingServer(habit, count: 130, spacing: spacing, broken: Set(broken))
+        let loopback = try Loopback { $0.path == "/api/v1/timelines/home" ? paging.answer($0) : nil }
+        var walk = FeedWalk(of: loopback.network, .home, from: .newest, isCareful: true)
+        var found: [String] = []
+        var unreadable = 0
+        while let page = try await walk.next() {
+            found += page.items.map(\.address)
+            unreadable += page.unreadable.count
+        }
+        #expect(found == paging.addresses((1...130).reversed().filter { !broken.contains($0) }))
+        #expect(walk.isComplete)
+        #expect((1...broken.count).contains(unreadable))
+    }
+
+    /// Where nothing can be had, the walk says so, after few requests.
+    @Test func aServerThatIsDownIsNoBrokenItem() async throws {
+        let loopback = try Loopback { _ in Answer(status: 502) }
+        var walk = FeedWalk(of: loopback.network, .home, from: .older("115999999999999999"), isCareful: true)
+        let error = try await #require(throws: NetworkError.self) { try await walk.next() }
+        #expect(error.code == .unavailable)
+        expect(loopback.requests.count) { $0 <= 25 }
+    }
+
+    /// Hashes tell no order: a page below one that is gone is as empty as the last one.
+    @Test func anItemThatIsGoneIsNotTheEndOfAFeed() async throws {
+        let paging = PagingServer(.hashes, count: 130)
+        let loopback = try Loopback { $0.path == "/api/v1/timelines/home" ? paging.answer($0) : nil }
+        try await expect(loopback.network.page(.home, .older(paging.address(1))).received, equals: 0)
+        let error = try await #require(throws: NetworkError.self) {
+            try await loopback.network.page(.home, .older(paging.address(5_000)))
+        }
+        #expect(error.code == .rejected)
+    }
+
     @Test func keepsToItsPageLimit() async throws {
         let paging = PagingServer(.documented, count: 500)
         let loopback = try Loopback { $0.path == "/api/v1/timelines/home" ? paging.answer($0) : nil }

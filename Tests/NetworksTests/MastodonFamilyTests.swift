@@ -116,6 +116,41 @@ import Transport
 
     // MARK: What is gone
 
+    /// Nobody's private posts are read from a program that calls them public, unless somebody says that there are none.
+    @Test(arguments: [false, true]) func ownPostsAreNotReadWhereVisibilityIsLost(isTrusted: Bool) async throws {
+        let answers = try loopback(Self.wordpress) { request in
+            request.path.hasSuffix("/statuses") ? .json(Wire.list([Wire.status("7")])) : nil
+        }
+        let network = try MastodonNetwork(
+            server: answers.server.url, credentials: MastodonCredentials(accessToken: Secret(Loopback.token)),
+            sessions: nil, trustsVisibility: isTrusted,
+            client: HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests")),
+            now: { Loopback.start })
+        if isTrusted {
+            try await expect(network.page(.ownPosts, .newest).items.map(\.address), equals: ["7"])
+        } else {
+            let error = try await #require(throws: NetworkError.self) { try await network.page(.ownPosts, .newest) }
+            #expect(error.code == .configuration)
+            expect(error.description) { $0.contains("TRUST_HUMAN_SERVER") }
+        }
+    }
+
+    @Test(
+        arguments: [
+            (200, #""version": "4.3.0""#, true), (404, #""version": "4.3.0""#, false),
+            (401, #""version": "4.3.0""#, nil),
+            (410, #""version": "2.7.2 (compatible; Pleroma 2.6.0)""#, false),
+            (404, #""version": "2.7.2 (compatible; Pleroma 2.6.0)""#, nil),
+        ] as [(Int, String, Bool?)])
+    func aPostIsAskedForWithoutALogin(status: Int, version: String, expected: Bool?) async throws {
+        let answers = try loopback(#"{"uri":"https://f.example",\#(version)}"#) { request in
+            guard request.path == "/api/v1/statuses/7" else { return nil }
+            return request.header("Authorization") == nil
+                ? status == 200 ? .json(Wire.status("7")) : .json(#"{"error":"no"}"#, status: status) : nil
+        }
+        try await expect(answers.network.isShownToAnybody("7"), equals: expected)
+    }
+
     /// What stands before a server answers with such a page as well: the account tells the two apart.
     @Test(arguments: [true, false]) func aPageSaysThatAPostIsGoneIfTheAccountAnswers(isThere: Bool) async throws {
         let loopback = try loopback(MastodonServers.takahe) { request in

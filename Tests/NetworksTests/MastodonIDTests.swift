@@ -44,4 +44,15 @@ import Testing
     func refusesWhatCannotBeAnID(text: String, expected: Bool) {
         #expect(MastodonID.isUsable(text) == expected)
     }
+
+    @Test(
+        arguments: [
+            ("1000", 0, "999"), ("1000", 3, "936"), ("10", 2, nil), ("1", 0, nil),
+            ("115999999999999999", 0, "115999999999934463"),
+            ("01KAE3V700000000000000000B", 0, "01KAE3V6ZZ000000000000000B"),
+            ("AbCdEfGhIjKlMnOpQr", 0, "AbCdEfGLK33BLhEXsb"), ("d41d8cd98f00b204e9800998ecf8427e", 0, nil),
+        ] as [(String, Int, String?)])
+    func makesUpAnIDFurtherBelow(id: String, step: Int, expected: String?) {
+        #expect(MastodonID.id(below: id, step: step) == expected)
+    }
 }

@@ -32,6 +32,10 @@ final class PagingServer: Sendable {
     }
 
     let habit: Habit
+    /// How far apart the ids of posts are that follow each other, where they are numbers.
+    let spacing: Int
+    /// The numbers of posts that make every page fail which has them.
+    let broken: Set<Int>
     private let lock = NSLock()
     // Sendable: every access holds the lock.
     nonisolated(unsafe) private var count: Int
@@ -39,10 +43,12 @@ final class PagingServer: Sendable {
     private let createdAt: @Sendable (Int) -> Date
 
     init(
-        _ habit: Habit, count: Int,
+        _ habit: Habit, count: Int, spacing: Int = 1, broken: Set<Int> = [],
         createdAt: @escaping @Sendable (Int) -> Date = { _ in Date(timeIntervalSince1970: 1_795_204_800) }
     ) {
         self.habit = habit
+        self.spacing = spacing
+        self.broken = broken
         self.createdAt = createdAt
         self.count = count
     }
@@ -57,7 +63,7 @@ final class PagingServer: Sendable {
         switch habit {
         case .hashes: Self.digits(of: UInt64(number) &* 0x9E37_79B9_7F4A_7C15, radix: 16, length: 32)
         case .flakes: "AbZz" + Self.digits(of: UInt64(number), radix: 36, length: 14)
-        default: String(number)
+        default: String(number * spacing)
         }
     }
 
@@ -68,15 +74,22 @@ final class PagingServer: Sendable {
         return String(repeating: "0", count: max(0, length - text.count)) + text
     }
 
-    /// The number of the post that a cursor names.
+    /// The number of the newest post that is not newer than a cursor.
     private func number(_ cursor: String) -> Int? {
         habit == .hashes || habit == .flakes
-            ? (1...2_000).first { address($0) == cursor } : Int(cursor.prefix { $0 != "e" })
+            ? (1...2_000).first { address($0) == cursor } : Int(cursor.prefix { $0 != "e" }).map { $0 / spacing }
+    }
+
+    /// The number of the oldest post that is not older than a cursor.
+    private func numberAbove(_ cursor: String) -> Int? {
+        guard habit != .hashes, habit != .flakes else { return number(cursor) }
+        return Int(cursor.prefix { $0 != "e" }).map { ($0 + spacing - 1) / spacing }
     }
 
     func answer(_ request: LoopbackServer.Request) -> Answer {
         let query = request.query
         let ids = page(maximum: query["max_id"], minimum: query["min_id"], limit: Int(query["limit"] ?? "") ?? 20)
+        guard broken.isDisjoint(with: ids) else { return Answer(status: 502, body: "<html>Bad Gateway</html>") }
         var posts = ids.map { Wire.status(address($0), ["created_at": "\"\(createdAt($0).rfc3339)\""]) }
         if habit == .ascending, query["min_id"] != nil { posts.reverse() }
         if habit == .repeatsItems { posts += posts }
@@ -90,7 +103,7 @@ final class PagingServer: Sendable {
         if let maximum {
             // In this habit the cursors of empty pages end in "e".
             if habit == .emptyPages, !maximum.hasSuffix("e"), minimum == nil { return [] }
-            bound = (number(maximum) ?? 1) - 1
+            bound = (numberAbove(maximum) ?? 1) - 1
         }
         let floor = habit == .ignoresMinID ? 0 : minimum.flatMap(number) ?? 0
         guard bound > floor else { return [] }

@@ -9,7 +9,7 @@ import Testing
     private static let tables = [
         "actions", "counters", "credentials", "cursors", "examples", "feature_counts", "feed_gaps", "feed_items",
         "feeds", "forgotten", "leases", "mirrors", "muted", "never_texts", "notices", "people", "pictures", "plans",
-        "posting_days", "posts", "refusals", "schema_migrations", "settings", "spending", "weights", "zones",
+        "posting_days", "posts", "probes", "refusals", "schema_migrations", "settings", "spending", "weights", "zones",
     ]
 
     private func tables(of engine: any StorageEngine) async throws -> [String] {

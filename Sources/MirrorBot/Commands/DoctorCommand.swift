@@ -11,9 +11,16 @@ struct DoctorCommand: AsyncParsableCommand {
             Settings, database, Redis, dictionary, clock, both accounts, the bot's profile, money and rules. Asks every \
             server and changes nothing; on X, whose the credentials are costs a cent. Ends with the code of the first \
             thing that failed.
+
+            With --probe the bot publishes an unlisted post and an answer to it, reads them with and without a login, \
+            changes one and deletes both; what the server was found to do is kept and shown from then on. Recommended \
+            once for every server that does not run Mastodon. Followers of the bot may see the post for a moment.
             """)
 
     @OptionGroup var options: MirrorOptions
+
+    @Flag(help: "Try out the bot's server with one unlisted post, which is deleted again.")
+    var probe = false
 
     @Flag(help: "Print JSON.")
     var json = false
@@ -37,8 +44,8 @@ struct DoctorCommand: AsyncParsableCommand {
     /// What only an open mirror can tell; why it cannot be opened, if so.
     private func examine() async -> [Finding] {
         do {
-            return try await options.withMirror(looksOnly: true) {
-                await Doctor(mirror: $0).findings(now: $0.clock.now)
+            return try await options.withMirror(looksOnly: !probe) {
+                await Doctor(mirror: $0, probes: probe).findings(now: $0.clock.now)
             }
         } catch {
             return [.fail("database", error)]

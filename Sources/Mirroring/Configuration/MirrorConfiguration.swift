@@ -58,6 +58,8 @@ package struct MirrorConfiguration: Sendable {
     package private(set) var maximumUses: Int?
     /// How long plans and ended actions are kept.
     package var historyDays: Int
+    /// Whether the human's posts are read from a server that is known to show private ones as public.
+    package private(set) var trustsHumanServer: Bool
     /// Days before a post may be mirrored.
     package var minimumAgeDays: Int
     /// Days after which a post is mirrored no more; nil for never.
@@ -146,6 +148,7 @@ package struct MirrorConfiguration: Sendable {
         noRepeatDays = values.integer("NO_REPEAT_DAYS")
         maximumUses = values.integerOrNone("MAX_USES")
         historyDays = values.integer("HISTORY_DAYS")
+        trustsHumanServer = values.text("TRUST_HUMAN_SERVER") == "yes"
         minimumAgeDays = values.integer("MIN_AGE_DAYS")
         maximumAgeDays = values.integerOrNone("MAX_AGE_DAYS")
         links = Self.links(values)

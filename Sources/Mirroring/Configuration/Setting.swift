@@ -91,6 +91,10 @@ package struct Setting: Sendable {
                 derived: { $0.text("NETWORK") }),
         ] + account(.human, whose: "the human's") + account(.bot, whose: "the bot's") + [
             Setting(
+                "TRUST_HUMAN_SERVER",
+                "yes: read the human's posts from WordPress, too, which shows private posts as public",
+                form: .choice(["no", "yes"]), fallback: "no"),
+            Setting(
                 "SECRET_KEY", "seals stored logins: 64 hex digits, or a text of 32 characters or more", isSecret: true),
             Setting(
                 "DATABASE_URL", "Postgres, as postgres://…; without it an embedded database is used", isSecret: true),

@@ -290,7 +290,7 @@ package actor FeedReader {
                 // One that is not read yet is part of the new one.
                 progress.gap = Stretch(
                     cursor: older, left: depth.map { max(0, $0 - page.received) } ?? .max,
-                    floor: min(progress.gap?.floor ?? floor, floor), top: page.oldest)
+                    floor: min(progress.gap?.floor ?? floor, floor), top: page.oldest, refused: progress.gap?.refused)
             }
             if keepsPast, isUnread { progress.past = page.older.map { Stretch(cursor: $0) } }
         }
@@ -304,10 +304,15 @@ package actor FeedReader {
         guard let gap = try await progress().gap, let floor = gap.floor else { return .whole }
         var walk = walk(from: .older(gap.cursor), isCareful: gap.refused != nil)
         var lowest = gap.top
+        var isFirst = true
         while true {
             let page: FeedPage?
             do {
                 page = try await walk.next()
+            } catch let error as NetworkError where error.code == .rejected && isFirst && gap.refused == nil {
+                // The server does not take the cursor any more, perhaps because the item is gone that it names.
+                _ = try await hasLasted(Self.refusalsLast, of: \.gap)
+                return try await readNewest(downTo: floor, handle, mayGoOn)
             } catch let error as NetworkError where Self.isAboutPage(error) {
                 // What is new was read; the gap is asked for again with the next look, for a while.
                 await noteTrouble("\(error)")
@@ -315,6 +320,7 @@ package actor FeedReader {
                 try await giveUpGap(from: floor, to: lowest ?? present, error)
                 return .whole
             }
+            isFirst = false
             guard let page else {
                 if walk.isOutOfPages { return .partial }
                 try await move { $0.gap = nil }
@@ -408,6 +414,12 @@ package actor FeedReader {
                     guard rest != nil else { break }
                     guard mayGoOn else { return false }
                 }
+            } catch let error as NetworkError
+                where error.code == .rejected && begun != nil && begun?.refused == nil && lowest == begun?.top
+            {
+                // The server does not take the cursor any more: the sweep begins anew.
+                try await move { $0.sweep = nil }
+                return false
             } catch let error as NetworkError where Self.isAboutPage(error) {
                 // The page is asked for again with the next look, for a while; then the next sweep begins anew.
                 await noteTrouble("\(error)")
@@ -519,11 +531,24 @@ package actor FeedReader {
             let isUnread = start.position == nil
             guard isUnread || start.past != nil else { return 0 }
             var left = isUnread ? limit : min(start.past?.left ?? 0, limit)
+            // Where the last call ended at a page that could not be had, perhaps one item is the cause.
             var walk = walk(
-                from: isUnread ? .newest : start.past.map { .older($0.cursor) } ?? .newest, pages: max(limit, 1))
+                from: isUnread ? .newest : start.past.map { .older($0.cursor) } ?? .newest, pages: max(limit, 1),
+                isCareful: start.past?.refused != nil)
             while left > 0 {
                 guard try await mayGoOn() else { return left }
-                guard var page = try await walk.next() else { break }
+                let next: FeedPage?
+                do {
+                    next = try await walk.next()
+                } catch let error as NetworkError where error.mayBeOfOneItem {
+                    // The stored form has a refusal only behind a floor; nothing is older than this one.
+                    try await move { progress in
+                        progress.past?.floor = Date(milliseconds: 0)
+                        progress.past?.refused = clock.now
+                    }
+                    throw error
+                }
+                guard var page = next else { break }
                 page.items = Array(page.items.prefix(left))
                 left -= page.items.count
                 let rest = left > 0 ? page.older.map { Stretch(cursor: $0, left: left) } : nil

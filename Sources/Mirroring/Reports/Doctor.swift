@@ -75,15 +75,19 @@ package struct Finding: Codable, Equatable, Sendable {
 
 /// Looks at everything that a mirror needs, and asks each of its servers.
 ///
-/// Nothing stays changed. On X, asking whose the credentials are costs what reading one account costs.
+/// Nothing stays changed but what a probe found, which is kept. On X, asking whose the credentials are costs what reading one account costs.
 package struct Doctor: Sendable {
     /// A clock that is wrong by more, in seconds, makes answers be taken for old and OAuth be refused.
     private static let clockTolerance: TimeInterval = 60
 
     let mirror: HumanMirror
+    /// Whether a post of the bot's shows what its server does.
+    private let probes: Bool
 
-    /// - Parameter mirror: The mirror, open.
-    package init(mirror: HumanMirror) { self.mirror = mirror }
+    /// - Parameters:
+    ///   - mirror: The mirror, open.
+    ///   - probes: Whether to publish an unlisted post as the bot, and an answer to it, and to delete both.
+    package init(mirror: HumanMirror, probes: Bool = false) { (self.mirror, self.probes) = (mirror, probes) }
 
     /// What was found, in the order in which a person would mend it.
     package func findings(now: Date) async -> [Finding] {
@@ -168,9 +172,51 @@ package struct Doctor: Sendable {
         let found = Finding.ok(
             role.rawValue, "@\(account.handle) on \(network.name.displayName), with credentials from \(source)")
         let scopes = await examined("scopes") { try await self.scopes(configured) }
-        return [found] + scopes + clock(network)
+        let kept = role == .bot ? try await probe(account, network) : []
+        return [found] + scopes + clock(network) + kept
             + (role == .bot ? profile(account, of: record, on: network.name) : [])
             + (await links(role, account, record, network))
+    }
+
+    /// What one post showed of the bot's server, now or earlier.
+    private func probe(_ account: Account, _ network: any SocialNetwork) async throws -> [Finding] {
+        var findings: [Finding] = []
+        if probes {
+            guard network.name != .x else {
+                return [.ok("probe", "not needed: X is one server, and each request costs money there")]
+            }
+            let clock = mirror.clock
+            let found = await ServerProbe(network: network, account: account, now: { clock.now }).run()
+            try await mirror.probes.note(found.kept, of: account.id, now: clock.now)
+            if let error = found.error {
+                findings.append(.warn("probe", "not all could be tried out: \(error)"))
+            }
+            for address in found.left {
+                findings.append(
+                    .warn(
+                        "probe", "the post \(address) could not be deleted",
+                        fix: "delete it by hand; it says what it is"))
+            }
+        }
+        guard let (kept, time) = try await mirror.probes.findings(of: account.id), kept[.publishes] != nil else {
+            // What Mastodon, X and Bluesky do is known.
+            guard network.name == .mastodon, !network.capabilities.supportsIdempotencyKey, !probes else {
+                return findings
+            }
+            return [
+                .warn(
+                    "probe", "the bot's server does not run Mastodon, and was never tried out",
+                    fix: "run mirror-bot doctor --probe, which publishes an unlisted post and deletes it again")
+            ]
+        }
+        let day = time.rfc3339.prefix(10)
+        let broken = ServerPromise.allCases.filter { kept[$0] == .some(.some(false)) }
+        let unseen = ServerPromise.allCases.filter { kept[$0] == .some(.none) }
+        let holds = ServerPromise.allCases.filter { kept[$0] == .some(.some(true)) }.map(\.text)
+        if !holds.isEmpty { findings.append(.ok("probe", "on \(day): " + holds.joined(separator: "; "))) }
+        findings += broken.map { .warn("probe", "on \(day) not so: \($0.text); \($0.consequence)") }
+        findings += unseen.map { .ok("probe", "not known, for the server does not let it be seen: \($0.text)") }
+        return findings
     }
 
     private func missing(_ role: AccountRole) -> Finding {

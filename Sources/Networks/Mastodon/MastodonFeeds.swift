@@ -16,6 +16,8 @@ extension MastodonNetwork {
     private static let clockMargin: TimeInterval = 600
 
     package func page(_ feed: Feed, _ position: FeedPosition, size: Int?) async throws -> FeedPage {
+        if feed == .ownPosts, memory.lastInstance == nil { _ = try await instance() }
+        if feed == .ownPosts { try requireVisibility() }
         let list = try await list(feed, position, min(max(size ?? Self.pageSize, 1), Self.pageSize))
         let translator = try await translator()
         var page = list.page(with: translator, position)
@@ -56,10 +58,28 @@ extension MastodonNetwork {
         case .older(let cursor):
             var list = try await list(feed, [("max_id", cursor)], size)
             list.removeItems(notOlderThan: cursor, pageSize: size)
+            if list.entries.isEmpty, feed != .favorites, !MastodonID.keepsItsPlace(cursor) {
+                try await require(cursor, in: feed, size)
+            }
             return list
         case .newer(let cursor):
             return try await newer(feed, than: cursor, size)
         }
+    }
+
+    /// Tells the end of a feed from a page below an item that is gone: such a server then sends nothing either.
+    ///
+    /// - Throws: ``NetworkError`` with code `.rejected` if the feed does not have the item any more.
+    private func require(_ cursor: String, in feed: Feed, _ size: Int) async throws {
+        var page = try await list(feed, [], size)
+        if page.entries.isEmpty { return }
+        for _ in 0..<Self.maximumOwnPages {
+            if page.entries.contains(where: { $0.id == cursor }) { return }
+            guard !page.entries.isEmpty, let older = page.olderCursor else { break }
+            page = try await list(feed, [("max_id", older)], size)
+        }
+        throw client.error(
+            feed.operation, .rejected, outcome: .refused, detail: "the item that the page begins below is gone")
     }
 
     package func ownPosts(since: Date) async throws -> [ObservedPost] {
@@ -75,6 +95,56 @@ extension MastodonNetwork {
         }
         guard walk.isComplete else { throw incomplete("the server's pages do not reach back far enough") }
         return found
+    }
+
+    /// Made-up cursors, each further below than the one before, lead to something behind the item; from there
+    /// `min_id` leads up to it again.
+    package func page(_ feed: Feed, passingItemBelow cursor: String) async throws -> FeedPage? {
+        var last: NetworkError?
+        for step in 0..<MastodonID.steps {
+            guard let lower = MastodonID.id(below: cursor, step: step) else { break }
+            do {
+                var found = try await list(feed, [("max_id", lower)], 1)
+                // With those at and above the made-up cursor comes the one that was found; it is taken once.
+                let since = MastodonID.id(below: lower, step: 0) ?? "0"
+                let rest = found
+                found = try await readUp(feed, from: since, to: cursor)
+                _ = found.append(rest)
+                return found.page(with: try await translator(), .older(cursor))
+            } catch let error as NetworkError where error.mayBeOfOneItem {
+                last = error
+            }
+        }
+        if let last { throw last }
+        return nil
+    }
+
+    /// Everything between two cursors from the lower one up to an item that cannot be had, which is noted.
+    private func readUp(_ feed: Feed, from floor: String, to ceiling: String) async throws -> MastodonList {
+        var result = MastodonList(rateLimit: nil)
+        var since = floor
+        var size = Self.pageSize
+        for _ in 0..<Self.maximumOwnPages {
+            do {
+                var more = try await list(feed, [("max_id", ceiling), ("min_id", since)], size)
+                guard let newest = more.newerCursor, newest != since, !more.entries.isEmpty else { return result }
+                since = newest
+                _ = more.append(result)
+                result = more
+            } catch let error as NetworkError where error.mayBeOfOneItem {
+                if size > 1 {
+                    size = 1
+                    continue
+                }
+                let item = UnreadableItem(
+                    digest: JSONBody.digest("\(feed.rawValue) \(since)".utf8), cause: "\(error)")
+                var broken = MastodonList(rateLimit: nil)
+                broken.add(MastodonList.Entry(id: nil, unreadable: item))
+                _ = broken.append(result)
+                return broken
+            }
+        }
+        return result
     }
 
     private func incomplete(_ cause: String) -> NetworkError {
@@ -297,6 +367,9 @@ struct MastodonList {
         if entries.isEmpty { olderCursor = nil }
     }
 
+    /// Adds an item at the end.
+    mutating func add(_ entry: Entry) { entries.append(entry) }
+
     /// Adds an older page, without what is here already.
     ///
     /// - Returns: Whether there was anything to add that has an id.
@@ -482,6 +555,51 @@ enum MastodonID {
     static func isAscending(_ ids: [String]) -> Bool {
         ids.count > 1 && zip(ids, ids.dropFirst()).allSatisfy { isNewer($1, than: $0) == true }
     }
+
+    /// How many steps ``id(below:step:)`` makes at most: the last is half a year, or four billion.
+    static let steps = 18
+
+    /// An id that was perhaps never given and stands below another, four times as far with each step.
+    ///
+    /// - Parameters:
+    ///   - id: An id that tells the order: a decimal number, a ULID or a flake.
+    ///   - step: From 0 for the smallest step, which is one, or a millisecond where the id begins with a time.
+    /// - Returns: Nil where that would be below the first, or the id tells no order.
+    static func id(below id: String, step: Int) -> String? {
+        let form: (alphabet: [UInt8], unit: UInt128)
+        if isDecimal(id) {
+            // Of a number with a time, the lower 16 bits only count.
+            form = (Array(digits.prefix(10)), id.utf8.count > 15 ? 1 << 16 : 1)
+        } else if isULID(id) {
+            form = (crockford, 1 << 80)
+        } else if id.utf8.count == lengthOfFlake, id.utf8.allSatisfy(\.isLetterOrDigit) {
+            form = (digits, 1 << 64)
+        } else {
+            return nil
+        }
+        let base = UInt128(form.alphabet.count)
+        var number: UInt128 = 0
+        for byte in id.utf8 {
+            guard let digit = form.alphabet.firstIndex(of: byte) else { return nil }
+            let (high, overflow) = number.multipliedReportingOverflow(by: base)
+            let (sum, carry) = high.addingReportingOverflow(UInt128(digit))
+            guard !overflow, !carry else { return nil }
+            number = sum
+        }
+        let distance = form.unit << (2 * step)
+        guard number > distance else { return nil }
+        number -= distance
+        var text: [UInt8] = []
+        while number > 0 {
+            text.append(form.alphabet[Int(number % base)])
+            number /= base
+        }
+        if !isDecimal(id) { text += repeatElement(form.alphabet[0], count: id.utf8.count - text.count) }
+        return String(decoding: text.reversed(), as: UTF8.self)
+    }
+
+    private static let digits = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
+    private static let crockford = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
 
     private static func isDecimal(_ text: String) -> Bool {
         text.utf8.allSatisfy(\.isDigit)

@@ -122,7 +122,9 @@ enum MastodonSoftware: Equatable {
     case snac
     /// Pleroma and Akkoma.
     case pleroma
-    /// Takahe, Friendica, WordPress and whatever else there is.
+    /// WordPress with the plugin Enable Mastodon Apps.
+    case wordPress
+    /// Takahe, Friendica and whatever else there is.
     case other
 
     /// - Parameters:
@@ -140,8 +142,11 @@ enum MastodonSoftware: Equatable {
         } else if version.contains("compatible; pleroma ") || version.contains("compatible; akkoma ") {
             // `2.7.2 (compatible; Pleroma 2.6.0)`
             self = .pleroma
+        } else if version.contains("wordpress/") {
+            // `WordPress/6.1.9, EMA/1.6.1`
+            self = .wordPress
         } else if !version.isEmpty, !Self.isRelease(version) {
-            // `2.8.0 (compatible; Friendica 2024.09)`, `takahe/0.11.0`, `WordPress/6.1.9, EMA/1.6.1`
+            // `2.8.0 (compatible; Friendica 2024.09)`, `takahe/0.11.0`
             self = .other
         } else {
             // Before 4.3 Mastodon told no version of its interface.
@@ -159,9 +164,19 @@ enum MastodonSoftware: Equatable {
     var refusesLostReplies: Bool {
         switch self {
         case .mastodon, .goToSocial: true
-        case .snac, .pleroma, .other: false
+        case .snac, .pleroma, .wordPress, .other: false
         }
     }
+
+    /// What a post calls its visibility is who sees it.
+    ///
+    /// WordPress shows what is private there as public, and hides what is published as unlisted.
+    var keepsVisibility: Bool { self != .wordPress }
+
+    /// Who asks for a post without a login is told truly whether it is there.
+    ///
+    /// Pleroma and Akkoma say that it is not, where the operator lets only people with a login read.
+    var tellsAnybodyWhatIsThere: Bool { self != .pleroma }
 
     /// The numbers in a post tell whom it answers and whom it names.
     ///
@@ -170,7 +185,7 @@ enum MastodonSoftware: Equatable {
     var tellsPeopleByNumber: Bool {
         switch self {
         case .mastodon, .goToSocial, .pleroma: true
-        case .snac, .other: false
+        case .snac, .wordPress, .other: false
         }
     }
 
@@ -180,7 +195,7 @@ enum MastodonSoftware: Equatable {
     var hidesDeletedPosts: Bool {
         switch self {
         case .mastodon, .goToSocial, .pleroma, .snac: true
-        case .other: false
+        case .wordPress, .other: false
         }
     }
 
@@ -195,19 +210,19 @@ enum MastodonSoftware: Equatable {
         switch self {
         case .mastodon: true
         case .goToSocial(let minorVersion): minorVersion.map { $0 >= 18 } ?? true
-        case .snac, .pleroma, .other: false
+        case .snac, .pleroma, .wordPress, .other: false
         }
     }
 
     /// Scopes such as `write:statuses` are known.
-    var knowsFineScopes: Bool { self != .other }
+    var knowsFineScopes: Bool { self != .other && self != .wordPress }
 
     /// A token can do everything, whatever scopes it was given: GoToSocial before 0.19, and snac.
     var ignoresScopes: Bool {
         switch self {
         case .snac: true
         case .goToSocial(let minorVersion): minorVersion.map { $0 < 19 } ?? false
-        case .mastodon, .pleroma, .other: false
+        case .mastodon, .pleroma, .wordPress, .other: false
         }
     }
 

@@ -16,6 +16,9 @@ package struct MastodonNetwork: SocialNetwork {
 
     var client: MastodonClient { session.client }
 
+    /// Whether the account's own posts are read though the server is known to show private ones as public.
+    private let trustsVisibility: Bool
+
     /// The largest page of a feed that is read, in bytes.
     var maximumPage = 8 << 20
     /// Servers send a whole thread, be it of thousands: what is larger than this is not needed, in bytes.
@@ -30,15 +33,18 @@ package struct MastodonNetwork: SocialNetwork {
     ///   - credentials: What opens the account to act for.
     ///   - sessions: Keeps tokens that replace those of `credentials`; nil: they are forgotten with the process, and
     ///     a server that takes back old refresh tokens then wants a new login.
+    ///   - trustsVisibility: False to refuse to read the account's own posts from a server that is known to show private
+    ///     ones as public.
     ///   - client: Carries the requests; may be shared with other networks.
     ///   - now: Reads the wall clock.
     ///   - uptime: Reads a clock that nobody sets, in seconds; nil for the system's.
     /// - Throws: ``NetworkError`` with code `.configuration` if `server` or `apiBaseURL` is not an address.
     package init(
         server: String, apiBaseURL: String? = nil, credentials: MastodonCredentials,
-        sessions: (any CredentialStore)?, client: HTTPClient, now: @escaping @Sendable () -> Date,
-        uptime: (@Sendable () -> TimeInterval)? = nil
+        sessions: (any CredentialStore)?, trustsVisibility: Bool = true, client: HTTPClient,
+        now: @escaping @Sendable () -> Date, uptime: (@Sendable () -> TimeInterval)? = nil
     ) throws(NetworkError) {
+        self.trustsVisibility = trustsVisibility
         self.server = try ServerAddress(server, network: .mastodon)
         self.session = MastodonSession(
             credentials, store: sessions,
@@ -96,6 +102,32 @@ package struct MastodonNetwork: SocialNetwork {
                 detail: "the post has no author or no address")
         }
         return post
+    }
+
+    package func isShownToAnybody(_ address: String) async throws -> Bool? {
+        let call = NetworkCall(operation: .readPost, path: try path(.readPost, "statuses", address))
+        do {
+            return try await client.value(MastodonStatus.self, call, token: nil).id == address
+        } catch let error as NetworkError {
+            let software = try await instance().software
+            switch error.status {
+            case 404 where software.tellsAnybodyWhatIsThere, 410: return false
+            // The server lets nobody read without a login.
+            case let status? where (400...499).contains(status): return nil
+            default: throw error
+            }
+        }
+    }
+
+    /// Refuses to read the account's own posts where that might publish what the human meant for few.
+    func requireVisibility() throws(NetworkError) {
+        guard !trustsVisibility, memory.lastInstance?.software.keepsVisibility == false else { return }
+        throw client.error(
+            .readOwnPosts, .configuration, outcome: .refused,
+            detail: """
+                the server runs WordPress, which shows private posts as public; if the account has none, set \
+                TRUST_HUMAN_SERVER=yes
+                """)
     }
 
     package func isFavorited(_ address: String) async throws -> Bool? {

@@ -49,6 +49,18 @@ package enum MastodonIDs: String, CaseIterable, Sendable {
         return number
     }
 
+    /// The number that stands where a bound of a page does, which may be an id that was never sent.
+    func bound(of text: String) -> Int64? {
+        switch self {
+        case .decimal, .hash: number(of: text)
+        case .ulid: Self.value(of: text, Self.crockford).flatMap { Int64(exactly: $0.high) }
+        case .flake:
+            Self.value(of: text, Self.base62).flatMap { value in
+                value.high <= .max >> 17 ? Int64(value.high << 16 | value.low & 0xFFFF) : nil
+            }
+        }
+    }
+
     private static let salt: UInt64 = 0x736E_6163_736E_6163
     private static let crockford = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
     private static let base62 = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)

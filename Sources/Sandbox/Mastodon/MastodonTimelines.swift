@@ -133,7 +133,7 @@ struct WirePage: Sendable {
 
         private static func id(_ name: String, _ call: MastodonCall) throws(WireRefusal) -> Int64? {
             guard let text = call.parameter(name) else { return nil }
-            guard let number = call.habits.ids.number(of: text) else {
+            guard let number = call.habits.ids.bound(of: text) else {
                 throw WireRefusal(status: 400, message: "Bad Request: \(name) must be an id")
             }
             return number

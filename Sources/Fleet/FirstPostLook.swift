@@ -1,0 +1,43 @@
+import Foundation
+import Logging
+import Mirroring
+import Networks
+import Outbox
+import Posts
+
+/// Looks at the bot's first post on its server as who has no login, and lets the mirror pause if it is not there.
+///
+/// Some servers take a post and show it to nobody. A person looks at that, and resumes.
+struct FirstPostLook: Sendable {
+    let mirror: HumanMirror
+    let account: AccountID
+    let bot: AccountGate
+    let clock: any WallClock
+    let logger: Logger
+
+    /// - Parameter action: What was just sent.
+    /// - Throws: The store's error. What the network refuses is looked at again with the next post.
+    func look(at action: Action) async throws {
+        guard action.kind == .post, action.state == .done, action.wording?.visibility.isOpen == true,
+            let address = action.remoteAddress, try await mirror.probes.findings(of: account)?.kept[.open] == nil
+        else { return }
+        let isShown: Bool?
+        do {
+            isShown = try await bot.isShownToAnybody(address)
+            // Perhaps it is not there yet, for nobody.
+            if isShown == false, try await bot.lookUp(address) == nil { return }
+        } catch is NetworkError {
+            return
+        }
+        try await mirror.probes.note([.open: isShown], of: account, now: clock.now)
+        guard isShown == false else { return }
+        logger.warning("Mirror pauses, for its first post is shown to nobody without a login")
+        try await mirror.table.pause(until: nil, reason: Self.reason, now: clock.now)
+    }
+
+    /// What a person is told.
+    static let reason = """
+        who has no login is not shown the bot's first post, although it was sent for everybody; look at the bot's page \
+        in a browser without a login, and run mirror-bot resume if that is all right
+        """
+}
