@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import Logging
 import Outbox
 import Posts
@@ -82,7 +82,7 @@ package struct MirrorMove: Sendable {
 
     /// Moves the mirror, or goes on with a move that was interrupted.
     ///
-    /// - Returns: What came of it; `.held` has changed nothing.
+    /// - Returns: What came of it; `.held` has moved nothing.
     /// - Throws: ``ConfigurationError`` for a mirror that does not live here, or a place where it cannot go; the error of
     ///   either store. Nothing is lost then, and the same call goes on.
     package func run() async throws -> Outcome {
@@ -114,6 +114,59 @@ package struct MirrorMove: Sendable {
 
     // MARK: The marks
 
+    /// Makes the tables at the new place, and in the same transaction marks the mirrors that are not there yet as
+    /// arriving: at no moment is there a database in which a worker could begin a mirror of its own.
+    ///
+    /// - Parameters:
+    ///   - mirrors: The names of all mirrors that are to be moved.
+    ///   - source: Where they live.
+    ///   - target: Where they shall live; empty, or a database of this program or an older one.
+    ///   - now: Noted with the marks.
+    /// - Throws: ``ConfigurationError`` for a place where a mirror cannot go, which is then left as it was; the error of
+    ///   either store.
+    package static func announce(_ mirrors: [String], from source: Place, to target: Place, now: Date) async throws {
+        let isEmpty = try await Migrations.isEmpty(target.storage)
+        let known = isEmpty ? [] : Set(try await MirrorTable.rows(in: target.storage))
+        var marks: [(mirror: String, id: String, bot: String?)] = []
+        for mirror in mirrors where !known.contains(mirror) {
+            if let problem = try await MirrorTable(storage: source.storage, mirror: mirror).record().move?.problem {
+                throw ConfigurationError("mirror \(mirror)", problem)
+            }
+            let id = UUID().uuidString.lowercased()
+            marks.append((mirror, id, try await number(id, for: mirror, in: source.storage, now: now)))
+        }
+        try await Migrations.apply(to: target.storage) { [marks] connection in
+            for mark in marks {
+                try MirrorTable.requireOwnBot(mark.bot, of: mark.mirror, setting: "--to", connection)
+                try connection.execute(
+                    """
+                    INSERT INTO mirrors (mirror, created_ms, move_id, move_state, move_place, move_ms)
+                    VALUES (\(mark.mirror), \(now.milliseconds), \(mark.id), 'arriving', \(source.name),
+                        \(now.milliseconds))
+                    ON CONFLICT (mirror) DO NOTHING
+                    """)
+            }
+        }
+    }
+
+    /// Gives the copy of a mirror a number, so that an earlier copy elsewhere can never be taken for this one.
+    ///
+    /// - Returns: The mirror's bot.
+    private static func number(
+        _ id: String, for mirror: String, in storage: any StorageEngine, now: Date
+    ) async throws -> String? {
+        try await storage.transaction { connection in
+            try connection.execute(
+                """
+                INSERT INTO mirrors (mirror, created_ms) VALUES (\(mirror), \(now.milliseconds))
+                ON CONFLICT (mirror) DO NOTHING
+                """)
+            try connection.execute("UPDATE mirrors SET move_id = \(id) WHERE mirror = \(mirror)")
+            return try connection.query("SELECT bot_account FROM mirrors WHERE mirror = \(mirror)")
+                .first?.optionalText("bot_account")
+        }
+    }
+
     /// Marks the new copy as arriving.
     ///
     /// - Returns: Whether an earlier call came to its end, but for saying so.
@@ -134,15 +187,7 @@ package struct MirrorMove: Sendable {
     /// - Throws: ``ConfigurationError`` for a place where the mirror cannot go; the error of either store.
     private func tie(over known: MoveMark?) async throws {
         let (mirror, id, now) = (mirror, UUID().uuidString.lowercased(), clock.now.milliseconds)
-        let bot = try await source.storage.query("SELECT bot_account FROM mirrors WHERE mirror = \(mirror)")
-            .first?.optionalText("bot_account")
-        try await source.storage.transaction { connection in
-            try connection.execute(
-                """
-                INSERT INTO mirrors (mirror, created_ms) VALUES (\(mirror), \(now)) ON CONFLICT (mirror) DO NOTHING
-                """)
-            try connection.execute("UPDATE mirrors SET move_id = \(id) WHERE mirror = \(mirror)")
-        }
+        let bot = try await Self.number(id, for: mirror, in: source.storage, now: clock.now)
         // Two ways may lead to one database; its own number tells.
         guard try await marks().there?.id != id else {
             throw ConfigurationError("--to", "is the database where mirror \(mirror) lives already, \(target.name)")

@@ -64,6 +64,32 @@ import Testing
         try await expect(server.contents("moved"), equals: before)
     }
 
+    /// Cut at its very beginning, a move leaves no tables in which a worker would begin anew.
+    @Test(arguments: Engine.allCases) func theNewPlaceIsMarkedFromItsFirstTableOn(_ engine: Engine) async throws {
+        let place = try await FullDatabase(seed: 6, rows: 5)
+        let folder = try TemporaryDirectory()
+        let storage =
+            engine == .sqlite
+            ? try await Storage.open(.sqlite(path: folder.path("new.sqlite")))
+            : try await Storage.open(.postgres(url: try await PostgresServer.shared().makeDatabase()))
+        let names = try await MirrorTable.names(in: place.storage)
+        #expect(names.count > 1)
+        try await MirrorMove.announce(names, from: place.place, to: .init(storage, name: "new"), now: .now)
+        for name in names {
+            let table = MirrorTable(storage: storage, mirror: name)
+            await #expect(throws: ConfigurationError.self) { try await table.requireHere() }
+            try await MirrorTable(storage: place.storage, mirror: name).requireHere()
+        }
+        // The move goes on without asking whether to write over what it has made itself.
+        let move = MirrorMove(of: "moved", from: place.place, to: .init(storage, name: "new"))
+        try await expect(move.leftover() == nil, equals: true)
+        let outcome = try await move.run()
+        guard case .moved(let receipt) = outcome else { return #expect(Bool(false), "\(outcome)") }
+        #expect(receipt.written > 0)
+        try await MirrorTable(storage: storage, mirror: "moved").requireHere()
+        await storage.close()
+    }
+
     @Test func whatChangesMeanwhileIsTakenAlong() async throws {
         let place = try await FullDatabase.large()
         let server = try await EmptyDatabase(.postgres)

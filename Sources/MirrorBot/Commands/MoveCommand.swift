@@ -50,7 +50,12 @@ struct MoveCommand: AsyncParsableCommand {
                 throw ConfigurationError("--to", "is a folder, and a dyno's disk is forgotten daily")
             }
             let names = all ? try await MirrorTable.names(in: mirror.storage) : [mirror.name]
-            try await Self.open(location).closing { try await move(names, from: mirror, to: $0, location) }
+            try await Self.open(location).closing { target in
+                try await MirrorMove.announce(
+                    names, from: .init(mirror.storage, name: mirror.configuration.storage.place),
+                    to: .init(target, name: location.place), now: mirror.clock.now)
+                try await move(names, from: mirror, to: target, location)
+            }
         }
     }
 
@@ -136,14 +141,7 @@ struct MoveCommand: AsyncParsableCommand {
     private static func open(_ location: StorageLocation) async throws -> any StorageEngine {
         do {
             try location.check()
-            let storage = try await Storage.open(location)
-            do {
-                try await Migrations.apply(to: storage)
-                return storage
-            } catch {
-                await storage.close()
-                throw error
-            }
+            return try await Storage.open(location)
         } catch var error as StorageError {
             // Written for the setting that usually names a database.
             error.operation = error.operation.replacing("DATABASE_URL", with: "--to")
