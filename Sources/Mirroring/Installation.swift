@@ -39,7 +39,7 @@ package final class Installation: Sendable {
         self.logger = logger
         storage = try await Storage.open(configuration.storage)
         do {
-            if case .sqlite = configuration.storage { _ = try await Migrations.apply(to: storage) }
+            if case .sqlite = configuration.storage { try await AccountSpelling.migrate(storage) }
             try await Migrations.check(storage)
         } catch {
             await close()

@@ -135,7 +135,7 @@ package struct MirrorMove: Sendable {
             let id = UUID().uuidString.lowercased()
             marks.append((mirror, id, try await number(id, for: mirror, in: source.storage, now: now)))
         }
-        try await Migrations.apply(to: target.storage) { [marks] connection in
+        try await AccountSpelling.migrate(target.storage) { [marks] connection in
             for mark in marks {
                 try MirrorTable.requireOwnBot(mark.bot, of: mark.mirror, setting: "--to", connection)
                 try connection.execute(

@@ -514,15 +514,4 @@ extension AccountID {
         guard network == .mastodon else { return nil }
         return value.split(separator: "@").dropFirst().first.map(String.init)
     }
-
-    /// The identity in the one form in which it is compared and stored.
-    ///
-    /// A server can be written with a usual port, a dot at its end or in capitals, and is the same.
-    var canonical: AccountID {
-        guard network == .mastodon, let at = value.lastIndex(of: "@") else { return self }
-        var host = value[value.index(after: at)...].lowercased()
-        for port in [":443", ":80"] where host.hasSuffix(port) { host.removeLast(port.count) }
-        if host.hasSuffix(".") { host.removeLast() }
-        return AccountID(network: network, value: value[...at].lowercased() + host)
-    }
 }

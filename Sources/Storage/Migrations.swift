@@ -30,6 +30,7 @@ package enum Migrations {
         Migration(id: "0022_people", source: PackageResources._022_people_sql),
         Migration(id: "0023_last_word", source: PackageResources._023_last_word_sql),
         Migration(id: "0024_probes", source: PackageResources._024_probes_sql),
+        Migration(id: "0025_accounts", source: PackageResources._025_accounts_sql),
     ]
 
     /// Applies the steps that the database does not have, in one transaction.
@@ -39,13 +40,14 @@ package enum Migrations {
     ///
     /// - Parameters:
     ///   - engine: The database.
-    ///   - last: What to do in the same transaction once all tables are there, so that nobody finds them without it.
+    ///   - last: What to do in the same transaction once all tables are there, so that nobody finds them without it; told
+    ///     which steps were applied now.
     /// - Returns: The ids of the steps that were applied now.
     /// - Throws: ``StorageError``; `.outOfDate` if the database was migrated
     ///   by a newer program or a shipped step was changed.
     @discardableResult
     package static func apply(
-        to engine: any StorageEngine, and last: (@Sendable (any StorageConnection) throws -> Void)? = nil
+        to engine: any StorageEngine, and last: (@Sendable (any StorageConnection, [String]) throws -> Void)? = nil
     ) async throws -> [String] {
         try await apply(all, to: engine, and: last)
     }
@@ -72,7 +74,7 @@ package enum Migrations {
 
     static func apply(
         _ steps: [Migration], to engine: any StorageEngine,
-        and last: (@Sendable (any StorageConnection) throws -> Void)? = nil
+        and last: (@Sendable (any StorageConnection, [String]) throws -> Void)? = nil
     ) async throws -> [String] {
         let isComplete = try await pending(steps, in: engine).isEmpty
         if isComplete, last == nil { return [] }
@@ -85,8 +87,9 @@ package enum Migrations {
                 try connection.execute(
                     "INSERT INTO schema_migrations (id, checksum) VALUES (\(step.id), \(step.checksum))")
             }
-            try last?(connection)
-            return missing.map(\.id)
+            let applied = missing.map(\.id)
+            try last?(connection, applied)
+            return applied
         }
     }
 

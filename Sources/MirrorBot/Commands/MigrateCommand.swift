@@ -15,7 +15,7 @@ struct MigrateCommand: AsyncParsableCommand {
         // A release migrates before anybody has set an account's last variable.
         let (configuration, _) = try await options.configuration(readsAccounts: false)
         try configuration.requireLastingStorage()
-        let applied = try await Storage.open(configuration.storage).closing { try await Migrations.apply(to: $0) }
+        let applied = try await Storage.open(configuration.storage).closing { try await AccountSpelling.migrate($0) }
         for id in applied { print("applied \(id)") }
         if applied.isEmpty { print("nothing to do: \(configuration.storage) is up to date") }
     }

@@ -44,14 +44,14 @@ struct PeopleListCommand: AsyncParsableCommand {
             let lines = try await PeopleList(mirror: mirror, limit: limit).lines()
             if json { return try JSONOutput.print(PeopleList.Report(people: lines)) }
             guard !lines.isEmpty else { return print("nobody yet: the archive holds no replies") }
-            let width = lines.map { Printable.width($0.account) }.max() ?? 0
+            let width = lines.map { Printable.width($0.shown) }.max() ?? 0
             for line in lines {
                 let notes = [
                     line.handle.map { "@\($0)" }, line.replies > 0 ? "\(line.replies) replies" : nil, line.stance,
                     line.sameAs.isEmpty ? nil : "same as \(line.sameAs.joined(separator: ", "))",
                 ]
                 print(
-                    Printable.padded(Printable.line(line.account), to: width) + "  "
+                    Printable.padded(Printable.line(line.shown), to: width) + "  "
                         + Printable.line(notes.compactMap(\.self).joined(separator: ", ")))
             }
         }
@@ -81,7 +81,7 @@ struct PeopleLinkCommand: AsyncParsableCommand {
                 try await mirror.forgetLearning(of: accounts[0], now: mirror.clock.now)
             }
             if json { return try await PersonChange.print(accounts[0], mirror) }
-            print("one person: \(all.map { Printable.line($0.reference) }.joined(separator: ", "))")
+            print("one person: \(all.map { Printable.line($0.shown) }.joined(separator: ", "))")
         }
     }
 }
@@ -101,11 +101,11 @@ struct PeopleUnlinkCommand: AsyncParsableCommand {
             let id = try await PeopleBook(mirror: mirror).account(account)
             guard try await mirror.people.linked(to: id).count > 1 else {
                 if json { return try await PersonChange.print(id, mirror) }
-                return print("nothing to do: \(Printable.line(id.reference)) was linked to nobody")
+                return print("nothing to do: \(Printable.line(id.shown)) was linked to nobody")
             }
             try await mirror.people.unlink(id)
             if json { return try await PersonChange.print(id, mirror) }
-            print("on its own: \(Printable.line(id.reference))")
+            print("on its own: \(Printable.line(id.shown))")
         }
     }
 }
@@ -184,19 +184,32 @@ struct PeopleBook {
         return named.id
     }
 
+    /// Whether the mirror knows anything of somebody: as a person, or because the human answered them.
+    func hasMet(_ id: AccountID, _ mirror: HumanMirror) async throws -> Bool {
+        if known.contains(where: { $0.id == id }) { return true }
+        return try await mirror.archive.repliedAuthors(limit: .max).contains { $0.author == id }
+    }
+
     static func note(
         _ stance: People.Stance, _ text: String, _ options: MirrorOptions, json: Bool
     ) async throws {
         try await options.withMirror(making: .database) { mirror in
-            let id = try await PeopleBook(mirror: mirror).account(text)
+            let book = try await PeopleBook(mirror: mirror)
+            let id = try book.account(text)
+            let isMet = try await book.hasMet(id, mirror)
             if stance == .allow, try await mirror.people.readmit(id), !json {
-                print("no longer forgotten: \(Printable.line(id.reference))")
+                print("no longer forgotten: \(Printable.line(id.shown))")
             }
             try await mirror.people.set(stance, for: id, reason: "operator", at: mirror.clock.now)
             let unlearned = stance == .deny ? try await mirror.forgetLearning(of: id, now: mirror.clock.now) : 0
             let left = stance == .deny ? try await mirror.leaving(for: [id]) : []
             if json { return try await PersonChange.print(id, mirror, unlearned: unlearned, left: left) }
-            print("\(stance == .deny ? "left alone from now on" : "allowed"): \(Printable.line(id.reference))")
+            print("\(stance == .deny ? "left alone from now on" : "allowed"): \(Printable.line(id.shown))")
+            if !isMet {
+                print(
+                    "nobody called so was met yet: if they have written to the bot, compare with mirror-bot people list"
+                )
+            }
             if unlearned > 0 { print("unlearned: \(unlearned) \(unlearned == 1 ? "post" : "posts") of theirs") }
             for action in left { print(action.line) }
         }
@@ -240,6 +253,9 @@ private struct PeopleList {
         let replies: Int
         let stance: String?
         let sameAs: [String]
+
+        /// The account with the letters that its host's name has.
+        var shown: String { AccountID(reference: account, localHost: nil)?.shown ?? account }
     }
 
     let mirror: HumanMirror
@@ -268,39 +284,6 @@ private struct PeopleList {
 }
 
 extension AccountID {
-    /// - Parameters:
-    ///   - text: `user@host`, `@user@host`, `x:…`, `bluesky:…`, `mastodon:…` or a DID.
-    ///   - localHost: Completes a Mastodon name without a host.
-    fileprivate init?(reference text: String, localHost: String?) {
-        let trimmed = text.trimmingCharacters(in: .whitespaces)
-        let isPlain = (1...300).contains(trimmed.utf8.count) && trimmed.utf8.allSatisfy { (0x21...0x7E).contains($0) }
-        guard isPlain else { return nil }
-        if trimmed.hasPrefix("did:") {
-            self.init(network: .bluesky, value: trimmed)
-            return
-        }
-        let parts = trimmed.split(separator: ":", maxSplits: 1).map(String.init)
-        if parts.count == 2, let network = NetworkName(rawValue: parts[0].lowercased()), network != .mastodon {
-            let name = String(parts[1].drop { $0 == "@" })
-            guard !name.isEmpty else { return nil }
-            self.init(network: network, value: name)
-            return
-        }
-        let name = (parts.count == 2 && parts[0].lowercased() == "mastodon" ? parts[1] : trimmed).drop { $0 == "@" }
-        guard !name.isEmpty, !Self.withoutPort(name).contains(":"), name.contains("@") || localHost != nil else {
-            return nil
-        }
-        self = .mastodon(name, localHost: localHost ?? "")
-    }
-
-    /// `user@host` of `user@host:8443`.
-    private static func withoutPort(_ name: Substring) -> Substring {
-        guard let at = name.firstIndex(of: "@"), let colon = name.lastIndex(of: ":"), at < colon else { return name }
-        let digits = name[name.index(after: colon)...]
-        let isPort = digits.utf8.count <= 5 && digits.utf8.allSatisfy { (0x30...0x39).contains($0) }
-        return isPort && (1...65_535).contains(Int(digits) ?? 0) ? name[..<colon] : name
-    }
-
     /// Whether the value is an identity and not a name that changes.
     fileprivate var isNumberOrDID: Bool {
         value.hasPrefix("did:") || value.utf8.allSatisfy { (0x30...0x39).contains($0) }

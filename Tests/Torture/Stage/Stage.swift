@@ -164,6 +164,8 @@ final class Stage: Sendable {
             "LOG_LEVEL": settings.isVerbose ? "debug" : "info", "POLL_SECONDS": "20", "MAX_PER_DAY": "300",
             "FAVORITES_PER_DAY": "300", "REPLIES_PER_PERSON": "\(repliesAtMost)",
             "REPLIES_PER_THREAD": "\(repliesAtMost)", "FAVORITE_RATE_THRESHOLD": "1",
+            // No post of the sandbox's human is for few.
+            "TRUST_HUMAN_SERVER": "yes",
         ]
         for name in ["MECAB_DICTIONARY", "LD_LIBRARY_PATH"] {
             variables[name] = ProcessInfo.processInfo.environment[name]

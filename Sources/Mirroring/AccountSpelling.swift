@@ -1,0 +1,100 @@
+import Posts
+package import Storage
+
+/// Brings the names of Mastodon accounts that earlier versions stored into their one form.
+///
+/// Until step 0025 a host stood as whoever named it had spelled it, so that one person could be two.
+package enum AccountSpelling {
+    private static let step = "0025_accounts"
+
+    /// Columns with one name each, and the column that tells its network.
+    private static let names: [(table: String, column: String, network: String)] = [
+        ("posts", "author", "network"), ("posts", "reply_to_author", "network"), ("examples", "author_id", "network"),
+        ("actions", "target_author", "target_network"), ("people", "linked_to", "network"),
+    ]
+    /// Columns with names and spaces between them.
+    private static let lists: [(table: String, column: String, network: String)] = [
+        ("posts", "mentions", "network"), ("actions", "bystanders", "target_network"),
+    ]
+
+    /// Applies what is missing of the tables, and brings the names into their form with the step that asks for it.
+    ///
+    /// - Parameters:
+    ///   - storage: The database.
+    ///   - last: What to do in the same transaction once all tables are there.
+    /// - Returns: The ids of the steps that were applied now.
+    /// - Throws: The store's error.
+    @discardableResult
+    package static func migrate(
+        _ storage: any StorageEngine, and last: (@Sendable (any StorageConnection) throws -> Void)? = nil
+    ) async throws -> [String] {
+        try await Migrations.apply(to: storage) { connection, applied in
+            if applied.contains(step) { try unify(connection) }
+            try last?(connection)
+        }
+    }
+
+    /// Rewrites what is not in its form.
+    static func unify(_ connection: any StorageConnection) throws {
+        for place in names {
+            try rewrite(place, connection) { AccountID(network: .mastodon, value: $0).canonical.value }
+        }
+        for place in lists {
+            try rewrite(place, connection) { text in
+                text.split(separator: " ").map { AccountID(network: .mastodon, value: String($0)).canonical.value }
+                    .joined(separator: " ")
+            }
+        }
+        try unifyPeople(connection)
+    }
+
+    private static func rewrite(
+        _ place: (table: String, column: String, network: String), _ connection: any StorageConnection,
+        _ form: (String) -> String
+    ) throws {
+        let (table, column, network) = place
+        let rows = try connection.query(
+            """
+            SELECT DISTINCT \(unsafe: column) AS name FROM \(unsafe: table)
+            WHERE \(unsafe: network) = 'mastodon' AND \(unsafe: column) IS NOT NULL
+            """)
+        for row in rows {
+            let name = try row.text("name")
+            let canonical = form(name)
+            guard canonical != name else { continue }
+            try connection.execute(
+                """
+                UPDATE \(unsafe: table) SET \(unsafe: column) = \(canonical)
+                WHERE \(unsafe: network) = 'mastodon' AND \(unsafe: column) = \(name)
+                """)
+        }
+    }
+
+    /// Where somebody stood under two names, what forbids more is kept, and the later contact.
+    private static func unifyPeople(_ connection: any StorageConnection) throws {
+        let rows = try connection.query("SELECT mirror, account_id FROM people WHERE network = 'mastodon'")
+        for row in rows {
+            let (mirror, name) = (try row.text("mirror"), try row.text("account_id"))
+            let canonical = AccountID(network: .mastodon, value: name).canonical.value
+            guard canonical != name else { continue }
+            try connection.execute(
+                """
+                INSERT INTO people (mirror, network, account_id, handle, stance, reason, stance_ms, linked_to,
+                    last_contact_ms)
+                SELECT mirror, network, \(canonical), handle, stance, reason, stance_ms, linked_to, last_contact_ms
+                FROM people WHERE mirror = \(mirror) AND network = 'mastodon' AND account_id = \(name)
+                ON CONFLICT (mirror, network, account_id) DO UPDATE SET
+                    stance = CASE WHEN excluded.stance = 'deny' THEN 'deny' ELSE people.stance END,
+                    reason = CASE WHEN excluded.stance = 'deny' AND COALESCE(people.stance, '') <> 'deny'
+                        THEN excluded.reason ELSE people.reason END,
+                    stance_ms = CASE WHEN excluded.stance = 'deny' AND COALESCE(people.stance, '') <> 'deny'
+                        THEN excluded.stance_ms ELSE people.stance_ms END,
+                    linked_to = COALESCE(people.linked_to, excluded.linked_to),
+                    last_contact_ms = CASE WHEN COALESCE(excluded.last_contact_ms, 0) > COALESCE(people.last_contact_ms, 0)
+                        THEN excluded.last_contact_ms ELSE people.last_contact_ms END
+                """)
+            try connection.execute(
+                "DELETE FROM people WHERE mirror = \(mirror) AND network = 'mastodon' AND account_id = \(name)")
+        }
+    }
+}

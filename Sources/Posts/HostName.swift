@@ -1,0 +1,89 @@
+import Foundation
+
+/// The name of a server in the one form in which it is compared and stored, and in the one that people read.
+///
+/// Names with letters other than ASCII have two spellings, `bäw.example` and `xn--bw-via.example` (IDNA, RFC 5891); servers
+/// and archives use either.
+package enum HostName {
+    /// The ASCII form in lower case, without a dot at its end and without the usual ports.
+    ///
+    /// What is no host is given back in lower case.
+    package static func canonical(_ text: some StringProtocol) -> String {
+        var host = text.lowercased()
+        for port in [":443", ":80"] where host.hasSuffix(port) { host.removeLast(port.count) }
+        while host.hasSuffix(".") { host.removeLast() }
+        guard !host.utf8.allSatisfy({ $0 < 0x80 }) else { return host }
+        let parts = host.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        var components = URLComponents()
+        components.scheme = "https"
+        components.host = parts[0]
+        guard var ascii = components.encodedHost, !ascii.isEmpty,
+            ascii.utf8.allSatisfy({ $0 < 0x80 && $0 != UInt8(ascii: "%") })
+        else { return host }
+        while ascii.hasSuffix(".") { ascii.removeLast() }
+        return ([ascii.lowercased()] + parts.dropFirst()).joined(separator: ":")
+    }
+
+    /// The form for people of a canonical host: with the letters that its name has.
+    ///
+    /// A label that is not the ASCII form of what it says stays as it is.
+    package static func shown(_ canonical: String) -> String {
+        guard canonical.contains("xn--") else { return canonical }
+        let labels = canonical.split(separator: ".", omittingEmptySubsequences: false).map { label -> String in
+            guard label.hasPrefix("xn--"), let text = decoded(label.dropFirst(4)) else { return String(label) }
+            return text
+        }
+        let shown = labels.joined(separator: ".")
+        return Self.canonical(shown) == canonical ? shown : canonical
+    }
+
+    /// The text of a label's Punycode (RFC 3492, section 6.2).
+    private static func decoded(_ label: Substring) -> String? {
+        var (code, position, bias) = (128, 0, 72)
+        let end = label.lastIndex(of: "-")
+        var scalars = end.map { Array(label[..<$0].unicodeScalars) } ?? []
+        var rest = Array(label[(end.map { label.index(after: $0) } ?? label.startIndex)...].utf8)[...]
+        while !rest.isEmpty {
+            let start = position
+            var weight = 1
+            for step in stride(from: 36, through: .max, by: 36) {
+                guard let byte = rest.popFirst(), let digit = digit(byte) else { return nil }
+                let (product, isTooLarge) = digit.multipliedReportingOverflow(by: weight)
+                guard !isTooLarge, position <= Int32.max, product <= Int32.max else { return nil }
+                position += product
+                let threshold = min(max(step - bias, 1), 26)
+                if digit < threshold { break }
+                weight *= 36 - threshold
+                guard weight <= Int32.max else { return nil }
+            }
+            let count = scalars.count + 1
+            bias = adapted(position - start, count, isFirst: start == 0)
+            code += position / count
+            position %= count
+            guard let scalar = Unicode.Scalar(UInt32(clamping: code)), scalars.count < 63 else { return nil }
+            scalars.insert(scalar, at: position)
+            position += 1
+        }
+        return String(String.UnicodeScalarView(scalars))
+    }
+
+    private static func digit(_ byte: UInt8) -> Int? {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): Int(byte - UInt8(ascii: "a"))
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): Int(byte - UInt8(ascii: "0")) + 26
+        default: nil
+        }
+    }
+
+    /// The bias after a scalar (RFC 3492, section 6.1).
+    private static func adapted(_ delta: Int, _ count: Int, isFirst: Bool) -> Int {
+        var delta = isFirst ? delta / 700 : delta / 2
+        delta += delta / count
+        var bias = 0
+        while delta > 455 {
+            delta /= 35
+            bias += 36
+        }
+        return bias + 36 * delta / (delta + 38)
+    }
+}

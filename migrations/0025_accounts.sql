@@ -1,0 +1,2 @@
+-- With this step the program brings the hosts in stored names of accounts into their one form, see AccountSpelling: no SQL
+-- that both databases have knows it.
