@@ -319,12 +319,17 @@ private struct JSONScanner {
     }
 
     /// The character behind `\u`, which takes a second such escape if it is outside the first plane.
+    ///
+    /// Half a pair that stands alone is U+FFFD, as of an emoji that was cut in two: RFC 8259, section 8.2, leaves open
+    /// what becomes of it, and the readers of the networks' answers do the same.
     private static func scalar(_ rest: inout ArraySlice<UInt8>) -> Unicode.Scalar? {
         guard let first = unit(&rest) else { return nil }
-        guard UTF16.isLeadSurrogate(first) else { return Unicode.Scalar(first) }
-        guard rest.popFirst() == Byte.backslash, rest.popFirst() == UInt8(ascii: "u"), let second = unit(&rest),
+        guard UTF16.isLeadSurrogate(first) else { return Unicode.Scalar(first) ?? "\u{FFFD}" }
+        var ahead = rest
+        guard ahead.popFirst() == Byte.backslash, ahead.popFirst() == UInt8(ascii: "u"), let second = unit(&ahead),
             UTF16.isTrailSurrogate(second)
-        else { return nil }
+        else { return "\u{FFFD}" }
+        rest = ahead
         return UTF16.decode(UTF16.EncodedScalar([first, second]))
     }
 

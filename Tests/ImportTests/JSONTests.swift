@@ -67,7 +67,17 @@ import Testing
         #expect(value.members.map(\.key) == ["a", "a", "b", "a"])
     }
 
-    @Test(arguments: [#"\q"#, #"\u12"#, #"\ud83d"#, #"\ud83dA"#, #"\ud83d\u0041"#, #"\ude83"#, #"\u00zz"#, #"\u+123"#])
+    /// Half of a pair that stands alone, as of an emoji that was cut in two, costs nothing but itself.
+    @Test(arguments: [
+        (#"\ud83d"#, "\u{FFFD}"), (#"a\ud83d\u2026"#, "a\u{FFFD}…"), (#"\ud83dA"#, "\u{FFFD}A"),
+        (#"\ud83d\u0041"#, "\u{FFFD}A"), (#"\ude83"#, "\u{FFFD}"), (#"\ude83\ud83d"#, "\u{FFFD}\u{FFFD}"),
+        (#"\ud83d\ud83d\ude83"#, "\u{FFFD}🚃"), (#"\ud83d\n"#, "\u{FFFD}\n"), (#"\\ud83d"#, #"\ud83d"#),
+    ])
+    func halfAPairIsAReplacementCharacter(escaped: String, text: String) throws {
+        try expect(json(#"{"a":"\#(escaped)"}"#)["a"]?.text, equals: text)
+    }
+
+    @Test(arguments: [#"\q"#, #"\u12"#, #"\u00zz"#, #"\u+123"#, #"\ud83d\q"#, #"\ud83d\u00zz"#])
     func hasNoTextForEscapesThatMeanNothing(escape: String) throws {
         let value = try json(#"{"a":"\#(escape)","b":"c"}"#)
         #expect(value["a"]?.text == nil)

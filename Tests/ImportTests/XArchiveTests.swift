@@ -176,6 +176,10 @@ import Testing
         #expect(reading.summary.deleted == 1)
     }
 
+    @Test func aPostWithHalfAnEmojiIsRead() throws {
+        try expect(readOne(Fixture.tweet("20", #"Trains \ud83d and bread"#)).text, equals: "Trains \u{FFFD} and bread")
+    }
+
     @Test func completesLongPosts() throws {
         let full = "A very long thought about branch lines &amp; bread that goes on and on until its end"
         let note = """
