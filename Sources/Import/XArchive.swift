@@ -172,7 +172,7 @@ private final class XArchiveRun {
         let id = try XPostConverter.id(try like.optional("tweetId", in: "like.", \.text), field: "tweetId")
         seen += 1
         let text = PlainText.fromX(like["fullText"]?.text ?? "")
-        guard !text.isEmpty, !Self.isNotice(text) else {
+        guard !text.isEmpty, !XNotice.isNotice(text) else {
             summary.withoutText += 1
             return
         }
@@ -183,11 +183,6 @@ private final class XArchiveRun {
                 ImportedExample(
                     id: PostID(network: .x, value: String(id)), author: nil, text: text, createdAt: time?.date,
                     isSeen: false)))
-    }
-
-    /// Whether the text is X's own notice in place of a post that the human may no longer read.
-    private static func isNotice(_ text: String) -> Bool {
-        ["You’re unable to view this ", "You're unable to view this "].contains { text.hasPrefix($0) }
     }
 
     private func list(_ name: String, wrapper: String, _ body: @escaping (JSON) throws -> Void) -> any MemberSink {
