@@ -181,7 +181,7 @@ import Testing
     }
 
     @Test func completesLongPosts() throws {
-        let full = "A very long thought about branch lines &amp; bread that goes on and on until its end"
+        let full = "A very long thought about branch lines & bread that goes on and on until its end"
         let note = """
             window.YTD.note_tweet.part0 = [ { "noteTweet" : {
               "noteTweetId" : "1", "createdAt" : "2023-02-18T12:33:11.000Z",

@@ -1,0 +1,110 @@
+import Foundation
+import Posts
+
+/// The full texts of long posts.
+///
+/// An archive cuts a long post in its list of posts (`tweets.js`) and keeps the text elsewhere (`note-tweet.js`) without
+/// saying which post it belongs to. Text and post are made in the same second, and one begins like the other, save that
+/// the list of posts writes `&`, `<` and `>` as entities and the long texts do not.
+struct XNoteTexts {
+    private struct Note {
+        /// With shortened addresses, as a post's text begins.
+        var comparable: String
+        var plain: String
+    }
+
+    /// Shorter beginnings agree by chance.
+    private static let minimumPrefix = 12
+    /// Each post is compared with all texts of its second.
+    private static let maximumPerSecond = 16
+
+    private var notes: [Int64: [Note]] = [:]
+    private var bytes = 0
+    private let maximumBytes: Int
+
+    init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
+
+    /// Remembers a text.
+    ///
+    /// - Parameter wire: `{"noteTweet":{"createdAt":…,"core":{"text":…}}}`.
+    /// - Throws: ``ItemFault`` for what is no such text, and for more than fit.
+    mutating func insert(_ wire: JSON) throws(ItemFault) {
+        let core = try wire.object("noteTweet", "core")
+        guard let raw = core["text"]?.name else { throw ItemFault("text is missing") }
+        guard let written = wire["noteTweet"]?["createdAt"]?.name,
+            let date = Date(rfc3339: written) ?? Date(xTimestamp: written)
+        else { throw ItemFault("createdAt is not a date") }
+        // What looks like an entity here was typed so.
+        let text = raw.replacing("&", with: "&amp;")
+        let note = Note(
+            comparable: PlainText.fromX(text),
+            plain: PlainText.fromX(text, links: XPostConverter.links(core["urls"])))
+        bytes += note.comparable.utf8.count + note.plain.utf8.count
+        guard bytes <= maximumBytes else { throw ItemFault("there are more long texts than fit into memory") }
+        let second = Self.second(date)
+        guard notes[second, default: []].count < Self.maximumPerSecond else {
+            throw ItemFault("there are too many long texts of one second")
+        }
+        notes[second, default: []].append(note)
+    }
+
+    /// The full text of a post, or nil if the post is whole.
+    ///
+    /// - Parameters:
+    ///   - cut: The post's text as the archive writes it.
+    ///   - createdAt: When the post was made, to the second or exactly.
+    /// - Returns: Plain text.
+    func text(of cut: String, createdAt: Date) -> String? {
+        guard !notes.isEmpty else { return nil }
+        let second = Self.second(createdAt)
+        let candidates = [second, second - 1, second + 1].flatMap { notes[$0] ?? [] }
+        guard !candidates.isEmpty else { return nil }
+        let text = PlainText.fromX(cut)
+        let beginnings = [text, Self.withoutNames(text)].flatMap(Self.beginnings)
+            .filter { $0.unicodeScalars.count >= Self.minimumPrefix }
+        return candidates.first { note in
+            // By bytes: the last character of a cut text may be the first half of one in the full text.
+            beginnings.contains { note.comparable.utf8.starts(with: $0.utf8) }
+        }?.plain
+    }
+
+    private static func second(_ date: Date) -> Int64 { Int64(date.timeIntervalSince1970.rounded(.down)) }
+
+    /// The parts of a cut text that may also stand in the full one: all up to the ellipsis and the post's own address
+    /// behind it, and all up to the first address.
+    private static func beginnings(of cut: String) -> [String] {
+        var whole = cut[...]
+        if let last = whole.split(whereSeparator: \.isWhitespace).last, last.hasPrefix("https://t.co/") {
+            whole = whole[..<last.startIndex]
+        }
+        let first = cut.range(of: "http").map { cut[..<$0.lowerBound] }
+        return [cut[...], whole, first].compactMap { $0.map(withoutEnd) }
+    }
+
+    /// The text without an ellipsis at its end and what a cut leaves of a character or an entity before that.
+    private static func withoutEnd(_ cut: Substring) -> String {
+        var scalars = cut.unicodeScalars
+        func trim() {
+            while let last = scalars.last, last.properties.isWhitespace || last == "…" || last == "\u{FFFD}" {
+                scalars.removeLast()
+            }
+        }
+        trim()
+        if let start = scalars.suffix(4).lastIndex(of: "&"),
+            scalars[start...].dropFirst().allSatisfy({ ("a"..."z").contains($0) })
+        {
+            scalars = scalars[..<start]
+            trim()
+        }
+        return String(scalars)
+    }
+
+    /// Without the names at the start of a reply, which the full text may lack.
+    private static func withoutNames(_ cut: String) -> String {
+        var text = Substring(cut)
+        while text.first == "@", let space = text.firstIndex(of: " ") {
+            text = text[text.index(after: space)...]
+        }
+        return String(text)
+    }
+}
