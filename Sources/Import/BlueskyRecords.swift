@@ -104,17 +104,15 @@ final class BlueskyRun {
         guard let value = record["value"], value.isObject else { throw ItemFault("value is missing") }
         guard let text = value["text"]?.text else { throw ItemFault("text is missing") }
         let written = value["createdAt"]?.name
-        guard let createdAt = written.flatMap({ Date(rfc3339: $0) }) else {
-            throw ItemFault("createdAt is missing or not a time")
-        }
+        let time = try WrittenTime(written, field: "createdAt")
         let facets = (value["facets"]?.list ?? []).compactMap(facet)
         let embed = value["embed"]?["$type"]?.name
         let labels = (value["labels"]?["values"]?.list.compactMap { $0["val"]?.text } ?? [])
             .filter { !harmlessLabels.contains($0) }
         return Post(
             id: PostID(network: .bluesky, value: uri), author: owner,
-            text: PlainText.fromBluesky(text, facets: facets.map(\.facet)), createdAt: createdAt,
-            replyTo: replyTarget(value["reply"]),
+            text: PlainText.fromBluesky(text, facets: facets.map(\.facet)), createdAt: time.date,
+            isTimeTrusted: time.isTrusted, replyTo: replyTarget(value["reply"]),
             language: value["langs"]?.list.lazy.compactMap(\.text).compactMap(LanguageTag.naming).first,
             // What we do not know is taken for media: the text may make no sense without it.
             hasMedia: embed.map { !plainEmbeds.contains($0) } ?? false,

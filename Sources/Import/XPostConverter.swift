@@ -93,13 +93,17 @@ struct XPostConverter {
     ///
     /// The id knows better than `created_at`, which is off by up to a day in some archives. Before November 2010 ids
     /// hold no time, and some archives write midnight for every post of those years.
-    static func time(id: UInt64, written: String?) throws(ItemFault) -> (date: Date, isTrusted: Bool) {
+    static func time(
+        id: UInt64, written: String?, field: StaticString = "created_at"
+    ) throws(ItemFault) -> (date: Date, isTrusted: Bool) {
         if id >= firstTimedID {
             return (Date(milliseconds: Int64(id >> 22) + epochMilliseconds), true)
         }
-        guard let written else { throw ItemFault("created_at is missing") }
-        guard let date = Date(xTimestamp: written) else { throw ItemFault("created_at is not a date") }
-        return (date, date.milliseconds % 86_400_000 != 0)
+        guard let written else { throw ItemFault("\(field) is missing") }
+        if let date = Date(xTimestamp: written) { return (date, date.milliseconds % 86_400_000 != 0) }
+        // Without its zone it tells the day, more or less.
+        guard let date = Date(xTimestamp: written + " +0000") else { throw ItemFault("\(field) is not a date") }
+        return (date, false)
     }
 
     // MARK: Text

@@ -178,13 +178,23 @@ import Testing
         (#"{"uri":"at://did:plc:a/app.bsky.feed.post/3/4"}"#, "uri is not the address of a record"),
         (#"{"uri":"at://did:plc:z72i7hdynmk6r22z27h6tvur/app.bsky.feed.post/3"}"#, "value is missing"),
         (record("3", "x").replacing(#""text":"#, with: #""txt":"#), "text is missing"),
-        (record("3", "x").replacing("2023-02-18T", with: "noon"), "createdAt is missing or not a time"),
+        (record("3", "x").replacing("2023-02-18T", with: "noon"), "createdAt is not a time from 1970 to 9999"),
+        (record("3", "x").replacing("2023-", with: "0001-"), "createdAt is not a time from 1970 to 9999"),
+        (record("3", "x").replacing("2023-", with: "12023-"), "createdAt is not a time from 1970 to 9999"),
         ("7", "not a JSON object"), (#""text""#, "not a JSON object"), ("[1]", "not a JSON object"),
     ])
     func reportsWhatCannotBeRead(record: String, reason: String) throws {
         let reading = try read(Self.page([Self.record("3a", "one"), record, Self.record("3b", "two")]))
         #expect(reading.texts == ["one", "two"])
         #expect(reading.summary.problems.map(\.reason) == [reason])
+    }
+
+    @Test func aTimeWithoutAZoneIsNotTrusted() throws {
+        let record = Self.record("3a", "old app").replacing("11.250Z", with: "11.250")
+        let reading = try read(Self.page([record, Self.record("3b", "new app")]))
+        #expect(reading.posts.map(\.isTimeTrusted) == [false, true])
+        #expect(reading.posts.map(\.createdAt) == Array(repeating: Date(rfc3339: "2023-02-18T12:33:11.250Z"), count: 2))
+        #expect(reading.summary.problems == [])
     }
 
     @Test func survivesFieldsOfEveryWrongType() throws {
