@@ -17,6 +17,8 @@ package struct ImportSummary: Equatable, Sendable {
 
     /// Posts left out because they are on the archive's list of deleted posts.
     package var deleted = 0
+    /// Posts left out because the human edited them: a later version was read.
+    package var replaced = 0
     /// Likes whose text the archive does not hold.
     package var withoutText = 0
     /// Lines that do not say whether they were favorited.

@@ -48,6 +48,8 @@ private final class XArchiveRun {
     private let pictures: ArchivePictures
     private let body: (ArchiveItem) throws -> Void
     private var deleted: Set<UInt64> = []
+    /// Posts of which a later version was read.
+    private var replaced: Set<UInt64> = []
     private var listed: [String] = []
     /// When the account was last hidden from the public or shown to it, as the archive writes it.
     private var lastProtection = ""
@@ -153,16 +155,30 @@ private final class XArchiveRun {
     }
 
     private func takePost(_ wire: JSON) throws {
-        var post = try converter.post(wire)
+        let post = try converter.post(wire)
+        let files = post.pictures.isEmpty ? [] : try XPostConverter.pictureFiles(wire)
+        let isOld = isReplaced(post, by: try XPostConverter.versions(wire))
+        seen += 1
+        if isOld { summary.replaced += 1 } else { try hand(over: post, files) }
+    }
+
+    /// Whether another version of the post came after it; notes the versions before it.
+    private func isReplaced(_ post: Post, by versions: [UInt64]) -> Bool {
+        guard let id = UInt64(post.id.value) else { return false }
+        if replaced.count < limits.deletedPosts { replaced.formUnion(versions.filter { $0 < id }) }
+        return versions.contains { $0 > id } || replaced.contains(id)
+    }
+
+    private func hand(over post: Post, _ files: [[String]] = []) throws {
+        var post = post
         // All posts of an account are for everybody, or none.
         if summary.isProtected { post.visibility = .private }
-        seen += 1
         if let id = UInt64(post.id.value), deleted.contains(id) {
             summary.deleted += 1
             return
         }
         summary.posts += 1
-        if !post.pictures.isEmpty { pictures.want(try XPostConverter.pictureFiles(wire), of: post) }
+        if !post.pictures.isEmpty { pictures.want(files, of: post) }
         try body(.post(post))
     }
 

@@ -66,6 +66,16 @@ struct XPostConverter {
         wire["tweet"] == nil ? try wire.object() : try wire.object("tweet")
     }
 
+    /// The later versions of a post, and those before it, as far as it tells: each edit is a post of its own.
+    ///
+    /// The first version has them in `edit_info.initial.editTweetIds`, the others in
+    /// `edit_info.edit.editControlInitial.editTweetIds`.
+    static func versions(_ wire: JSON) throws(ItemFault) -> [UInt64] {
+        let info = try fields(wire)["edit_info"]
+        let lists = [info?["initial"], info?["edit"]?["editControlInitial"]].compactMap { $0?["editTweetIds"]?.list }
+        return lists.joined().compactMap { $0.text.flatMap { UInt64($0) } }
+    }
+
     /// The id of a post, which may be one of the list of deleted posts.
     static func id(ofPost wire: JSON) throws(ItemFault) -> UInt64 { try id(try fields(wire)) }
 

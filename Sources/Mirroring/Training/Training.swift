@@ -71,7 +71,8 @@ package struct TrainingSummary: Equatable, Sendable {
         problemCount += imported.problemCount
         suggestedTimeZone = imported.timeZone
         let counts = [
-            ("deleted", imported.deleted), ("without a text", imported.withoutText),
+            ("deleted", imported.deleted), ("edited later", imported.replaced),
+            ("without a text", imported.withoutText),
             ("without a label", imported.unlabelled), ("not public", imported.notOpen),
             ("reposts", imported.reposts), ("neither posts nor favorites", imported.unrelated),
             ("addresses only", imported.likesWithoutPost),
