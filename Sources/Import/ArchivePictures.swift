@@ -84,7 +84,7 @@ enum XArchivePictures {
     static func files(_ media: [JSON], of id: UInt64) -> [[String]] {
         distinct(media).map { medium in
             guard let file = address(medium)?.split(separator: "/").last, file.utf8.count < 200 else { return [] }
-            return ["tweets_media", "tweet_media"].map { "data/\($0)/\(id)-\(file)" }
+            return ["tweets_media", "tweet_media", "community_tweet_media"].map { "data/\($0)/\(id)-\(file)" }
         }
     }
 

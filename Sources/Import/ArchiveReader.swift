@@ -1,13 +1,18 @@
 import Foundation
 package import Posts
 
-/// Reads what a person downloaded, whatever it is: an archive of X or of the Mastodon family, packed or extracted,
-/// a repository of Bluesky (CAR) or its records as JSON, or JSON Lines.
+/// Reads what a person downloaded, whatever it is.
+///
+/// That is an archive of X or of the Mastodon family, packed or extracted, X's table `tweets.csv`, what mastodon-archive
+/// saved, an export of Misskey or Pixelfed, a repository of Bluesky (CAR) or its records as JSON, or JSON Lines.
+/// `docs/archives.md` has the formats.
 ///
 /// Memory stays flat however large the archive is. Nothing is written anywhere.
 package struct ArchiveReader: Sendable {
     /// The kinds of archives made of files, in the order in which they are tried.
-    private static let formats: [any ArchiveFormat.Type] = [XArchive.self, MastodonArchive.self]
+    private static let formats: [any ArchiveFormat.Type] = [
+        XArchive.self, MastodonArchive.self,
+    ]
 
     private let request: ImportRequest
     /// What JSON Lines are read for; an archive is the same whether its posts are kept or looked at.
@@ -19,16 +24,20 @@ package struct ArchiveReader: Sendable {
     ///   - network: Where the ids and names of JSON Lines belong; an archive knows itself.
     ///   - localHost: Completes names without a host in JSON Lines. In an archive of the Mastodon family it is the host
     ///     of the owner's name where the server answers below that host, as `social.example.org` for `example.org`.
+    ///   - owner: Whose archive it is taken for where it does not say so, as a part of one and an export of Misskey do not.
+    ///   - includesCommunities: Whether posts that the human made in communities of X are read as well.
     ///   - limits: How much the archive may ask of the machine.
     ///   - wantsPictures: Whether the files of the pictures of a post are read as well; nil to read none.
     package init(
         path: String, purpose: ImportPurpose, network: NetworkName = .mastodon, localHost: String? = nil,
-        limits: ImportLimits = ImportLimits(), wantsPictures: (@Sendable (Post) -> Bool)? = nil
+        owner: AccountID? = nil, includesCommunities: Bool = false, limits: ImportLimits = ImportLimits(),
+        wantsPictures: (@Sendable (Post) -> Bool)? = nil
     ) {
         self.purpose = purpose
         request = ImportRequest(
             path: path, purpose: purpose == .texts ? .scheduler : purpose, network: network, localHost: localHost,
-            limits: limits, wantsPictures: wantsPictures)
+            limits: limits, wantsPictures: wantsPictures, owner: owner, includesCommunities: includesCommunities,
+            isLookedAt: purpose == .texts)
     }
 
     /// Reads everything that serves the purpose, in the order of the archive; blocks the thread while it does.
@@ -53,7 +62,9 @@ package struct ArchiveReader: Sendable {
         case .packed(let packing):
             let source = PackedSource(path: request.path, packing: packing, size: size, limits: request.limits)
             return try readMembers(source, body)
-        case .mastodonList: return try readMembers(single, body)
+        case .mastodonList:
+            return try readMembers(
+                single(MastodonArchive.list(for: request.purpose), besides: MastodonArchive.actor), body)
         case .blueskyRecords: return try BlueskyRecords(request).read(body)
         case .lines: return try lines.read(body)
         case .blueskyRepository:
@@ -63,8 +74,9 @@ package struct ArchiveReader: Sendable {
         case .empty: throw ImportError(.nothingToRead, path: request.path, "it is empty")
         case .unknown:
             throw notAnArchive(
-                "expected an archive of X or Mastodon (zip, tar.gz or folder), a repository of Bluesky (CAR), its "
-                    + "records as JSON, or JSON Lines, one object on each line")
+                "expected an archive of X or Mastodon (zip, tar.gz or folder), X's tweets.csv, a file of "
+                    + "mastodon-archive, an export of Misskey or Pixelfed, a repository of Bluesky (CAR), its records as "
+                    + "JSON, or JSON Lines, one object on each line")
         }
     }
 
@@ -74,25 +86,35 @@ package struct ArchiveReader: Sendable {
             limits: request.limits)
     }
 
-    /// One list of an archive of the Mastodon family, with what tells whose it is where that stands beside it.
-    private var single: FileSource {
-        let actor = URL(fileURLWithPath: request.path).deletingLastPathComponent()
-            .appendingPathComponent(MastodonArchive.actor).path
-        var files = [(name: MastodonArchive.list(for: request.purpose), path: request.path)]
-        if case .file? = try? FileReader.kind(of: actor) { files.insert((MastodonArchive.actor, actor), at: 0) }
+    /// One file of an archive under the name that it has there, with what tells whose it is where that stands beside it.
+    private func single(_ name: String, besides neighbour: String? = nil) -> FileSource {
+        var files = [(name: name, path: request.path)]
+        if let neighbour {
+            let path = URL(fileURLWithPath: request.path).deletingLastPathComponent().appendingPathComponent(neighbour)
+            if case .file? = try? FileReader.kind(of: path.path) { files.insert((neighbour, path.path), at: 0) }
+        }
         return FileSource(files: files)
     }
 
     private func readMembers(
-        _ source: any MemberSource, _ body: (ArchiveItem) throws -> Void
+        _ files: any MemberSource, _ body: (ArchiveItem) throws -> Void
     ) throws -> ImportSummary {
+        let source = WatchedSource(files)
         let parts = try source.names { name in Self.formats.contains { $0.isPart(name) } }
         guard let format = Self.formats.first(where: { $0.recognizes(parts) }) else {
             throw notAnArchive(
-                "no archive is in it; expected the zip that X made, the folder with data/tweets.js in it, "
-                    + "or the archive of a Mastodon server with outbox.json in it")
+                source.holdsArchives
+                    ? "it holds zips; unpack all of them into one folder, and give that folder"
+                    : "no archive is in it; expected the zip that X made, the folder with data/tweets.js in it, the "
+                        + "archive of a Mastodon server with outbox.json in it, or a file of mastodon-archive, Misskey or "
+                        + "Pixelfed")
         }
-        return try format.init(request, parts: parts).read(source, body)
+        guard Set(parts).count == parts.count else {
+            throw notAnArchive("several archives are in it; unpack it, and give the folder of one of them")
+        }
+        var summary = try format.init(request, parts: parts).read(source, body)
+        if !(files is FileSource) { source.tell(&summary) }
+        return summary
     }
 
     private func notAnArchive(_ reason: String) -> ImportError {
@@ -140,6 +162,12 @@ struct ImportRequest: Sendable {
     var limits: ImportLimits
     /// Whether the files of a post's pictures are read; nil to read none.
     var wantsPictures: (@Sendable (Post) -> Bool)?
+    /// Whose archive it is taken for where it does not say so.
+    var owner: AccountID?
+    /// Whether posts in communities of X are read.
+    var includesCommunities = false
+    /// Whether nothing is kept of what is read.
+    var isLookedAt = false
 }
 
 /// A kind of archive that is made of files.

@@ -16,7 +16,12 @@ struct FolderSource: MemberSource {
     private let root: String
     private let limits: ImportLimits
 
-    /// Opens the folder with `data` or `outbox.json` in it, the folder around that, or `data` itself.
+    /// How many folders may be around an archive.
+    private static let wrappings = 3
+    /// More folders than these are not looked into at each depth.
+    private static let foldersAtMost = 1_000
+
+    /// Opens the folder with `data` or `outbox.json` in it, a folder around that, or `data` itself.
     init(path: String, limits: ImportLimits) throws {
         self.path = path
         self.limits = limits
@@ -85,8 +90,16 @@ struct FolderSource: MemberSource {
         if isArchive(resolved) { return resolved }
         let parts = resolved.split(separator: "/")
         if parts.last == "data" { return "/" + parts.dropLast().joined(separator: "/") }
-        let wrapped = try entries(of: resolved, path: path).filter { isArchive("\(resolved)/\($0)") }
-        return wrapped.count == 1 ? "\(resolved)/\(wrapped[0])" : resolved
+        var folders = [resolved]
+        for _ in 0..<wrappings {
+            folders = folders.flatMap { folder in
+                ((try? entries(of: folder, path: path)) ?? []).map { "\(folder)/\($0)" }.filter(isFolder)
+            }
+            folders = Array(folders.prefix(foldersAtMost))
+            let archives = folders.filter(isArchive)
+            guard archives.isEmpty else { return archives.count == 1 ? archives[0] : resolved }
+        }
+        return resolved
     }
 
     private static func isArchive(_ path: String) -> Bool {

@@ -2,8 +2,13 @@ package import Posts
 
 /// What was found in an archive.
 package struct ImportSummary: Equatable, Sendable {
-    /// `X archive`, `Mastodon archive`, `Bluesky repository`, `Bluesky records` or `JSON Lines`.
+    /// What people call a file of this kind, as `X archive`.
     package var format: String
+    /// The files of the archive that were read, in their order; empty for a file that stands alone.
+    package var filesRead: [String] = []
+    /// The first of the files that stayed closed, and how many did.
+    package var filesLeft: [String] = []
+    package var filesLeftCount = 0
     /// Whose archive it is, where it says so.
     package var owner: AccountID?
     package var ownerName: String?
@@ -19,6 +24,8 @@ package struct ImportSummary: Equatable, Sendable {
     package var deleted = 0
     /// Posts left out because the human edited them: a later version was read.
     package var replaced = 0
+    /// Favorites that are posts of the human's own.
+    package var own = 0
     /// Likes whose text the archive does not hold.
     package var withoutText = 0
     /// Lines that do not say whether they were favorited.
@@ -34,10 +41,18 @@ package struct ImportSummary: Equatable, Sendable {
     /// Likes of which only the address is there: their text must be asked of the network.
     package var likesWithoutPost = 0
 
+    /// The archive says that other parts of it were downloaded apart, or files that it lists are missing.
+    package var isPart = false
+    /// The archive has posts in communities, which were not asked for.
+    package var hasMoreCommunityPosts = false
+
     /// Items that could not be read.
     package var problemCount = 0
     /// The first of these problems.
     package var problems: [ImportProblem] = []
+
+    /// The format of files whose lines say whose they are.
+    static let lines = "JSON Lines"
 
     package init(format: String) { self.format = format }
 
@@ -47,9 +62,38 @@ package struct ImportSummary: Equatable, Sendable {
     /// What helps a person to get more, a sentence each without a full stop.
     package var hints: [String] {
         if isProtected { return ["the account hides its posts from the public, so that none of them is mirrored"] }
-        guard likesWithoutPost > 0 else { return [] }
-        let likes = likesWithoutPost == 1 ? "1 like holds" : "\(likesWithoutPost) likes hold"
-        return ["\(likes) only an address; train the classifier from the account instead"]
+        var hints: [String] = []
+        if isPart {
+            hints.append("this is a part of an archive; unpack all of its parts into one folder, and read that folder")
+        }
+        if hasMoreCommunityPosts {
+            hints.append("posts in communities were left out; --communities reads them as well")
+        }
+        if likesWithoutPost > 0 {
+            let likes = likesWithoutPost == 1 ? "1 like holds" : "\(likesWithoutPost) likes hold"
+            hints.append("\(likes) only an address; train the classifier from the account instead")
+        }
+        return hints
+    }
+
+    /// What was read, and of whom: a sentence each without a full stop.
+    package var account: [String] {
+        guard format != Self.lines else { return [] }
+        var sentences = [
+            "\(format) of \(ownerName.map(MemberName.shown) ?? owner?.reference ?? "an account it does not name")"
+        ]
+        guard !filesRead.isEmpty else { return sentences }
+        sentences.append("read \(Self.list(filesRead, of: filesRead.count))")
+        if filesLeftCount > 0 { sentences.append("left closed \(Self.list(filesLeft, of: filesLeftCount))") }
+        return sentences
+    }
+
+    /// `3 files: a, b, c`.
+    private static func list(_ names: [String], of count: Int) -> String {
+        let shown = names.prefix(8).map(MemberName.shown)
+        let rest = count - shown.count
+        let list = shown.joined(separator: ", ") + (rest > 0 ? "\(shown.isEmpty ? "" : " and ")\(rest) more" : "")
+        return "\(count == 1 ? "1 file" : "\(count) files"): \(list)"
     }
 
     /// Why an archive whose lists were read gave nothing.

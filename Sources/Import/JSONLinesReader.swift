@@ -54,7 +54,7 @@ package struct JSONLinesReader: Sendable {
     }
 
     private func read(_ take: (JSON, inout ImportSummary) throws -> Void) throws -> ImportSummary {
-        var summary = ImportSummary(format: "JSON Lines")
+        var summary = ImportSummary(format: ImportSummary.lines)
         var splitter = LineSplitter(maximumBytes: limits.lineBytes)
         var lines = 0
         func use(_ line: SplitLine) throws {

@@ -32,6 +32,60 @@ extension MemberSource {
     }
 }
 
+/// Notes which files of an archive are opened, and which stay closed.
+final class WatchedSource: MemberSource {
+    /// More names than these are only counted.
+    private static let namesAtMost = 1_000
+
+    private let source: any MemberSource
+    private var parts: [String] = []
+    private var opened: [String] = []
+    private var others: [String] = []
+    private var otherCount = 0
+    /// Whether one of the files that nobody wants is an archive itself.
+    private(set) var holdsArchives = false
+
+    init(_ source: any MemberSource) { self.source = source }
+
+    func names(where isWanted: (String) -> Bool) throws -> [String] {
+        parts = try source.names { name in
+            guard !isWanted(name) else { return true }
+            if name.lowercased().hasSuffix(".zip") { holdsArchives = true }
+            guard Self.isData(name) else { return false }
+            otherCount += 1
+            if others.count < Self.namesAtMost { others.append(name) }
+            return false
+        }
+        return parts
+    }
+
+    func read(_ open: (String) throws -> (any MemberSink)?) throws {
+        try source.read { name in
+            let sink = try open(name)
+            if sink != nil, !opened.contains(name) { opened.append(name) }
+            return sink
+        }
+    }
+
+    func read(files names: Set<String>, _ open: (String) throws -> (any MemberSink)?) throws {
+        // Pictures, of which there are too many to name.
+        try source.read(files: names, open)
+    }
+
+    /// Says in a summary which files were read.
+    func tell(_ summary: inout ImportSummary) {
+        let closed = parts.filter { !opened.contains($0) }
+        summary.filesRead = opened
+        summary.filesLeft = closed + others
+        summary.filesLeftCount = closed.count + otherCount
+    }
+
+    /// Whether a file's name is that of data: there may be thousands of pictures besides.
+    private static func isData(_ name: String) -> Bool {
+        [".js", ".json", ".csv"].contains { name.hasSuffix($0) } && !name.hasPrefix("assets/")
+    }
+}
+
 /// The name of a file inside an archive, as somebody else wrote it.
 enum MemberName {
     /// Whether following the name could lead out of the archive.
@@ -41,12 +95,16 @@ enum MemberName {
         return parts.first?.isEmpty == true || isDrive || parts.contains("..")
     }
 
-    /// The name without the folder that some tools wrap an archive in; nil for what lies outside the archive.
+    /// The files at the top of an archive, which are found however many folders are around it.
+    private static let tops: Set<Substring> = ["actor.json", "outbox.json", "likes.json", "tweets.csv"]
+
+    /// The name without the folders that some tools wrap an archive in; nil for what lies outside the archive.
     static func unwrapped(_ name: String) -> String? {
-        var parts = name.split(separator: "/").filter { $0 != "." }
-        guard parts.first != "__MACOSX", let last = parts.last, !last.hasPrefix("._") else { return nil }
-        if parts.count > 1, parts[0] != "data" { parts.removeFirst() }
-        return parts.joined(separator: "/")
+        let parts = name.split(separator: "/").filter { $0 != "." }
+        guard !parts.contains("__MACOSX"), let last = parts.last, !last.hasPrefix("._") else { return nil }
+        if tops.contains(last) { return String(last) }
+        let start = parts.dropLast().lastIndex(of: "data") ?? (parts.count > 1 ? 1 : 0)
+        return parts[start...].joined(separator: "/")
     }
 
     /// The name for a message: short and without control characters.

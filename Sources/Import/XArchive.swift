@@ -19,16 +19,18 @@ struct XArchive: ArchiveFormat {
     }
 
     func read(_ source: any MemberSource, _ body: (ArchiveItem) throws -> Void) throws -> ImportSummary {
-        let wanted: [XMember] = request.purpose == .scheduler ? [.posts, .monthlyPosts] : [.likes]
-        guard parts.contains(where: { XMember(name: $0).map(wanted.contains) ?? false }) else {
+        let wanted = wanted
+        guard !wanted.isEmpty else {
             throw nothing(
                 "it holds no \(request.purpose == .scheduler ? "posts (data/tweets.js)" : "likes (data/like.js)")")
         }
         // The sinks live only during this call, but the compiler cannot see that.
         return try withoutActuallyEscaping(body) { body in
             let pictures = ArchivePictures(request.wantsPictures)
-            let run = XArchiveRun(
-                purpose: request.purpose, limits: request.limits, pictures: pictures, body: body)
+            let run = XArchiveRun(request, wanted: wanted, pictures: pictures, body: body)
+            run.hasMoreCommunityPosts =
+                request.purpose == .scheduler && !request.includesCommunities
+                && members.contains(.communityPosts)
             try source.read { run.preparationSink($0) }
             run.reportMissing(parts: parts)
             try source.read { run.itemSink($0) }
@@ -38,6 +40,16 @@ struct XArchive: ArchiveFormat {
         }
     }
 
+    private var members: Set<XMember> { Set(parts.compactMap(XMember.init)) }
+
+    /// The kinds of files in the archive that hold what the purpose needs.
+    private var wanted: Set<XMember> {
+        guard request.purpose == .scheduler else { return members.intersection([.likes]) }
+        let posts = members.intersection(
+            request.includesCommunities ? [.posts, .monthlyPosts, .communityPosts] : [.posts, .monthlyPosts])
+        return posts
+    }
+
     private func nothing(_ reason: String) -> ImportError { ImportError(.nothingToRead, path: request.path, reason) }
 }
 
@@ -45,6 +57,7 @@ struct XArchive: ArchiveFormat {
 private final class XArchiveRun {
     private let purpose: ImportPurpose
     private let limits: ImportLimits
+    private let wanted: Set<XMember>
     private let pictures: ArchivePictures
     private let body: (ArchiveItem) throws -> Void
     private var deleted: Set<UInt64> = []
@@ -53,23 +66,30 @@ private final class XArchiveRun {
     private var listed: [String] = []
     /// When the account was last hidden from the public or shown to it, as the archive writes it.
     private var lastProtection = ""
-    // Only the reposts and the human's own posts carry an author in an archive, so that this stands for "the owner".
     private var converter: XPostConverter
 
     private(set) var summary = ImportSummary(format: "X archive")
+    /// Whether the archive has posts in communities that were not asked for.
+    var hasMoreCommunityPosts: Bool {
+        get { summary.hasMoreCommunityPosts }
+        set { summary.hasMoreCommunityPosts = newValue }
+    }
     /// Items that were read, whether or not they were handed over.
     private(set) var seen = 0
 
     init(
-        purpose: ImportPurpose, limits: ImportLimits, pictures: ArchivePictures,
+        _ request: ImportRequest, wanted: Set<XMember>, pictures: ArchivePictures,
         body: @escaping (ArchiveItem) throws -> Void
     ) {
-        self.purpose = purpose
-        self.limits = limits
+        purpose = request.purpose
+        limits = request.limits
+        self.wanted = wanted
         self.pictures = pictures
         self.body = body
+        // A part of an archive, or the table alone, does not say whose it is.
+        let owner = request.owner.flatMap { $0.network == .x ? $0 : nil }
         converter = XPostConverter(
-            owner: AccountID(network: .x, value: "unknown"), notes: XNoteTexts(maximumBytes: limits.noteBytes))
+            owner: owner ?? AccountID(network: .x, value: "unknown"), notes: XNoteTexts(maximumBytes: limits.noteBytes))
     }
 
     // MARK: First pass
@@ -94,6 +114,7 @@ private final class XArchiveRun {
             return ObjectSink(limit: limits.elementBytes) { [self] wire in
                 let user = wire["userInfo"]
                 setOwner(id: user?["accountId"]?.text, name: user?["userName"]?.text)
+                if wire["archiveInfo"]?["isPartialArchive"]?.truth == true { summary.isPart = true }
                 let files = wire["dataTypes"]?.members.flatMap { $0.value["files"]?.list ?? [] } ?? []
                 listed = files.compactMap { $0["fileName"]?.text }.sorted()
             }
@@ -127,7 +148,8 @@ private final class XArchiveRun {
             guard let member = XMember(name: name), member == (purpose == .scheduler ? .posts : .likes) else {
                 continue
             }
-            let reason = "is listed in the archive but not in it; is a part of the download missing?"
+            summary.isPart = true
+            let reason = "is listed in the archive but not in it"
             report(ImportProblem(file: MemberName.shown(name), position: .wholeFile, reason: reason))
         }
     }
@@ -143,14 +165,12 @@ private final class XArchiveRun {
     // MARK: Second pass
 
     func itemSink(_ name: String) -> (any MemberSink)? {
-        switch (XMember(name: name), purpose) {
-        case (.posts, .scheduler):
-            list(name, wrapper: "tweet") { [self] wire in try takePost(wire) }
-        case (.monthlyPosts, .scheduler):
-            list(name, wrapper: "") { [self] wire in try takePost(wire) }
-        case (.likes, .classifier):
-            list(name, wrapper: "like") { [self] wire in try takeLike(wire) }
-        default: nil
+        guard let member = XMember(name: name), wanted.contains(member) else { return nil }
+        switch member {
+        case .posts, .communityPosts: return list(name, wrapper: "tweet") { [self] wire in try takePost(wire) }
+        case .monthlyPosts: return list(name, wrapper: "") { [self] wire in try takePost(wire) }
+        case .likes: return list(name, wrapper: "like") { [self] wire in try takeLike(wire) }
+        default: return nil
         }
     }
 
@@ -211,9 +231,11 @@ private final class XArchiveRun {
 }
 
 /// The files of an X archive that are read; there is no case for any other file.
-enum XMember: Equatable {
+enum XMember: Hashable {
     case account, manifest, timeZone, deletedPosts, protectedHistory, longTexts, posts, likes
-    /// The archives before 2014: one file a month, and who the account is.
+    /// Posts that the human made in communities, which are read only if that is asked for.
+    case communityPosts
+    /// The archives until 2018: one file a month, and who the account is.
     case monthlyPosts, monthlyAccount
 
     init?(name: String) {
@@ -237,6 +259,7 @@ enum XMember: Equatable {
         case "protected-history": self = .protectedHistory
         case "note-tweet", "note-tweets": self = .longTexts
         case "tweets", "tweet": self = .posts
+        case "community-tweet", "community-tweets": self = .communityPosts
         case "like", "likes": self = .likes
         default: return nil
         }

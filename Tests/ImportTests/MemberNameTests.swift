@@ -16,6 +16,21 @@ import Testing
         #expect(MemberName.isUnsafe(name))
     }
 
+    @Test(arguments: [
+        ("data/tweets.js", "data/tweets.js"), ("a/data/tweets.js", "data/tweets.js"),
+        ("a/b/data/js/x.js", "data/js/x.js"),
+        ("data/a/data/tweets.js", "data/tweets.js"), ("outbox.json", "outbox.json"), ("a/b/outbox.json", "outbox.json"),
+        ("a/media_attachments/1.png", "media_attachments/1.png"), ("./a/tweets.csv", "tweets.csv"), ("data", "data"),
+    ])
+    func isFoundInTheFoldersAroundAnArchive(name: String, unwrapped: String) {
+        #expect(MemberName.unwrapped(name) == unwrapped)
+    }
+
+    @Test(arguments: ["__MACOSX/data/tweets.js", "a/__MACOSX/data/tweets.js", "data/._tweets.js", "a/._outbox.json"])
+    func isNoneOfTheArchiveWhereMacOSPutIt(name: String) {
+        #expect(MemberName.unwrapped(name) == nil)
+    }
+
     @Test(arguments: ["a", "data/tweets.js", "a..b/c", ".../a", "a/."])
     func isSafeWhereItDoesNot(name: String) {
         #expect(!MemberName.isUnsafe(name))

@@ -89,11 +89,41 @@ import Testing
         let scheduler = try await stage.run("train", "scheduler", "--from", path)
         #expect(scheduler.status == 0)
         #expect(scheduler.output.contains("read 120 posts: 120 new, 0 known\n"))
+        #expect(scheduler.output.hasPrefix("X archive of "))
+        #expect(
+            scheduler.output.contains(
+                "\nread 2 files: data/account.js, data/tweets.js\nleft closed 1 file: data/like.js\n"))
         let classifier = try await stage.run("train", "classifier", "--from", path, "--limit", "10")
         #expect(classifier.status == 0)
         #expect(classifier.output.contains("learned so far: 10 favorites, 0 other posts\n"))
         #expect(classifier.output.contains("favorites wait until there is more: 10 of 20 favorites"))
         #expect(classifier.output.contains("; normals are learned from a home timeline, here or while mirror-bot run"))
+    }
+
+    @Test func saysThatAnArchiveIsSomebodyElses() async throws {
+        let path = try Fixture.xArchive(in: stage.folder)
+        let environment = ["HUMAN_NETWORK": "x"]
+        try await stage.withMirror(environment) { mirror in
+            try await mirror.bind(
+                human: Account(id: AccountID(network: .x, value: "777"), handle: "other"), bot: nil, now: Date())
+        }
+        let ending = try await stage.run("train", "scheduler", "--from", path, environment: environment)
+        #expect(ending.status == 0)
+        #expect(ending.output.contains("the archive is not the human's: it is of x:42, and the human is x:777\n"))
+    }
+
+    @Test func postsInCommunitiesAreAskedFor() async throws {
+        let path = try Fixture.xArchive(in: stage.folder)
+        let club =
+            #"window.YTD.community_tweet.part0 = [{"tweet":{"id_str":"1595500000000000001","full_text":"for the club"}}]"#
+        try club.write(toFile: path + "/data/community-tweet.js", atomically: false, encoding: .utf8)
+        let without = try await stage.run("train", "scheduler", "--from", path)
+        #expect(without.output.contains("posts in communities were left out; --communities reads them as well\n"))
+        let with = try await stage.run("train", "scheduler", "--from", path, "--communities")
+        #expect(with.output.contains("read 121 posts: 1 new, 120 known\n"))
+        let alone = try await stage.run("train", "scheduler", "--communities")
+        #expect(alone.status == 64)
+        #expect(alone.error.contains("--communities needs --from"))
     }
 
     @Test func proposesTheTimeZoneThatIsNotSet() async throws {

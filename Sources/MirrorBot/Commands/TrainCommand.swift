@@ -33,10 +33,17 @@ struct TrainSchedulerCommand: AsyncParsableCommand {
     )
     var from: String?
 
+    @Flag(help: "Of an archive of X, read the posts that the human made in communities as well.")
+    var communities = false
+
     @Flag(help: "Forget the archived posts and start over, once new ones can be read.")
     var again = false
 
     @OptionGroup var patience: Patience
+
+    func validate() throws {
+        if communities, from == nil { throw ValidationError("--communities needs --from") }
+    }
 
     func run() async throws {
         try await patience.apply { try await train() }
@@ -52,7 +59,8 @@ struct TrainSchedulerCommand: AsyncParsableCommand {
             if let from {
                 let host = try await mirror.account(.human)?.host
                 summary = try await trainer.train(
-                    fromArchive: Console.current.path(from), localHost: host, again: again)
+                    fromArchive: Console.current.path(from), localHost: host, includesCommunities: communities,
+                    again: again)
             } else {
                 summary = try await TrainingAccount.withHuman(of: mirror) { human, _ in
                     try await trainer.train(from: human, again: again)
@@ -237,6 +245,7 @@ enum TrainingAccount {
 extension TrainingSummary {
     /// Prints what came of a training.
     fileprivate func tell() {
+        for sentence in archive { print(Printable.lines(sentence)) }
         print("read \(read) posts: \(learned) new, \(known) known")
         if pictures > 0 { print("kept \(pictures) files of their pictures") }
         for (reason, count) in leftOut.sorted(by: { $0.key < $1.key }) where count > 0 {

@@ -74,19 +74,22 @@ package struct SchedulerTrainer: Sendable {
     /// Reads the human's posts from a downloaded archive.
     ///
     /// - Parameters:
-    ///   - path: A zip, an extracted folder, JSON Lines, or `-` for standard input.
-    ///   - localHost: Completes local names in JSON Lines.
+    ///   - path: Any file or folder that `ArchiveReader` reads, or `-` for standard input.
+    ///   - localHost: Completes local names.
+    ///   - includesCommunities: Whether posts that the human made in communities of X are read as well.
     ///   - again: Whether what is archived is forgotten once the first posts were read.
     ///   - adopt: Changes each post before it is archived; the demo moves a downloaded archive to its own network.
     /// - Returns: What was read and kept.
     /// - Throws: `ImportError` for what is no usable archive; the store's error.
     package func train(
-        fromArchive path: String, localHost: String?, again: Bool = false,
+        fromArchive path: String, localHost: String?, includesCommunities: Bool = false, again: Bool = false,
         adopt: @escaping @Sendable (Post) -> Post = { $0 }
     ) async throws -> TrainingSummary {
+        let human = try await mirror.table.record().human
         let batches = ArchiveBatches(
             path: path, purpose: .scheduler, network: mirror.configuration.humanNetwork,
-            localHost: try await mirror.humanHost() ?? localHost,
+            localHost: try await mirror.humanHost() ?? localHost, owner: human,
+            includesCommunities: includesCommunities,
             batchSize: Self.batchSize, wantsPictures: picturesWanted)
         let tally = Tally()
         let shelf = Shelf(
@@ -113,7 +116,7 @@ package struct SchedulerTrainer: Sendable {
         try await prepare()
         if let zone = imported.timeZone { try await mirror.table.proposeTimeZone(zone, now: mirror.clock.now) }
         var summary = tally.summary
-        summary.add(imported)
+        summary.add(imported, of: human)
         if summary.read > 0 { try await learned(.whole, summary) }
         return summary
     }

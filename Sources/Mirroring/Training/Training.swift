@@ -4,7 +4,7 @@ import Favorites
 package import Foundation
 package import Import
 import Networks
-import Posts
+package import Posts
 
 /// How far a training has come, for a progress bar or a line of text.
 package struct TrainingProgress: Equatable, Sendable {
@@ -61,12 +61,23 @@ package struct TrainingSummary: Equatable, Sendable {
     package var suggestedTimeZone: String?
     /// What could not be read, and how to get it: a sentence each.
     package var missing: [String] = []
+    /// Whose archive was read, and which of its files: a sentence each; empty where posts came from a network.
+    package var archive: [String] = []
 
     package init() {}
 
     /// Adds what the reader of an archive found besides the items.
-    package mutating func add(_ imported: ImportSummary?) {
+    ///
+    /// - Parameters:
+    ///   - imported: What it found.
+    ///   - human: Whose archive it should be, where that is known.
+    package mutating func add(_ imported: ImportSummary?, of human: AccountID? = nil) {
         guard let imported else { return }
+        archive = imported.account
+        if let human, let owner = imported.owner, owner.network == human.network, owner != human {
+            missing.append(
+                "the archive is not the human's: it is of \(owner.reference), and the human is \(human.reference)")
+        }
         problems += imported.problems.map(\.description)
         problemCount += imported.problemCount
         suggestedTimeZone = imported.timeZone
@@ -134,6 +145,10 @@ struct ArchiveBatches: Sendable {
     let purpose: ImportPurpose
     let network: NetworkName
     let localHost: String?
+    /// Whose archive it is taken for where it does not say so.
+    var owner: AccountID?
+    /// Whether posts in communities of X are read.
+    var includesCommunities = false
     let batchSize: Int
     /// Whether the files of a post's pictures are read as well; nil to read none.
     var wantsPictures: (@Sendable (Post) -> Bool)?
@@ -165,7 +180,8 @@ struct ArchiveBatches: Sendable {
                 batch.removeAll(keepingCapacity: true)
             }
             let reader = ArchiveReader(
-                path: path, purpose: purpose, network: network, localHost: localHost, wantsPictures: wantsPictures)
+                path: path, purpose: purpose, network: network, localHost: localHost, owner: owner,
+                includesCommunities: includesCommunities, wantsPictures: wantsPictures)
             let summary = try reader.read { item in
                 batch.append(item)
                 if case .picture(_, _, let bytes) = item { pictureBytes += bytes.count }
