@@ -65,6 +65,7 @@ package struct ArchiveReader: Sendable {
         case .mastodonList:
             return try readMembers(
                 single(MastodonArchive.list(for: request.purpose), besides: MastodonArchive.actor), body)
+        case .xTable: return try readMembers(single(XTable.name, besides: "data/js/user_details.js"), body)
         case .blueskyRecords: return try BlueskyRecords(request).read(body)
         case .lines: return try lines.read(body)
         case .blueskyRepository:

@@ -81,6 +81,8 @@ enum FileContents: Equatable {
     case packed(Packing)
     /// One list of an archive of the Mastodon family.
     case mastodonList
+    /// The table of posts of an old archive of X.
+    case xTable
     case blueskyRecords
     /// The whole of a Bluesky repository, in the packing of its own that Bluesky gives people to download.
     case blueskyRepository
@@ -103,7 +105,8 @@ enum FileContents: Equatable {
             self = .blueskyRepository
         } else {
             let text = head.starts(with: [0xEF, 0xBB, 0xBF]) ? head.dropFirst(3) : head[...]
-            self = text.starts(with: Array("window.YTD".utf8)) ? .partOfX : Self.documents(text)
+            let isPartOfX = ["window.YTD", "Grailbird"].contains { text.starts(with: Array($0.utf8)) }
+            self = isPartOfX ? .partOfX : XTable.begins(text) ? .xTable : Self.documents(text)
         }
     }
 

@@ -103,7 +103,8 @@ struct FolderSource: MemberSource {
     }
 
     private static func isArchive(_ path: String) -> Bool {
-        isFolder(path + "/data") || (try? FileReader.kind(of: path + "/outbox.json")) != nil
+        isFolder(path + "/data")
+            || ["outbox.json", XTable.name].contains { (try? FileReader.kind(of: "\(path)/\($0)")) != nil }
     }
 
     private static func isFolder(_ path: String) -> Bool {

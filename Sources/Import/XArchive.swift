@@ -47,7 +47,8 @@ struct XArchive: ArchiveFormat {
         guard request.purpose == .scheduler else { return members.intersection([.likes]) }
         let posts = members.intersection(
             request.includesCommunities ? [.posts, .monthlyPosts, .communityPosts] : [.posts, .monthlyPosts])
-        return posts
+        // The table has the same posts, with less of each.
+        return posts.isEmpty ? members.intersection([.table]) : posts
     }
 
     private func nothing(_ reason: String) -> ImportError { ImportError(.nothingToRead, path: request.path, reason) }
@@ -170,6 +171,13 @@ private final class XArchiveRun {
         case .posts, .communityPosts: return list(name, wrapper: "tweet") { [self] wire in try takePost(wire) }
         case .monthlyPosts: return list(name, wrapper: "") { [self] wire in try takePost(wire) }
         case .likes: return list(name, wrapper: "like") { [self] wire in try takeLike(wire) }
+        case .table:
+            return XTable.Sink(file: MemberName.shown(name), limits: limits, report: { [self] in report($0) }) {
+                [self] row in
+                let post = try converter.post(row)
+                seen += 1
+                try hand(over: post)
+            }
         default: return nil
         }
     }
@@ -235,10 +243,14 @@ enum XMember: Hashable {
     case account, manifest, timeZone, deletedPosts, protectedHistory, longTexts, posts, likes
     /// Posts that the human made in communities, which are read only if that is asked for.
     case communityPosts
-    /// The archives until 2018: one file a month, and who the account is.
-    case monthlyPosts, monthlyAccount
+    /// The archives until 2018: one file a month, who the account is, and the same posts in a table.
+    case monthlyPosts, monthlyAccount, table
 
     init?(name: String) {
+        guard name != XTable.name else {
+            self = .table
+            return
+        }
         let parts = name.split(separator: "/")
         guard parts.first == "data", let file = parts.last, file.hasSuffix(".js") else { return nil }
         let stem = String(file.dropLast(3))

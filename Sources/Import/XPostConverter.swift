@@ -50,7 +50,7 @@ struct XPostConverter {
     }
 
     /// The program that a post was written with, which the archive names inside of a link to it.
-    private static func client(_ source: String?) -> String? {
+    static func client(_ source: String?) -> String? {
         var (name, isTag) = ([UInt8](), false)
         for byte in (source ?? "").utf8.prefix(1_000) {
             if byte == UInt8(ascii: "<") { isTag = true }
@@ -149,15 +149,18 @@ struct XPostConverter {
         }
         if post != nil || fields["in_reply_to_screen_name"]?.name != nil { return ReplyTarget(author: nil, post: post) }
         // The fields are gone when the answered post or account is; the leading name tells it all the same.
-        guard text.hasPrefix("@"), let next = text.utf8.dropFirst().first, next.isASCIIAlphanumeric || next == 0x5F
-        else {
-            return nil
-        }
+        guard beginsWithName(text) else { return nil }
         // The archive writes places as strings, others as numbers.
         let first = mentions.first { mention in
             mention["indices"]?.list.first.map { $0.text == "0" || $0.integer == 0 } ?? false
         }
         return ReplyTarget(author: first.flatMap(idText).map { AccountID(network: .x, value: $0) })
+    }
+
+    /// Whether a text calls somebody with its first word.
+    static func beginsWithName(_ text: String) -> Bool {
+        guard text.hasPrefix("@"), let next = text.utf8.dropFirst().first else { return false }
+        return next.isASCIIAlphanumeric || next == UInt8(ascii: "_")
     }
 
     /// The language, unless X did not know it.

@@ -1,0 +1,152 @@
+import Foundation
+import Posts
+
+/// The table of posts that archives of X held from 2013 to 2018: `tweets.csv`.
+///
+/// Its columns are `tweet_id`, `in_reply_to_status_id`, `in_reply_to_user_id`, `timestamp`, `source`, `text`,
+/// `retweeted_status_id`, `retweeted_status_user_id`, `retweeted_status_timestamp` and `expanded_urls`. The same archives
+/// hold the same posts as JSON with more in it, so that the table is read only where it is alone.
+enum XTable {
+    static let name = "tweets.csv"
+    private static let required = ["tweet_id", "timestamp", "text"]
+
+    /// Whether the first line of a file names the columns of such a table.
+    static func begins(_ head: ArraySlice<UInt8>) -> Bool {
+        let line = head.prefix(1_000).prefix { $0 != Byte.lineFeed && $0 != Byte.carriageReturn }
+        let names = line.split(separator: Byte.comma).map { field in
+            String(decoding: field.filter { $0 != Byte.quote && $0 != Byte.space }, as: UTF8.self).lowercased()
+        }
+        return required.allSatisfy(names.contains)
+    }
+
+    /// One line of the table.
+    struct Row {
+        fileprivate let columns: [String: Int]
+        fileprivate let record: CSVRecord
+
+        /// A field that is not empty; nil also for one that is not valid UTF-8.
+        subscript(column: String) -> String? {
+            guard let place = columns[column], place < record.count else { return nil }
+            let text = String(validating: record[place], as: UTF8.self)
+            return text.flatMap { $0.isEmpty ? nil : $0 }
+        }
+    }
+
+    /// Reads the lines of a table one by one.
+    final class Sink: MemberSink {
+        private let file: String
+        private let report: (ImportProblem) -> Void
+        private let body: (Row) throws -> Void
+        private var splitter: CSVSplitter
+        private var columns: [String: Int]?
+        private var isBroken = false
+
+        /// - Parameters:
+        ///   - file: The name for problems.
+        ///   - limits: The length of a line.
+        ///   - report: Gets what cannot be read.
+        ///   - body: Gets each line. An ``ItemFault`` that it throws becomes a problem, any other error ends the reading.
+        init(
+            file: String, limits: ImportLimits, report: @escaping (ImportProblem) -> Void,
+            body: @escaping (Row) throws -> Void
+        ) {
+            self.file = file
+            self.report = report
+            self.body = body
+            splitter = CSVSplitter(maximumBytes: limits.lineBytes)
+        }
+
+        func feed(_ chunk: UnsafeRawBufferPointer) throws { try guarded { try splitter.feed(chunk, take) } }
+
+        func finish() throws { try guarded { try splitter.finish(take) } }
+
+        /// Of a table that is broken somewhere, what stands before that is good.
+        private func guarded(_ read: () throws -> Void) throws {
+            guard !isBroken else { return }
+            do {
+                try read()
+            } catch let fault as CSVFault {
+                isBroken = true
+                let reason = "\(fault.reason); nothing behind it was read"
+                report(ImportProblem(file: file, position: .line(fault.line), reason: reason))
+            }
+        }
+
+        private func take(_ record: CSVRecord) throws {
+            guard let columns else { return try begin(record) }
+            do {
+                guard record.count == columns.count else {
+                    throw ItemFault(
+                        "the number of its fields is \(record.count), that of the first line \(columns.count)")
+                }
+                try body(Row(columns: columns, record: record))
+            } catch let fault as ItemFault {
+                report(ImportProblem(file: file, position: .line(record.line), reason: fault.reason))
+            }
+        }
+
+        private func begin(_ header: CSVRecord) throws {
+            let names = (0..<header.count).map { place in
+                String(decoding: header[place], as: UTF8.self).trimmingCharacters(in: .whitespaces).lowercased()
+            }
+            let columns = Dictionary(zip(names, names.indices)) { first, _ in first }
+            guard columns.count == names.count else {
+                throw CSVFault(line: header.line, reason: "a column is named twice")
+            }
+            if let missing = XTable.required.first(where: { columns[$0] == nil }) {
+                throw CSVFault(line: header.line, reason: "there is no column \(missing)")
+            }
+            self.columns = columns
+        }
+    }
+}
+
+extension XPostConverter {
+    /// Makes a post of a line of the table.
+    ///
+    /// - Throws: ``ItemFault`` for what is no post.
+    func post(_ row: XTable.Row) throws(ItemFault) -> Post {
+        let id = try Self.id(row["tweet_id"], field: "tweet_id")
+        guard let text = row["text"] else { throw ItemFault("text is missing") }
+        let time = try Self.time(id: id, written: row["timestamp"], field: "timestamp")
+        let isRepost = row["retweeted_status_id"] != nil || Self.isRepost(text)
+        let addresses = (row["expanded_urls"] ?? "").split(separator: ",").map(String.init)
+        return Post(
+            id: PostID(network: .x, value: String(id)), author: owner,
+            text: PlainText.fromX(text, links: Self.links(in: text, to: addresses)), createdAt: time.date,
+            isTimeTrusted: time.isTrusted, replyTo: isRepost ? nil : Self.replyTarget(row, text), isRepost: isRepost,
+            hasMedia: addresses.contains(where: Self.isMedia), address: String(id), client: Self.client(row["source"]))
+    }
+
+    private static func replyTarget(_ row: XTable.Row, _ text: String) -> ReplyTarget? {
+        func id(_ column: String) -> String? {
+            row[column].flatMap { $0.utf8.allSatisfy(\.isASCIIDigit) ? $0 : nil }
+        }
+        let post = id("in_reply_to_status_id").map { PostID(network: .x, value: $0) }
+        let author = id("in_reply_to_user_id").map { AccountID(network: .x, value: $0) }
+        // The fields are empty when the answered post or account is gone; the leading name tells it all the same.
+        return author == nil && post == nil && !beginsWithName(text) ? nil : ReplyTarget(author: author, post: post)
+    }
+
+    /// What stands for each shortened address, if there are as many as full ones; nothing for those of own pictures.
+    private static func links(in text: String, to addresses: [String]) -> [String: String] {
+        var seen: Set<String> = []
+        let full = addresses.filter { seen.insert($0).inserted }
+        let short = text.split(whereSeparator: \.isWhitespace).flatMap { word in
+            ["https://t.co/", "http://t.co/"].compactMap { start in
+                word.range(of: start).map { place in
+                    start + word[place.upperBound...].prefix { $0.isASCII && ($0.isLetter || $0.isNumber) }
+                }
+            }
+        }
+        guard short.count == full.count else { return [:] }
+        return Dictionary(zip(short, full.map { isMedia($0) ? "" : $0 })) { first, _ in first }
+    }
+
+    /// Whether an address is that of a picture or film of a post.
+    private static func isMedia(_ address: String) -> Bool {
+        let parts = address.split(separator: "/")
+        guard let place = parts.lastIndex(of: "status"), parts.count > place + 2 else { return false }
+        return ["photo", "video"].contains(parts[place + 2])
+    }
+}
