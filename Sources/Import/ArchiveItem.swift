@@ -32,14 +32,23 @@ package struct ImportedExample: Equatable, Sendable {
     package var text: String
     /// When the post was made, where the archive tells.
     package var createdAt: Date?
-    /// Whether it was one of the posts that the human chose from; the likes of an X archive may come from anywhere.
+    /// Whether it was one of the posts that the human chose from; the favorites of an archive may come from anywhere.
     package var isSeen: Bool
+    /// Who the author is, where the archive tells.
+    package var authorID: AccountID?
+    /// The author's profile as plain text, in which people opt out of bots; nil where the archive does not tell.
+    package var authorBio: String?
 
-    package init(id: PostID, author: String?, text: String, createdAt: Date?, isSeen: Bool = true) {
+    package init(
+        id: PostID, author: String?, text: String, createdAt: Date?, isSeen: Bool = true,
+        authorID: AccountID? = nil, authorBio: String? = nil
+    ) {
         self.id = id
         self.author = author
         self.text = text
         self.createdAt = createdAt
         self.isSeen = isSeen
+        self.authorID = authorID
+        self.authorBio = authorBio
     }
 }

@@ -26,6 +26,7 @@ struct DocumentSplitter: ItemSplitter {
     private static let maximumKeyBytes = 32
 
     private let lists: [[UInt8]]
+    private let isForListsAlone: Bool
 
     /// The key of the last list that was found in a document.
     private(set) var list: String?
@@ -45,9 +46,11 @@ struct DocumentSplitter: ItemSplitter {
 
     /// - Parameters:
     ///   - lists: The keys under which a document may keep its list.
+    ///   - isForListsAlone: Whether nothing but the entries of these lists is an item.
     ///   - limits: The size and nesting of an item.
-    init(lists: [String], limits: ImportLimits) {
+    init(lists: [String], isForListsAlone: Bool = false, limits: ImportLimits) {
         self.lists = lists.map { Array($0.utf8) }
+        self.isForListsAlone = isForListsAlone
         item = ItemBuffer(limits: limits)
     }
 
@@ -110,7 +113,7 @@ struct DocumentSplitter: ItemSplitter {
     private mutating func begin(at offset: Int, with opening: [UInt8] = [], depth: Int = 0, inString: Bool = false) {
         state = .inside
         item.begin(at: offset, with: opening, depth: depth, inString: inString)
-        isItem = true
+        isItem = isInPage || !isForListsAlone
         key = .none
         line = .other
     }
@@ -172,8 +175,8 @@ struct DocumentSplitter: ItemSplitter {
 
     /// Begins a document of which the brace and the quote have just been seen.
     private mutating func beginDocument(quoteAt position: Int) {
-        begin(at: position - 1, with: [Byte.openBrace, Byte.quote], depth: 1, inString: true)
         isInPage = false
+        begin(at: position - 1, with: [Byte.openBrace, Byte.quote], depth: 1, inString: true)
         beginKey()
     }
 

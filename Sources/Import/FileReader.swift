@@ -81,6 +81,9 @@ enum FileContents: Equatable {
     case packed(Packing)
     /// One list of an archive of the Mastodon family.
     case mastodonList
+    /// Posts as the API of a server of the Mastodon family gives them: a file of mastodon-archive with its lists, or one
+    /// list alone.
+    case statuses(isBackup: Bool)
     /// The table of posts of an old archive of X.
     case xTable
     case blueskyRecords
@@ -122,7 +125,7 @@ enum FileContents: Equatable {
     /// Looks at the first item; nil if it is nothing that we know.
     private static func kindOfDocuments(_ text: ArraySlice<UInt8>) -> FileContents? {
         var splitter = DocumentSplitter(
-            lists: MastodonArchive.lists + [BlueskyRecords.list], limits: ImportLimits())
+            lists: MastodonArchive.lists + [BlueskyRecords.list] + SavedStatuses.lists, limits: ImportLimits())
         var item: [UInt8]?
         func take(_ element: SplitElement) throws {
             item = try? element.content.get()
@@ -135,14 +138,18 @@ enum FileContents: Equatable {
         } catch {
             return nil
         }
-        guard let list = splitter.list else { return item.map(isRecord) == true ? .blueskyRecords : nil }
+        let first = item.flatMap { try? JSON($0) }
+        guard let list = splitter.list else {
+            guard let first else { return nil }
+            if isRecord(first) { return .blueskyRecords }
+            return SavedStatuses.isStatus(first) ? .statuses(isBackup: false) : nil
+        }
+        if SavedStatuses.lists.contains(list) { return .statuses(isBackup: true) }
         guard list == BlueskyRecords.list else { return .mastodonList }
-        return item.map(isRecord) ?? true ? .blueskyRecords : nil
+        return item == nil || first.map(isRecord) == true ? .blueskyRecords : nil
     }
 
-    private static func isRecord(_ item: [UInt8]) -> Bool {
-        (try? JSON(item))?["uri"]?.text?.hasPrefix("at://") ?? false
-    }
+    private static func isRecord(_ item: JSON) -> Bool { item["uri"]?.text?.hasPrefix("at://") ?? false }
 
     /// Whether the file begins with the header of a CAR, a small map with the keys `roots` and `version`.
     private static func isRepository(_ head: [UInt8]) -> Bool {

@@ -126,6 +126,23 @@ import Testing
         #expect(alone.error.contains("--communities needs --from"))
     }
 
+    /// Favorites with their texts need no account, and who opted out of bots is not learned from.
+    @Test func learnsTheFavoritesThatMastodonArchiveSaved() async throws {
+        func status(_ id: Int, _ text: String, by name: String, note: String = "") -> String {
+            #"""
+            {"id":\#(id),"uri":"https://b.example/\#(id)","content":"<p>\#(text)</p>","visibility":"public",\#
+            "created_at":"2017-04-05T12:33:11+00:00","account":{"acct":"\#(name)@b.example","note":"\#(note)"}}
+            """#
+        }
+        let favorites = [status(1, "ships", by: "bob"), status(2, "quiet ships", by: "ann", note: "<p>#nobot</p>")]
+        let backup = #"{"account":{},"statuses":[],"favourites":[\#(favorites.joined(separator: ","))]}"#
+        let path = try stage.folder.write(Data(backup.utf8), to: "backup.json")
+        let ending = try await stage.run("train", "classifier", "--from", path)
+        #expect(ending.status == 0)
+        #expect(ending.output.contains("learned so far: 1 favorites, 0 other posts\n"))
+        #expect(ending.output.contains("left out 1: own posts, reposts and people who opted out\n"))
+    }
+
     @Test func proposesTheTimeZoneThatIsNotSet() async throws {
         let ending = try await stage.run(
             "train", "scheduler", "--from", "-", environment: ["TIME_ZONE": ""],

@@ -1,4 +1,5 @@
 import Archive
+import Conduct
 package import Favorites
 import Foundation
 import Import
@@ -11,6 +12,8 @@ package struct ClassifierTrainer: Sendable {
     /// How many favorites, and how many other posts, are read from the network unless told otherwise.
     package static let seedSize = 800
     private static let batchSize = 500
+    /// Why posts are left out that are of nobody to learn from.
+    static let notOfOthers = "own posts, reposts and people who opted out"
 
     let mirror: HumanMirror
     let favorites: Favorites
@@ -122,8 +125,8 @@ package struct ClassifierTrainer: Sendable {
     /// Learns the favorites of a downloaded archive, and the other posts where it names them.
     ///
     /// - Parameters:
-    ///   - path: A zip, an extracted folder, JSON Lines, or `-` for standard input.
-    ///   - localHost: Completes local names in JSON Lines.
+    ///   - path: Any file or folder that `ArchiveReader` reads, or `-` for standard input.
+    ///   - localHost: Completes local names.
     ///   - limit: How many favorites and how many other posts at most; nil for all.
     ///   - again: Whether what was learned is forgotten once the first posts were read.
     /// - Returns: What was read and learned.
@@ -132,22 +135,24 @@ package struct ClassifierTrainer: Sendable {
         fromArchive path: String, localHost: String?, limit: Int?, again: Bool = false
     ) async throws -> TrainingSummary {
         let host = try await mirror.humanHost() ?? localHost
+        let record = try await mirror.table.record()
+        let own = Set([record.human, record.bot].compactMap(\.self))
         let batches = ArchiveBatches(
             path: path, purpose: .classifier, network: mirror.configuration.humanNetwork, localHost: host,
-            batchSize: Self.batchSize)
+            owner: record.human, batchSize: Self.batchSize)
         let tally = Tally()
         let quota = Quota(limit: limit)
         let denied = try await deniedNames()
         let imported = try await batches.forEach { batch in
             if again, tally.summary.read == 0 { try await startOver() }
-            let usable = try await learnable(of: batch, localHost: host, besides: denied)
+            let usable = try await learnable(of: batch, localHost: host, own: own, besides: denied)
             let learned = try await favorites.learn(quota.events(for: usable), at: mirror.clock.now)
             let done = tally.add(read: batch.count, leftOut: batch.count - usable.count, learned)
             report(TrainingProgress(step: .archive, done: done, total: nil))
         }
         try await fitWeights()
         var summary = tally.summary
-        summary.add(imported)
+        summary.add(imported, of: record.human)
         return summary
     }
 
@@ -158,9 +163,10 @@ package struct ClassifierTrainer: Sendable {
         return Set(known.filter { stances[$0.id] == .deny }.compactMap { $0.handle?.lowercased() })
     }
 
-    /// The items whose authors were not denied or forgotten, where the post or the name of an author tells who it is.
+    /// The items of others who were not denied or forgotten and did not opt out, where the post or the name of an author
+    /// tells who it is.
     private func learnable(
-        of batch: [ArchiveItem], localHost: String?, besides denied: Set<String>
+        of batch: [ArchiveItem], localHost: String?, own: Set<AccountID>, besides denied: Set<String>
     ) async throws -> [ArchiveItem] {
         let network = mirror.configuration.humanNetwork
         let authors = batch.map { item -> [AccountID] in
@@ -168,11 +174,12 @@ package struct ClassifierTrainer: Sendable {
                 network == .mastodon
                     ? .mastodon(name, localHost: localHost ?? "") : AccountID(network: network, value: name)
             }
-            return [named, item.example?.id.author].compactMap(\.self)
+            return [named, item.example?.authorID, item.example?.id.author].compactMap(\.self)
         }
         let stances = try await mirror.people.stances(of: authors.flatMap(\.self))
-        return zip(batch, authors).filter { _, authors in
-            !authors.contains { stances[$0] == .deny || denied.contains($0.value) }
+        return zip(batch, authors).filter { item, authors in
+            !authors.contains { stances[$0] == .deny || denied.contains($0.value) || own.contains($0) }
+                && !OptOut.isOptedOut(bio: item.example?.authorBio ?? "")
         }.map(\.0)
     }
 
@@ -217,7 +224,7 @@ package struct ClassifierTrainer: Sendable {
                 sums.read += read
                 sums.learned += learned.learned + learned.relabelled
                 sums.known += learned.unchanged
-                sums.leftOut["own posts, reposts and people who opted out", default: 0] += leftOut
+                sums.leftOut[ClassifierTrainer.notOfOthers, default: 0] += leftOut
                 return sums.read
             }
         }
@@ -236,6 +243,6 @@ extension ArchiveItem {
 
 extension Example {
     fileprivate init(_ imported: ImportedExample) {
-        self.init(id: imported.id, author: imported.author, text: imported.text)
+        self.init(id: imported.id, author: imported.author, authorID: imported.authorID, text: imported.text)
     }
 }

@@ -86,7 +86,7 @@ package struct TrainingSummary: Equatable, Sendable {
             ("without a text", imported.withoutText),
             ("without a label", imported.unlabelled), ("not public", imported.notOpen),
             ("reposts", imported.reposts), ("neither posts nor favorites", imported.unrelated),
-            ("addresses only", imported.likesWithoutPost),
+            ("addresses only", imported.likesWithoutPost), (ClassifierTrainer.notOfOthers, imported.own),
         ]
         for (reason, count) in counts where count > 0 { leftOut[reason, default: 0] += count }
         missing += imported.hints
