@@ -143,7 +143,7 @@ package struct PastReader: Sendable {
     package func archive(at path: String) async throws -> (past: Past, zone: TimeZone) {
         try await onThread { [zone] in
             var dates: [PostID: Date] = [:]
-            let summary = try ArchiveReader(path: path, purpose: .scheduler).read { item in
+            let summary = try ArchiveReader(path: path, purpose: .texts).read { item in
                 guard case .post(let post) = item, !post.isRepost, !post.isReply, post.visibility.isOpen,
                     post.isTimeTrusted
                 else { return }

@@ -11,7 +11,7 @@ package import Posts
 package struct ArchiveReader: Sendable {
     /// The kinds of archives made of files, in the order in which they are tried.
     private static let formats: [any ArchiveFormat.Type] = [
-        XArchive.self, MastodonArchive.self, SavedStatuses.self,
+        XArchive.self, MastodonArchive.self, SavedStatuses.self, MisskeyNotes.self,
     ]
 
     private let request: ImportRequest
@@ -67,6 +67,7 @@ package struct ArchiveReader: Sendable {
                 single(MastodonArchive.list(for: request.purpose), besides: MastodonArchive.actor), body)
         case .statuses(let isBackup):
             return try readMembers(single(isBackup ? SavedStatuses.backupName : SavedStatuses.listName), body)
+        case .misskeyNotes: return try readMembers(single(MisskeyNotes.name), body)
         case .xTable: return try readMembers(single(XTable.name, besides: "data/js/user_details.js"), body)
         case .blueskyRecords: return try BlueskyRecords(request).read(body)
         case .lines: return try lines.read(body)

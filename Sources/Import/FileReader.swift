@@ -84,6 +84,7 @@ enum FileContents: Equatable {
     /// Posts as the API of a server of the Mastodon family gives them: a file of mastodon-archive with its lists, or one
     /// list alone.
     case statuses(isBackup: Bool)
+    case misskeyNotes
     /// The table of posts of an old archive of X.
     case xTable
     case blueskyRecords
@@ -142,7 +143,8 @@ enum FileContents: Equatable {
         guard let list = splitter.list else {
             guard let first else { return nil }
             if isRecord(first) { return .blueskyRecords }
-            return SavedStatuses.isStatus(first) ? .statuses(isBackup: false) : nil
+            if SavedStatuses.isStatus(first) { return .statuses(isBackup: false) }
+            return MisskeyNotes.isNote(first) ? .misskeyNotes : nil
         }
         if SavedStatuses.lists.contains(list) { return .statuses(isBackup: true) }
         guard list == BlueskyRecords.list else { return .mastodonList }
