@@ -5,7 +5,11 @@ import Posts
 
 /// What a person downloaded.
 extension FuzzTarget {
-    static let archives = [xArchive, mastodonArchive, blueskyRecords, jsonLines, packed, anyFile]
+    static let archives = [
+        xArchive, xNotice, mastodonArchive, savedStatuses, misskeyNotes, misskeyMarkup, blueskyRecords, jsonLines,
+        packed,
+        anyFile,
+    ]
 
     private static let xArchive = FuzzTarget(
         "x-archive", texts: ArchiveSeeds.x,
@@ -14,9 +18,27 @@ extension FuzzTarget {
             "=== data/manifest.js\n", "=== data/js/tweets/2013_05.js\n", "=== data/account-timezone.js\n",
             "\"id_str\":\"", "\"full_text\":\"", "\"created_at\":\"", "\"entities\":{", "\"urls\":[", "\"media\":[",
             "\"indices\":[\"0\"", "\"in_reply_to_user_id_str\":", "https://t.co/", "RT @",
-            "\"noteTweet\":{\"core\":{\"text\":",
+            "\"noteTweet\":{\"core\":{\"text\":", "=== data/community-tweet.js\n", "=== tweets.csv\n",
+            "\"tweet_id\",\"timestamp\",\"text\"\n", "\"edit_info\":{\"initial\":{\"editTweetIds\":[", "&amp;",
+            "\\ud83d",
+            "\"edit\":{\"editControlInitial\":{", "{learnmore}", "\"isPartialArchive\":true", ",\"\",", "…",
         ]
     ) { text in try holdArchive(Members(text), XArchive.self) }
+
+    private static let xNotice = FuzzTarget(
+        "x-notice",
+        texts: [
+            "This Post is from a suspended account. {learnmore}",
+            "You’re unable to view this Tweet because. Learn more",
+            "このポストは表示できません。{learnmore}", "A text. Learn more https://t.co/x",
+        ],
+        words: ["{learnmore}", "Learn more", "{", "}", ". ", "。", "This Post ", "://", "…"]
+    ) { text in
+        let text = PlainText.cleaned(text)
+        let isNotice = XNotice.isNotice(text)
+        try hold(!isNotice || text.utf8.count <= 1_000, "no long text is a notice")
+        if text.utf8.count < 900 { try hold(XNotice.isNotice(text + "{learnmore}"), "the placeholder tells a notice") }
+    }
 
     private static let mastodonArchive = FuzzTarget(
         "mastodon-archive", texts: ArchiveSeeds.mastodon,
@@ -26,6 +48,40 @@ extension FuzzTarget {
             "\"tag\":[{\"type\":\"Mention\",\"href\":\"", "\"attributedTo\":", "\"to\":[", "\"cc\":", "/followers",
         ]
     ) { text in try holdArchive(Members(text), MastodonArchive.self) }
+
+    private static let savedStatuses = FuzzTarget(
+        "saved-statuses", texts: ArchiveSeeds.statuses,
+        words: [
+            "=== social.example.user.ann.json\n", "=== pixelfed-statuses.json\n", "{\"statuses\":[", "\"favourites\":[",
+            "\"account\":{\"acct\":\"", "\"uri\":\"https://", "\"content\":\"", "\"content_text\":\"",
+            "\"visibility\":\"public\"",
+            "\"created_at\":\"", "\"reblog\":{", "\"in_reply_to_account_id\":", "\"mentions\":[{\"acct\":\"",
+            "\"media_attachments\":[{\"type\":\"image\",\"url\":\"", "\"note\":\"",
+        ]
+    ) { text in try holdArchive(Members(text), SavedStatuses.self) }
+
+    private static let misskeyNotes = FuzzTarget(
+        "misskey-notes", texts: ArchiveSeeds.notes,
+        words: [
+            "=== notes-2023.json\n", "{\"id\":\"9a\",", "\"text\":\"", "\"createdAt\":\"", "\"visibility\":\"home\"",
+            "\"replyId\":\"9a\"", "\"renoteId\":null", "\"files\":[{\"type\":\"image/png\",\"url\":\"https://",
+            "\"cw\":\"",
+            "$[x2 ", "](https://", "<b>", "**",
+        ]
+    ) { text in try holdArchive(Members(text), MisskeyNotes.self) }
+
+    private static let misskeyMarkup = FuzzTarget(
+        "misskey-markup",
+        texts: [
+            "$[x2 $[tada a] b] c", "[w](https://a.example) ?[v](http://b.example)",
+            "<b>**bold**</b> <https://a.example>",
+        ],
+        words: ["$[x2 ", "$[", "]", "[", "](https://", ")", "<b>", "</b>", "<https://", ">", "**", "?["]
+    ) { text in
+        let plain = MisskeyMarkup.plain(text)
+        try hold(plain.utf8.count <= text.utf8.count, "markup adds nothing")
+        if !text.contains(where: { "$<[*".contains($0) }) { try hold(plain == text, "a text without markup stays") }
+    }
 
     private static let blueskyRecords = FuzzTarget(
         "bluesky-records", texts: ArchiveSeeds.bluesky,
@@ -114,7 +170,7 @@ private func holdArchive(_ source: Members, _ format: any ArchiveFormat.Type) th
     for purpose in [ImportPurpose.scheduler, .classifier] {
         let request = ImportRequest(
             path: "archive", purpose: purpose, network: .mastodon, localHost: "social.example",
-            limits: FuzzTarget.smallLimits)
+            limits: FuzzTarget.smallLimits, includesCommunities: true)
         try holdReading { try format.init(request, parts: parts).read(source, $0) }
     }
 }
