@@ -22,8 +22,13 @@ struct TrainSchedulerCommand: AsyncParsableCommand {
         discussion: """
             From the network, the newest 3,200 posts are read; a second run reads only what is new, and goes on where \
             a first one was cut short. Reading X costs money: the price is printed first, and at most half of the \
-            month's budget is spent. With --from, a downloaded archive is read instead, and no account is needed: of \
-            X or Mastodon (zip, tar.gz or folder), Bluesky records as JSON, or JSON Lines.
+            month's budget is spent.
+
+            With --from, a downloaded archive is read instead, and no account is needed: of X (zip, folder or \
+            tweets.csv) or Mastodon (zip, tar.gz or folder), a file of mastodon-archive, an export of Pixelfed or \
+            Misskey (also Sharkey and Firefish; for this one the human must be logged in), a repository of Bluesky \
+            (CAR) or its records as JSON, or JSON Lines. Where X made several zips, unpack all of them into one \
+            folder. What is read of each is in docs/archives.md.
             """)
 
     @OptionGroup var options: MirrorOptions
@@ -86,8 +91,9 @@ struct TrainClassifierCommand: AsyncParsableCommand {
         abstract: "Learn which posts the human favorites.",
         discussion: """
             From the network, 800 favorites and 800 posts of the home timeline are read; a second run reads only what \
-            is new. With --from, an X archive's likes or labelled JSON Lines are read instead; archives of the other \
-            networks hold only the addresses of what was favorited.
+            is new. With --from, favorites with their texts are read instead: the likes of an X archive, those that \
+            mastodon-archive saved, or labelled JSON Lines. All other archives hold only the addresses of what was \
+            favorited, or nothing of it.
             """)
 
     @OptionGroup var options: MirrorOptions
@@ -148,7 +154,7 @@ struct TrainClassifierCommand: AsyncParsableCommand {
                 let step =
                     status.normals < needed
                     ? "normals are learned from a home timeline, here or while mirror-bot run works"
-                    : "favorites are learned from the human's account or an X archive"
+                    : "favorites are learned from the human's account, an X archive or mastodon-archive"
                 print("favorites wait until there is more: \(waiting); \(step)")
             }
             if case .unavailable(let error) = status.counts {
