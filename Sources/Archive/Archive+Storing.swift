@@ -8,7 +8,7 @@ extension Archive {
     ///
     /// A post that is known stays as it was; only what was missing is filled
     /// in: its author, address, language, warning, client, pictures, what it
-    /// answers, and a time of day that can be trusted. A known post that is no longer open leaves.
+    /// answers, that it quotes a post, and a time of day that can be trusted. A known post that is no longer open leaves.
     ///
     /// - Parameters:
     ///   - posts: The human's posts, in any order.
@@ -64,7 +64,7 @@ extension Archive {
                 """
                 UPDATE posts SET text = \(post.text), language = \(post.language), has_media = \(post.hasMedia),
                     sensitive = \(post.isSensitive), mentions = \(post.mentions.map(\.value).joined(separator: " ")),
-                    warning = \(post.warning), pictures = \(post.pictures.stored),
+                    warning = \(post.warning), pictures = \(post.pictures.stored), is_quote = \(post.isQuote),
                     text_key = NULL, unfit = NULL, rules = ''
                 WHERE mirror = \(mirror) AND network = \(post.id.network.rawValue) AND post_id = \(post.id.value)
                 """)
@@ -116,7 +116,7 @@ extension Archive {
                 is_reply = \(post.isReply), reply_to_author = \(post.replyTo?.author?.value),
                 reply_to_post = \(post.replyTo?.post?.value), time_trusted = \(post.isTimeTrusted),
                 created_ms = \(post.createdAt), minute = \(time.minute.value), local_day = \(time.day.description),
-                utc_offset = \(post.utcOffset),
+                utc_offset = \(post.utcOffset), is_quote = \(post.isQuote),
                 text_key = NULL, unfit = NULL, rules = ''
             WHERE mirror = \(mirror) AND network = \(post.id.network.rawValue) AND post_id = \(post.id.value)
             """)
@@ -162,6 +162,7 @@ extension Post {
         post.client = client ?? other.client
         if isSensitive { post.warning = warning ?? other.warning }
         post.complete(picturesFrom: other)
+        post.isQuote = isQuote || other.isQuote
         if let answered = other.replyTo {
             post.replyTo = ReplyTarget(
                 author: replyTo?.author ?? answered.author, post: replyTo?.post ?? answered.post)

@@ -12,13 +12,14 @@ package enum PostRow {
         ("language", .text), ("has_media", .boolean), ("mentions", .text),
         ("sensitive", .boolean), ("time_trusted", .boolean),
         ("warning", .text), ("client", .text), ("pictures", .text), ("utc_offset", .integer),
+        ("is_quote", .boolean),
     ]
 
     /// The columns of which ``post(_:)`` makes a post.
     static let fields: SQL = """
         network, post_id, author, address, text, created_ms, is_reply, reply_to_author, reply_to_post,
         visibility, language, has_media, mentions, sensitive, time_trusted, warning, client, pictures,
-        utc_offset
+        utc_offset, is_quote
         """
 
     /// The beginning of a query for posts.
@@ -35,7 +36,7 @@ package enum PostRow {
             post.visibility.rawValue.sqlValue, post.language.sqlValue, post.hasMedia.sqlValue,
             post.mentions.map(\.value).joined(separator: " ").sqlValue, post.isSensitive.sqlValue,
             post.isTimeTrusted.sqlValue, post.warning.sqlValue, post.client.sqlValue, post.pictures.stored.sqlValue,
-            post.utcOffset.sqlValue,
+            post.utcOffset.sqlValue, post.isQuote.sqlValue,
         ]
     }
 
@@ -60,7 +61,7 @@ package enum PostRow {
             mentions: try row.text("mentions").split(separator: " ").map { account(String($0)) },
             address: try row.optionalText("address"), warning: try row.optionalText("warning"),
             client: try row.optionalText("client"), pictures: [Picture](stored: try row.optionalText("pictures")),
-            utcOffset: try row.optionalInteger("utc_offset").map(Int.init))
+            utcOffset: try row.optionalInteger("utc_offset").map(Int.init), isQuote: try row.boolean("is_quote"))
     }
 
     /// Deletes posts, a few hundred in one statement.

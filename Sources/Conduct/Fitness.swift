@@ -76,6 +76,7 @@ package struct Fitness: Sendable {
     /// - Returns: The verdict; whether a program wrote the post is for ``MachineClients`` to say.
     package func verdict(on post: Post, year: Int, isThread: Bool = false, words: Tokenizing) -> Verdict {
         var judged = JudgedText(post.text, year: year)
+        if post.isQuote { judged.refuse(.quotesAPost) }
         for row in rows where !isThread || row.reason != .threadPart { row.apply(to: &judged, words) }
         if !post.mentions.isEmpty { judged.refuse(.namesSomebody) }
         return judged.verdict

@@ -76,8 +76,8 @@ package struct TextRules: Equatable, Sendable {
             prefix = "\(handle) "
         }
         if !post.isReply { return .failure(Refusal(.notAReply)) }
-        if post.hasMedia { return .failure(Refusal(.hasMedia)) }
         if let refusal = refusalOfOrigin(post) { return .failure(refusal) }
+        if post.hasMedia { return .failure(Refusal(.hasMedia)) }
         let text = TextCleaning.withoutLeadingMentions(TextCleaning.normalized(post.text))
         return checked(cleaned(text), from: text, prefix: prefix, besides: warningLength(of: post))
     }
@@ -115,6 +115,7 @@ package struct TextRules: Equatable, Sendable {
 
     private func refusalOfOrigin(_ post: Post) -> Refusal? {
         if !post.visibility.isOpen { return Refusal(.notOpen) }
+        if post.isQuote { return Refusal(.quotesAPost) }
         if post.isRepost || TextShape.isManualRepost(post.text) { return Refusal(.isRepost) }
         if post.isSensitive, !carries(post) { return Refusal(.sensitive) }
         if TextShape.isTruncated(post.text) { return Refusal(.truncated) }

@@ -123,7 +123,8 @@ actor Originals {
     /// Whether what the network shows of a post now may be repeated as far as its nature goes.
     private func mayBeUsed(_ found: Post, from post: Post) -> Bool {
         let rules = TextRules(configuration, limits: .usual(of: configuration.botNetwork))
-        guard rules.refusalOfMedia(found) == nil, found.pictures.map(\.alt) == post.pictures.map(\.alt) else {
+        guard !found.isQuote, rules.refusalOfMedia(found) == nil, found.pictures.map(\.alt) == post.pictures.map(\.alt)
+        else {
             return false
         }
         if !found.isSensitive { return true }
@@ -243,7 +244,7 @@ actor Originals {
     /// Lets the archive and the copies know of a change.
     private func follow(_ found: ObservedPost, from post: Post, at edited: Date) async throws -> Finding {
         let isChanged =
-            found.post.text != post.text || found.post.warning != post.warning
+            found.post.text != post.text || found.post.warning != post.warning || found.post.isQuote != post.isQuote
             || found.post.pictures.map(\.alt) != post.pictures.map(\.alt)
         // What tells of a change by its text alone tells so until the archive has the new one: the copies come first then.
         let isSilent = found.editedAt == nil

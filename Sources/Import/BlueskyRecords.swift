@@ -120,7 +120,8 @@ final class BlueskyRun {
             mentions: facets.flatMap(\.mentions).filter(RecordAddress.isDID).map {
                 AccountID(network: .bluesky, value: $0)
             }, warning: labels.isEmpty ? nil : labels.joined(separator: " "),
-            utcOffset: written.flatMap { Date.utcOffset(rfc3339: $0) })
+            utcOffset: written.flatMap { Date.utcOffset(rfc3339: $0) },
+            isQuote: embed?.hasPrefix("app.bsky.embed.record") ?? false)
     }
 
     /// A part of the text that is more than text, and the people it names; nil where it does not tell its place.

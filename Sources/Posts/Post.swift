@@ -45,6 +45,8 @@ package struct Post: Equatable, Sendable, Identifiable {
     package var hasMedia: Bool
     /// What is attached, if that is nothing but pictures, and few enough to be sent; else none.
     package var pictures: [Picture]
+    /// Quotes or shares somebody else's post, without which its text is not to be understood.
+    package var isQuote: Bool
     /// Marked sensitive, or behind a content warning.
     package var isSensitive: Bool
     /// What the author warns of: the words of a content warning, or Bluesky's labels with spaces between; nil where that
@@ -64,7 +66,7 @@ package struct Post: Equatable, Sendable, Identifiable {
         replyTo: ReplyTarget? = nil, isRepost: Bool = false, visibility: Visibility = .public,
         language: String? = nil, hasMedia: Bool = false, isSensitive: Bool = false, mentions: [AccountID] = [],
         address: String? = nil, warning: String? = nil, client: String? = nil, pictures: [Picture] = [],
-        utcOffset: Int? = nil
+        utcOffset: Int? = nil, isQuote: Bool = false
     ) {
         self.id = id
         self.author = author
@@ -83,6 +85,7 @@ package struct Post: Equatable, Sendable, Identifiable {
         self.address = address
         self.client = client
         self.utcOffset = utcOffset
+        self.isQuote = isQuote
     }
 
     /// Whether the post answers somebody, its own author included.

@@ -67,6 +67,20 @@ import Testing
         try await expect(pieces(test), equals: 0)
     }
 
+    @Test func anotherSightingTellsOfAQuote() async throws {
+        let test = try await TestArchive()
+        var quoting = post("1")
+        try await test.store([quoting, post("2", at: 1)])
+        try await expect(test.archive.post(postID("1"))?.isQuote, equals: false)
+        quoting.isQuote = true
+        try await test.store([quoting])
+        try await expect(test.archive.post(postID("1"))?.isQuote, equals: true)
+        quoting.isQuote = false
+        try await test.archive.rewrite(quoting)
+        try await expect(test.archive.post(postID("1"))?.isQuote, equals: false)
+        try await expect(test.archive.post(postID("2"))?.isQuote, equals: false)
+    }
+
     @Test func anotherSightingCompletesWhatIsKnown() async throws {
         let test = try await TestArchive()
         try await test.store([pictured("1"), pictured("2", at: 1, []), pictured("3", at: 2)])

@@ -90,6 +90,16 @@ import Testing
         #expect(verdict("It cost $2014 and 2014 km", year: 2_014).reason == nil)
     }
 
+    @Test func aQuoteThatTheTextDoesNotShowCounts() {
+        var quoting = post("This is exactly what I always say about bread")
+        let before = Fitness.standard.verdict(on: quoting, year: 2_015) { _ in nil }
+        #expect(before.reason == nil)
+        quoting.isQuote = true
+        let verdict = Fitness.standard.verdict(on: quoting, year: 2_015) { _ in nil }
+        #expect(verdict.reason == .quotesAPost)
+        #expect(verdict.grade == .broken)
+    }
+
     @Test func aMentionThatTheTextLostCounts() {
         var named = post("Tea under the bridge")
         named.mentions = [friend]

@@ -78,6 +78,16 @@ import Testing
         #expect(rules.text(for: post(text, replyTo: ReplyTarget(author: nil))).code == "is-reply")
     }
 
+    @Test func whatQuotesAPostIsRefusedAsThat() {
+        var (quoting, answering) = (post("good morning"), reply("good morning"))
+        (quoting.isQuote, answering.isQuote) = (true, true)
+        #expect(TextRules().text(for: quoting).code == "quotes-a-post")
+        #expect(TextRules().replyText(for: answering, to: "ann@a.example").code == "quotes-a-post")
+        // Its pictures do not make up for what is missing.
+        (quoting.hasMedia, quoting.pictures) = (true, [Picture(url: "https://a.example/1.png", alt: "a hill")])
+        #expect(TextRules(pictures: .all).text(for: quoting).code == "quotes-a-post")
+    }
+
     @Test(arguments: [
         ("see https://example.org/1 please", true), ("see HTTP://EXAMPLE.ORG please", true),
         ("see http://例え.jp please", true), ("see example.org please", true), ("see sub.example.co.jp/x", true),

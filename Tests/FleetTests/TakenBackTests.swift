@@ -351,6 +351,25 @@ import Testing
         #expect(paper.bot.with { $0.edited.isEmpty })
     }
 
+    /// An archive may not have told that the post quotes another.
+    @Test func whatTheNetworkKnowsToQuoteIsNotUsed() async throws {
+        let (paper, parts) = try await published(1)
+        change(0, of: paper) { $0.post.isQuote = true }
+        let post = try #require(try await paper.mirror.archive.post(Self.id(0)))
+        try await expect(parts.originals.find(post)) { $0 == .withheld }
+    }
+
+    @Test func aChangeThatBringsAQuoteIsTakenBack() async throws {
+        let (paper, parts) = try await published(1)
+        change(0, of: paper) { post in
+            post.post.isQuote = true
+            post.editedAt = paper.clock.now - 1
+        }
+        _ = try await parts.originals.look()
+        try await expect(slots(of: paper).map { $0.undo?.reason }, equals: ["source-edited"])
+        try await expect(paper.mirror.archive.post(Self.id(0))?.isQuote, equals: true)
+    }
+
     /// Words that are never to be said do not come in by an edit.
     @Test func aChangeThatBringsAMutedWordIsTakenBack() async throws {
         let (paper, parts) = try await published(1)

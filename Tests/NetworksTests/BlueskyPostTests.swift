@@ -62,7 +62,9 @@ import Testing
         (#""app.bsky.embed.recordWithMedia""#, true), (#""app.bsky.embed.poll9""#, true), ("7", true),
     ])
     func knowsMedia(type: String, hasMedia: Bool) async throws {
-        try await expect(post(record: ["embed": #"{"$type":\#(type)}"#]).post.hasMedia, equals: hasMedia)
+        let post = try await post(record: ["embed": #"{"$type":\#(type)}"#]).post
+        #expect(post.hasMedia == hasMedia)
+        #expect(post.isQuote == type.contains("embed.record"))
     }
 
     @Test func nothingEmbeddedIsNoMedia() async throws {

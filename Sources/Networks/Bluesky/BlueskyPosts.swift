@@ -203,7 +203,7 @@ struct BlueskyTranslator {
             visibility: visibility, language: record.languages.first(where: LanguageTag.isWellFormed),
             hasMedia: record.hasMedia, isSensitive: record.isSensitive,
             mentions: mentions.map { AccountID(network: .bluesky, value: $0) }, address: reference.text,
-            warning: record.warning, utcOffset: time.isTrusted ? record.utcOffset : nil)
+            warning: record.warning, utcOffset: time.isTrusted ? record.utcOffset : nil, isQuote: record.isQuote)
         return ObservedPost(
             post: post, author: author, address: reference.text, replyToAddress: record.reply?.parent.text,
             conversation: record.isReply ? record.reply?.root.address.uri : address.uri,

@@ -90,6 +90,8 @@ struct BlueskyPostRecord: Decodable, Sendable {
     /// What the post answers; nil for a reply that does not tell.
     let reply: Reply?
     let hasMedia: Bool
+    /// Whether it quotes somebody's post.
+    let isQuote: Bool
     /// What is attached, nil for each that cannot be read; none if that is no pictures.
     let images: [BlueskyImage?]
     /// Whether the author warns of the content.
@@ -165,6 +167,7 @@ struct BlueskyPostRecord: Decodable, Sendable {
         // What we do not know is taken for media: the text may make no sense without it.
         let embed = wire.object("embed")?.text("$type")
         images = BlueskyImage.all(in: wire.object("embed"))
+        isQuote = embed?.hasPrefix("app.bsky.embed.record") ?? false
         hasMedia = wire.isPresent("embed") && !Self.plainEmbeds.contains(embed ?? "")
         let labels = wire.object("labels")?.list(of: WireObject.self, "values") ?? []
         let warnings = labels.compactMap { $0.value(String.self, "val") }.filter { !Self.harmlessLabels.contains($0) }
