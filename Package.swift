@@ -183,7 +183,10 @@ let package = Package(
         ),
 
         // The domain: none of these imports another.
-        target("Posts", [.product(name: "Crypto", package: "swift-crypto")]),
+        // What becomes of HTML is embedded, as the rules of Conduct are.
+        .target(
+            name: "Posts", dependencies: [.product(name: "Crypto", package: "swift-crypto")],
+            resources: [.embedInCode("Resources")], swiftSettings: settings(of: "Posts")),
         target("Archive", ["Posts", "Storage"]),
         target("Import", ["CArchive", "Posts", .product(name: "Crypto", package: "swift-crypto")]),
         target("Schedule", ["Posts"]),

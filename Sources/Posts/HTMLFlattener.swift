@@ -1,47 +1,51 @@
-/// Turns the pieces of a post's HTML into plain text.
+/// Turns the pieces of a post's HTML into plain text, as ``HTMLDecision`` says.
 ///
 /// Nesting is counted, never followed by recursion, and each piece costs time
 /// in proportion to its own length.
 struct HTMLFlattener {
-    /// The link that is open now.
-    private struct Link {
-        var tag: HTMLTag
-        /// The visible text as far as it decides what the link is.
-        var shown: [UInt8] = []
-    }
-
     /// An element whose content is left out.
     private struct Omission {
-        var name: String
+        let name: String
+        let isBlock: Bool
         var depth = 1
     }
 
-    /// The most visible text of a link that is kept, in bytes; hashtags and mentions are shorter.
-    private static let maximumShown = 512
-    /// Elements around which a blank line stands, but not inside a list.
-    private static let paragraphs: Set<String> = [
-        "p", "blockquote", "pre", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "table", "figure", "dl",
+    /// Elements that have no content, and no end.
+    private static let void: Set<String> = [
+        "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
     ]
-    /// Elements that begin on their own line.
-    private static let lines: Set<String> = [
-        "div", "tr", "dt", "dd", "section", "article", "header", "footer", "details", "summary",
-    ]
-    private static let lists: Set<String> = ["ul", "ol"]
 
-    /// From the address of a profile to the name that stands for it.
-    private let mentions: [String: String]
+    /// What the links to people and hashtags stand for.
+    private let names: [String: String]
+    private let hashtags: Set<String>
     private var writer: PlainTextWriter
-    private var link: Link?
+    /// The link that is open now.
+    private var link: HTMLTag?
     private var omission: Omission?
-    private var listDepth = 0
+    private var formula: HTMLFormula?
+    private var lists: [HTMLList] = []
+    /// The lengths of the lists that count backwards, by their place among the numbered ones; nil until one is needed.
+    private var reversed: [Int: Int]?
+    private var numberedCount = 0
+    private var html: [UInt8] = []
+    private var raised: HTMLDecision?
+    private var speechDepth = 0
+    /// Whether the parenthesis around the open reading of a word is ours.
+    private var ownsParenthesis = false
+    /// Somebody else's post is, or was, inside of this one.
+    private(set) var hasOthersPost = false
+    /// A picture, video or other thing that is no text is in the content.
+    private(set) var hasMedia = false
 
-    init(mentions: [String: String], limit: Int) {
-        self.mentions = mentions
+    init(names: [String: String], hashtags: Set<String>, limit: Int) {
+        self.names = names
+        self.hashtags = hashtags
         self.writer = PlainTextWriter(limit: limit)
     }
 
     /// The plain text of `html`.
     mutating func flatten(_ html: [UInt8]) -> String {
+        self.html = html
         var tokenizer = HTMLTokenizer(html)
         while !writer.isFull, let token = tokenizer.next() {
             if isOmitted(token) { continue }
@@ -51,93 +55,202 @@ struct HTMLFlattener {
             case .close(let name): close(name)
             }
         }
+        endFormula()
         endLink()
         return writer.text
     }
 
     private mutating func text(_ bytes: [UInt8]) {
-        guard link != nil else { return writer.write(bytes) }
-        let room = Self.maximumShown - (link?.shown.count ?? 0)
-        link?.shown.append(contentsOf: bytes.prefix(room))
+        if formula != nil { formula?.add(bytes) } else { writer.write(raised?.shift(bytes) ?? bytes) }
     }
 
+    private mutating func write(_ text: String) { writer.write(Array(text.utf8)) }
+
+    // MARK: Elements
+
     private mutating func open(_ tag: HTMLTag) {
-        if Self.isBlock(tag.name) { endLink() }
-        switch tag.name {
-        case "a":
-            endLink()
-            if PlainText.isWebAddress(tag.attributes["href"]) { link = Link(tag: tag) }
-        case "br":
-            if link == nil { writer.breakLine() }
-        case "li":
-            writer.beginItem()
-        case _ where Self.lists.contains(tag.name):
-            writer.separate(byLines: listDepth == 0 ? 2 : 1)
-            listDepth += 1
-        case _ where Self.paragraphs.contains(tag.name):
-            writer.separate(byLines: listDepth == 0 ? 2 : 1)
-            if tag.name == "pre" { writer.preformattedDepth += 1 }
-        case _ where Self.lines.contains(tag.name):
-            writer.separate(byLines: 1)
-        default:
-            break
+        let decision = HTMLDecision.about(tag)
+        if formula != nil {
+            if decision == .annotation { formula?.beginAnnotation(tag.attributes["encoding"]) }
+            return
+        }
+        // What stands in a link may be a block of its own, but no link goes on behind its words' block.
+        if decision.isBlock, link == nil || !writer.link.shown.isEmpty { endLink() }
+        switch decision {
+        case .paragraph, .line, .quotation, .preformatted, .table, .row: beginBlock(decision)
+        case .break: writer.breakLine()
+        case .bullets, .numbers: beginList(tag, decision)
+        case .item: writer.beginItem(lists.isEmpty ? "- " : lists[lists.count - 1].marker(tag.attributes["value"]))
+        case .cell:
+            writer.isInCell = true
+            writer.space()
+        case .link: beginLink(tag)
+        case .speech:
+            speechDepth += 1
+            write("“")
+        case .reading: beginReading()
+        case .raised, .lowered: raised = decision
+        case .formula:
+            if tag.attributes["display"] == "block" { writer.separate(byLines: 1) }
+            formula = HTMLFormula(alternative: tag.attributes["alttext"], isBlock: tag.attributes["display"] == "block")
+        case .picture, .alternative: picture(tag, decision)
+        case .media, .others, .leftOut: omit(tag, decision)
+        case .inline, .annotation: break
         }
     }
 
     private mutating func close(_ name: String) {
-        if Self.isBlock(name) { endLink() }
-        switch name {
-        case "a":
-            endLink()
-        case "li":
-            writer.endItem()
-        case _ where Self.lists.contains(name):
-            listDepth = max(0, listDepth - 1)
-            writer.separate(byLines: listDepth == 0 ? 2 : 1)
-        case _ where Self.paragraphs.contains(name):
-            writer.separate(byLines: listDepth == 0 ? 2 : 1)
-            if name == "pre" { writer.preformattedDepth = max(0, writer.preformattedDepth - 1) }
-        case _ where Self.lines.contains(name):
-            writer.separate(byLines: 1)
-        default:
-            break
+        let decision = HTMLDecision.about(name)
+        if formula != nil {
+            if decision == .annotation { formula?.endAnnotation() }
+            if decision == .formula { endFormula() }
+            return
         }
+        if decision.isBlock { endLink() }
+        switch decision {
+        case .paragraph, .line, .quotation, .preformatted, .table, .row: endBlock(decision)
+        case .bullets, .numbers:
+            _ = lists.popLast()
+            writer.separate(byLines: lists.isEmpty ? 2 : 1)
+        case .item: writer.endItem()
+        case .cell: writer.isInCell = false
+        case .link: endLink()
+        case .speech where speechDepth > 0:
+            speechDepth -= 1
+            write("”")
+        case .reading: endReading()
+        case .inline where name == "ruby": endReading()
+        case .raised, .lowered: raised = nil
+        default: break
+        }
+    }
+
+    private mutating func beginBlock(_ decision: HTMLDecision) {
+        separate(decision)
+        if decision == .preformatted { writer.preformattedDepth += 1 }
+        if decision == .quotation { writer.quotationDepth += 1 }
+    }
+
+    private mutating func endBlock(_ decision: HTMLDecision) {
+        separate(decision)
+        if decision == .preformatted { writer.preformattedDepth = max(0, writer.preformattedDepth - 1) }
+        if decision == .quotation { writer.quotationDepth = max(0, writer.quotationDepth - 1) }
+    }
+
+    private mutating func separate(_ block: HTMLDecision) {
+        // A cell that was never closed ends here.
+        if block == .table || block == .row { writer.isInCell = false }
+        let isLine = block == .line || block == .row
+        writer.separate(byLines: isLine || !lists.isEmpty ? 1 : 2)
+    }
+
+    private mutating func beginList(_ tag: HTMLTag, _ decision: HTMLDecision) {
+        writer.separate(byLines: lists.isEmpty ? 2 : 1)
+        guard decision == .numbers else { return lists.append(HTMLList()) }
+        if tag.attributes["reversed"] != nil, reversed == nil { reversed = HTMLList.lengthsOfReversed(in: html) }
+        lists.append(HTMLList(numbered: tag, length: reversed?[numberedCount] ?? 0))
+        numberedCount += 1
+    }
+
+    private mutating func beginReading() {
+        endReading()
+        let openings = ["(", "（", "《", "["]
+        let before = writer.end(4)
+        guard !openings.contains(where: before.hasSuffix) else { return }
+        ownsParenthesis = true
+        write("(")
+    }
+
+    private mutating func endReading() {
+        guard ownsParenthesis else { return }
+        ownsParenthesis = false
+        write(")")
+    }
+
+    private mutating func endFormula() {
+        guard let ended = formula else { return }
+        formula = nil
+        writer.write(ended.text)
+        if ended.isBlock { writer.separate(byLines: 1) }
+    }
+
+    private mutating func picture(_ tag: HTMLTag, _ decision: HTMLDecision) {
+        let alternative = PlainText.trimmed(tag.attributes["alt"] ?? "")
+        if decision == .alternative || alternative.isEmoji {
+            write(alternative)
+        } else {
+            hasMedia = true
+        }
+    }
+
+    // MARK: Links
+
+    private mutating func beginLink(_ tag: HTMLTag) {
+        endLink()
+        guard PlainText.isWebAddress(tag.attributes["href"]) else { return }
+        link = tag
+        writer.beginLink()
     }
 
     /// Writes what the open link stands for.
     ///
-    /// The visible text of an ordinary link is shortened by servers, so its
-    /// address is written; of a mention it lacks the host. Hashtags are links
-    /// with the class of mentions, so they are recognised first.
+    /// The visible text of a mention lacks the host. Hashtags are links with the class of mentions, so they are
+    /// recognized first; some programs write the mark of both before the link.
     private mutating func endLink() {
-        guard let ended = link, let address = ended.tag.attributes["href"] else { return }
+        guard let tag = link, let href = tag.attributes["href"] else { return }
         link = nil
-        let shown = PlainText.trimmed(String(decoding: ended.shown, as: UTF8.self))
-        let isMention = ended.tag.has("mention", in: "class")
-        let isHashtag = ended.tag.has("hashtag", in: "class") || ended.tag.has("tag", in: "rel")
-        if isHashtag || isMention, shown.hasPrefix("#") || shown.hasPrefix("＃") {
-            writer.write(Array(shown.utf8))
-        } else if let name = mentions[address], isMention || shown.hasPrefix("@") {
-            writer.write(Array("@\(name)".utf8))
-        } else if isMention, shown.hasPrefix("@") {
-            writer.write(Array(shown.utf8))
-        } else {
-            writer.write(Array(PlainText.trimmed(address).utf8))
+        let (shown, before) = writer.link
+        let address = PlainText.trimmed(href)
+        let isMention = tag.has("mention", in: "class") || tag.has("mention", in: "rel")
+        if isHashtag(tag, address, shown, before) { return writer.endLink() }
+        if tag.has("hashtag", in: "class"), LinkText.isHashtag("#" + shown) {
+            return writer.endLink(replacedBy: "#" + shown)
+        }
+        if let name = names[href] ?? names[address.lowercased()],
+            isMention || shown.hasPrefix("@") || before == UInt8(ascii: "@")
+        {
+            return writer.endLink(replacedBy: before == UInt8(ascii: "@") ? name : "@\(name)")
+        }
+        if isMention, !shown.isEmpty { return writer.endLink() }
+        switch LinkText(shown: shown, address: address) {
+        case .words: writer.endLink()
+        case .both: writer.endLink(address: address)
+        case .address:
+            // What leads to a picture alone is seen as that picture.
+            if shown.isEmpty, hasMedia { return writer.endLink() }
+            writer.endLink(replacedBy: address, isAddress: true)
         }
     }
 
-    /// Follows elements of the class `quote-inline`, which repeat a quoted post's address for old software.
+    /// Whether a link is a hashtag, in the form of any program.
+    private func isHashtag(_ tag: HTMLTag, _ address: String, _ shown: String, _ before: UInt8?) -> Bool {
+        guard !shown.isEmpty else { return false }
+        let isMarked = shown.hasPrefix("#") || shown.hasPrefix("＃")
+        let isTold =
+            tag.has("hashtag", in: "class") || tag.has("tag", in: "rel") || tag.has("mention", in: "class")
+            || hashtags.contains(address.lowercased())
+        return isTold && (isMarked || before == UInt8(ascii: "#"))
+    }
+
+    // MARK: What is left out
+
+    private mutating func omit(_ tag: HTMLTag, _ decision: HTMLDecision) {
+        if decision == .media { hasMedia = true }
+        if decision == .others { hasOthersPost = true }
+        guard !Self.void.contains(tag.name) else { return }
+        // A paragraph cannot hold other blocks: one that is never closed ends where the next begins.
+        let isBlock = HTMLDecision.about(tag.name).isBlock && tag.name != "p"
+        omission = Omission(name: tag.name, isBlock: isBlock)
+    }
+
+    /// Follows an element that is left out to its end.
     private mutating func isOmitted(_ token: HTMLToken) -> Bool {
-        guard let current = omission else {
-            guard case .open(let tag) = token, tag.has("quote-inline", in: "class") else { return false }
-            omission = Omission(name: tag.name)
-            return true
-        }
+        guard let current = omission else { return false }
         switch token {
         case .text:
             return true
         case .open(let tag):
-            if Self.isBlock(tag.name), current.name == "p" || !Self.isBlock(current.name) {
+            if !current.isBlock, HTMLDecision.about(tag.name).isBlock {
                 omission = nil
                 return false
             }
@@ -145,102 +258,213 @@ struct HTMLFlattener {
             return true
         case .close(let name):
             if name == current.name {
-                omission = current.depth > 1 ? Omission(name: name, depth: current.depth - 1) : nil
+                omission?.depth -= 1
+                if current.depth == 1 { omission = nil }
                 return true
             }
-            if Self.isBlock(name), !Self.isBlock(current.name) {
+            if !current.isBlock, current.name != "p", HTMLDecision.about(name).isBlock {
                 omission = nil
                 return false
             }
             return true
         }
     }
+}
 
-    private static func isBlock(_ name: String) -> Bool {
-        name == "li" || paragraphs.contains(name) || lines.contains(name) || lists.contains(name)
+// MARK: -
+
+/// A list that is open, and the number of its next item.
+private struct HTMLList {
+    private var isNumbered = false
+    private var next = 1
+    private var step = 1
+    /// How numbers are written: `1`, or one of `a`, `A`, `i`, `I`.
+    private var style = "1"
+
+    init() {}
+
+    /// - Parameters:
+    ///   - tag: The element that begins the list.
+    ///   - length: How many items it has; told where they count backwards.
+    init(numbered tag: HTMLTag, length: Int) {
+        isNumbered = true
+        style = tag.attributes["type"] ?? "1"
+        if tag.attributes["reversed"] != nil { (step, next) = (-1, length) }
+        if let start = Self.number(tag.attributes["start"]) { next = start }
+    }
+
+    /// What the next item begins with.
+    mutating func marker(_ value: String?) -> String {
+        guard isNumbered else { return "- " }
+        if let value = Self.number(value) { next = value }
+        defer { next += step }
+        return "\(Self.written(next, style)). "
+    }
+
+    /// Larger numbers are nonsense.
+    private static func number(_ text: String?) -> Int? {
+        text.flatMap { Int(PlainText.trimmed($0)) }.flatMap { abs($0) <= 1_000_000 ? $0 : nil }
+    }
+
+    private static func written(_ number: Int, _ style: String) -> String {
+        switch style {
+        case "a", "A":
+            guard number > 0 else { return String(number) }
+            var (rest, letters) = (number, "")
+            while rest > 0 {
+                letters = String(Character(Unicode.Scalar(UInt8(ascii: "a") + UInt8((rest - 1) % 26)))) + letters
+                rest = (rest - 1) / 26
+            }
+            return style == "a" ? letters : letters.uppercased()
+        case "i", "I":
+            guard (1...3_999).contains(number) else { return String(number) }
+            var (rest, letters) = (number, "")
+            for (value, sign) in roman {
+                while rest >= value { (rest, letters) = (rest - value, letters + sign) }
+            }
+            return style == "i" ? letters : letters.uppercased()
+        default: return String(number)
+        }
+    }
+
+    private static let roman = [
+        (1_000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
+        (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
+    ]
+
+    /// How many items the numbered lists have that count backwards, by their place among all numbered lists.
+    static func lengthsOfReversed(in html: [UInt8]) -> [Int: Int] {
+        var lengths: [Int: Int] = [:]
+        var open: [Int?] = []
+        var count = 0
+        var tokenizer = HTMLTokenizer(html)
+        while let token = tokenizer.next() {
+            switch token {
+            case .open(let tag):
+                switch HTMLDecision.about(tag.name) {
+                case .bullets: open.append(nil)
+                case .numbers:
+                    open.append(tag.attributes["reversed"] == nil ? nil : count)
+                    count += 1
+                case .item: if let place = open.last.flatMap(\.self) { lengths[place, default: 0] += 1 }
+                default: break
+                }
+            case .close(let name):
+                if [.bullets, .numbers].contains(HTMLDecision.about(name)) { _ = open.popLast() }
+            case .text: break
+            }
+        }
+        return lengths
     }
 }
 
-/// Collects plain text and decides where spaces and line breaks stand.
-struct PlainTextWriter {
-    /// The most bytes of text that are kept.
-    private let limit: Int
-    private var output: [UInt8] = []
-    /// Line breaks that are due before the next text.
-    private var breaks = 0
-    /// Spaces that are due before the next text of the same line.
-    private var spaces: [UInt8] = []
-    private var itemIsDue = false
-    /// How many elements around the text keep white space as it is.
-    var preformattedDepth = 0
+/// A formula of MathML, which may hold its source beside what is drawn.
+private struct HTMLFormula {
+    private var drawn: [UInt8] = []
+    private var source: (rank: Int, text: [UInt8])
+    private enum Annotation { case kept, dropped }
+    /// The annotation that is open; nil while none is.
+    private var annotation: Annotation?
+    let isBlock: Bool
 
-    init(limit: Int) {
-        self.limit = limit
+    init(alternative: String?, isBlock: Bool) {
+        source = (alternative == nil ? 0 : 1, Array((alternative ?? "").utf8))
+        self.isBlock = isBlock
     }
 
-    /// Whether nothing more is taken.
-    var isFull: Bool { output.count > limit }
-
-    /// What was written, without control characters and without white space around it.
-    var text: String {
-        PlainText.cleaned(String(decoding: PlainText.head(of: output, limit), as: UTF8.self))
-    }
-
-    /// Begins a new line now.
-    mutating func breakLine() {
-        breaks += 1
-        spaces.removeAll(keepingCapacity: true)
-    }
-
-    /// Makes the next text stand `count` lines below what is written already.
-    mutating func separate(byLines count: Int) {
-        guard !itemIsDue else { return }
-        breaks = max(breaks, count)
-        spaces.removeAll(keepingCapacity: true)
-    }
-
-    /// Begins an item of a list.
-    mutating func beginItem() {
-        separate(byLines: 1)
-        itemIsDue = true
-    }
-
-    /// Ends an item of a list.
-    mutating func endItem() {
-        itemIsDue = false
-        separate(byLines: 1)
-    }
-
-    /// Writes text whose entities are decoded.
-    mutating func write(_ bytes: [UInt8]) {
-        for byte in bytes {
-            if isFull { return }
-            if preformattedDepth > 0, byte == UInt8(ascii: "\n") {
-                breakLine()
-            } else if byte.isHTMLSpace {
-                spaces.append(byte)
-            } else {
-                writeDue()
-                output.append(byte)
+    mutating func beginAnnotation(_ encoding: String?) {
+        let rank =
+            switch encoding?.lowercased() {
+            case "application/x-tex", "application/x-latex", "text/x-tex", "text/x-latex": 3
+            case "text/plain": 2
+            default: 0
             }
+        annotation = rank > source.rank ? .kept : .dropped
+        if annotation == .kept { source = (rank, []) }
+    }
+
+    mutating func endAnnotation() { annotation = nil }
+
+    mutating func add(_ bytes: [UInt8]) {
+        switch annotation {
+        case nil: drawn += bytes
+        case .kept: source.text += bytes
+        case .dropped: break
         }
     }
 
-    private mutating func writeDue() {
-        // Before most letters there is nothing.
-        guard breaks > 0 || itemIsDue || !spaces.isEmpty else { return }
-        let isLineStart = output.isEmpty || breaks > 0
-        if !output.isEmpty { output.append(contentsOf: repeatElement(UInt8(ascii: "\n"), count: min(breaks, limit))) }
-        breaks = 0
-        if itemIsDue {
-            output.append(contentsOf: "- ".utf8)
-            itemIsDue = false
-        } else if spaces.contains(UInt8(ascii: "\n")) || spaces.contains(UInt8(ascii: "\r")) {
-            // A line break of the source is layout, not text.
-            if !isLineStart { output.append(UInt8(ascii: " ")) }
-        } else {
-            output.append(contentsOf: spaces)
+    /// The source if the formula has one.
+    var text: [UInt8] {
+        let source = PlainText.trimmed(String(decoding: source.text, as: UTF8.self))
+        return source.isEmpty ? drawn : Array(source.utf8)
+    }
+}
+
+extension HTMLDecision {
+    /// The text raised or lowered, if it consists of digits and signs.
+    fileprivate func shift(_ bytes: [UInt8]) -> [UInt8] {
+        let text = String(decoding: bytes, as: UTF8.self)
+        let letters = self == .raised ? Self.superscripts : Self.subscripts
+        let shifted = text.compactMap { letters[$0] }
+        return shifted.count == text.count ? Array(String(shifted).utf8) : bytes
+    }
+
+    private static let superscripts = Dictionary(uniqueKeysWithValues: zip("0123456789+-−=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ"))
+    private static let subscripts = Dictionary(uniqueKeysWithValues: zip("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎"))
+}
+
+extension String {
+    /// Whether the text is an emoji, or the code of one such as `:blobcat:`.
+    fileprivate var isEmoji: Bool {
+        guard !isEmpty, utf8.count <= 64 else { return false }
+        if count > 2, hasPrefix(":"), hasSuffix(":") {
+            return dropFirst().dropLast().utf8.allSatisfy { $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "_") }
         }
-        spaces.removeAll(keepingCapacity: true)
+        return allSatisfy { character in
+            guard let first = character.unicodeScalars.first, first.properties.isEmoji else { return false }
+            // Digits are emoji only with what follows them.
+            return first.value > 0xFF || character.unicodeScalars.count > 1
+        }
+    }
+}
+
+/// The plain text of a post's HTML, and what else it holds.
+package struct HTMLText: Equatable, Sendable {
+    /// Text without white space around it.
+    package let text: String
+    /// Whether somebody else's post is quoted or shared inside; its words are not in the text, unless nothing but a sign
+    /// of the program tells where they begin.
+    package let quotesPost: Bool
+    /// Whether a picture, video or sound is inside.
+    package let hasMedia: Bool
+
+    /// Reads HTML as ``PlainText/fromHTML(_:mentions:)`` does.
+    ///
+    /// - Parameters:
+    ///   - html: The fragment; what exceeds 1 MiB is not read, and text beyond 100,000 bytes is left out.
+    ///   - names: From the address of a profile, as links name it or in lower case, to the person's name without `@`.
+    ///   - hashtags: The addresses of hashtags, in lower case.
+    package init(_ html: String, names: [String: String] = [:], hashtags: Set<String> = []) {
+        var flattener = HTMLFlattener(names: names, hashtags: hashtags, limit: PlainText.maximumOutput)
+        let bytes = PlainText.head(of: Array(html.utf8.prefix(PlainText.maximumInput + 1)), PlainText.maximumInput)
+        text = flattener.flatten(bytes)
+        quotesPost = flattener.hasOthersPost || Self.sharesPost(text)
+        hasMedia = flattener.hasMedia
+    }
+
+    /// Whether a line of the text begins a post that Friendica shares (`♲ bob@other.example:`), or the first or last line
+    /// is nothing but the address of a quoted post (`RE: https://…`).
+    private static func sharesPost(_ text: String) -> Bool {
+        let lines = text.split(separator: "\n")
+        if text.contains("♲"),
+            lines.contains(where: { $0.hasPrefix("♲") && ($0.contains("@") || $0.contains("://") || $0.last == ":") })
+        {
+            return true
+        }
+        return [lines.first, lines.last].compactMap(\.self).contains { line in
+            guard let mark = ["RE: ", "QT: ", "RT: "].first(where: line.hasPrefix) else { return false }
+            let rest = line.dropFirst(mark.count).drop { $0 == "[" }
+            return PlainText.isWebAddress(String(rest.last == "]" ? rest.dropLast() : rest))
+        }
     }
 }

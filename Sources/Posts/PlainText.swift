@@ -9,18 +9,18 @@ package enum PlainText {
 
     /// The plain text of a post or profile that a Mastodon-compatible server sends as HTML.
     ///
-    /// Paragraphs are separated by a blank line, `<br>` is a line break and list items begin with `- `. A link gives its
-    /// address, not the shortened text that is shown; a hashtag gives itself; a mention gives `@` and the name from
-    /// `mentions`. The line that repeats a quoted post's address for old software is left out. Entities are decoded
-    /// once. Tags that are never closed, nesting of any depth and other nonsense are accepted; the time is linear.
+    /// Paragraphs are separated by a blank line, `<br>` is a line break, and items of lists begin with `- ` or their
+    /// numbers; docs/html.md tells what becomes of every element. A link keeps its words, and its address follows in
+    /// parentheses; where the words are a beginning of the address it stands alone. A hashtag gives itself; a mention
+    /// gives `@` and the name from `mentions`. Entities are decoded once. Tags that are never closed, nesting of any
+    /// depth and other nonsense are accepted; the time is linear.
     ///
     /// - Parameters:
     ///   - html: The fragment; what exceeds 1 MiB is not read, and text beyond 100,000 bytes is left out.
     ///   - mentions: From the address of a profile, as links name it, to the person's name without `@`.
     /// - Returns: The text without white space around it.
     package static func fromHTML(_ html: String, mentions: [String: String] = [:]) -> String {
-        var flattener = HTMLFlattener(mentions: mentions, limit: maximumOutput)
-        return flattener.flatten(head(of: Array(html.utf8.prefix(maximumInput + 1)), maximumInput))
+        HTMLText(html, names: mentions).text
     }
 
     /// The plain text of a post as X and its archives write it.
@@ -60,9 +60,13 @@ package enum PlainText {
     /// Writes the address of a link, and a space if other networks would read on into what follows.
     private static func write(_ address: String, before rest: ArraySlice<UInt8>, to result: inout [UInt8]) {
         result.append(contentsOf: address.utf8)
+        if !address.isEmpty, goesOn(rest) { result.append(UInt8(ascii: " ")) }
+    }
+
+    /// Whether a text that begins like this would be read as a part of the address before it.
+    static func goesOn(_ rest: ArraySlice<UInt8>) -> Bool {
         let next = String(decoding: rest.prefix(64).drop(while: closings.contains).prefix(4), as: UTF8.self)
-        guard !address.isEmpty, let scalar = next.unicodeScalars.first, !scalar.properties.isWhitespace else { return }
-        result.append(UInt8(ascii: " "))
+        return next.unicodeScalars.first.map { !$0.properties.isWhitespace } ?? false
     }
 
     private static let entitiesOfX: [(name: [UInt8], byte: UInt8)] = [
@@ -153,8 +157,8 @@ package struct BlueskyFacet: Sendable, Equatable {
 extension PlainText {
     /// The plain text of a post as a Bluesky record holds it.
     ///
-    /// A link gives its address, not the shortened text that is shown, and a space stands behind one that the text goes
-    /// on from at once. Parts that lie outside the text, are empty or
+    /// A link keeps its words, and its address follows in parentheses; where the words are a beginning of the address it
+    /// stands alone. A space stands behind an address that the text goes on from at once. Parts that lie outside the text, are empty or
     /// begin or end inside a character are passed over; of two that overlap the one that begins first counts, as in
     /// Bluesky's own apps. A link that leads to no web page stays as it is shown. The time is linear in the text, and
     /// that of sorting in the parts.
@@ -172,15 +176,28 @@ extension PlainText {
             guard facet.byteStart >= position else { continue }
             guard result.count <= maximumOutput else { break }
             result.append(contentsOf: bytes[position..<facet.byteStart])
+            let shown = bytes[facet.byteStart..<facet.byteEnd]
             if let link = facet.link, isWebAddress(link) {
-                write(trimmed(link), before: bytes[facet.byteEnd...], to: &result)
+                write(shown, leadingTo: trimmed(link), before: bytes[facet.byteEnd...], to: &result)
             } else {
-                result.append(contentsOf: bytes[facet.byteStart..<facet.byteEnd])
+                result.append(contentsOf: shown)
             }
             position = facet.byteEnd
         }
         result.append(contentsOf: bytes[position...])
         return cleaned(String(decoding: head(of: result, maximumOutput), as: UTF8.self))
+    }
+
+    private static func write(
+        _ shown: ArraySlice<UInt8>, leadingTo address: String, before rest: ArraySlice<UInt8>,
+        to result: inout [UInt8]
+    ) {
+        let kind = LinkText(shown: trimmed(String(decoding: shown, as: UTF8.self)), address: address)
+        if kind == .address { return write(address, before: rest, to: &result) }
+        result.append(contentsOf: shown)
+        guard kind == .both else { return }
+        if result.last?.isHTMLSpace == false { result.append(UInt8(ascii: " ")) }
+        write("(\(address))", before: rest, to: &result)
     }
 
     /// The parts that name whole characters of the text, in the order of the text.

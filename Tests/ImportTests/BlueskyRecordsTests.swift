@@ -111,6 +111,22 @@ import Testing
         #expect(post.mentions.map(\.value) == ["did:plc:mei"])
     }
 
+    @Test func aLinkKeepsItsWords() throws {
+        let facets =
+            #""facets":[{"index":{"byteStart":8,"byteEnd":18},"features":[{"$type":"app.bsky.richtext.facet#link","#
+            + #""uri":"https://blog.example/leaving"}]}]"#
+        let post = try post(facets, text: "I wrote why I left, it took a year")
+        #expect(post.text == "I wrote why I left (https://blog.example/leaving), it took a year")
+    }
+
+    @Test(arguments: [
+        ("app.bsky.embed.record", true), ("app.bsky.embed.recordWithMedia", true), ("app.bsky.embed.images", false),
+        ("app.bsky.embed.external", false),
+    ])
+    func seesQuotes(embed: String, expected: Bool) throws {
+        try expect(post(#""embed":{"$type":"\#(embed)"}"#).isQuote, equals: expected)
+    }
+
     @Test func readsWhoIsAnswered() throws {
         let parent = Self.uri("3z", of: "did:plc:mei")
         let post = try post(#""reply":{"root":{"uri":"\#(Self.uri("3r"))"},"parent":{"uri":"\#(parent)","cid":"b"}}"#)

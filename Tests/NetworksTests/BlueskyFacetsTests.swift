@@ -35,6 +35,11 @@ import Testing
         ("see https://a.example/b?c=d&e#f, and", ["link https://a.example/b?c=d&e#f https://a.example/b?c=d&e#f"]),
         ("(https://a.example/b)", ["link https://a.example/b https://a.example/b"]),
         ("https://a.example/b_(c)", ["link https://a.example/b_(c) https://a.example/b_(c)"]),
+        (
+            "why I left the city (https://a.example/b), it took a year",
+            ["link https://a.example/b https://a.example/b"]
+        ),
+        ("ここ (https://a.example/b) です", ["link https://a.example/b https://a.example/b"]),
         ("(https://a.example/b_(c)).", ["link https://a.example/b_(c) https://a.example/b_(c)"]),
         ("「https://a.example/日本」です", ["link https://a.example/日本 https://a.example/日本"]),
         ("https://a.example/。", ["link https://a.example/ https://a.example/"]),

@@ -13,11 +13,27 @@ import Testing
         BlueskyFacet(byteStart: start, byteEnd: end, link: link)
     }
 
-    @Test func replacesTheShownTextOfALinkByItsAddress() {
+    @Test func aLinkKeepsItsWords() {
         let text = PlainText.fromBluesky(
             Self.example, facets: [facet(23, 35, nil), facet(74, 108, "https://e.org/other")])
         #expect(
-            text == "✨ example mentioning @atproto.com to share the URL \(Self.family) https://e.org/other.")
+            text == "✨ example mentioning @atproto.com to share the URL \(Self.family) "
+                + "https://en.wikipedia.org/wiki/CBOR (https://e.org/other).")
+        let words = PlainText.fromBluesky(
+            "I wrote why I left, it took a year", facets: [facet(8, 18, "https://blog.example/leaving")])
+        #expect(words == "I wrote why I left (https://blog.example/leaving), it took a year")
+    }
+
+    @Test(arguments: [
+        ("e.org/long…", "https://e.org/long/path"), ("e.org/long...", "https://e.org/long/path"),
+        ("e.org", "https://www.e.org/"), ("https://e.org/a", "https://e.org/a"),
+    ])
+    func aShortenedAddressIsReplacedByTheWholeOne(shown: String, address: String) {
+        #expect(PlainText.fromBluesky(shown, facets: [facet(0, shown.utf8.count, address)]) == address)
+    }
+
+    @Test func aLinkThatIsAHashtagStaysOne() {
+        #expect(PlainText.fromBluesky("#cats", facets: [facet(0, 5, "https://e.org/tag/cats")]) == "#cats")
     }
 
     @Test func countsBytesNotCharacters() {
@@ -40,13 +56,13 @@ import Testing
     @Test func sortsThePartsFirst() {
         let text = PlainText.fromBluesky(
             "a b c", facets: [facet(4, 5, "https://c.org"), facet(0, 1, "https://a.org"), facet(2, 3, nil)])
-        #expect(text == "https://a.org b https://c.org")
+        #expect(text == "a (https://a.org) b c (https://c.org)")
     }
 
     @Test func lettersOfOneClusterMayBelongToDifferentParts() {
         // The accent is a character of its own in the bytes, though not on the screen.
         let text = PlainText.fromBluesky("e\u{301}x", facets: [facet(0, 1)])
-        #expect(Array(text.unicodeScalars) == Array("https://e.org/ \u{301}x".unicodeScalars))
+        #expect(Array(text.unicodeScalars) == Array("e (https://e.org/) \u{301}x".unicodeScalars))
     }
 
     @Test(arguments: [
@@ -59,18 +75,21 @@ import Testing
     }
 
     @Test func reachesTheEndOfTheText() {
-        #expect(PlainText.fromBluesky("猫a🐱bc", facets: [facet(8, 10)]) == "猫a🐱https://e.org/")
-        #expect(PlainText.fromBluesky("猫", facets: [facet(0, 3)]) == "https://e.org/")
+        #expect(PlainText.fromBluesky("猫a🐱bc", facets: [facet(8, 10)]) == "猫a🐱bc (https://e.org/)")
+        #expect(PlainText.fromBluesky("猫", facets: [facet(0, 3)]) == "猫 (https://e.org/)")
     }
 
     @Test(arguments: [
-        ([(0, 4, "https://one.org"), (2, 6, "https://two.org")], "https://one.org ef"),
-        ([(2, 6, "https://two.org"), (0, 4, "https://one.org")], "https://one.org ef"),
-        ([(0, 6, "https://one.org"), (1, 2, "https://two.org"), (5, 6, "https://three.org")], "https://one.org"),
-        ([(0, 2, "https://one.org"), (0, 3, "https://two.org")], "https://one.org cdef"),
+        ([(0, 4, "https://one.org"), (2, 6, "https://two.org")], "abcd (https://one.org) ef"),
+        ([(2, 6, "https://two.org"), (0, 4, "https://one.org")], "abcd (https://one.org) ef"),
+        (
+            [(0, 6, "https://one.org"), (1, 2, "https://two.org"), (5, 6, "https://three.org")],
+            "abcdef (https://one.org)"
+        ),
+        ([(0, 2, "https://one.org"), (0, 3, "https://two.org")], "ab (https://one.org) cdef"),
         (
             [(0, 2, "https://one.org"), (0, 2, "https://two.org"), (2, 3, "https://x.org")],
-            "https://one.org https://x.org def"
+            "ab (https://one.org) c (https://x.org) def"
         ),
     ])
     func ofOverlappingPartsTheFirstCounts(parts: [(Int, Int, String)], expected: String) {
@@ -91,7 +110,7 @@ import Testing
 
     @Test func cleansTheResult() {
         #expect(PlainText.fromBluesky(" \u{0}a\u{2028}b\u{7} \n", facets: []) == "a\nb")
-        #expect(PlainText.fromBluesky("x", facets: [facet(0, 1, " https://e.org/\u{1} ")]) == "https://e.org/")
+        #expect(PlainText.fromBluesky("x", facets: [facet(0, 1, " https://e.org/\u{1} ")]) == "x (https://e.org/)")
         #expect(PlainText.fromBluesky("", facets: [facet(0, 0), facet(0, 1)]).isEmpty)
     }
 
@@ -121,7 +140,7 @@ import Testing
                 facet(random(-2..<60), random(-2..<60), random(0..<2) == 0 ? nil : "https://e.org/")
             }
             let result = PlainText.fromBluesky(text, facets: facets)
-            #expect(result.utf8.count <= text.utf8.count + 12 * 14)
+            #expect(result.utf8.count <= text.utf8.count + 12 * 18)
             #expect(!result.unicodeScalars.contains("\u{0}"))
             #expect(!result.unicodeScalars.contains("\u{FFFD}"))
             #expect(PlainText.trimmed(result) == result)

@@ -1,0 +1,75 @@
+import Foundation
+
+/// What a link becomes in plain text.
+enum LinkText: Equatable {
+    /// Its words alone: they are a hashtag.
+    case words
+    /// Its address alone: the words are that, or a beginning of it.
+    case address
+    /// Its words, and the address in parentheses.
+    case both
+
+    /// Words that are longer than this, in bytes, are no shortened address and no hashtag.
+    private static let maximumShown = 4_096
+
+    /// - Parameters:
+    ///   - shown: What the link shows, without white space around it.
+    ///   - address: The web address that it leads to.
+    init(shown: String, address: String) {
+        if shown.isEmpty {
+            self = .address
+        } else if shown.utf8.count > Self.maximumShown {
+            self = .both
+        } else if Self.isHashtag(shown) {
+            self = .words
+        } else {
+            self = Self.isBeginning(shown, of: address) ? .address : .both
+        }
+    }
+
+    /// Whether `text` is a mark and one word that is more than a number.
+    static func isHashtag(_ text: String) -> Bool {
+        guard text.hasPrefix("#") || text.hasPrefix("＃") else { return false }
+        let word = text.unicodeScalars.dropFirst()
+        return word.allSatisfy { !$0.properties.isWhitespace && $0 != "#" && $0 != "/" }
+            && word.contains { $0.properties.isAlphabetic || $0.properties.isEmoji && $0.value > 0xFF }
+    }
+
+    /// Whether `shown` is `address`, or a beginning of it that a program shows in its place.
+    ///
+    /// The scheme and `www.` may be missing, the end may be cut off or replaced by an ellipsis, and what one of the two
+    /// writes in percents the other may write in letters. A beginning has a dot or a scheme, for a single word of a
+    /// sentence can be the beginning of a host.
+    static func isBeginning(_ shown: String, of address: String) -> Bool {
+        let (shown, address) = (Bare(shown), Bare(address))
+        guard !shown.text.isEmpty else { return shown.hasScheme }
+        if let ellipsis = shown.text.range(of: "…") ?? shown.text.range(of: "...") {
+            let (head, tail) = (shown.text[..<ellipsis.lowerBound], shown.text[ellipsis.upperBound...])
+            return !head.isEmpty && address.text.hasPrefix(head) && address.text.hasSuffix(tail)
+                && head.count + tail.count <= address.text.count
+        }
+        if shown.text == address.text || shown.text == address.text + "/" { return true }
+        if address.text.hasPrefix(shown.text) {
+            return shown.hasScheme || shown.text.contains(".")
+        }
+        // A host that is written in letters has another name in the address.
+        return address.host.contains("xn--") && !shown.host.utf8.allSatisfy { $0 < 0x80 } && shown.host.contains(".")
+            && address.text.dropFirst(address.host.count).hasPrefix(shown.text.dropFirst(shown.host.count))
+    }
+
+    /// An address without what people leave out when they write it.
+    private struct Bare {
+        let text: String
+        let hasScheme: Bool
+
+        init(_ written: String) {
+            var rest = (written.removingPercentEncoding ?? written).lowercased()[...]
+            let scheme = ["https://", "http://"].first(where: rest.hasPrefix)
+            if let scheme { rest = rest.dropFirst(scheme.count) }
+            if rest.hasPrefix("www.") { rest = rest.dropFirst(4) }
+            (text, hasScheme) = (String(rest), scheme != nil)
+        }
+
+        var host: Substring { text.prefix { !"/?#:".contains($0) } }
+    }
+}
