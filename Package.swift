@@ -268,7 +268,7 @@ let package = Package(
         tests("FavoritesTests", ["Evaluation", "Favorites", "MeCab", "Posts", "Redis", "Storage", "TestSupport"]),
         tests("ConductTests", ["Conduct", "Posts", "TestSupport"]),
         tests("OutboxTests", ["Outbox", "Posts", "Storage", "TestSupport"]),
-        tests("NetworksTests", ["Networks", "Posts", "TestSupport", "Transport", logging]),
+        tests("NetworksTests", ["Import", "Networks", "Posts", "TestSupport", "Transport", logging]),
         tests("SandboxTests", ["Posts", "Sandbox"]),
         tests("ConformanceTests", ["Networks", "Posts", "Sandbox", "Transport"]),
         tests(

@@ -111,13 +111,18 @@ struct WireAttachment {
     let picture: Picture?
     /// The names under which its file may be.
     let files: [String]
+    /// Whether it is no more than the card of a link in the text, as Mastodon attaches it since 4.5.
+    let isCard: Bool
 
     private static let pictures: Set = ["image/jpeg", "image/png", "image/webp"]
     private static let folder = "media_attachments/"
 
     init(_ fields: JSON) {
         let url = fields["url"]?.text ?? fields["url"]?["href"]?.text ?? fields["href"]?.text
-        guard let url, let type = fields["mediaType"]?.text, Self.pictures.contains(type) else {
+        let type = fields["mediaType"]?.text
+        let isMedia = ["image/", "video/", "audio/"].contains { type?.hasPrefix($0) == true }
+        isCard = fields["type"]?.text == "Link" && !isMedia
+        guard let url, let type, Self.pictures.contains(type) else {
             (picture, files) = (nil, [])
             return
         }

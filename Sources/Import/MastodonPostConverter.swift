@@ -3,13 +3,6 @@ import Posts
 
 /// Makes posts of what the outbox of a server of the Mastodon family holds.
 struct MastodonPostConverter {
-    /// The names of the audience that is everybody.
-    private static let everybody: Set<String> = ["https://www.w3.org/ns/activitystreams#Public", "as:Public", "Public"]
-    /// From the widest to the narrowest.
-    private static let visibilities: [Visibility] = [.public, .unlisted, .private, .direct]
-    /// A post names no more people than this in earnest.
-    private static let maximumMentions = 100
-
     /// Whose outbox it is; nil while nothing has told.
     var owner: MastodonOwner?
     /// Completes the owner's name where no actor does.
@@ -25,27 +18,36 @@ struct MastodonPostConverter {
 
     /// The post that was made; nil for one that not everybody may read.
     mutating func post(_ note: WireNote, in activity: WireActivity) throws(ItemFault) -> Post? {
-        guard let id = [note.id, note.url].compactMap(\.self).first(where: ActorAddress.isOneWord) else {
-            throw ItemFault("id is missing")
-        }
+        guard let id = FediversePost.identity(among: [note.id, note.url]) else { throw ItemFault("id is missing") }
+        guard note.isContentReadable else { throw ItemFault("content has the wrong type") }
         let owner = try author(of: note, in: activity)
+        var wire = FediversePost(identities: [id], author: owner.account)
         if ownPosts.count < maximumOwnPosts { ownPosts.insert(id.hashValue) }
-        let visibility = self.visibility(note, in: activity, followers: owner.followers)
-        guard visibility.isOpen else { return nil }
-        guard let createdAt = (note.published ?? activity.published).flatMap({ Date(rfc3339: $0) }) else {
+        wire.audiences = [note.audience, activity.audience].filter { !$0.isEmpty }.map {
+            .addresses(to: $0.to, cc: $0.cc, followers: owner.followers)
+        }
+        guard wire.visibility.isOpen else { return nil }
+        guard let published = (note.published ?? activity.published).flatMap({ Date(rfc3339: $0) }) else {
             throw ItemFault("published is missing or not a time")
         }
-        let mentions = note.mentions.prefix(Self.maximumMentions)
-        let content = Self.content(note)
-        let warning = PlainText.cleaned(note.summary ?? "")
-        return Post(
-            id: PostID(network: .mastodon, value: id), author: owner.account,
-            text: PlainText.fromHTML(content.html, mentions: Self.links(mentions, owner)), createdAt: createdAt,
-            replyTo: replyTarget(note, owner), visibility: visibility, language: content.language,
-            hasMedia: note.hasAttachments || note.isPoll,
-            isSensitive: note.isSensitive || !warning.isEmpty, mentions: mentions.compactMap(owner.person),
-            warning: warning.isEmpty ? nil : warning,
-            pictures: Picture.all(note.attachments.map(\.picture), besides: note.isPoll))
+        wire.published = published
+        wire.updated = note.updated.flatMap { Date(rfc3339: $0) }
+        wire.content = note.content ?? ""
+        wire.contentByLanguage = note.contentMap
+        wire.warning = note.summary ?? ""
+        wire.isSensitive = note.isSensitive
+        wire.replyTo = replyTarget(note, owner)
+        wire.mentions = note.mentions.compactMap { mention in
+            owner.person(mention).map { person in
+                FediversePost.Mention(
+                    account: person, name: Self.fullName(mention, person), addresses: [mention.href].compactMap(\.self))
+            }
+        }
+        wire.hashtags = note.hashtags
+        wire.isQuote = note.isQuote
+        wire.attachments = note.attachments.map(\.picture)
+        wire.hasPoll = note.isPoll
+        return wire.post(noticedAt: published)
     }
 
     // MARK: Author
@@ -56,56 +58,6 @@ struct MastodonPostConverter {
         guard let owner else { throw ItemFault("nothing tells who made it; is actor.json missing?") }
         guard authors.isEmpty || authors.contains(owner.actor) else { throw ItemFault("somebody else made it") }
         return owner
-    }
-
-    // MARK: Visibility
-
-    /// The narrower of what the post and its sending say.
-    private func visibility(_ note: WireNote, in activity: WireActivity, followers: String?) -> Visibility {
-        let audiences = [note.audience, activity.audience].filter { !$0.isEmpty }
-        let ranks = audiences.map { audience in
-            Self.visibilities.firstIndex(of: Self.visibility(audience, followers: followers)) ?? 3
-        }
-        return ranks.max().map { Self.visibilities[$0] } ?? .direct
-    }
-
-    private static func visibility(_ audience: WireAudience, followers: String?) -> Visibility {
-        if audience.to.contains(where: everybody.contains) { return .public }
-        if audience.cc.contains(where: everybody.contains) { return .unlisted }
-        let isForFollowers = (audience.to + audience.cc).contains { $0 == followers || $0.hasSuffix("/followers") }
-        return isForFollowers ? .private : .direct
-    }
-
-    // MARK: Text
-
-    /// The HTML, and the language if the post names just one for it.
-    private static func content(_ note: WireNote) -> (html: String, language: String?) {
-        let versions = note.contentMap.sorted { $0.key < $1.key }
-        let same = versions.filter { $0.value == note.content }
-        let chosen = same.count == 1 ? same.first : versions.count == 1 ? versions.first : nil
-        return (note.content ?? versions.first?.value ?? "", chosen.flatMap { LanguageTag.naming($0.key) })
-    }
-
-    /// What stands for the links to the people named in the text.
-    ///
-    /// A post names people by the address of their actor, but its text links to their profile. Servers put that at one
-    /// of a few places.
-    private static func links(_ mentions: some Sequence<WireMention>, _ owner: MastodonOwner) -> [String: String] {
-        var links: [String: String] = [:]
-        for mention in mentions {
-            guard let href = mention.href, let person = owner.person(mention) else { continue }
-            let name = fullName(mention, person)
-            links[href] = name
-            guard let address = ActorAddress(href) else { continue }
-            for user in Set([name, person.value, address.user ?? ""].map { $0.prefix { $0 != "@" } })
-            where !user.isEmpty {
-                for path in ["@\(user)", "users/\(user)", "\(user)"] {
-                    let link = "https://\(address.host)/\(path)"
-                    if links[link] == nil { links[link] = name }
-                }
-            }
-        }
-        return links
     }
 
     /// `user@host` with the case in which the name is written.
@@ -193,19 +145,28 @@ struct WireNote {
     let type: String?
     let attributedTo: [String]
     let published: String?
+    let updated: String?
     let audience: WireAudience
     let inReplyTo: String?
     /// Whether it answers something, even if that has no address.
     let isReply: Bool
     let content: String?
+    /// Whether the content, if there is any, is a text: one that cannot be read is not the same as none.
+    let isContentReadable: Bool
     let contentMap: [String: String]
     /// The content warning.
     let summary: String?
     let isSensitive: Bool
-    var hasAttachments: Bool { !attachments.isEmpty }
     let attachments: [WireAttachment]
     let isPoll: Bool
     let mentions: [WireMention]
+    /// The addresses of its hashtags.
+    let hashtags: [String]
+    /// Whether it names a post that it quotes.
+    let isQuote: Bool
+
+    /// The names that programs have for the address of a quoted post: FEP-044f; Fedibird; Pleroma and Akkoma; Misskey.
+    private static let quotes: [StaticString] = ["quote", "quoteUri", "quoteUrl", "_misskey_quote"]
 
     /// Nil for what is no object.
     init?(_ fields: JSON) {
@@ -215,17 +176,34 @@ struct WireNote {
         type = fields["type"]?.name
         attributedTo = fields.addresses("attributedTo")
         published = fields["published"]?.name
+        updated = fields["updated"]?.name
         audience = WireAudience(fields)
         inReplyTo = fields.address("inReplyTo")
-        isReply = fields["inReplyTo"]?.isNull == false
-        content = fields["content"]?.name
+        isReply = fields["inReplyTo"]?.text != nil || fields.namesSomething("inReplyTo")
+        let written = fields["content"]
+        content = written?.text ?? written?.integer.map(String.init)
+        isContentReadable = content != nil || written?.isNull ?? true
         let versions = fields["contentMap"]?.members.compactMap { key, value in value.text.map { (key, $0) } }
         contentMap = Dictionary(versions ?? []) { first, _ in first }
         summary = fields["summary"]?.name
-        isSensitive = fields["sensitive"]?.truth ?? false
-        attachments = fields.entries("attachment").filter { !$0.isNull }.map(WireAttachment.init)
-        isPoll = type == "Question" || fields["oneOf"] != nil || fields["anyOf"] != nil
-        mentions = fields.entries("tag").compactMap(WireMention.init)
+        isSensitive = fields.flag("sensitive")
+        attachments = fields.entries("attachment").filter(\.isObject).map(WireAttachment.init).filter { !$0.isCard }
+        let choices: [StaticString] = ["oneOf", "anyOf"]
+        isPoll = type == "Question" || choices.contains { fields[$0].map { $0.isList || $0.isObject } ?? false }
+        let tags = fields.entries("tag")
+        mentions = tags.compactMap(WireMention.init)
+        hashtags = tags.compactMap { $0.is("Hashtag") ? $0["href"]?.name : nil }
+        isQuote = Self.quotes.contains { fields.namesSomething($0) } || tags.contains(where: Self.isPostLink)
+    }
+
+    /// Whether a tag is the link to another post of FEP-e232, by its media type or by what programs use it for.
+    private static func isPostLink(_ tag: JSON) -> Bool {
+        guard tag.is("Link"), tag["href"]?.name != nil else { return false }
+        let type = (tag["mediaType"]?.text ?? "").lowercased()
+        let isPost =
+            type.hasPrefix("application/activity+json")
+            || type.hasPrefix("application/ld+json") && type.contains("https://www.w3.org/ns/activitystreams")
+        return isPost || tag.entries("rel").contains { $0.text?.contains("quote") == true }
     }
 
     /// Whether a thing of this type is a post.
@@ -243,7 +221,7 @@ struct WireMention {
 
     /// Nil for a tag of another kind.
     init?(_ fields: JSON) {
-        guard fields["type"]?.text == "Mention" else { return nil }
+        guard fields.is("Mention") else { return nil }
         href = fields["href"]?.name
         name = fields["name"]?.name
     }
@@ -263,5 +241,19 @@ extension JSON {
 
     fileprivate func address(_ key: StaticString) -> String? {
         self[key].flatMap { $0.name ?? $0["id"]?.name }
+    }
+
+    /// Whether the value is an address, an object, or a list with one of them.
+    fileprivate func namesSomething(_ key: StaticString) -> Bool {
+        entries(key).contains { $0.name != nil || $0.isObject }
+    }
+
+    /// Whether the object has this type, alone or among others.
+    fileprivate func `is`(_ type: String) -> Bool { entries("type").contains { $0.text == type } }
+
+    /// `true`, 1, `"true"` or `"1"`, as the client API's flags are read.
+    fileprivate func flag(_ key: StaticString) -> Bool {
+        guard let value = self[key] else { return false }
+        return value.truth ?? (value.integer.map { $0 == 1 } ?? ["1", "true"].contains(value.text))
     }
 }

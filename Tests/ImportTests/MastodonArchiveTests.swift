@@ -72,6 +72,63 @@ import Testing
         try expect(post(Archive.create("1", "x").replacing(replacing, with: with))) { $0.hasMedia }
     }
 
+    private static let quote = "https://other.example/users/bob/statuses/109"
+
+    @Test(arguments: [
+        #""quote":"\#(quote)""#, #""quote":{"type":"Tombstone"}"#, #""quoteUri":"\#(quote)""#,
+        #""quoteUrl":"\#(quote)""#, #""_misskey_quote":"\#(quote)""#, #""quoteUrl":["\#(quote)"]"#,
+    ])
+    func seesThatAPostQuotesOne(field: String) throws {
+        let post = try post(Archive.create("1", "<p>This is exactly what I say</p>", field))
+        #expect(post.isQuote)
+        #expect(post.text == "This is exactly what I say")
+    }
+
+    @Test(arguments: [
+        (
+            #"{"type":"Link","mediaType":"application/ld+json; profile=\"https://www.w3.org/ns/activitystreams\"","#
+                + #""href":"\#(quote)","name":"RE: \#(quote)"}"#, true
+        ),
+        (#"{"type":"Link","mediaType":"application/activity+json","href":"\#(quote)"}"#, true),
+        (#"{"type":"Link","rel":["https://misskey-hub.net/ns#_misskey_quote"],"href":"\#(quote)"}"#, true),
+        (#"{"type":"Link","mediaType":"text/html","href":"https://e.org/"}"#, false),
+        (#"{"type":"Link","mediaType":"application/activity+json"}"#, false),
+        (#"{"type":"Hashtag","mediaType":"application/activity+json","href":"\#(quote)"}"#, false),
+    ])
+    func aTagMayBeTheLinkToAQuotedPost(tag: String, expected: Bool) throws {
+        let item = Archive.create("1", "x").replacing(#""tag":[]"#, with: #""tag":[\#(tag)]"#)
+        try expect(post(item).isQuote, equals: expected)
+    }
+
+    @Test(arguments: [
+        (#""quote":false"#, #""inReplyTo":false"#), (#""quoteUrl":"""#, #""inReplyTo":0"#),
+        (#""_misskey_quote":null"#, #""inReplyTo":[]"#), (#""oneOf":null"#, #""inReplyTo":7"#),
+        (#""anyOf":false"#, #""inReplyTo":true"#),
+    ])
+    func aValueOfTheWrongTypeChangesNothing(field: String, answered: String) throws {
+        let item = Archive.create("1", "x", field).replacing(#""inReplyTo":null"#, with: answered)
+            .replacing(#""attachment":[]"#, with: #""attachment":[false,"x",null]"#)
+        let post = try post(item)
+        #expect(!post.isQuote)
+        #expect(!post.isReply)
+        #expect(!post.hasMedia)
+    }
+
+    @Test func theCardOfALinkIsNoMedia() throws {
+        let card = #""attachment":[{"type":"Link","href":"https://e.org/1"}]"#
+        let item = Archive.create("1", "x").replacing(#""attachment":[]"#, with: card)
+        try expect(post(item)) { !$0.hasMedia }
+        let video = card.replacing(#""href""#, with: #""mediaType":"video/mp4","href""#)
+        try expect(post(Archive.create("1", "x").replacing(#""attachment":[]"#, with: video))) { $0.hasMedia }
+    }
+
+    @Test func aTextThatCannotBeReadIsAProblem() throws {
+        let item = Archive.create("1", "x").replacing(#""content":"x""#, with: #""content":["x"]"#)
+        let reading = try read([item, Archive.create("2", "y")])
+        #expect(reading.texts == ["y"])
+        #expect(reading.summary.problems.map(\.reason) == ["content has the wrong type"])
+    }
+
     @Test(
         arguments: [
             (#""contentMap":{"ja":"x"}"#, "ja"), (#""contentMap":{"de":"y","en":"x","fr":"z"}"#, "en"),

@@ -87,9 +87,13 @@ struct MastodonStatus: Decodable {
     /// The answered post and its author, given by Friendica.
     let inReplyTo: Answered?
     let mentions: [MastodonMention]
-    let hasMedia: Bool
-    /// What is attached, as far as all of it is pictures.
-    let pictures: [Picture]
+    /// The addresses of its hashtags.
+    let hashtags: [String]
+    /// What is attached, nil for each that is no still picture.
+    let attachments: [Picture?]
+    let hasPoll: Bool
+    /// Whether it tells of a post that it quotes.
+    let isQuote: Bool
     let isSensitive: Bool
     let isReblog: Bool
     let isFavourited: Bool
@@ -130,16 +134,28 @@ struct MastodonStatus: Decodable {
         inReplyToAccountName = wire.object("pleroma")?.identifier("in_reply_to_account_acct")
         inReplyTo = wire.value(Answered.self, "in_reply_to_status")
         mentions = wire.list(of: MastodonMention.self, "mentions")
-        let attached = wire.count(of: "media_attachments") ?? 0
-        // A text is about what it quotes, as about a picture.
-        let hasOther = wire.isPresent("poll") || wire.isPresent("quote")
-        hasMedia = attached > 0 || hasOther
-        let found = attached > 0 ? wire.list(of: MastodonAttachment.self, "media_attachments").map(\.picture) : []
-        pictures = Picture.all(found, besides: hasOther || found.count < attached)
+        hashtags = wire.list(of: WireObject.self, "tags").compactMap { $0.text("url") }
+        // What is no object is nothing that was attached.
+        let attached = wire.list(of: WireObject.self, "media_attachments")
+        let readable = wire.list(of: MastodonAttachment.self, "media_attachments").map(\.picture)
+        attachments = readable + Array(repeating: nil, count: attached.count - readable.count)
+        hasPoll = wire.object("poll") != nil
+        isQuote = Self.isQuote(wire)
         isSensitive = wire.flag("sensitive") ?? false
-        isReblog = wire.isPresent("reblog")
+        isReblog = wire.object("reblog") != nil
         isFavourited = wire.flag("favourited") ?? false
         interactionPolicy = wire.value(MastodonInteractionPolicy.self, "interaction_policy")
+    }
+
+    /// Whether a status tells of a post that it quotes.
+    ///
+    /// Mastodon, Sharkey and Friendica give the quoted post; Akkoma, Fedibird and Iceshrimp its id too; Pleroma has both
+    /// among its own fields. A post that is gone or hidden may be quoted by its id or address alone.
+    private static func isQuote(_ wire: WireObject) -> Bool {
+        [wire, wire.object("pleroma"), wire.object("akkoma")].compactMap(\.self).contains { fields in
+            fields.object("quote") != nil || fields.identifier("quote_id") != nil
+                || ["quote_url", "quote_uri"].contains { fields.text($0).map { !$0.isEmpty } ?? false }
+        }
     }
 }
 
@@ -155,7 +171,10 @@ struct MastodonAttachment: Decodable {
             url: wire.text("url"), alt: wire.text("description") ?? "", width: size?.integer("width"),
             height: size?.integer("height")
         ).cleaned
-        self.picture = wire.text("type") == "image" && picture.url != nil ? picture : nil
+        // Pleroma calls every kind of picture an image, those that move included.
+        let format = wire.object("pleroma")?.text("mime_type")
+        let isStill = format.map { type in PictureFormat.allCases.contains { $0.mediaType == type } } ?? true
+        self.picture = wire.text("type") == "image" && isStill && picture.url != nil ? picture : nil
     }
 }
 

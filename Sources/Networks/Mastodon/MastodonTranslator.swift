@@ -3,9 +3,6 @@ import Posts
 
 /// Makes posts and accounts of ours from what a server sent.
 struct MastodonTranslator {
-    /// Longer addresses of posts are not in use, in bytes.
-    private static let maximumIdentity = 2_048
-
     /// The host of local names.
     let domain: String
     /// The host of the server itself, which some answers complete local names with where `domain` is another.
@@ -36,21 +33,44 @@ struct MastodonTranslator {
     ///   - noticedAt: When the server told of it, for posts that lack their time.
     /// - Returns: Nil for a post without an identity or an author.
     func post(_ wire: MastodonStatus, noticedAt: Date? = nil) -> ObservedPost? {
-        guard let identity = Self.identity(of: wire), let account = wire.account else { return nil }
+        guard let account = wire.account else { return nil }
         let author = self.account(account)
-        let warning = PlainText.cleaned(wire.spoilerText)
-        let post = Post(
-            id: PostID(network: .mastodon, value: identity), author: author.id, text: text(of: wire),
-            createdAt: wire.createdAt ?? noticedAt ?? now(), isTimeTrusted: wire.createdAt != nil,
-            replyTo: replyTarget(of: wire, author: author.id, authorAddress: account.id), isRepost: wire.isReblog,
-            visibility: Visibility(rawValue: wire.visibility) ?? .private, language: language(of: wire),
-            hasMedia: wire.hasMedia, isSensitive: wire.isSensitive || !warning.isEmpty,
-            mentions: named(in: wire), address: wire.id,
-            warning: warning.isEmpty ? nil : warning, pictures: wire.pictures)
+        let read = read(wire, by: author.id, authorAddress: account.id)
+        guard var post = read.post(noticedAt: noticedAt ?? now()) else { return nil }
+        post.address = wire.id
         return ObservedPost(
-            post: post, author: author, address: wire.id, replyToAddress: wire.inReplyToID, editedAt: wire.editedAt,
+            post: post, author: author, address: wire.id, replyToAddress: wire.inReplyToID, editedAt: read.editedAt,
             isFavorited: wire.isFavourited, replyNeedsApproval: needsApproval(wire.interactionPolicy?.reply, wire),
             favoriteNeedsApproval: needsApproval(wire.interactionPolicy?.favourite, wire))
+    }
+
+    /// What the wire tells of a post, as both wire forms tell it.
+    private func read(_ wire: MastodonStatus, by author: AccountID, authorAddress: String) -> FediversePost {
+        var read = FediversePost(identities: [wire.uri, wire.url], author: author)
+        read.content = wire.content
+        read.language = wire.language
+        read.warning = wire.spoilerText
+        read.isSensitive = wire.isSensitive
+        read.audiences = [.word(wire.visibility)]
+        read.published = wire.createdAt
+        read.updated = wire.editedAt
+        read.replyTo = replyTarget(of: wire, author: author, authorAddress: authorAddress)
+        read.isRepost = wire.isReblog
+        read.mentions = mentions(of: wire)
+        read.mentionsAreLoose = !tellsPeopleByNumber
+        read.hashtags = wire.hashtags
+        read.isQuote = wire.isQuote
+        read.attachments = wire.attachments
+        read.hasPoll = wire.hasPoll
+        return read
+    }
+
+    private func mentions(of wire: MastodonStatus) -> [FediversePost.Mention] {
+        wire.mentions.map { mention in
+            FediversePost.Mention(
+                account: person(mention.acct), name: fullName(mention.acct),
+                addresses: [mention.url].compactMap(\.self))
+        }
     }
 
     /// Replies whose parent is at hand get their parent's identity, which servers do not tell, and, where no number tells
@@ -86,36 +106,7 @@ struct MastodonTranslator {
     }
 
     /// What the post is called everywhere; nil if the server sent nothing that could be that.
-    static func identity(of wire: MastodonStatus) -> String? {
-        [wire.uri, wire.url].compactMap(\.self).first { candidate in
-            !candidate.isEmpty && candidate.utf8.count <= maximumIdentity
-                && candidate.unicodeScalars.allSatisfy {
-                    $0.properties.generalCategory != .control && !$0.properties.isWhitespace
-                }
-        }
-    }
-
-    private func text(of wire: MastodonStatus) -> String {
-        let names = wire.mentions.compactMap { mention in mention.url.map { ($0, fullName(mention.acct)) } }
-        return PlainText.fromHTML(wire.content, mentions: Dictionary(names, uniquingKeysWith: { first, _ in first }))
-    }
-
-    /// Whom a post names.
-    ///
-    /// Where a server names people of its own accord, those count whose name or address its text holds.
-    private func named(in wire: MastodonStatus) -> [AccountID] {
-        var seen: Set<AccountID> = []
-        var mentions = wire.mentions
-        if !tellsPeopleByNumber, !mentions.isEmpty {
-            let text = PlainText.fromHTML(wire.content).lowercased()
-            mentions.removeAll { mention in
-                if let url = mention.url, !url.isEmpty, wire.content.contains(url) { return false }
-                let user = mention.acct.prefix { $0 != "@" }
-                return !text.contains("@\(user)".lowercased())
-            }
-        }
-        return mentions.map { person($0.acct) }.filter { seen.insert($0).inserted }
-    }
+    static func identity(of wire: MastodonStatus) -> String? { FediversePost.identity(among: [wire.uri, wire.url]) }
 
     /// Who the token's account is; nil before it is known.
     var ownID: AccountID? { own.map { person($0.acct) } }
@@ -124,7 +115,9 @@ struct MastodonTranslator {
     func namesOwn(_ wire: MastodonStatus) -> Bool {
         guard let own else { return false }
         if tellsPeopleByNumber { return wire.mentions.contains { $0.id == own.id } }
-        return named(in: wire).contains(person(own.acct))
+        var read = FediversePost(identities: [], author: person(own.acct))
+        (read.content, read.mentions, read.mentionsAreLoose) = (wire.content, mentions(of: wire), true)
+        return read.whoIsMeant.contains { $0.account == read.author }
     }
 
     /// A reply whose person cannot be told is a reply still.
@@ -141,10 +134,6 @@ struct MastodonTranslator {
         if wire.inReplyToAccountID == authorAddress { return ReplyTarget(author: author) }
         let named = wire.inReplyToAccountID.flatMap { id in wire.mentions.first { $0.id == id }?.acct }
         return ReplyTarget(author: (named ?? told).map(person))
-    }
-
-    private func language(of wire: MastodonStatus) -> String? {
-        wire.language.flatMap { LanguageTag.isWellFormed($0) ? $0 : nil }
     }
 
     /// Whether an action waits for the author: `rule` names who may act at once.

@@ -46,6 +46,8 @@ extension FuzzTarget {
             "=== outbox.json\n", "=== actor.json\n", "=== likes.json\n", "\"orderedItems\":[", "\"type\":\"Create\"",
             "\"type\":\"Note\"", "\"object\":{", "\"content\":\"", "\"contentMap\":{", "\"inReplyTo\":", "as:Public",
             "\"tag\":[{\"type\":\"Mention\",\"href\":\"", "\"attributedTo\":", "\"to\":[", "\"cc\":", "/followers",
+            "\"quote\":", "\"quoteUrl\":\"https://", "\"type\":\"Link\",\"mediaType\":\"application/activity+json\"",
+            "\"updated\":\"", "\"oneOf\":[", "\"attachment\":[{\"type\":\"Link\"", "false",
         ]
     ) { text in try holdArchive(Members(text), MastodonArchive.self) }
 

@@ -119,7 +119,9 @@ extension FuzzTarget {
             "\"type\":\"mention\"",
             "\"status\":{", "\"ancestors\":[", "\"configuration\":{\"statuses\":{\"max_characters\":", "null", "true",
             "\\ud800",
-            "\"pleroma\":{\"in_reply_to_account_acct\":", "\"access_token\":\"", "\"expires_in\":", "1e999", "-0",
+            "\"pleroma\":{\"in_reply_to_account_acct\":", "\"quote\":{", "\"quote_id\":\"", "\"tags\":[{\"url\":\"",
+            "\"media_attachments\":[{\"type\":\"image\",\"url\":\"https://", "\"access_token\":\"", "\"expires_in\":",
+            "1e999", "-0",
         ]
     ) { input in
         let response = Answer(input).response

@@ -1,0 +1,193 @@
+package import Foundation
+
+/// A post of a Mastodon-compatible server, before it is one of ours.
+///
+/// Both wire forms fill it: a status of the client API and a note of an archive's outbox. What the two say in different
+/// ways is read here, so that one post reads the same by either.
+package struct FediversePost: Sendable {
+    /// Somebody whom the post names.
+    package struct Mention: Sendable {
+        package var account: AccountID
+        /// `user@host`, with the case in which the name is written.
+        package var name: String
+        /// The address of the profile or the actor; links in the content lead there, or to another usual place.
+        package var addresses: [String]
+
+        package init(account: AccountID, name: String, addresses: [String]) {
+            (self.account, self.name, self.addresses) = (account, name, addresses)
+        }
+    }
+
+    /// Whom the post is for.
+    package enum Audience: Sendable {
+        /// As the client API says it; an unknown word means followers.
+        case word(String)
+        /// As ActivityPub says it: the collections and people that it was sent to, and the author's followers.
+        case addresses(to: [String], cc: [String], followers: String?)
+    }
+
+    /// What the post may be called everywhere, the best first.
+    package var identities: [String]
+    package var author: AccountID
+    /// HTML; empty for none.
+    package var content = ""
+    /// HTML by language, where the wire tells it so.
+    package var contentByLanguage: [String: String] = [:]
+    package var language: String?
+    /// The words of a content warning; empty for none.
+    package var warning = ""
+    package var isSensitive = false
+    /// The narrowest counts; with none the post is for those whom it names.
+    package var audiences: [Audience] = []
+    package var published: Date?
+    package var updated: Date?
+    package var replyTo: ReplyTarget?
+    package var isRepost = false
+    package var mentions: [Mention] = []
+    /// Whether the server names people whom the text does not.
+    package var mentionsAreLoose = false
+    /// The addresses of the post's hashtags.
+    package var hashtags: [String] = []
+    /// Whether the wire tells that it quotes a post.
+    package var isQuote = false
+    /// What is attached, nil for each that is no still picture.
+    package var attachments: [Picture?] = []
+    package var hasPoll = false
+
+    package init(identities: [String?], author: AccountID) {
+        self.identities = identities.compactMap(\.self)
+        self.author = author
+    }
+
+    /// A post names no more people than this in earnest.
+    private static let maximumMentions = 100
+    /// Longer addresses of posts are not in use, in bytes.
+    private static let maximumIdentity = 2_048
+    /// The names of the audience that is everybody.
+    private static let everybody: Set<String> = ["https://www.w3.org/ns/activitystreams#Public", "as:Public", "Public"]
+    /// From the widest to the narrowest.
+    private static let visibilities: [Visibility] = [.public, .unlisted, .private, .direct]
+
+    /// What the post is called everywhere; nil if nothing could be that.
+    package var identity: String? { Self.identity(among: identities) }
+
+    /// The first text that can be what a post is called everywhere.
+    package static func identity(among candidates: [String?]) -> String? {
+        candidates.compactMap(\.self).first { candidate in
+            !candidate.isEmpty && candidate.utf8.count <= maximumIdentity
+                && candidate.unicodeScalars.allSatisfy {
+                    $0.properties.generalCategory != .control && !$0.properties.isWhitespace
+                }
+        }
+    }
+
+    /// When the author last changed the post; nil if never.
+    package var editedAt: Date? {
+        updated.flatMap { updated in published.map { updated > $0 } ?? true ? updated : nil }
+    }
+
+    /// The post in our own terms.
+    ///
+    /// - Parameter noticedAt: When the server told of it, for a post that lacks its time.
+    /// - Returns: Nil for a post without an identity.
+    package func post(noticedAt: Date) -> Post? {
+        guard let identity else { return nil }
+        let named = distinct(mentions.prefix(Self.maximumMentions))
+        let html = HTMLText(
+            chosenContent.html, names: Self.names(of: named), hashtags: Set(hashtags.map { $0.lowercased() }))
+        let warning = PlainText.cleaned(warning)
+        let isQuote = isQuote || html.quotesPost
+        return Post(
+            id: PostID(network: .mastodon, value: identity), author: author, text: html.text,
+            createdAt: published ?? noticedAt, isTimeTrusted: published != nil, replyTo: replyTo, isRepost: isRepost,
+            visibility: visibility, language: chosenContent.language.flatMap(LanguageTag.naming),
+            hasMedia: !attachments.isEmpty || hasPoll || html.hasMedia,
+            isSensitive: isSensitive || !warning.isEmpty, mentions: whoIsMeant.map(\.account),
+            warning: warning.isEmpty ? nil : warning,
+            // Pictures in the content are attached as well, where they can be sent along at all.
+            pictures: Picture.all(attachments, besides: hasPoll), isQuote: isQuote)
+    }
+
+    // MARK: Visibility
+
+    /// Who can see the post.
+    package var visibility: Visibility {
+        let ranks = audiences.map { Self.visibilities.firstIndex(of: Self.visibility($0)) ?? 3 }
+        return ranks.max().map { Self.visibilities[$0] } ?? .direct
+    }
+
+    private static func visibility(_ audience: Audience) -> Visibility {
+        switch audience {
+        case .word(let word): return Visibility(rawValue: word) ?? .private
+        case .addresses(let to, let cc, let followers):
+            if to.contains(where: everybody.contains) { return .public }
+            if cc.contains(where: everybody.contains) { return .unlisted }
+            let isForFollowers = (to + cc).contains { $0 == followers || $0.hasSuffix("/followers") }
+            return isForFollowers ? .private : .direct
+        }
+    }
+
+    // MARK: Content
+
+    /// The HTML, and its language if the post names just one for it.
+    private var chosenContent: (html: String, language: String?) {
+        let versions = contentByLanguage.sorted { $0.key < $1.key }
+        let same = versions.filter { $0.value == content }
+        let chosen = same.count == 1 ? same.first : versions.count == 1 ? versions.first : nil
+        return (content.isEmpty ? versions.first?.value ?? "" : content, language ?? chosen?.key)
+    }
+
+    // MARK: People
+
+    /// Whom the post names.
+    ///
+    /// Where a server names people of its own accord, those count whose name or address the content holds.
+    package var whoIsMeant: [Mention] {
+        let named = distinct(mentions.prefix(Self.maximumMentions))
+        guard mentionsAreLoose, !named.isEmpty else { return named }
+        let html = chosenContent.html
+        let text = PlainText.fromHTML(html).lowercased()
+        return named.filter { mention in
+            mention.addresses.contains { !$0.isEmpty && html.contains($0) }
+                || text.contains("@\(mention.name.prefix { $0 != "@" })".lowercased())
+        }
+    }
+
+    private func distinct(_ mentions: ArraySlice<Mention>) -> [Mention] {
+        var seen: Set<AccountID> = []
+        return mentions.filter { seen.insert($0.account).inserted }
+    }
+
+    /// What stands for the links to people.
+    ///
+    /// A post may name people by the address of their actor while its text links to their profile. Servers put that at
+    /// one of a few places.
+    private static func names(of mentions: [Mention]) -> [String: String] {
+        var names: [String: String] = [:]
+        for mention in mentions {
+            for address in mention.addresses where !address.isEmpty { names[address] = mention.name }
+        }
+        for mention in mentions {
+            for address in mention.addresses {
+                guard let (host, last) = parts(of: address) else { continue }
+                let users = [mention.name.prefix { $0 != "@" }.lowercased(), last.drop { $0 == "@" }.lowercased()]
+                for user in Set(users) where !user.isEmpty {
+                    for folder in ["@", "users/", "", "profile/", "channel/", "u/"] {
+                        let link = "https://\(host)/\(folder)\(user)"
+                        if names[link] == nil { names[link] = mention.name }
+                    }
+                }
+            }
+        }
+        return names
+    }
+
+    /// The host of a web address, with its port, and what stands behind its last slash; nil for what is no web address.
+    private static func parts(of address: String) -> (host: String, last: Substring)? {
+        guard PlainText.isWebAddress(address), let scheme = address.firstRange(of: "://") else { return nil }
+        let rest = address[scheme.upperBound...].prefix { $0 != "?" && $0 != "#" }
+        let parts = rest.split(separator: "/")
+        guard let host = parts.first, parts.count > 1, let last = parts.last else { return nil }
+        return (host.lowercased(), last)
+    }
+}
