@@ -129,7 +129,8 @@ extension PlainTokens {
     /// None does after a letter or digit, nor after a slash or equals sign in
     /// a link that every server recognises up to there.
     static func riskySigns(in link: ArraySlice<Unicode.Scalar>, isCertain: Bool) -> [Int] {
-        let certainEnd = isCertain ? link.firstIndex(of: "(") ?? link.endIndex : link.startIndex
+        let certainEnd =
+            isCertain ? link.firstIndex { $0 == "(" || !$0.isASCII } ?? link.endIndex : link.startIndex
         return link.indices.dropFirst().filter { index in
             guard link[index] == "@" else { return false }
             let previous = link[index - 1]
@@ -177,7 +178,8 @@ extension TextCleaning {
 
     /// The text without the signs that make hashtags, and without those that make a second cashtag.
     private static func withoutTags(_ text: String) -> String {
-        let tokens = PlainTokens(text).tokens
+        let plain = PlainTokens(text)
+        let tokens = plain.tokens
         var result = String.UnicodeScalarView()
         var hasCashtag = false
         for (index, token) in tokens.enumerated() {
@@ -187,11 +189,9 @@ extension TextCleaning {
                 result.append("@")
                 result.append(contentsOf: name)
             case .scalar(let scalar):
-                let last = result.last
-                if scalar.isHashSign, !(last?.keepsTagFromBeginning ?? false), beginsTag(tokens[(index + 1)...]) {
-                    continue
-                }
-                if scalar == "$", !(last?.isASCIIAlphanumeric ?? false), beginsWithLetter(tokens[(index + 1)...]) {
+                if plain.hashSigns.contains(index) { continue }
+                if scalar == "$", !(result.last?.isASCIIAlphanumeric ?? false), beginsWithLetter(tokens[(index + 1)...])
+                {
                     if hasCashtag { continue }
                     hasCashtag = true
                 }
@@ -199,22 +199,6 @@ extension TextCleaning {
             }
         }
         return String(result)
-    }
-
-    /// Whether what follows a hash sign is a word with something else than digits in it.
-    private static func beginsTag(_ rest: ArraySlice<PlainTokens.Token>) -> Bool {
-        for (index, token) in rest.enumerated() {
-            guard case .scalar(let scalar) = token else { return true }
-            // The sign on a key is an emoji.
-            if index == 0, scalar == "\u{FE0F}" || scalar == "\u{20E3}" { return false }
-            if scalar.isHashSign { return true }
-            guard scalar.isWord else {
-                if scalar.isInvisible { continue }
-                return false
-            }
-            if scalar.properties.generalCategory != .decimalNumber { return true }
-        }
-        return false
     }
 
     private static func beginsWithLetter(_ rest: ArraySlice<PlainTokens.Token>) -> Bool {

@@ -93,7 +93,7 @@ package struct TextRules: Equatable, Sendable {
         // Not to be left out: earlier rules knew of no threads.
         let whole = " threads \(threads.rawValue)"
         return
-            "2 \(network.rawValue) \(links.rawValue) \(limits.unit.rawValue) \(address) \(bytes)\(warnings)\(media)\(whole)"
+            "3 \(network.rawValue) \(links.rawValue) \(limits.unit.rawValue) \(address) \(bytes)\(warnings)\(media)\(whole)"
     }
 
     /// What a plan has to know of a post, found out before there is one.

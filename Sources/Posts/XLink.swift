@@ -203,6 +203,9 @@ enum TopLevelDomains {
         return generic.contains(name) || countries.contains(name)
     }
 
+    /// Whether a label is a known one in another script.
+    static func isForeign(_ label: String) -> Bool { foreign.contains(label.lowercased()) }
+
     /// The end of the shortest known one in another script that begins at `position`.
     static func foreignEnd(at position: Int, in scalars: [Unicode.Scalar]) -> Int? {
         guard position < scalars.count, !scalars[position].isASCII else { return nil }

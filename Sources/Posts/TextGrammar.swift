@@ -1,0 +1,395 @@
+/// The grammar of links, mentions and hashtags in a plain text.
+///
+/// Publishing takes out of a text what would notify somebody, learning leaves names and addresses out of the words, and
+/// comparing ignores them; all three read a text with this grammar, so that none of them leaves a piece of a host behind
+/// that another one takes for a word. A text is read in UTF-8. Each function looks at one place and takes time in
+/// proportion to what it finds there.
+///
+/// What any of the three networks recognises is recognised. `isCertain` tells what every one of them reads as such.
+///
+/// Sources: Mastodon 4.5, `USERNAME_RE` and `MENTION_RE` of `app/models/account.rb`, `HASHTAG_NAME_PAT` of
+/// `app/models/tag.rb` and `config/initializers/twitter_regex.rb`; twitter-text 3.1, `valid_mention_or_list`,
+/// `valid_url` and `valid_hashtag`; `@atproto/api`, `MENTION_REGEX` and `URL_REGEX` of `src/rich-text/util.ts`.
+package struct TextGrammar {
+    /// A `http://` or `https://` link.
+    package struct Link: Equatable {
+        /// The link without punctuation that closes a sentence.
+        package let range: Range<Int>
+        /// It stands at the start or after white space or a round bracket, and its host is ASCII with a dot in it.
+        package let isCertain: Bool
+    }
+
+    /// An `@` with the name, and perhaps the host, behind it.
+    package struct Mention: Equatable {
+        /// The name without `@` and host; empty where it is in letters that no network has in names.
+        package let name: Range<Int>
+        /// The end of name, host and port.
+        package let end: Int
+        /// The end of the longest name that a network reads; beyond `end` where more than one dot or hyphen goes on to
+        /// further letters, as in `@ann...and so on`.
+        package let furthestEnd: Int
+        /// The sign is `@`, the name follows at once, and no letter, digit, underscore or slash stands before the sign.
+        package let isCertain: Bool
+    }
+
+    /// A hash sign with a word behind it.
+    package struct Hashtag: Equatable {
+        /// The sign and the word.
+        package let range: Range<Int>
+        /// Its word has a letter, and no `&` or `/` stands before the sign; otherwise it is one on X alone.
+        package let isCertain: Bool
+    }
+
+    private let text: UnsafeBufferPointer<UInt8>
+
+    /// - Parameter text: Valid UTF-8, which must stay as long as the grammar is in use.
+    package init(_ text: UnsafeBufferPointer<UInt8>) { self.text = text }
+
+    // MARK: Links
+
+    /// The link whose scheme begins at `position`; nil if none does.
+    ///
+    /// Letters of scripts that put spaces between words belong to a link as they do on X and Mastodon. Japanese and other
+    /// scripts without spaces belong to its host, and to its path as far as a slash, `=` or `&` follows them: elsewhere
+    /// they are more often the sentence going on.
+    package func link(at position: Int) -> Link? {
+        guard let host = schemeEnd(at: position), let first = scalar(at: host), first.isWord else { return nil }
+        let end = withoutClosings(position..<addressEnd(from: hostEnd(at: host)))
+        let isApart = scalar(before: position).map { $0.properties.isWhitespace || $0 == "(" } ?? true
+        return Link(range: position..<end, isCertain: isApart && hasOrdinaryHost(host..<end))
+    }
+
+    private func schemeEnd(at position: Int) -> Int? {
+        var end = position
+        func skip(_ expected: StaticString) -> Bool {
+            let length = expected.utf8CodeUnitCount
+            guard end + length <= text.count else { return false }
+            for place in 0..<length where text[end + place].lowercaseASCII != expected.utf8Start[place] { return false }
+            end += length
+            return true
+        }
+        guard skip("http") else { return nil }
+        _ = skip("s")
+        return skip("://") ? end : nil
+    }
+
+    /// The end of port, path and query behind a host.
+    private func addressEnd(from host: Int) -> Int {
+        var end = host
+        var isInPath = false
+        while end < text.count {
+            if text[end] < 0x80 {
+                guard Unicode.Scalar(text[end]).isLinkScalar else { break }
+                isInPath = isInPath || Self.isOne(of: "/?#", text[end])
+                end += 1
+            } else {
+                guard isInPath, let (scalar, next) = decoded(at: end), scalar.isWord else { break }
+                if scalar.isWrittenWithoutSpaces {
+                    guard let segment = segmentEnd(from: end) else { break }
+                    end = segment
+                } else {
+                    end = next
+                }
+            }
+        }
+        return end
+    }
+
+    /// The end of letters of any script that a slash, `=` or `&` follows; nil if something else does.
+    private func segmentEnd(from start: Int) -> Int? {
+        var end = start
+        while let (scalar, next) = decoded(at: end) {
+            if scalar.isASCII {
+                if Self.isOne(of: "/=&", text[end]) { return end }
+                guard scalar.isASCIIAlphanumeric || Self.isOne(of: "_-.~%+", text[end]) else { return nil }
+            } else {
+                guard scalar.isWord else { return nil }
+            }
+            end = next
+        }
+        return nil
+    }
+
+    /// The end of a link without the punctuation behind it, and without brackets that it does not open.
+    private func withoutClosings(_ link: Range<Int>) -> Int {
+        let isRound = text[link].contains(UInt8(ascii: "("))
+        let isSquare = text[link].contains(UInt8(ascii: "["))
+        var end = link.upperBound
+        // An opening bracket closes nothing, so what was found above is still there.
+        while end > link.lowerBound {
+            switch text[end - 1] {
+            case UInt8(ascii: ")"): if isRound { return end }
+            case UInt8(ascii: "]"): if isSquare { return end }
+            case let byte: guard Self.isOne(of: ".,;:!?'*@|", byte) else { return end }
+            }
+            end -= 1
+        }
+        return end
+    }
+
+    private func hasOrdinaryHost(_ address: Range<Int>) -> Bool {
+        let host = text[address].prefix { $0.isASCIIAlphanumeric || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-") }
+        let isWhole = host.endIndex == address.upperBound || Self.isOne(of: "/?#:", text[host.endIndex])
+        return isWhole && host.dropFirst().dropLast().contains(UInt8(ascii: "."))
+    }
+
+    // MARK: Hosts
+
+    /// The end of the host that begins at `start`; `start` if none does.
+    ///
+    /// Runs of letters, marks, digits and underscores of any script with dots and hyphens between them. A label in ASCII
+    /// ends the host where a script without spaces goes on and no top-level domain follows, so that `a.exampleです`
+    /// needs no space.
+    private func hostEnd(at start: Int) -> Int {
+        var (end, run) = (start, start)
+        var (isLabelASCII, isLabelEmpty) = (true, true)
+        var sentence: Int?
+        while let (scalar, next) = decoded(at: run) {
+            if scalar == "." {
+                (isLabelASCII, isLabelEmpty) = (true, true)
+            } else if scalar.isWord {
+                if isLabelASCII, !isLabelEmpty, scalar.isWrittenWithoutSpaces { sentence = sentence ?? end }
+                isLabelASCII = isLabelASCII && scalar.isASCII
+                isLabelEmpty = false
+                end = next
+            } else if scalar != "-" {
+                break
+            }
+            run = next
+        }
+        guard let sentence, !endsInTopLevel(sentence..<end) else { return end }
+        return sentence
+    }
+
+    /// Whether the last label of a host is more likely a top-level domain than the sentence going on.
+    private func endsInTopLevel(_ host: Range<Int>) -> Bool {
+        guard let dot = text[host].lastIndex(of: UInt8(ascii: ".")) else { return false }
+        let label = String(decoding: text[(dot + 1)..<host.upperBound], as: UTF8.self)
+        let scalars = label.unicodeScalars
+        guard let first = scalars.first, first.isLetter, scalars.count > 1 else { return false }
+        return scalars.allSatisfy { !$0.isWrittenWithoutSpaces } || TopLevelDomains.isForeign(label)
+    }
+
+    // MARK: Mentions
+
+    /// The mention whose sign is at `position`; nil if none is.
+    ///
+    /// `＠` and `﹫` count as `@`, and every sign that is directly followed by a letter, digit or underscore begins a
+    /// mention unless it stands after an ASCII letter or digit, as in an e-mail address, which no network takes for a
+    /// mention; `RT` alone is none. What cannot be seen between sign and name does not hide a mention, for servers may
+    /// drop it.
+    package func mention(at position: Int) -> Mention? {
+        guard let (sign, afterSign) = decoded(at: position), sign.isAtSign else { return nil }
+        let previous = scalar(before: position)
+        if previous?.isASCIIAlphanumeric ?? false, !followsRepostMark(position) { return nil }
+        var start = afterSign
+        while let (scalar, next) = decoded(at: start), scalar.isInvisible { start = next }
+        guard let first = scalar(at: start), first.isWord else { return nil }
+        let isCertain = sign == "@" && start == afterSign && previous != "/" && !(previous?.isWord ?? false)
+        let furthest = nameEnd(at: start, longest: true)
+        for name in [furthest, foreignNameEnd(at: start)].compactMap(\.self) where name > start {
+            guard let host = addressEnd(behind: name) else { continue }
+            return Mention(name: start..<name, end: host, furthestEnd: host, isCertain: isCertain)
+        }
+        let name = nameEnd(at: start, longest: false)
+        return Mention(name: start..<name, end: name, furthestEnd: furthest, isCertain: isCertain)
+    }
+
+    /// Whether `RT` alone stands before the sign at `position`, behind which X sees a mention too.
+    private func followsRepostMark(_ position: Int) -> Bool {
+        guard position >= 2, text[position - 2].lowercaseASCII == UInt8(ascii: "r"),
+            text[position - 1].lowercaseASCII == UInt8(ascii: "t")
+        else { return false }
+        guard position > 2 else { return true }
+        return !text[position - 3].isASCIIAlphanumeric && !Self.isOne(of: "_+~.-", text[position - 3])
+    }
+
+    /// The end of a name: runs of ASCII letters, digits and underscores with dots and hyphens between them.
+    ///
+    /// - Parameters:
+    ///   - start: Where it begins.
+    ///   - longest: Whether any number of dots and hyphens may stand in it, as on Mastodon; otherwise one at a time,
+    ///     because the name is more often the end of a sentence.
+    /// - Returns: The end; `start` if no name begins there.
+    private func nameEnd(at start: Int, longest: Bool) -> Int {
+        func isName(_ place: Int) -> Bool {
+            place < text.count && (text[place].isASCIIAlphanumeric || text[place] == UInt8(ascii: "_"))
+        }
+        var end = start
+        while isName(end) {
+            while isName(end) { end += 1 }
+            let separators = text[end...].prefix { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-") }
+            let isOne = separators.count == 1 && isName(end + 1) && text[end + 1] != UInt8(ascii: "_")
+            guard longest ? !separators.isEmpty && isName(separators.endIndex) : isOne else { break }
+            end = separators.endIndex
+        }
+        return end
+    }
+
+    /// The end of a name that has letters other than ASCII, which some servers allow; nil unless a host with a dot follows.
+    private func foreignNameEnd(at start: Int) -> Int? {
+        var end = start
+        while let (scalar, next) = decoded(at: end), scalar.isWord {
+            // In scripts without spaces the sentence goes on to the next mention.
+            if scalar.isWrittenWithoutSpaces { return nil }
+            end = next
+        }
+        guard let host = addressEnd(behind: end), text[end..<host].contains(UInt8(ascii: ".")) else { return nil }
+        return end
+    }
+
+    /// The end of `@`, host and port behind a name; nil if something else is there.
+    private func addressEnd(behind name: Int) -> Int? {
+        guard let (sign, start) = decoded(at: name), sign.isAtSign, let first = scalar(at: start), first.isWord else {
+            return nil
+        }
+        let host = hostEnd(at: start)
+        guard host < text.count, text[host] == UInt8(ascii: ":") else { return host }
+        let port = text[(host + 1)...].prefix(while: \.isASCIIDigit)
+        return (1...5).contains(port.count) ? port.endIndex : host
+    }
+
+    // MARK: Hashtags
+
+    /// The hashtag whose sign is at `position`; nil if none is.
+    ///
+    /// Its word has a letter or mark of any script, and besides letters, marks, digits and underscores the signs that Mastodon and
+    /// X have in words: `·`, `・` and the joiners of Persian and Indian scripts. It ends in none of those.
+    package func hashtag(at position: Int) -> Hashtag? {
+        guard let (sign, start) = decoded(at: position), sign.isHashSign else { return nil }
+        let previous = scalar(before: position)
+        if let previous, previous.keepsTagFromBeginning { return nil }
+        // The sign on a key is an emoji.
+        if let first = scalar(at: start), first == "\u{FE0F}" || first == "\u{20E3}" { return nil }
+        var (end, run) = (start, start)
+        var (hasLetter, hasMark) = (false, false)
+        while let (scalar, next) = decoded(at: run) {
+            if scalar.isWord {
+                hasLetter = hasLetter || scalar.isLetter
+                hasMark = hasMark || !hasLetter && scalar.isMark
+                end = next
+            } else if !scalar.joinsHashtag {
+                break
+            }
+            run = next
+        }
+        guard hasLetter || hasMark else { return nil }
+        return Hashtag(range: position..<end, isCertain: hasLetter && previous != "&" && previous != "/")
+    }
+
+    // MARK: Scalars
+
+    /// The scalar that begins at `position`, and the place behind it; nil at the end.
+    package func decoded(at position: Int) -> (scalar: Unicode.Scalar, next: Int)? {
+        guard position < text.count else { return nil }
+        let first = UInt32(text[position])
+        func rest(_ place: Int) -> UInt32 { UInt32(text[position + place] & 0x3F) }
+        let (value, length): (UInt32, Int) =
+            switch first {
+            case 0..<0x80: (first, 1)
+            case 0..<0xE0: ((first & 0x1F) << 6 | rest(1), 2)
+            case 0..<0xF0: ((first & 0x0F) << 12 | rest(1) << 6 | rest(2), 3)
+            default: ((first & 0x07) << 18 | rest(1) << 12 | rest(2) << 6 | rest(3), 4)
+            }
+        return Unicode.Scalar(value).map { ($0, position + length) }
+    }
+
+    /// The scalar that begins at `position`; nil at the end.
+    private func scalar(at position: Int) -> Unicode.Scalar? { decoded(at: position)?.scalar }
+
+    /// The scalar that ends before `position`; nil at the beginning.
+    private func scalar(before position: Int) -> Unicode.Scalar? {
+        var start = position - 1
+        while start > 0, text[start] & 0xC0 == 0x80 { start -= 1 }
+        return start < 0 ? nil : scalar(at: start)
+    }
+
+    private static func isOne(of signs: StaticString, _ byte: UInt8) -> Bool {
+        UnsafeBufferPointer(start: signs.utf8Start, count: signs.utf8CodeUnitCount).contains(byte)
+    }
+}
+
+extension Unicode.Scalar {
+    /// `@`, or a form of it that servers may read as one.
+    package var isAtSign: Bool { self == "@" || self == "\u{FF20}" || self == "\u{FE6B}" }
+
+    /// `#`, or a form of it that networks read as one.
+    package var isHashSign: Bool { self == "#" || self == "\u{FF03}" || self == "\u{FE5F}" }
+
+    /// A letter of any script.
+    package var isLetter: Bool {
+        if isASCII { return UInt8(truncatingIfNeeded: value).isASCIILetter }
+        if isUsualJapanese { return true }
+        return switch properties.generalCategory {
+        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter: true
+        default: false
+        }
+    }
+
+    /// A letter, digit, combining mark or underscore of any script.
+    package var isWord: Bool {
+        if isASCII { return isASCIIAlphanumeric || self == "_" }
+        if isUsualJapanese { return true }
+        return switch properties.generalCategory {
+        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber,
+            .letterNumber, .otherNumber, .nonspacingMark, .spacingMark, .enclosingMark, .connectorPunctuation:
+            true
+        default: false
+        }
+    }
+
+    /// Stands on the letter before it.
+    package var isMark: Bool {
+        switch properties.generalCategory {
+        case .nonspacingMark, .spacingMark, .enclosingMark: true
+        default: false
+        }
+    }
+
+    /// Shows nothing by itself: joiners, direction marks, variation selectors.
+    package var isInvisible: Bool { !isASCII && properties.isDefaultIgnorableCodePoint }
+
+    /// May stand in a link as written in ASCII.
+    package var isLinkScalar: Bool {
+        guard isASCII, value > 0x20, value < 0x7F else { return false }
+        return switch self {
+        case "<", ">", "\"", "\\", "^", "`", "{", "}": false
+        default: true
+        }
+    }
+
+    /// A letter of a script that puts no space between words, or none between a name and what is said of it: Chinese,
+    /// Japanese, Korean, Thai, Lao, Khmer, Burmese, Tibetan and their neighbours.
+    package var isWrittenWithoutSpaces: Bool {
+        switch value {
+        case 0x0E00...0x109F, 0x1100...0x11FF, 0x1780...0x17FF, 0x1950...0x19FF, 0x1A20...0x1AAF,
+            0x2E80...0x2FDF, 0x3005...0x3007, 0x3021...0x302F, 0x3031...0x31FF, 0x3400...0x4DBF, 0x4E00...0xA4CF,
+            0xA960...0xA97F, 0xA9E0...0xA9FF,
+            0xAA60...0xAADF, 0xAC00...0xD7FF, 0xF900...0xFAFF, 0xFF66...0xFFDC, 0x1_1700...0x1_174F,
+            0x1_6FE0...0x1_8DFF, 0x1_AFF0...0x1_B2FF, 0x2_0000...0x3_FFFF:
+            true
+        default: false
+        }
+    }
+
+    /// Kana and usual kanji: spares most letters the tables of Unicode.
+    private var isUsualJapanese: Bool {
+        switch value {
+        case 0x3041...0x3096, 0x30A1...0x30FA, 0x4E00...0x9FEF: true
+        default: false
+        }
+    }
+
+    /// Whether X sees no hashtag right behind it: letters, marks and digits, but not what chooses an emoji's form.
+    fileprivate var keepsTagFromBeginning: Bool {
+        if self == "\u{FE0E}" || self == "\u{FE0F}" { return false }
+        if isASCII || isUsualJapanese { return isWord }
+        return switch properties.generalCategory {
+        case .letterNumber, .otherNumber, .connectorPunctuation: false
+        default: isWord
+        }
+    }
+
+    /// Whether it stands between the letters of a hashtag though it is none: `·`, `・` and joiners.
+    fileprivate var joinsHashtag: Bool { [0xB7, 0x30FB, 0x200C, 0x200D].contains(value) }
+}
