@@ -33,7 +33,7 @@ package struct LearnedWeights: Equatable, Sendable {
 
     /// Nil for weights of another method or of other features, and for what nobody fitted.
     fileprivate init?(_ row: SQLRow, of words: FeatureWords) throws {
-        guard try row.integer("version") == Self.method, try row.text("features") == words.rawValue else { return nil }
+        guard try row.integer("version") == Self.method, try row.text("features") == words.identity else { return nil }
         weights = EvidenceWeights(
             wordsFor: try row.real("words_for"), wordsAgainst: try row.real("words_against"),
             author: try row.real("author"), base: try row.real("base"))
@@ -74,7 +74,7 @@ struct WeightTable: Sendable {
             """
             INSERT INTO weights (mirror, version, features, sequence, words_for, words_against, author, base,
                 examples, favorites, plain_loss, weighted_loss, fitted_ms)
-            VALUES (\(mirror), \(LearnedWeights.method), \(learned.words.rawValue), \(learned.sequence),
+            VALUES (\(mirror), \(LearnedWeights.method), \(learned.words.identity), \(learned.sequence),
                 \(weights.wordsFor), \(weights.wordsAgainst), \(weights.author), \(weights.base),
                 \(learned.examples), \(learned.favorites), \(learned.plainLoss), \(learned.weightedLoss),
                 \(learned.fitted))

@@ -76,7 +76,7 @@ import Testing
             ("a#b", []), ("a/#b", []), ("&#x27;", []), ("##tag", ["#tag"]), ("(#tag)", ["#tag"]), ("#1", []),
             ("#_", []),
             ("#1a", ["#1a"]), ("#a#b", ["#a"]), ("#", []), ("#日本語、", ["#日本語"]), ("＃Ａ", ["#a"]),
-            ("# tag", []),
+            ("# tag", []), ("#हिन्दी", ["#हिन्दी"]), ("#தமிழ் x", ["#தமிழ்"]), ("#東京・大阪", ["#東京・大阪"]),
         ] as [(String, [String])])
     func hashtagsHaveALetterAndABeginning(_ text: String, _ tags: [String]) {
         #expect(TextCleaner(text).hashtags == tags)
@@ -85,7 +85,10 @@ import Testing
     @Test(
         arguments: [
             ("hi @bob.", "hi  "), ("a@b", "a@b"), ("/@b", "/@b"), ("@a@b.c x", "  x"), ("@a@ x", " @ x"), ("@!", "@!"),
-            ("@a@b_c", " _c"), ("x http:// y", "x http:// y"), ("(https://a.b/c)d", "( "), ("HTTP://A.B猫", " 猫"),
+            ("@a@b_c", " "), ("@stadt@bäw.example x", "  x"), ("@a@xn--bw-via.example:80", " "), ("@a--b@my--c.d", " "),
+            ("@josé@b.example", " "), ("https://例え.jp/a x", "  x"), ("https://b.example/вики x", "  x"),
+            ("https://президент.рф", " "), ("@bob...and", " "), ("@bob-.", " "),
+            ("x http:// y", "x http:// y"), ("(https://a.b/c)d", "( "), ("HTTP://A.B猫", " 猫"),
             ("a\tb\nc\u{7f}", "a b c "), ("hhttp://x", "h "), ("http", "http"), ("ttp://x", "ttp://x"),
             ("http://http://x y", "  y"), ("http:// https://x", "http://  "), ("a:http://x", "a: "),
             ("猫http://x猫http://y", "猫 猫 "), ("猫@a", "猫@a"), ("、@a猫", "、 猫"), ("#猫@a", " 猫  "), ("é@a", "é@a"),

@@ -8,6 +8,9 @@ package enum FeatureWords: String, Sendable, CaseIterable {
     case content
     /// Nouns only.
     case nouns
+
+    /// The choice together with the version of the extractor: what was fitted on other features is of no use.
+    var identity: String { "\(rawValue)/\(FeatureExtractor.version)" }
 }
 
 /// What the classifier counts of one post; each feature once, however often it occurs.
@@ -35,8 +38,11 @@ package struct FeatureExtractor: Sendable {
     /// Longer features are left out: strangers choose them.
     package static let maximumBytes = 128
 
-    /// Changes whenever the same text would give other features; counts made under another value are rebuilt.
-    private static let version = 1
+    /// Changes whenever the same text would give other features.
+    ///
+    /// Counts made under another value are rebuilt from the examples before anything is read of them or unlearned, and
+    /// weights fitted under another value are fitted anew.
+    fileprivate static let version = 2
 
     package let words: FeatureWords
     private let tokenizer: Tokenizer
@@ -61,20 +67,30 @@ package struct FeatureExtractor: Sendable {
         let cleaned = TextCleaner(example.text)
         var found = DistinctWords()
         cleaned.bytes.withUnsafeBufferPointer { text in
-            // A text that MeCab cannot cut has no words; the author still counts.
-            try? tokenizer.forEachWord(in: text) { word, wordClass in
-                switch (wordClass, words) {
-                case (.noun, _), (.adverb, .content), (.interjection, .content), (.adnominal, .content):
-                    Self.collect(word.surface, in: &found)
-                case (.verb, .content), (.adjective, .content):
-                    Self.collect(tokenizer.baseFormBytes(of: word), in: &found)
-                case (.other, _), (_, .nouns):
-                    break
-                }
+            if cleaned.isPlain || !UnlistedWords.occur(in: text, besides: tokenizer.profile) {
+                return collectWords(of: text, in: &found)
             }
+            let unlisted = UnlistedWords(in: text, besides: tokenizer.profile)
+            unlisted.rest.withUnsafeBufferPointer { collectWords(of: $0, in: &found) }
+            for word in unlisted.words where word.utf8.count <= Self.maximumBytes { found.insert(word) }
         }
         for hashtag in cleaned.hashtags where hashtag.utf8.count <= Self.maximumBytes { found.insert(hashtag) }
         return FeatureSet(words: found.words, author: example.author.flatMap(Self.authorFeature))
+    }
+
+    /// Collects the words that the dictionary finds in a text.
+    private func collectWords(of text: UnsafeBufferPointer<UInt8>, in found: inout DistinctWords) {
+        // A text that MeCab cannot cut has no words; the author still counts.
+        try? tokenizer.forEachWord(in: text) { word, wordClass in
+            switch (wordClass, words) {
+            case (.noun, _), (.adverb, .content), (.interjection, .content), (.adnominal, .content):
+                Self.collect(word.surface, in: &found)
+            case (.verb, .content), (.adjective, .content):
+                Self.collect(tokenizer.baseFormBytes(of: word), in: &found)
+            case (.other, _), (_, .nouns):
+                break
+            }
+        }
     }
 
     /// The feature of an author, nil where the handle is none.

@@ -1,11 +1,12 @@
 import Foundation
+import Posts
 
 /// Prepares a text that strangers wrote for the tokenizer.
 ///
 /// Unicode forms and case are unified, links and mentions are removed, and
-/// hashtags are taken out as features. Each step passes once over a bounded
-/// number of bytes, whatever the text holds; a step whose sign (`:`, `#`, `@`)
-/// is missing costs next to nothing.
+/// hashtags are taken out as features, all of them as `TextGrammar` reads them.
+/// Each step passes once over a bounded number of bytes, whatever the text
+/// holds; a step whose sign (`:`, `#`, `@`) is missing costs next to nothing.
 package struct TextCleaner {
     /// The number of scalars that is read of a text, before forms are unified (which may shorten it).
     static let maximumInput = 10_000
@@ -18,6 +19,8 @@ package struct TextCleaner {
 
     /// The text for the tokenizer, in UTF-8.
     let bytes: [UInt8]
+    /// Whether the text has nothing but the letters and signs that nearly all posts consist of.
+    let isPlain: Bool
     /// The hashtags with their `#`, in order, repeats included.
     package let hashtags: [String]
 
@@ -26,7 +29,8 @@ package struct TextCleaner {
 
     package init(_ original: String) {
         var hashtags: [String] = []
-        var text = Self.unified(original)
+        let plain = PlainScalars.unified(original, atMost: Self.maximumLength)
+        var text = plain ?? Self.unifiedByTables(original)
         Self.rewrite(&text, Self.nextLink) { _, result in result.append(Self.space) }
         Self.rewrite(&text, Self.nextHashtag) { hashtag, result in
             hashtags.append(String(decoding: hashtag, as: UTF8.self))
@@ -38,16 +42,23 @@ package struct TextCleaner {
         Self.rewrite(&text, Self.nextMention) { _, result in result.append(Self.space) }
         self.bytes = Self.broken(text)
         self.hashtags = hashtags
+        isPlain = plain != nil
     }
 
     // MARK: Forms
 
     /// Compatibility composition, lower case, and spaces for control characters, in UTF-8.
     static func unified(_ original: String) -> [UInt8] {
-        if let unified = PlainScalars.unified(original, atMost: maximumLength) { return unified }
+        PlainScalars.unified(original, atMost: maximumLength) ?? unifiedByTables(original)
+    }
+
+    /// The same for scalars that need the tables of Unicode.
+    private static func unifiedByTables(_ original: String) -> [UInt8] {
         var bytes: [UInt8] = []
         for scalar in normalized(bounded(original)).unicodeScalars.prefix(maximumLength) {
-            bytes += UTF8.encode(isControl(scalar) ? " " : scalar) ?? UTF8.encodedReplacementCharacter
+            // At the end of a word sigma has another form, though not in capitals.
+            let scalar = isControl(scalar) ? " " : scalar == "ς" ? "σ" : scalar
+            bytes += UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter
         }
         return bytes
     }
@@ -114,54 +125,47 @@ package struct TextCleaner {
         return found.map { UnsafeRawPointer($0) - UnsafeRawPointer(base) }
     }
 
-    /// `http://` or `https://` and the ASCII characters that follow, at least one.
-    ///
-    /// Only ASCII belongs to a link: Japanese text is often written right behind it.
+    /// A link and the ASCII characters behind it, which are no words.
     private static func nextLink(_ text: Bytes, from start: Int) -> Range<Int>? {
         var index = start
         while let colon = place(of: UInt8(ascii: ":"), in: text, from: index) {
             index = colon + 1
-            let rest = text[colon...]
-            guard rest.starts(with: "://".utf8) else { continue }
-            let end = rest.firstIndex { !(0x21...0x7e).contains($0) } ?? text.count
+            guard text[colon...].starts(with: "://".utf8) else { continue }
             let head = text[start..<colon]
             let isLong = head.suffix(5).elementsEqual("https".utf8)
             let scheme = isLong ? 5 : head.suffix(4).elementsEqual("http".utf8) ? 4 : 0
-            if scheme > 0, end > colon + 3 { return (colon - scheme)..<end }
+            guard scheme > 0 else { continue }
+            let link = TextGrammar(text).link(at: colon - scheme)
+            let address = max(link?.range.upperBound ?? 0, colon + 3)
+            let end = text[address...].firstIndex { !(0x21...0x7e).contains($0) } ?? text.count
+            if end > colon + 3 { return (colon - scheme)..<end }
         }
         return nil
     }
 
-    /// `#` and a word of letters, digits and `_` with at least one letter.
+    /// A hashtag with a letter in it.
     private static func nextHashtag(_ text: Bytes, from start: Int) -> Range<Int>? {
         var index = start
         while let sign = place(of: UInt8(ascii: "#"), in: text, from: index) {
             index = sign + 1
-            if let before = scalar(endingAt: sign, in: text), before == "&" || before == "/" || isTagCharacter(before) {
-                continue
-            }
-            var hasLetter = false
-            while let (scalar, next) = scalar(at: index, in: text), isTagCharacter(scalar) {
-                hasLetter = hasLetter || isLetter(scalar)
-                index = next
-            }
-            if hasLetter { return sign..<index }
+            if let hashtag = TextGrammar(text).hashtag(at: sign), hashtag.isCertain { return hashtag.range }
         }
         return nil
     }
 
-    /// `@name` or `@name@host`.
+    /// A mention, with the dots and hyphens behind it.
+    ///
+    /// A sign right behind a letter begins none: on X it does in scripts without spaces, but the classifier was measured
+    /// without that.
     private static func nextMention(_ text: Bytes, from start: Int) -> Range<Int>? {
         var index = start
         while let sign = place(of: UInt8(ascii: "@"), in: text, from: index) {
             index = sign + 1
-            if let before = scalar(endingAt: sign, in: text), before == "/" || isTagCharacter(before) { continue }
-            guard index < text.count, isName(text[index]) else { continue }
-            let name = text[index...].firstIndex { !isName($0) && !isMark($0) } ?? text.count
-            guard name < text.count, text[name] == UInt8(ascii: "@") else { return sign..<name }
-            let host = text[(name + 1)...]
-            let end = host.firstIndex { $0 == UInt8(ascii: "_") || !isName($0) && !isMark($0) } ?? text.count
-            return sign..<(end > host.startIndex ? end : name)
+            guard let mention = TextGrammar(text).mention(at: sign), mention.isCertain, !mention.name.isEmpty else {
+                continue
+            }
+            let rest = text[mention.furthestEnd...]
+            return sign..<(rest.firstIndex { $0 != UInt8(ascii: ".") && $0 != UInt8(ascii: "-") } ?? text.count)
         }
         return nil
     }
@@ -185,59 +189,6 @@ package struct TextCleaner {
             result.append(byte)
         }
         return result
-    }
-
-    // MARK: Scalars
-
-    /// The scalar that begins at a byte, and the place behind it; nil at the end.
-    private static func scalar(at index: Int, in text: Bytes) -> (scalar: Unicode.Scalar, next: Int)? {
-        guard index < text.count else { return nil }
-        var next = index
-        let scalar = PlainScalars.scalar(in: text, at: &next)
-        return Unicode.Scalar(scalar).map { ($0, next) }
-    }
-
-    /// The scalar before a byte; nil at the beginning.
-    private static func scalar(endingAt index: Int, in text: Bytes) -> Unicode.Scalar? {
-        var start = index - 1
-        while start > 0, text[start] & 0xC0 == 0x80 { start -= 1 }
-        return start < 0 ? nil : scalar(at: start, in: text)?.scalar
-    }
-
-    private static func isName(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-            true
-        default: false
-        }
-    }
-
-    private static func isMark(_ byte: UInt8) -> Bool { byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-") }
-
-    private static func isTagCharacter(_ scalar: Unicode.Scalar) -> Bool {
-        scalar == "_" || isLetter(scalar) || isNumber(scalar)
-    }
-
-    private static func isLetter(_ scalar: Unicode.Scalar) -> Bool {
-        // Most by far; spares them the tables of Unicode.
-        switch scalar.value {
-        case 0x61...0x7a, 0x3041...0x3096, 0x30A1...0x30FA, 0x4E00...0x9FEF: return true
-        case 0x20...0x40: return false
-        default: break
-        }
-        switch scalar.properties.generalCategory {
-        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter: return true
-        default: return false
-        }
-    }
-
-    private static func isNumber(_ scalar: Unicode.Scalar) -> Bool {
-        if scalar.isASCII { return ("0"..."9").contains(scalar) }
-        switch scalar.properties.generalCategory {
-        case .decimalNumber, .letterNumber, .otherNumber: return true
-        default: return false
-        }
     }
 }
 

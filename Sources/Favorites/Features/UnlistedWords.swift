@@ -1,0 +1,202 @@
+import MeCab
+import Posts
+
+/// The words of a text that have letters which the tokenizer's dictionary does not list, and the rest of the text.
+///
+/// MeCab takes such letters for symbols, so that a Korean or Arabic text would have no word at all. Words are told by
+/// Unicode's default word boundaries (UAX #29), here rather than by the platform: Foundation's enumeration by words is
+/// missing on Linux, Swift's regular expressions cut Korean between all syllables, and ICU's boundaries change with its
+/// version, so that another version of the program could not unlearn what one has learned.
+///
+/// Tailored, as the annex allows: Korean makes words of its own beside Latin letters and digits, as in ICU; a full stop
+/// between letters ends a word, for many leave out the space behind it; an underscore does, for it joins the words of a
+/// hashtag, which counts as a whole besides; an apostrophe behind a Hebrew word is no part of it.
+///
+/// Scripts without any sign between words, such as Thai, give each two neighbouring characters as a word.
+struct UnlistedWords {
+    /// The words in the order of the text, repeats included.
+    private(set) var words: [String] = []
+    /// The text with a space in the place of each of them.
+    private(set) var rest: [UInt8] = []
+
+    /// - Parameters:
+    ///   - text: Valid UTF-8 in lower case.
+    ///   - dictionary: What the tokenizer knows.
+    init(in text: UnsafeBufferPointer<UInt8>, besides dictionary: DictionaryProfile) {
+        rest.reserveCapacity(text.count)
+        let scanner = Scanner(grammar: TextGrammar(text), dictionary: dictionary)
+        var position = 0
+        while let (scalar, next) = scanner.grammar.decoded(at: position) {
+            var (end, isUnlisted) = (next, false)
+            switch Role(of: scalar) {
+            case .letter, .digit: (end, isUnlisted) = scanner.word(at: position)
+            case .ideograph: isUnlisted = !dictionary.lists(scalar)
+            case .syllable:
+                end = scanner.endOfSyllables(at: position)
+                words += Self.pairs(String(decoding: text[position..<end], as: UTF8.self))
+            case .extender, .joiner, .other: break
+            }
+            if isUnlisted { words.append(String(decoding: text[position..<end], as: UTF8.self)) }
+            if isUnlisted || Role(of: scalar) == .syllable {
+                rest.append(UInt8(ascii: " "))
+            } else {
+                rest += text[position..<end]
+            }
+            position = end
+        }
+    }
+
+    /// Whether a text may have such words; quick where it has none.
+    static func occur(in text: UnsafeBufferPointer<UInt8>, besides dictionary: DictionaryProfile) -> Bool {
+        let grammar = TextGrammar(text)
+        var position = 0
+        while position < text.count {
+            if text[position] < 0x80 {
+                position += 1
+                continue
+            }
+            guard let (scalar, next) = grammar.decoded(at: position) else { return false }
+            position = next
+            if dictionary.lists(scalar) || scalar.properties.isVariationSelector { continue }
+            if scalar.isWord { return true }
+        }
+        return false
+    }
+
+    /// Each two neighbouring characters; a lone one as it is.
+    private static func pairs(_ text: String) -> [String] {
+        let characters = Array(text)
+        guard characters.count > 1 else { return [text] }
+        return characters.indices.dropLast().map { String(characters[$0...$0 + 1]) }
+    }
+
+    /// Finds the ends of words.
+    private struct Scanner {
+        let grammar: TextGrammar
+        let dictionary: DictionaryProfile
+
+        /// The end of the word that begins at a letter or digit, and whether the dictionary lacks one of its letters or
+        /// marks.
+        func word(at start: Int) -> (end: Int, isUnlisted: Bool) {
+            var (end, isUnlisted) = (start, false)
+            var last: Unicode.Scalar?
+            while let (scalar, next) = grammar.decoded(at: end) {
+                switch Role(of: scalar) {
+                case .letter, .digit:
+                    if let last, Self.isHangul(last) != Self.isHangul(scalar) { return (end, isUnlisted) }
+                    last = scalar
+                case .extender: break
+                case .joiner:
+                    guard let last, let following = self.scalar(behindExtendersAt: next),
+                        Self.isHangul(last) == Self.isHangul(following), Self.joins(scalar, last, following)
+                    else { return (end, isUnlisted) }
+                case .syllable, .ideograph, .other: return (end, isUnlisted)
+                }
+                // What chooses the form of an emoji says nothing of the word.
+                isUnlisted = isUnlisted || !scalar.properties.isVariationSelector && !dictionary.lists(scalar)
+                end = next
+            }
+            return (end, isUnlisted)
+        }
+
+        /// The first scalar from a place on that does not belong to the one before it.
+        private func scalar(behindExtendersAt start: Int) -> Unicode.Scalar? {
+            var position = start
+            while let (scalar, next) = grammar.decoded(at: position) {
+                if Role(of: scalar) != .extender { return scalar }
+                position = next
+            }
+            return nil
+        }
+
+        /// A Korean letter or syllable.
+        private static func isHangul(_ scalar: Unicode.Scalar) -> Bool {
+            switch scalar.value {
+            case 0x1100...0x11FF, 0x3131...0x318E, 0xA960...0xA97F, 0xAC00...0xD7FF: true
+            default: false
+            }
+        }
+
+        /// Whether a sign between two letters or digits makes one word of them.
+        private static func joins(
+            _ sign: Unicode.Scalar, _ left: Unicode.Scalar, _ right: Unicode.Scalar
+        ) -> Bool {
+            func isHebrew(_ scalar: Unicode.Scalar) -> Bool { (0x5D0...0x5EA).contains(scalar.value) }
+            switch (Role(of: left), Role(of: right)) {
+            case (.letter, .letter):
+                return sign == "\"" ? isHebrew(left) && isHebrew(right) : Role.letterJoiners.contains(sign)
+            case (.digit, .digit): return Role.numberJoiners.contains(sign)
+            default: return false
+            }
+        }
+
+        /// The end of a run of letters without signs between words.
+        func endOfSyllables(at start: Int) -> Int {
+            var end = start
+            while let (scalar, next) = grammar.decoded(at: end), [.syllable, .extender].contains(Role(of: scalar)) {
+                end = next
+            }
+            return end
+        }
+    }
+
+    /// What a scalar is to the rules of UAX #29.
+    private enum Role {
+        case letter
+        case digit
+        /// A letter of a script without signs between words (`Line_Break=SA`).
+        case syllable
+        /// A word by itself.
+        case ideograph
+        /// Belongs to the scalar before it.
+        case extender
+        /// May stand in a word between two letters or two digits.
+        case joiner
+        case other
+
+        static let letterJoiners: Set<Unicode.Scalar> = [
+            "'", "\u{2018}", "\u{2019}", "·", "\u{55F}", "\u{5F4}", "\u{2027}",
+        ]
+        static let numberJoiners: Set<Unicode.Scalar> = [
+            "'", "\u{2018}", "\u{2019}", ".", ",", ";", "\u{60C}", "\u{66B}", "\u{66C}",
+        ]
+
+        init(of scalar: Unicode.Scalar) {
+            switch scalar.value {
+            case 0x30...0x39: self = .digit
+            case 0x61...0x7A, 0x41...0x5A: self = .letter
+            case 0x4E00...0x9FFF: self = .ideograph
+            // Kana are left to the dictionary.
+            case 0x3005, 0x3031...0x3035, 0x3041...0x30FF, 0x31F0...0x31FF: self = .other
+            // Emphasis, exclamation and question marks of Armenian stand on a vowel.
+            case 0x55A...0x55C, 0x55E: self = .extender
+            case 0x200B: self = .other
+            default: self = Self.byProperties(of: scalar)
+            }
+        }
+
+        private static func byProperties(of scalar: Unicode.Scalar) -> Role {
+            switch scalar.properties.generalCategory {
+            case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .letterNumber:
+                if scalar.properties.isIdeographic { return .ideograph }
+                return isSyllable(scalar.value) ? .syllable : .letter
+            case .decimalNumber: return .digit
+            case .nonspacingMark, .spacingMark, .enclosingMark, .format: return .extender
+            case .otherPunctuation, .initialPunctuation, .finalPunctuation:
+                let isJoiner = scalar == "\"" || letterJoiners.contains(scalar) || numberJoiners.contains(scalar)
+                return isJoiner ? .joiner : .other
+            default: return .other
+            }
+        }
+
+        /// Thai, Lao, Burmese, Khmer, Tai and Ahom.
+        private static func isSyllable(_ value: UInt32) -> Bool {
+            switch value {
+            case 0xE00...0xEFF, 0x1000...0x109F, 0x1780...0x17FF, 0x1950...0x19DF, 0x1A20...0x1AAF, 0xA9E0...0xA9FF,
+                0xAA60...0xAADF, 0x1_1700...0x1_174F:
+                true
+            default: false
+            }
+        }
+    }
+}
