@@ -304,18 +304,20 @@ package struct Favorites: Sendable {
             )
         }
         var state = TrainingStatus.Counts.outdated
-        var size: Int?
+        var (size, wordless): (Int?, Int64?)
         do {
             let snapshot = try await counts.counts(of: [])
             size = try await counts.size()
             let isCurrent = snapshot?.stamp == stamp && snapshot?.categories == learned
-            if isCurrent || (snapshot == nil && learned == CategoryCounts()) { state = .current }
+            if isCurrent || (snapshot == nil && learned == CategoryCounts()) {
+                (state, wordless) = (.current, try await counts.wordless())
+            }
         } catch let error as FavoritesError {
             state = .unavailable(error)
         }
         let waiting = WaitReason(learned, needed: configuration.minimumPerCategory)
         return TrainingStatus(
-            examples: learned, features: size, counts: state, waiting: waiting,
+            examples: learned, wordless: wordless, features: size, counts: state, waiting: waiting,
             weights: waiting == nil && configuration.weighting == .learned ? weights : nil)
     }
 

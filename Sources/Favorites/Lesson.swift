@@ -110,6 +110,8 @@ package struct TrainingStatus: Equatable, Sendable {
 
     /// Learned posts by category, and those seen on the timeline.
     package let examples: CategoryCounts
+    /// Learned posts of which the classifier knows no more than the author; nil while the counts are not current.
+    package let wordless: Int64?
     /// The number of counts kept, one for each feature and category; nil if they cannot be read.
     package let features: Int?
     package let counts: Counts

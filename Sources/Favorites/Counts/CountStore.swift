@@ -93,6 +93,11 @@ package protocol CountStore: Sendable {
     /// - Throws: ``FavoritesError`` with code `.countsUnavailable`.
     func size() async throws -> Int
 
+    /// The number of learned posts that have neither a word nor a hashtag; nil if the store does not count them.
+    ///
+    /// - Throws: ``FavoritesError`` with code `.countsUnavailable`.
+    func wordless() async throws -> Int64?
+
     /// Replaces all counts by what the examples say. Readers see the old counts or the new ones.
     ///
     /// - Throws: ``FavoritesError`` with code `.countsUnavailable` or `.countsUnstable`.
@@ -104,12 +109,18 @@ package protocol CountStore: Sendable {
     func clear() async throws
 }
 
+extension CountStore {
+    package func wordless() async throws -> Int64? { nil }
+}
+
 /// What one batch of examples adds to the counts; negative where something is unlearned.
 package struct CountChange: Equatable, Sendable {
     package private(set) var favorites: Int64 = 0
     package private(set) var normals: Int64 = 0
     package private(set) var seen: Int64 = 0
     package private(set) var seenFavorites: Int64 = 0
+    /// Posts that have neither a word nor a hashtag.
+    package private(set) var wordless: Int64 = 0
     private var favoriteFeatures: [FeatureKey: Int64] = [:]
     private var normalFeatures: [FeatureKey: Int64] = [:]
 
@@ -141,6 +152,7 @@ package struct CountChange: Equatable, Sendable {
     private mutating func add(_ set: FeatureSet, _ state: ExampleState, _ sign: Int64) {
         if state.isSeen { seen += sign }
         if state == .seenFavorite { seenFavorites += sign }
+        if set.words.isEmpty { wordless += sign }
         switch state.category {
         case .favorite:
             favorites += sign

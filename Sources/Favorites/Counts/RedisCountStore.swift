@@ -69,6 +69,14 @@ package struct RedisCountStore: CountStore {
         return replies.reduce(0) { $0 + max(0, Int(clamping: $1.integer ?? 0) - 1) }
     }
 
+    package func wordless() async throws -> Int64? {
+        let replies = try await reaching("read the counts") {
+            try await client.pipeline([RedisCommand("HGET", keys.categories, CountKeys.wordlessField)])
+                .map(Self.undamaged)
+        }
+        return replies.first.flatMap(Self.count)
+    }
+
     package func rebuild(from examples: ExampleTable) async throws {
         for _ in 0..<Self.attempts where try await rebuildOnce(from: examples) { return }
         throw FavoritesError(
@@ -232,6 +240,7 @@ package struct RedisCountStore: CountStore {
         [
             (CountKeys.favoriteField, change.favorites), (CountKeys.normalField, change.normals),
             (CountKeys.seenField, change.seen), (CountKeys.seenFavoriteField, change.seenFavorites),
+            (CountKeys.wordlessField, change.wordless),
         ].filter { $1 != 0 }
     }
 
@@ -291,6 +300,7 @@ struct CountKeys: Sendable {
     static let normalField = "normal"
     static let seenField = "seen"
     static let seenFavoriteField = "seen:favorite"
+    static let wordlessField = "wordless"
 }
 
 extension CountStamp {

@@ -18,6 +18,24 @@ package struct SQLCountStore: CountStore {
         case normal = "counts.normal"
         case seen = "counts.seen"
         case seenFavorite = "counts.seen-favorite"
+        case wordless = "counts.wordless"
+
+        /// What a change adds to the number; nil for what is no sum.
+        func amount(in change: CountChange) -> Int64? {
+            switch self {
+            case .sequence, .extraction: nil
+            case .favorite: change.favorites
+            case .normal: change.normals
+            case .seen: change.seen
+            case .seenFavorite: change.seenFavorites
+            case .wordless: change.wordless
+            }
+        }
+
+        /// What a change adds to each number that is a sum.
+        static func amounts(in change: CountChange) -> [(number: Number, amount: Int64)] {
+            allCases.compactMap { number in number.amount(in: change).map { (number, $0) } }
+        }
     }
 
     private static let chunk = 400
@@ -28,10 +46,7 @@ package struct SQLCountStore: CountStore {
             stamp.sequence == batch.previous
         else { return false }
         let change = batch.change
-        let sums: [(Number, Int64)] = [
-            (.favorite, change.favorites), (.normal, change.normals), (.seen, change.seen),
-            (.seenFavorite, change.seenFavorites),
-        ].map { number, amount in (number, (numbers[number] ?? 0) + amount) }
+        let sums = Number.amounts(in: change).map { number, amount in (number, (numbers[number] ?? 0) + amount) }
         // A count below zero means that the counts are not what the examples say.
         guard sums.allSatisfy({ $1 >= 0 }) else { return false }
         var changed: [Category: [String: Int64]] = [:]
@@ -75,18 +90,16 @@ package struct SQLCountStore: CountStore {
         }
     }
 
+    package func wordless() async throws -> Int64? {
+        try await storage.read { try numbers(on: $0)[.wordless] ?? 0 }
+    }
+
     package func rebuild(from examples: ExampleTable) async throws {
         try await storage.transaction { connection in
             let tally = try examples.tally(on: connection)
             try deleteAll(on: connection)
-            let change = tally.change
-            try write(change.features, on: connection)
-            try write(
-                tally.stamp,
-                [
-                    (.favorite, change.favorites), (.normal, change.normals), (.seen, change.seen),
-                    (.seenFavorite, change.seenFavorites),
-                ], on: connection)
+            try write(tally.change.features, on: connection)
+            try write(tally.stamp, Number.amounts(in: tally.change), on: connection)
         }
     }
 

@@ -148,7 +148,8 @@ struct TrainClassifierCommand: AsyncParsableCommand {
             try await mirror.table.requireHere()
             summary.tell()
             let status = try await favorites.status()
-            print("learned so far: \(status.favorites) favorites, \(status.normals) other posts")
+            let wordless = status.wordless.flatMap { $0 > 0 ? ", \($0) of them without a word" : nil } ?? ""
+            print("learned so far: \(status.favorites) favorites, \(status.normals) other posts\(wordless)")
             if let waiting = status.waiting {
                 let needed = mirror.configuration.favorites.minimumPerCategory
                 let step =

@@ -129,8 +129,9 @@ enum StatusView {
 
     private static func classifier(_ report: StatusReport) -> String {
         guard let state = report.classifier else { return "cannot be reached" }
+        let wordless = state.wordless.flatMap { $0 > 0 ? ", \($0) of them without a word" : nil } ?? ""
         let weights = state.weights.map { "; \($0.text)" } ?? ""
-        return "\(state.favorites) favorites and \(state.normals) other posts learned\(weights)"
+        return "\(state.favorites) favorites and \(state.normals) other posts learned\(wordless)\(weights)"
     }
 
     private static func account(_ role: AccountRole, _ report: StatusReport) -> String {

@@ -117,6 +117,8 @@ package struct StatusReport: Codable, Sendable {
         package var favorites: Int
         package var normals: Int
         package var seen: Int
+        /// Posts without a word that was learned, of those; nil while they are not counted.
+        package var wordless: Int?
         /// Counts kept, one for each feature and category; nil if they cannot be read.
         package var counts: Int?
         /// Why favorites wait; nil when they do not.
@@ -329,7 +331,7 @@ package struct StatusReporter: Sendable {
             return (
                 StatusReport.ClassifierState(
                     favorites: Int(status.favorites), normals: Int(status.normals), seen: Int(status.seen),
-                    counts: status.features, waiting: waiting(status),
+                    wordless: status.wordless.map(Int.init), counts: status.features, waiting: waiting(status),
                     weights: status.weights.map(ReportedWeights.init)), nil
             )
         } catch {
