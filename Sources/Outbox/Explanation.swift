@@ -12,7 +12,9 @@ package struct Explanation: Codable, Equatable, Sendable {
     package var favoriteRate: Double?
     /// What the rate was compared with.
     package var threshold: Double?
-    /// What spoke most for or against a favorite, the strongest first.
+    /// What the rate of a post would be, as a logarithm, of which nothing is known; nil where that was not noted.
+    package var baseLogOdds: Double?
+    /// What spoke most for or against a favorite, the strongest first, and at last the sum of all else.
     package var features: [Feature]?
     /// How far the words and the author were believed; nil where all counted alike.
     package var weights: Weights?
@@ -29,10 +31,14 @@ package struct Explanation: Codable, Equatable, Sendable {
         package var favorites: Int64?
         /// The same of other learned posts.
         package var normals: Int64?
+        /// How many features this is the sum of, which are not told one by one; nil for a feature.
+        package var sums: Int?
 
-        package init(name: String, logOdds: Double, favorites: Int64? = nil, normals: Int64? = nil) {
+        package init(
+            name: String, logOdds: Double, favorites: Int64? = nil, normals: Int64? = nil, sums: Int? = nil
+        ) {
             (self.name, self.logOdds) = (name, logOdds)
-            (self.favorites, self.normals) = (favorites, normals)
+            (self.favorites, self.normals, self.sums) = (favorites, normals, sums)
         }
     }
 
@@ -57,13 +63,14 @@ package struct Explanation: Codable, Equatable, Sendable {
 
     package init(
         _ summary: String, pool: Int? = nil, windowMinutes: Int? = nil, favoriteRate: Double? = nil,
-        threshold: Double? = nil, features: [Feature]? = nil, weights: Weights? = nil
+        threshold: Double? = nil, baseLogOdds: Double? = nil, features: [Feature]? = nil, weights: Weights? = nil
     ) {
         self.summary = summary
         self.pool = pool
         self.windowMinutes = windowMinutes
         self.favoriteRate = favoriteRate
         self.threshold = threshold
+        self.baseLogOdds = baseLogOdds
         self.features = features
         self.weights = weights
     }

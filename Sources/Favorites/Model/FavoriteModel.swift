@@ -153,6 +153,20 @@ package struct Assessment: Equatable, Sendable {
         return (words + author).sorted { abs($0.logOdds) > abs($1.logOdds) }
     }
 
+    /// ``contributions`` for people: those that mean something, and all others as one sum.
+    ///
+    /// - Parameter number: How many of them are told one by one at most, the strongest.
+    /// - Returns: They add up to what ``contributions`` do.
+    package func told(
+        atMost number: Int = .max
+    ) -> (strongest: [Contribution], rest: (count: Int, logOdds: Double)) {
+        let all = contributions
+        let strongest = Array(all.filter { !SmallFeatures.contains($0.feature) }.prefix(number))
+        let told = Set(strongest.map(\.feature))
+        let rest = all.filter { !told.contains($0.feature) }
+        return (strongest, (rest.count, rest.reduce(0) { $0 + $1.logOdds }))
+    }
+
     /// Equal if they say the same of the same features, wherever these are kept.
     package static func == (left: Assessment, right: Assessment) -> Bool {
         left.logRate == right.logRate && left.baseLogOdds == right.baseLogOdds && left.weights == right.weights

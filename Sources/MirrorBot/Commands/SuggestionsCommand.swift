@@ -161,7 +161,7 @@ private struct Suggestion: Encodable {
         why = action.explanation?.summary
         created = action.created
         (text, due, expires) = (action.text, action.due, action.expires)
-        features = action.explanation?.features?.map(\.name) ?? []
+        features = action.explanation?.tellingFeatures.map(\.name) ?? []
     }
 
     func lines(now: Date, zone: TimeZone) -> [String] {

@@ -133,7 +133,7 @@ struct DemoView {
 
     /// The features that spoke for a favorite most.
     private func why(_ action: Action) -> String? {
-        let features = action.explanation?.features ?? []
+        let features = action.explanation?.tellingFeatures ?? []
         let strongest = features.filter { $0.logOdds > 0 }.prefix(Self.featuresShown)
         guard !strongest.isEmpty else { return nil }
         return strongest.map { $0.name.hasPrefix("@") ? Self.short($0.name.dropFirst()) : $0.name }

@@ -152,11 +152,9 @@ package struct FavoriteDecider: Sendable {
     ) -> Intent {
         let explanation = Explanation(
             "the human favorites posts like this one\(condition(isAutomatic))", favoriteRate: exp(result.logRate),
-            threshold: configuration.favorites.threshold,
-            features: result.contributions.prefix(Self.featuresShown).map {
-                Explanation.Feature(
-                    name: $0.feature, logOdds: $0.logOdds, favorites: $0.favoriteCount, normals: $0.normalCount)
-            }, weights: result.weights.map(Explanation.Weights.init))
+            threshold: configuration.favorites.threshold, baseLogOdds: result.assessment.baseLogOdds,
+            features: Explanation.Feature.all(of: result.assessment, atMost: Self.featuresShown),
+            weights: result.weights.map(Explanation.Weights.init))
         // A person may favorite what is hours old, the bot may not.
         let expires =
             isAutomatic

@@ -47,7 +47,7 @@ package struct ExplainReport: Codable, Sendable {
         package enum Basis: String, Codable, Sendable {
             /// What was noted when it was decided: the truth of that moment, with its strongest features.
             case stored
-            /// What is known now, with every feature.
+            /// What is known now, with every feature that means something to a person.
             case recomputed
         }
 
@@ -63,7 +63,7 @@ package struct ExplainReport: Codable, Sendable {
         /// Posts learned of each category; nil where that was not noted.
         package var favorites: Int64?
         package var normals: Int64?
-        /// The strongest first; what they add to the base is ln of the rate.
+        /// The strongest first, and at last the sum of all else; what they add to the base is ln of the rate.
         package var features: [Explanation.Feature]
         /// Why nothing is a favorite yet; nil once enough was learned.
         package var waiting: String?
@@ -268,7 +268,7 @@ package struct ExplainReporter: Sendable {
         if let explanation = action.explanation, let rate = explanation.favoriteRate {
             report.judgement = ExplainReport.Judgement(
                 basis: .stored, rate: rate, threshold: explanation.threshold ?? configuration.favorites.threshold,
-                weights: explanation.weights.map(ReportedWeights.init),
+                weights: explanation.weights.map(ReportedWeights.init), baseLogOdds: explanation.baseLogOdds,
                 features: explanation.features ?? [])
         }
         guard let target = action.target else { return }
@@ -296,11 +296,7 @@ package struct ExplainReporter: Sendable {
             weights: result.weights.map(ReportedWeights.init), baseLogOdds: result.assessment.baseLogOdds,
             favorites: result.learned.favorites,
             normals: result.learned.normals,
-            features: result.contributions.map {
-                Explanation.Feature(
-                    name: $0.feature, logOdds: $0.logOdds, favorites: $0.favoriteCount, normals: $0.normalCount)
-            },
-            waiting: result.waiting?.description)
+            features: Explanation.Feature.all(of: result.assessment), waiting: result.waiting?.description)
     }
 
     // MARK: A post that might come

@@ -203,7 +203,7 @@ package struct StatsReporter: Sendable {
         guard let learned else { return [] }
         let model = FavoriteModel(learned.categories)
         let words = learned.features.filter { feature, count in
-            count.favorite + count.normal >= fewestPosts && !isAuthor(feature)
+            count.favorite + count.normal >= fewestPosts && !isAuthor(feature) && !SmallFeatures.contains(feature)
         }.map { feature, count in
             StatsReport.Word(
                 word: feature, favorites: count.favorite, normals: count.normal, logOdds: model.evidence(count))

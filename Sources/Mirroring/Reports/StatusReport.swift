@@ -317,7 +317,9 @@ package struct StatusReporter: Sendable {
             text: action.text, pictures: action.pictureCount, language: action.wording?.language,
             why: action.explanation?.summary,
             rate: action.explanation?.favoriteRate,
-            words: action.explanation?.features?.filter { $0.logOdds > 0 }.prefix(Self.wordsShown).map(\.name))
+            words: action.explanation?.features == nil
+                ? nil
+                : action.explanation?.tellingFeatures.filter { $0.logOdds > 0 }.prefix(Self.wordsShown).map(\.name))
     }
 
     private func plan(_ today: LocalDay?, _ zone: TimeZone?, now: Date) async throws -> PlanReport? {
