@@ -83,9 +83,8 @@ let besideStorage =
 /// Every parser of outside data with what must hold for it: the program that libFuzzer runs, or a test of some seconds.
 let fuzzing: Target = {
     let parsers: [Target.Dependency] = [
-        "Blocking", "CArchive", "CCurl", "Conduct", "Evaluation", "Fleet", "Import", "Mirroring", "Networks",
-        "Postgres", "Posts", "Redis",
-        "Transport",
+        "Blocking", "CArchive", "CCurl", "Conduct", "Evaluation", "Favorites", "Fleet", "Import", "MeCab", "Mirroring",
+        "Networks", "Postgres", "Posts", "Redis", "Transport",
         .product(name: "Configuration", package: "swift-configuration"),
         .product(name: "SystemPackage", package: "swift-system"),
     ]
