@@ -2,6 +2,7 @@ import Archive
 import Expectations
 import Foundation
 import Networks
+import Outbox
 import Posts
 import Storage
 import Testing
