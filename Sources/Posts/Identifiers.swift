@@ -98,7 +98,8 @@ package struct AccountID: Hashable, Codable, Sendable {
             self.init(network: network, value: name)
             return
         }
-        let name = (["mastodon", "acct"].contains(prefix) ? parts[1] : trimmed).drop { $0 == "@" }
+        let written = ["mastodon", "acct"].contains(prefix) ? parts[1] : trimmed
+        let name = written.hasPrefix("@") ? written.dropFirst() : written[...]
         let halves = name.split(separator: "@", omittingEmptySubsequences: false)
         guard let user = halves.first, !user.isEmpty, halves.count <= 2, halves.last?.isEmpty == false,
             !user.contains(where: { ":/?#%".contains($0) }), !name.contains("/"),

@@ -17,8 +17,11 @@ import Testing
     ) async throws -> (mirror: HumanMirror, bot: any SocialNetwork, sandbox: Sandbox) {
         let closing = try #require(OpenMirrors.current)
         let clock = VirtualClock(startingAt: Sample.hour(8))
+        // A change is told by a later time, so some time passes with every request.
+        let requests = Recorder<Date>()
         let sandbox = try await Sandbox.start(world: await Sample.world(bot: network), rateLimits: .unlimited) {
-            clock.steadyNow
+            requests.add(clock.steadyNow)
+            return clock.steadyNow + 0.02 * Double(requests.values.count)
         }
         closing.add { await sandbox.stop() }
         sandbox.faults.mastodon = habits

@@ -15,7 +15,7 @@ import Testing
             ("2.7.2 (compatible; Pleroma 2.6.0)", nil, false, .pleroma),
             ("2.7.2 (compatible; Akkoma 3.13.2)", "https://akkoma.dev/AkkomaGang/akkoma", false, .pleroma),
             ("2.8.0 (compatible; Friendica 2024.09-rc)", nil, false, .other),
-            ("WordPress/6.1.9, EMA/1.6.1", nil, false, .other),
+            ("WordPress/6.1.9, EMA/1.6.1", nil, false, .wordPress),
             ("4.2.1 (compatible; Iceshrimp.NET/2025.1)", nil, true, .other),
             ("takahe/0.11.0", "https://github.com/jointakahe/takahe", false, .other), ("1.0.0", nil, false, .other),
             ("0.9", nil, false, .other), ("nightly", nil, false, .other),

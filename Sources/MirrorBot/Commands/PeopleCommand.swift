@@ -205,7 +205,7 @@ struct PeopleBook {
             let left = stance == .deny ? try await mirror.leaving(for: [id]) : []
             if json { return try await PersonChange.print(id, mirror, unlearned: unlearned, left: left) }
             print("\(stance == .deny ? "left alone from now on" : "allowed"): \(Printable.line(id.shown))")
-            if !isMet {
+            if stance == .deny, !isMet, unlearned == 0 {
                 print(
                     "nobody called so was met yet: if they have written to the bot, compare with mirror-bot people list"
                 )
