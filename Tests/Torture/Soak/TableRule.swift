@@ -36,6 +36,7 @@ struct TableRule: Sendable {
         atMost("weights", 1, "one a mirror"),
         atMost("pictures", 0, "no archive has files of pictures"),
         atMost("zones", 0, "nobody moves"),
+        atMost("probes", 1, "what the bot's first post showed of its server"),
         atMost("posts", SoakMirror.archiveLimit, "ARCHIVE_LIMIT"),
         atMost("examples", SoakMirror.exampleLimit, "EXAMPLE_LIMIT"),
         atMost("credentials", 4, "a login and a session for each account"),
