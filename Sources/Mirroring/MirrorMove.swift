@@ -126,9 +126,9 @@ package struct MirrorMove: Sendable {
     ///   either store.
     package static func announce(_ mirrors: [String], from source: Place, to target: Place, now: Date) async throws {
         let isEmpty = try await Migrations.isEmpty(target.storage)
-        let known = isEmpty ? [] : Set(try await MirrorTable.rows(in: target.storage))
         var marks: [(mirror: String, id: String, bot: String?)] = []
-        for mirror in mirrors where !known.contains(mirror) {
+        for mirror in mirrors {
+            if !isEmpty, try await MirrorTable.isKnown(mirror, in: target.storage) { continue }
             if let problem = try await MirrorTable(storage: source.storage, mirror: mirror).record().move?.problem {
                 throw ConfigurationError("mirror \(mirror)", problem)
             }
@@ -136,17 +136,32 @@ package struct MirrorMove: Sendable {
             marks.append((mirror, id, try await number(id, for: mirror, in: source.storage, now: now)))
         }
         try await AccountSpelling.migrate(target.storage) { [marks] connection in
-            for mark in marks {
-                try MirrorTable.requireOwnBot(mark.bot, of: mark.mirror, setting: "--to", connection)
-                try connection.execute(
-                    """
-                    INSERT INTO mirrors (mirror, created_ms, move_id, move_state, move_place, move_ms)
-                    VALUES (\(mark.mirror), \(now.milliseconds), \(mark.id), 'arriving', \(source.name),
-                        \(now.milliseconds))
-                    ON CONFLICT (mirror) DO NOTHING
-                    """)
+            for (mirror, id, bot) in marks {
+                // Somebody may have begun one meanwhile.
+                guard try connection.query("SELECT 1 AS found FROM mirrors WHERE mirror = \(mirror)").isEmpty else {
+                    continue
+                }
+                try mark(mirror, id, bot: bot, from: source.name, on: connection, now: now)
             }
         }
+    }
+
+    /// Marks the copy of a mirror in the database of `connection` as arriving.
+    ///
+    /// - Throws: ``ConfigurationError`` if another mirror there has the same bot; the store's error.
+    private static func mark(
+        _ mirror: String, _ id: String, bot: String?, from place: String, on connection: any StorageConnection,
+        now: Date
+    ) throws {
+        let now = now.milliseconds
+        try MirrorTable.requireOwnBot(bot, of: mirror, setting: "--to", connection)
+        try connection.execute(
+            """
+            INSERT INTO mirrors (mirror, created_ms, move_id, move_state, move_place, move_ms)
+            VALUES (\(mirror), \(now), \(id), 'arriving', \(place), \(now))
+            ON CONFLICT (mirror) DO UPDATE SET move_id = excluded.move_id, move_state = excluded.move_state,
+                move_place = excluded.move_place, move_ms = excluded.move_ms
+            """)
     }
 
     /// Gives the copy of a mirror a number, so that an earlier copy elsewhere can never be taken for this one.
@@ -186,8 +201,8 @@ package struct MirrorMove: Sendable {
     /// - Parameter known: What is noted of the mirror at the new place.
     /// - Throws: ``ConfigurationError`` for a place where the mirror cannot go; the error of either store.
     private func tie(over known: MoveMark?) async throws {
-        let (mirror, id, now) = (mirror, UUID().uuidString.lowercased(), clock.now.milliseconds)
-        let bot = try await Self.number(id, for: mirror, in: source.storage, now: clock.now)
+        let (mirror, id, now) = (mirror, UUID().uuidString.lowercased(), clock.now)
+        let bot = try await Self.number(id, for: mirror, in: source.storage, now: now)
         // Two ways may lead to one database; its own number tells.
         guard try await marks().there?.id != id else {
             throw ConfigurationError("--to", "is the database where mirror \(mirror) lives already, \(target.name)")
@@ -199,14 +214,7 @@ package struct MirrorMove: Sendable {
         }
         let from = source.name
         try await target.storage.transaction { connection in
-            try MirrorTable.requireOwnBot(bot, of: mirror, setting: "--to", connection)
-            try connection.execute(
-                """
-                INSERT INTO mirrors (mirror, created_ms, move_id, move_state, move_place, move_ms)
-                VALUES (\(mirror), \(now), \(id), 'arriving', \(from), \(now))
-                ON CONFLICT (mirror) DO UPDATE SET move_id = excluded.move_id, move_state = excluded.move_state,
-                    move_place = excluded.move_place, move_ms = excluded.move_ms
-                """)
+            try Self.mark(mirror, id, bot: bot, from: from, on: connection, now: now)
         }
     }
 

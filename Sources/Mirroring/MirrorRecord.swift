@@ -142,11 +142,6 @@ package struct MirrorTable: Sendable {
         return !found.isEmpty
     }
 
-    /// The names of the mirrors that a database has a row of, whatever else it knows of them.
-    static func rows(in storage: any StorageEngine) async throws -> [String] {
-        try await storage.query("SELECT mirror FROM mirrors").map { try $0.text("mirror") }
-    }
-
     /// The names of the mirrors in a database, in order.
     ///
     /// - Parameters:

@@ -90,6 +90,18 @@ import Testing
         await storage.close()
     }
 
+    /// A mirror of which the new place has posts alone is one of its own all the same.
+    @Test func whatLivesThereAlreadyIsNotMarked() async throws {
+        let place = try await FullDatabase(seed: 7, rows: 5)
+        let there = try await FullDatabase(seed: 8, rows: 5)
+        try await there.storage.execute("DELETE FROM mirrors WHERE mirror = 'moved'")
+        let before = try await there.contents("moved")
+        try await MirrorMove.announce(["moved"], from: place.place, to: there.place, now: .now)
+        try await expect(there.contents("moved"), equals: before)
+        let move = MirrorMove(of: "moved", from: place.place, to: there.place, replaces: true)
+        await #expect(throws: ConfigurationError.self) { try await move.run() }
+    }
+
     @Test func whatChangesMeanwhileIsTakenAlong() async throws {
         let place = try await FullDatabase.large()
         let server = try await EmptyDatabase(.postgres)
