@@ -7,7 +7,7 @@ import Posts
 
 /// Looks at the bot's first post on its server as who has no login, and lets the mirror pause if it is not there.
 ///
-/// Some servers take a post and show it to nobody. A person looks at that, and resumes.
+/// WordPress accepts an unlisted post and shows it to nobody else. The pause ends when a person resumes the mirror.
 struct FirstPostLook: Sendable {
     let mirror: HumanMirror
     let account: AccountID
@@ -24,7 +24,7 @@ struct FirstPostLook: Sendable {
         let isShown: Bool?
         do {
             isShown = try await bot.isShownToAnybody(address)
-            // Perhaps it is not there yet, for nobody.
+            // A server may not show a new post even to its author at once; the next post is looked at then.
             if isShown == false, try await bot.lookUp(address) == nil { return }
         } catch is NetworkError {
             return
@@ -35,7 +35,7 @@ struct FirstPostLook: Sendable {
         try await mirror.table.pause(until: nil, reason: Self.reason, now: clock.now)
     }
 
-    /// What a person is told.
+    /// The reason of the pause, which `status` shows.
     static let reason = """
         who has no login is not shown the bot's first post, although it was sent for everybody; look at the bot's page \
         in a browser without a login, and run mirror-bot resume if that is all right

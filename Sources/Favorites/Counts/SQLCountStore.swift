@@ -20,7 +20,7 @@ package struct SQLCountStore: CountStore {
         case seenFavorite = "counts.seen-favorite"
         case wordless = "counts.wordless"
 
-        /// What a change adds to the number; nil for what is no sum.
+        /// By how much a change raises this number; nil for a number that is not a sum.
         func amount(in change: CountChange) -> Int64? {
             switch self {
             case .sequence, .extraction: nil
@@ -32,7 +32,7 @@ package struct SQLCountStore: CountStore {
             }
         }
 
-        /// What a change adds to each number that is a sum.
+        /// By how much a change raises each of the numbers that are sums.
         static func amounts(in change: CountChange) -> [(number: Number, amount: Int64)] {
             allCases.compactMap { number in number.amount(in: change).map { (number, $0) } }
         }

@@ -14,7 +14,7 @@ package enum SmallFeatures {
         return isShort(scalars) || words.contains(feature)
     }
 
-    /// What is drawn rather than written: most emoji and dingbats.
+    /// Whether a scalar is a pictograph: most emoji and dingbats (general category So).
     private static func isPicture(_ scalar: Unicode.Scalar) -> Bool {
         scalar.properties.generalCategory == .otherSymbol
     }

@@ -140,7 +140,7 @@ struct UnlistedWords {
         }
     }
 
-    /// What a scalar is to the rules of UAX #29.
+    /// The word-break class of a scalar, as far as the rules of UAX #29 tell classes apart here.
     private enum Role {
         case letter
         case digit

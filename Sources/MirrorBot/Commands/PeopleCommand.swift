@@ -187,7 +187,7 @@ struct PeopleBook {
     /// Whether the mirror knows anything of somebody: as a person, or because the human answered them.
     func hasMet(_ id: AccountID, _ mirror: HumanMirror) async throws -> Bool {
         if known.contains(where: { $0.id == id }) { return true }
-        return try await mirror.archive.repliedAuthors(limit: .max).contains { $0.author == id }
+        return try await !mirror.archive.replies(to: id).isEmpty
     }
 
     static func note(
@@ -196,7 +196,6 @@ struct PeopleBook {
         try await options.withMirror(making: .database) { mirror in
             let book = try await PeopleBook(mirror: mirror)
             let id = try book.account(text)
-            let isMet = try await book.hasMet(id, mirror)
             if stance == .allow, try await mirror.people.readmit(id), !json {
                 print("no longer forgotten: \(Printable.line(id.shown))")
             }
@@ -205,7 +204,7 @@ struct PeopleBook {
             let left = stance == .deny ? try await mirror.leaving(for: [id]) : []
             if json { return try await PersonChange.print(id, mirror, unlearned: unlearned, left: left) }
             print("\(stance == .deny ? "left alone from now on" : "allowed"): \(Printable.line(id.shown))")
-            if stance == .deny, !isMet, unlearned == 0 {
+            if stance == .deny, unlearned == 0, try await !book.hasMet(id, mirror) {
                 print(
                     "nobody called so was met yet: if they have written to the bot, compare with mirror-bot people list"
                 )

@@ -182,8 +182,9 @@ package struct Doctor: Sendable {
     private func probe(_ account: Account, _ network: any SocialNetwork) async throws -> [Finding] {
         var findings: [Finding] = []
         if probes {
-            guard network.name != .x else {
-                return [.ok("probe", "not needed: X is one server, and each request costs money there")]
+            guard network.price(ofReading: 1, from: .ownPosts) == nil else {
+                let name = network.name.displayName
+                return [.ok("probe", "not needed: \(name) is one server, and each request costs money there")]
             }
             let clock = mirror.clock
             let found = await ServerProbe(network: network, account: account, now: { clock.now }).run()

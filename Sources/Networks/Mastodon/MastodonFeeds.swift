@@ -16,8 +16,11 @@ extension MastodonNetwork {
     private static let clockMargin: TimeInterval = 600
 
     package func page(_ feed: Feed, _ position: FeedPosition, size: Int?) async throws -> FeedPage {
-        if feed == .ownPosts, memory.lastInstance == nil { _ = try await instance() }
-        if feed == .ownPosts { try requireVisibility() }
+        if feed == .ownPosts {
+            // The server has said what it is once the account is known.
+            _ = try await ownAccount()
+            try requireVisibility()
+        }
         let list = try await list(feed, position, min(max(size ?? Self.pageSize, 1), Self.pageSize))
         let translator = try await translator()
         var page = list.page(with: translator, position)
@@ -104,12 +107,11 @@ extension MastodonNetwork {
         for step in 0..<MastodonID.steps {
             guard let lower = MastodonID.id(below: cursor, step: step) else { break }
             do {
-                var found = try await list(feed, [("max_id", lower)], 1)
-                // With those at and above the made-up cursor comes the one that was found; it is taken once.
+                let below = try await list(feed, [("max_id", lower)], 1)
+                // From below the made-up cursor, so that an item at that place is had; one that comes twice is taken once.
                 let since = MastodonID.id(below: lower, step: 0) ?? "0"
-                let rest = found
-                found = try await readUp(feed, from: since, to: cursor)
-                _ = found.append(rest)
+                var found = try await readUp(feed, from: since, to: cursor)
+                _ = found.append(below)
                 return found.page(with: try await translator(), .older(cursor))
             } catch let error as NetworkError where error.mayBeOfOneItem {
                 last = error
@@ -136,12 +138,9 @@ extension MastodonNetwork {
                     size = 1
                     continue
                 }
-                let item = UnreadableItem(
-                    digest: JSONBody.digest("\(feed.rawValue) \(since)".utf8), cause: "\(error)")
-                var broken = MastodonList(rateLimit: nil)
-                broken.add(MastodonList.Entry(id: nil, unreadable: item))
-                _ = broken.append(result)
-                return broken
+                result.putFirst(
+                    UnreadableItem(digest: JSONBody.digest("\(feed.rawValue) \(since)".utf8), cause: "\(error)"))
+                return result
             }
         }
         return result
@@ -367,8 +366,8 @@ struct MastodonList {
         if entries.isEmpty { olderCursor = nil }
     }
 
-    /// Adds an item at the end.
-    mutating func add(_ entry: Entry) { entries.append(entry) }
+    /// Adds an item that cannot be read above all others.
+    mutating func putFirst(_ item: UnreadableItem) { entries.insert(Entry(id: nil, unreadable: item), at: 0) }
 
     /// Adds an older page, without what is here already.
     ///
