@@ -226,13 +226,16 @@ extension TextCleaning {
         return trimmed(String(remains.scalars))
     }
 
-    /// What is left of a text while links are left out.
-    private struct Remains {
+    /// What is left of a text while links or emoji are left out.
+    struct Remains {
         private static let brackets: [Unicode.Scalar: Unicode.Scalar] = [
             "(": ")", "[": "]", "<": ">", "（": "）", "「": "」", "【": "】", "《": "》", "〈": "〉", "“": "”",
         ]
         private static let leaders: Set<Unicode.Scalar> = [":", "：", "→", "⇒", "↓", "👉", "👇"]
         private static let endings: Set<Unicode.Scalar> = [".", ",", "!", "?", ";", "。", "、", "！", "？", "，", "．"]
+
+        /// Stands beside emoji, so that they need no visible space.
+        private static let zeroWidthSpace: Unicode.Scalar = "\u{200B}"
 
         private(set) var scalars = String.UnicodeScalarView()
         /// A link was left out since the last scalar.
@@ -248,6 +251,7 @@ extension TextCleaning {
         mutating func add(_ scalar: Unicode.Scalar) {
             guard isGap else { return scalars.append(scalar) }
             if scalar == "\n" { return addLineBreak() }
+            if scalar == Self.zeroWidthSpace { return }
             if scalar.properties.isWhitespace {
                 hadSpace = true
                 return
@@ -281,9 +285,9 @@ extension TextCleaning {
         }
 
         private mutating func dropSpaces() {
-            while let last = scalars.last, last != "\n", last.properties.isWhitespace {
+            while let last = scalars.last, last != "\n", last.properties.isWhitespace || last == Self.zeroWidthSpace {
                 scalars.removeLast()
-                hadSpace = true
+                if last != Self.zeroWidthSpace { hadSpace = true }
             }
         }
     }

@@ -93,7 +93,7 @@ package struct TextRules: Equatable, Sendable {
         // Not to be left out: earlier rules knew of no threads.
         let whole = " threads \(threads.rawValue)"
         return
-            "3 \(network.rawValue) \(links.rawValue) \(limits.unit.rawValue) \(address) \(bytes)\(warnings)\(media)\(whole)"
+            "4 \(network.rawValue) \(links.rawValue) \(limits.unit.rawValue) \(address) \(bytes)\(warnings)\(media)\(whole)"
     }
 
     /// What a plan has to know of a post, found out before there is one.
@@ -208,8 +208,10 @@ package struct TextRules: Equatable, Sendable {
         case .removed: if hasLink(cleaned) { return .failure(Refusal(.linkLeft)) }
         }
         if PlainTokens(cleaned).needsCleaning { return .failure(Refusal(.mentionsOthers)) }
-        guard TextShape.wordCharacters(in: text) >= Self.minimumWordCharacters,
-            TextShape.wordCharacters(in: cleaned) >= Self.minimumWordCharacters
+        // What an emoji is called are no words, and the bot's server may lack it.
+        guard
+            [text, cleaned].map({ TextShape.wordCharacters(in: CustomEmoji.leftOut(of: $0)) })
+                .allSatisfy({ $0 >= Self.minimumWordCharacters })
         else { return .failure(Refusal(.noWords)) }
         if let refusal = TextLength.refusal(of: prefix + cleaned, besides: warningLength, limits: limits) {
             return .failure(refusal)

@@ -50,7 +50,7 @@ package struct NetworkDeliverer: Deliverer {
             }
             guard let text = action.text, !text.isEmpty else { return Self.incomplete(action, lacking: "text") }
             guard action.pictureUploads != nil else { return Self.incomplete(action, lacking: "picture") }
-            guard let draft = draft(of: action) else { return Self.incomplete(action, lacking: "target") }
+            guard let draft = try await draft(of: action) else { return Self.incomplete(action, lacking: "target") }
             return .ready(
                 request(try await network.prepare(draft)) { published in
                     if published.isMisplaced { await noteMisplaced(action) }
@@ -125,7 +125,7 @@ package struct NetworkDeliverer: Deliverer {
         let matches = candidates.filter { item in
             // Of a text without words nothing but the signs themselves tell.
             letters.isEmpty
-                ? TextRules.textKey(item.post.text) == TextRules.textKey(text)
+                ? exact.hasSameSigns(as: item.post.text)
                 : exact.isSame(as: item.post.text) || TextRules.lettersKept(of: item.post.text) == letters
         }
         let alike = others.filter { TextRules.lettersKept(of: $0.text ?? "") == letters }
@@ -173,11 +173,12 @@ package struct NetworkDeliverer: Deliverer {
     }
 
     /// What the network publishes for the action; nil if it has no text, or is a reply that answers nobody.
-    private func draft(of action: Action) -> Draft? {
+    private func draft(of action: Action) async throws -> Draft? {
         guard let wording = action.wording, action.target?.address.isEmpty != true else { return nil }
-        return Draft(
-            text: wording.text, replyTo: action.answeredAddress, bystanders: action.payload.reply?.bystanders ?? [],
-            visibility: wording.visibility, language: wording.language, warning: wording.warning,
+        let shown = try await network.shown(wording.text, warning: wording.warning, from: wording.source.network)
+        var draft = Draft(
+            text: shown.text, replyTo: action.answeredAddress, bystanders: action.payload.reply?.bystanders ?? [],
+            visibility: wording.visibility, language: wording.language, warning: shown.warning,
             pictures: zip(action.pictureUploads ?? [], wording.pictures).map {
                 PictureReference(name: $0.reference, picture: $1)
             }, key: action.key,
@@ -220,16 +221,43 @@ extension Action {
 /// A text that was sent, to be recognised in what a server made of it.
 private struct SentText {
     private let key: String
+extension SocialNetwork {
+    /// A text and its warning without the custom emoji that only the human's server has.
+    ///
+    /// Only the fediverse has such emoji; elsewhere `:name:` is a part of the text.
+    ///
+    /// - Parameters:
+    ///   - text: What is to be published.
+    ///   - warning: What it is shown behind; nil for nothing.
+    ///   - origin: Where the human wrote it.
+    /// - Returns: Both as they are published.
+    /// - Throws: ``NetworkError`` if the server cannot be asked for its emoji now; `CancellationError`.
+    func shown(
+        _ text: String, warning: String?, from origin: NetworkName
+    ) async throws -> (text: String, warning: String?) {
+        guard origin == .mastodon, CustomEmoji.occur(in: "\(text)\n\(warning ?? "")") else { return (text, warning) }
+        let emoji = try await emoji()
+        // A warning of nothing but emoji still warns.
+        let shownWarning = warning.map { CustomEmoji.leftOut(of: $0, but: emoji) }
+        return (CustomEmoji.leftOut(of: text, but: emoji), shownWarning?.isEmpty == true ? warning : shownWarning)
+    }
+}
+
     private let keyWithoutHosts: String
 
     init(_ text: String) {
-        key = TextRules.textKey(text)
-        keyWithoutHosts = TextRules.textKey(text, ignoringHosts: true)
+        let words = CustomEmoji.leftOut(of: text)
+        key = TextRules.textKey(words)
+        keyWithoutHosts = TextRules.textKey(words, ignoringHosts: true)
     }
 
-    /// Whether the texts read the same, links aside, and host names that a server makes links of.
+    /// Whether the texts read the same, links and custom emoji aside.
+    func hasSameSigns(as other: String) -> Bool { SentText(other).key == key }
+
+    /// Whether the texts read the same, links and custom emoji aside, and host names that a server makes links of.
     func isSame(as other: String) -> Bool {
-        TextRules.textKey(other) == key || TextRules.textKey(other, ignoringHosts: true) == keyWithoutHosts
+        let other = SentText(other)
+        return other.key == key || other.keyWithoutHosts == keyWithoutHosts
     }
 }
 

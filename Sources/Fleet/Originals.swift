@@ -280,10 +280,11 @@ actor Originals {
             try await takeBack([copy], for: Action.Reason.sourceEdited)
             return true
         }
-        let draft = Draft(
-            text: words.text, visibility: wording.visibility, language: post.language, warning: words.warning,
-            key: copy.key, createdAt: copy.sending ?? copy.due)
         do {
+            let shown = try await bot.shown(words.text, warning: words.warning, from: post.id.network)
+            let draft = Draft(
+                text: shown.text, visibility: wording.visibility, language: post.language, warning: shown.warning,
+                key: copy.key, createdAt: copy.sending ?? copy.due)
             let departure = try await bot.prepareEdit(address, draft)
             guard try await store.beginEdit(of: copy, deadline: bot.capabilities.requestDeadline, now: clock.now) else {
                 return true

@@ -190,6 +190,10 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         }
     }
 
+    package func emoji() async throws -> Set<String> {
+        try await ask(.readEmoji) { try await $0.emoji() }
+    }
+
     package func page(_ feed: Feed, _ position: FeedPosition, size: Int?) async throws -> FeedPage {
         try await read(feed) { try await $0.page(feed, position, size: size) }
     }

@@ -66,6 +66,7 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
         case configure
         case verifyAccount = "verify-account"
         case readLimits = "read-limits"
+        case readEmoji = "read-emoji"
         case readOwnPosts = "read-own-posts"
         case readHome = "read-home"
         case readFavorites = "read-favorites"
@@ -220,6 +221,7 @@ extension NetworkError.Operation {
         case .configure: "use the configuration"
         case .verifyAccount: "verify the account"
         case .readLimits: "read the limits"
+        case .readEmoji: "read the emoji"
         case .readOwnPosts: "read the account's posts"
         case .readHome: "read the home timeline"
         case .readFavorites: "read the favorites"

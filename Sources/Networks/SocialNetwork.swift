@@ -24,6 +24,11 @@ package protocol SocialNetwork: Sendable {
     /// How long a text may be; remembered for a day.
     func limits() async throws -> PublishingLimits
 
+    /// The names of the custom emoji that the bot's server shows in posts, without colons; remembered for a day.
+    ///
+    /// - Returns: None where the network has no such emoji, or the server does not tell.
+    func emoji() async throws -> Set<String>
+
     /// One page of a feed. ``FeedWalk`` goes from page to page.
     ///
     /// - Parameters:
@@ -143,6 +148,8 @@ extension SocialNetwork {
     package func page(_ feed: Feed, _ position: FeedPosition) async throws -> FeedPage {
         try await page(feed, position, size: nil)
     }
+
+    package func emoji() async throws -> Set<String> { [] }
 
     package func page(_ feed: Feed, passingItemBelow cursor: String) async throws -> FeedPage? { nil }
 

@@ -9,7 +9,8 @@
 ///
 /// Sources: Mastodon 4.5, `USERNAME_RE` and `MENTION_RE` of `app/models/account.rb`, `HASHTAG_NAME_PAT` of
 /// `app/models/tag.rb` and `config/initializers/twitter_regex.rb`; twitter-text 3.1, `valid_mention_or_list`,
-/// `valid_url` and `valid_hashtag`; `@atproto/api`, `MENTION_REGEX` and `URL_REGEX` of `src/rich-text/util.ts`.
+/// `valid_url` and `valid_hashtag`; `@atproto/api`, `MENTION_REGEX` and `URL_REGEX` of `src/rich-text/util.ts`. For emoji
+/// `SCAN_RE` of Mastodon's `app/models/custom_emoji.rb`, and `emojiCode` of Misskey's `mfm-js`.
 package struct TextGrammar {
     /// A `http://` or `https://` link.
     package struct Link: Equatable {
@@ -37,6 +38,14 @@ package struct TextGrammar {
         /// The sign and the word.
         package let range: Range<Int>
         /// Its word has a letter, and no `&` or `/` stands before the sign; otherwise it is one on X alone.
+        package let isCertain: Bool
+    }
+
+    /// A picture of a server's own that is written `:name:`.
+    package struct Emoji: Equatable {
+        /// The name with the colons.
+        package let range: Range<Int>
+        /// No letter or digit of any script stands beside it, nor another colon: every server that has it shows it.
         package let isCertain: Bool
     }
 
@@ -275,6 +284,37 @@ package struct TextGrammar {
         }
         guard hasLetter || hasMark else { return nil }
         return Hashtag(range: position..<end, isCertain: hasLetter && previous != "&" && previous != "/")
+    }
+
+    // MARK: Emoji
+
+    /// The custom emoji that begins at `position`, and those that follow it at once; none if none does.
+    ///
+    /// A name is two or more ASCII letters, digits, `_`, `+` or `-`, and not digits alone, as in a time of day. No ASCII
+    /// letter or digit stands beside the emoji, and no colon but those of further ones.
+    package func emoji(at position: Int) -> [Emoji] {
+        func isApart(_ scalar: Unicode.Scalar?) -> Bool { scalar.map { !$0.isASCIIAlphanumeric && $0 != ":" } ?? true }
+        let previous = scalar(before: position)
+        guard isApart(previous) else { return [] }
+        var ranges: [Range<Int>] = []
+        var end = position
+        while let next = emojiEnd(at: end) {
+            ranges.append(end..<next)
+            end = next
+        }
+        let next = scalar(at: end)
+        guard !ranges.isEmpty, isApart(next) else { return [] }
+        let isCertain = ranges.count == 1 && !(previous?.isWord ?? false) && !(next?.isWord ?? false)
+        return ranges.map { Emoji(range: $0, isCertain: isCertain) }
+    }
+
+    private func emojiEnd(at start: Int) -> Int? {
+        guard start < text.count, text[start] == UInt8(ascii: ":") else { return nil }
+        let name = text[(start + 1)...].prefix { $0.isASCIIAlphanumeric || Self.isOne(of: "_+-", $0) }
+        guard name.count > 1, name.endIndex < text.count, text[name.endIndex] == UInt8(ascii: ":"),
+            !name.allSatisfy(\.isASCIIDigit)
+        else { return nil }
+        return name.endIndex + 1
     }
 
     // MARK: Scalars

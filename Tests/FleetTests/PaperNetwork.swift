@@ -27,6 +27,8 @@ final class PaperNetwork: SocialNetwork, @unchecked Sendable {
         /// Sends everything again whatever the cursor says.
         var ignoresCursors = false
         var rateLimit: RateLimit?
+        /// The names of the server's own emoji.
+        var emoji: Set<String> = []
         /// How far the local clock is ahead of its own.
         var clockLead: TimeInterval?
         /// Whether posts are shown to who has no login; nil: nobody can ask.
@@ -102,6 +104,11 @@ final class PaperNetwork: SocialNetwork, @unchecked Sendable {
     }
 
     func limits() async throws -> PublishingLimits { .usual(of: name) }
+
+    func emoji() async throws -> Set<String> {
+        try check(.readEmoji)
+        return with { $0.emoji }
+    }
 
     func page(_ feed: Feed, _ position: FeedPosition, size: Int?) async throws -> FeedPage {
         try check(Self.operations[feed] ?? .readHome, position)

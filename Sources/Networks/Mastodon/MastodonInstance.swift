@@ -254,6 +254,25 @@ extension MastodonNetwork {
         }
     }
 
+    /// The names of the server's custom emoji, asked once a day.
+    ///
+    /// A server that does not tell has none as far as anybody knows, and is asked again in an hour.
+    package func emoji() async throws -> Set<String> {
+        let time = client.now()
+        if let known = memory.emoji(at: time) { return known }
+        let call = NetworkCall(operation: .readEmoji, path: ["api", "v1", "custom_emojis"])
+        do {
+            let listed = try await session.value([LenientElement<MastodonEmoji>].self, call)
+            let emoji = Set(listed.compactMap(\.value?.shortcode))
+            memory.keep(emoji: emoji, until: time.addingTimeInterval(86_400))
+            return emoji
+        } catch let error as NetworkError where error.code != .rateLimited {
+            let known = memory.lastEmoji ?? []
+            memory.keep(emoji: known, until: time.addingTimeInterval(3_600))
+            return known
+        }
+    }
+
     /// The host of the names of the server's own accounts, as far as it is certain.
     ///
     /// The account's own address tells it, and so does the instance. Where they contradict each other, as they do on
@@ -314,6 +333,12 @@ extension MastodonNetwork {
     func uncertain(_ cause: String) -> NetworkError {
         client.error(.verification, .malformedResponse, outcome: .refused, detail: cause)
     }
+}
+
+/// A picture that the server shows in the place of its name.
+private struct MastodonEmoji: Decodable {
+    /// Without colons.
+    let shortcode: String
 }
 
 /// What a server tells others about an account.

@@ -441,6 +441,7 @@ final class MastodonMemory: @unchecked Sendable {
     var account: MastodonOwnAccount? { lock.withLock { own } }
 
     /// A post that others answer, by its address, or that it cannot be had; nil if it was not asked for.
+    private var shown: (emoji: Set<String>, until: Date)?
     func parent(_ address: String) -> ObservedPost?? { lock.withLock { parents[address] } }
 
     func keep(parent: ObservedPost?, at address: String) {
@@ -453,10 +454,7 @@ final class MastodonMemory: @unchecked Sendable {
     var lastInstance: MastodonInstance? { lock.withLock { known?.instance } }
 
     func instance(at time: Date) -> MastodonInstance? {
-        // A local clock that was set back does not keep it longer.
-        lock.withLock {
-            known.flatMap { time < $0.until && $0.until.timeIntervalSince(time) <= 86_400 ? $0.instance : nil }
-        }
+        lock.withLock { known.flatMap { Self.isValid(until: $0.until, at: time) ? $0.instance : nil } }
     }
 
     func keep(_ instance: MastodonInstance, until time: Date) {
@@ -477,4 +475,19 @@ final class MastodonMemory: @unchecked Sendable {
         guard MastodonID.contradictsOrder(ids) else { return }
         lock.withLock { _ = unsorted.insert(feed) }
     }
+    func emoji(at time: Date) -> Set<String>? {
+        lock.withLock { shown.flatMap { Self.isValid(until: $0.until, at: time) ? $0.emoji : nil } }
+    }
+
+    var lastEmoji: Set<String>? { lock.withLock { shown?.emoji } }
+
+    func keep(emoji: Set<String>, until time: Date) {
+        lock.withLock { shown = (emoji, time) }
+    }
+
+    /// Whether something that is kept for a day at most is still kept: a local clock that was set back keeps it no longer.
+    private static func isValid(until end: Date, at time: Date) -> Bool {
+        time < end && end.timeIntervalSince(time) <= 86_400
+    }
+
 }

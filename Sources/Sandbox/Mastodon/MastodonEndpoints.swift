@@ -84,6 +84,7 @@ extension MastodonCall {
     static let serverRoutes: [MastodonRoute] = [
         MastodonRoute("GET", "/api/v1/instance", .open, answer: MastodonCall.first),
         MastodonRoute("GET", "/api/v2/instance", .open, answer: MastodonCall.second),
+        MastodonRoute("GET", "/api/v1/custom_emojis", .open, answer: MastodonCall.emoji),
     ]
 
     private static let rules: WireJSON = [["id": "1", "text": "Automated accounts carry the bot flag."]]
@@ -127,6 +128,18 @@ extension MastodonCall {
                 "max_expiration": 2_629_746,
             ],
         ]
+    }
+
+    private func emoji(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
+        .json(
+            .array(
+                habits.emoji.map { name in
+                    let url = WireJSON.string("https://\(SamplePeople.host)/emoji/\(name).png")
+                    return [
+                        "shortcode": .string(name), "url": url, "static_url": url, "visible_in_picker": true,
+                        "category": "cats",
+                    ]
+                }))
     }
 
     private func first(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {

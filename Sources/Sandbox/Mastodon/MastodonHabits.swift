@@ -67,6 +67,8 @@ package struct MastodonHabits: Equatable, Sendable {
 
     package var software = Software.mastodon
     package var ids = MastodonIDs.decimal
+    /// The names of the server's own emoji.
+    package var emoji = ["blobcat"]
 
     // MARK: Lists
 
