@@ -136,7 +136,7 @@ package struct HumanMirror: Sendable {
             configuration = try given.with(
                 stored: try await SettingTable(storage: storage, mirror: given.mirror).all())
         }
-        configuration.adopt(try await vault.networks())
+        try configuration.adopt(try await vault.networks())
         return configuration
     }
 
@@ -382,7 +382,7 @@ package struct HumanMirror: Sendable {
             return try MastodonNetwork(
                 server: server, apiBaseURL: account.apiBaseURL, credentials: credentials,
                 sessions: sessions, trustsVisibility: account.role == .bot || configuration.trustsHumanServer,
-                client: client, now: now, uptime: uptime)
+                quotes: configuration.quotes, client: client, now: now, uptime: uptime)
         case .x(let credentials):
             let x = configuration.x
             let options = XOptions(
@@ -393,7 +393,9 @@ package struct HumanMirror: Sendable {
         case .bluesky(let identifier, let appPassword):
             return try BlueskyNetwork(
                 identifier: identifier, appPassword: appPassword, apiBaseURL: account.apiBaseURL,
-                sessions: sessions, client: client, now: now, uptime: uptime)
+                sessions: sessions,
+                gates: BlueskyGates(replies: configuration.replies, allowsQuotes: configuration.quotes != .nobody),
+                client: client, now: now, uptime: uptime)
         }
     }
 }

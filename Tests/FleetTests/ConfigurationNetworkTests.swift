@@ -229,7 +229,7 @@ import Testing
     @Test(arguments: [AccountRole.human, .bot]) func aLoginOnXCountsForThatToo(role: AccountRole) throws {
         var configuration = try MirrorConfiguration(
             try Self.values([:]), environment: ["HOME": "/nowhere"], readsAccounts: false)
-        configuration.adopt([role: .x])
+        try configuration.adopt([role: .x])
         #expect(configuration.favorites.maximumAgeDays == 30)
     }
 
@@ -271,14 +271,14 @@ import Testing
 
     @Test func reflectsAnAdoptedNetworkInTheConfiguration() throws {
         var all = try Self.configuration([:])
-        all.adopt([.bot: .x, .human: .bluesky])
+        try all.adopt([.bot: .x, .human: .bluesky])
         #expect(all.botNetwork == .x)
         #expect(all.humanNetwork == .bluesky)
         #expect(!all.links)
         #expect(all.favoriteMode == .suggest)
         // An account in the settings is used, so nothing stored decides.
         var whole = try Self.configuration(Self.of(.bot, Self.mastodon))
-        whole.adopt([.bot: .x, .human: .bluesky])
+        try whole.adopt([.bot: .x, .human: .bluesky])
         #expect(whole.botNetwork == .mastodon)
         #expect(whole.humanNetwork == .bluesky)
         #expect(whole.links)

@@ -36,7 +36,8 @@ import Testing
         "MIRROR_BOT_HOME": "/srv/mirror", "TIME_ZONE": "Europe/Berlin", "SCHEDULE_MODEL": "raw", "BURSTS": "off",
         "QUIET_HOURS": "23:00-01:00, 12:00-12:02", "HOLD_WHILE_ACTIVE": "90m", "NO_REPEAT_DAYS": "90", "MAX_USES": "3",
         "MIN_AGE_DAYS": "7", "MAX_AGE_DAYS": "3650", "LINKS": "off", "FITNESS": "loose", "CONTENT_WARNINGS": "carry",
-        "MEDIA": "own", "MEDIA_WITHOUT_ALT": "yes", "THREADS": "whole",
+        "MEDIA": "own", "MEDIA_WITHOUT_ALT": "yes", "THREADS": "whole", "QUOTES": "nobody",
+        "WHO_MAY_REPLY": "mentioned",
         "MAX_PER_DAY": "12", "FAVORITE_RATE_THRESHOLD": "3.5", "FEATURES": "nouns", "WEIGHTS": "plain",
         "FAVORITE_MODE": "off",
         "FAVORITES_PER_DAY": "4", "REVIEW": "replies", "FOLLOW_EDITS": "delete", "DELETE_ON_FAVORITE": "yes",
@@ -52,7 +53,10 @@ import Testing
 
     /// The same for a human and a bot on Mastodon.
     private static let ofMastodon = everything.filter { name, _ in
-        let parts = ["CONSUMER_KEY", "CONSUMER_SECRET", "ACCESS_TOKEN_SECRET", "HANDLE", "APP_PASSWORD", "NETWORK"]
+        let parts = [
+            "CONSUMER_KEY", "CONSUMER_SECRET", "ACCESS_TOKEN_SECRET", "HANDLE", "APP_PASSWORD", "NETWORK",
+            "WHO_MAY_REPLY",
+        ]
         return !parts.contains { name.hasSuffix($0) }
     }
 
@@ -93,6 +97,7 @@ import Testing
         #expect(token.accessToken.reveal() == Self.token)
         #expect(botToken.accessToken.reveal() == Self.botToken)
         #expect(all.secretKey?.reveal() == Self.key)
+        #expect(all.quotes == .nobody)
         #expect(all.x.mayPublish)
         #expect(all.x.homePostsPerDay == 30)
         #expect(all.x.appOwner == .bot)
@@ -280,7 +285,8 @@ import Testing
         ("LOG_FORMAT", "xml"), ("NO_REPEAT_DAYS", "-1"), ("NO_REPEAT_DAYS", "3651"), ("NO_REPEAT_DAYS", "1.5"),
         ("NO_REPEAT_DAYS", "ten"), ("NO_REPEAT_DAYS", "99999999999999999999"), ("MIN_AGE_DAYS", " 7"),
         ("FITNESS", "lenient"), ("CONTENT_WARNINGS", "yes"), ("MEDIA", "all"), ("MEDIA_WITHOUT_ALT", "maybe"),
-        ("THREADS", "on"), ("MAX_PER_DAY", "-1"), ("MAX_PER_DAY", "1001"), ("MAX_USES", "0"),
+        ("THREADS", "on"), ("QUOTES", "mentioned"), ("WHO_MAY_REPLY", "me"),
+        ("MAX_PER_DAY", "-1"), ("MAX_PER_DAY", "1001"), ("MAX_USES", "0"),
         ("MAX_USES", "None"), ("MAX_USES", "1001"),
         ("MAX_AGE_DAYS", "0"), ("MAX_AGE_DAYS", "ever"), ("HOLD_WHILE_ACTIVE", "2"), ("HOLD_WHILE_ACTIVE", "0h"),
         ("HOLD_WHILE_ACTIVE", "25h"), ("HOLD_WHILE_ACTIVE", "1441m"), ("HOLD_WHILE_ACTIVE", "-2h"),

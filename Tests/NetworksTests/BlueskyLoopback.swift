@@ -60,7 +60,8 @@ struct BlueskyLoopback {
     /// Where `answer` gives nil, the usual answers are given.
     init(
         identifier: String = Self.handle, password: String? = Self.password,
-        store: MemoryCredentials = MemoryCredentials(), now: @escaping @Sendable () -> Date = { Self.start },
+        store: MemoryCredentials = MemoryCredentials(), gates: BlueskyGates = BlueskyGates(),
+        now: @escaping @Sendable () -> Date = { Self.start },
         answer: @escaping @Sendable (LoopbackServer.Request) -> Answer?
     ) throws {
         server = try LoopbackServer { request, connection in
@@ -68,17 +69,19 @@ struct BlueskyLoopback {
             try connection.respond(status: answer.status, headers: answer.headers, body: Array(answer.body.utf8))
         }
         self.store = store
-        network = try Self.network(of: server, identifier: identifier, password: password, store: store, now: now)
+        network = try Self.network(
+            of: server, identifier: identifier, password: password, store: store, gates: gates, now: now)
     }
 
     static func network(
         of server: LoopbackServer, identifier: String = Self.handle, password: String? = Self.password,
-        store: MemoryCredentials = MemoryCredentials(), now: @escaping @Sendable () -> Date = { Self.start }
+        store: MemoryCredentials = MemoryCredentials(), gates: BlueskyGates = BlueskyGates(),
+        now: @escaping @Sendable () -> Date = { Self.start }
     ) throws -> BlueskyNetwork {
         let client = HTTPClient(configuration: HTTPClientConfiguration(userAgent: "mirror-bot-tests"))
         return try BlueskyNetwork(
             identifier: identifier, appPassword: password.map { Secret($0) }, apiBaseURL: server.url, sessions: store,
-            client: client, now: now)
+            gates: gates, client: client, now: now)
     }
 
     /// The requests that are not about the session.

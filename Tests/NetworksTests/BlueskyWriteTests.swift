@@ -327,6 +327,114 @@ import Transport
         try await loopback.network.favorite(Self.favorite)
     }
 
+    // MARK: Gates
+
+    private static let apply = "com.atproto.repo.applyWrites"
+
+    private func gated(
+        _ gates: BlueskyGates, answer: @escaping @Sendable (LoopbackServer.Request) -> Answer?
+    ) throws -> BlueskyLoopback {
+        try BlueskyLoopback(gates: gates, answer: answer)
+    }
+
+    /// What a server that follows the rules answers to several writes.
+    @Sendable private static func applied(_ request: LoopbackServer.Request) -> Answer? {
+        guard request.method(apply),
+            let body = try? JSONSerialization.jsonObject(with: Data(request.body)) as? [String: Any],
+            let writes = body["writes"] as? [[String: Any]]
+        else { return nil }
+        let results = writes.map { write in
+            let uri = BlueskyJSON.uri(
+                write["rkey"] as? String ?? "", by: BlueskyLoopback.did, write["collection"] as? String ?? "")
+            return #"{"$type":"com.atproto.repo.applyWrites#createResult","uri":"\#(uri)","cid":"bafynew"}"#
+        }
+        return .json(#"{"commit":{"cid":"c","rev":"r"},"results":[\#(results.joined(separator: ","))]}"#)
+    }
+
+    @Test func gatesAreWrittenWithThePostInOneCommit() async throws {
+        let loopback = try gated(BlueskyGates(replies: .followers, allowsQuotes: false), answer: Self.applied)
+        let published = try await loopback.network.publish(draft())
+        let key = TimestampID(createdAt: BlueskyLoopback.start, key: "k-1").description
+        let uri = BlueskyJSON.uri(key, by: BlueskyLoopback.did)
+        #expect(published.address == "\(uri) bafynew")
+        let request = try #require(loopback.requests.first)
+        #expect(loopback.requests.count == 1)
+        func write(_ collection: String, _ value: String) -> String {
+            #"{"$type":"com.atproto.repo.applyWrites#create","collection":"\#(collection)","rkey":"\#(key)","value":{"$type":"\#(collection)",\#(value)}}"#
+        }
+        let date = #""createdAt":"2026-11-20T21:00:00.000Z""#
+        let writes = [
+            write("app.bsky.feed.post", #"\#(date),"text":"text""#),
+            write(
+                "app.bsky.feed.threadgate",
+                #""allow":[{"$type":"app.bsky.feed.threadgate#followerRule"}],\#(date),"post":"\#(uri)""#),
+            write(
+                "app.bsky.feed.postgate",
+                #"\#(date),"embeddingRules":[{"$type":"app.bsky.feed.postgate#disableRule"}],"post":"\#(uri)""#),
+        ]
+        #expect(
+            request.bodyText
+                == #"{"repo":"\#(BlueskyLoopback.did)","writes":[\#(writes.joined(separator: ","))]}"#)
+    }
+
+    @Test(arguments: [
+        (Audience.anyone, nil), (.followed, ["followingRule"]), (.mentioned, ["mentionRule"]), (.nobody, []),
+    ])
+    func whoMayAnswerIsSaidInBlueskysWords(audience: Audience, rules: [String]?) throws {
+        let address = try #require(RecordAddress(BlueskyJSON.uri("3ke6kg3wk2222", by: BlueskyLoopback.did)))
+        let gates = BlueskyGates(replies: audience)
+        let records = gates.records(for: address, isReply: false, createdAt: BlueskyLoopback.start)
+        #expect(records.map(\.address.collection) == (rules == nil ? [] : ["app.bsky.feed.threadgate"]))
+        let allowed = rules.map { rules in
+            JSONValue.list(rules.map { .object(["$type": .text("app.bsky.feed.threadgate#\($0)")]) })
+        }
+        if case .object(let record) = records.first?.1 { #expect(record["allow"] == allowed) }
+        // Only the first post of a conversation has one.
+        #expect(gates.records(for: address, isReply: true, createdAt: BlueskyLoopback.start).isEmpty)
+    }
+
+    /// A server fails without a word where the post is there already; its own record tells.
+    @Test(arguments: [
+        Answer.xrpc("InternalServerError", "Internal Server Error", status: 500),
+        .xrpc("InvalidRequest", "Record already exists"),
+    ])
+    func aGatedPostThatIsThereAlreadyIsOurs(refusal: Answer) async throws {
+        let record = Box(BlueskyJSON.record("text", ["createdAt": #""2026-11-20T21:00:00.000Z""#]))
+        let key = TimestampID(createdAt: BlueskyLoopback.start, key: "k-1").description
+        let loopback = try gated(BlueskyGates(allowsQuotes: false)) { request in
+            if request.method(Self.apply) { return refusal }
+            return request.method("com.atproto.repo.getRecord") ? .json(BlueskyJSON.listed(key, record.value)) : nil
+        }
+        let published = try await loopback.network.publish(draft())
+        #expect(published.address.hasPrefix(BlueskyJSON.uri(key, by: BlueskyLoopback.did)))
+        record.value = BlueskyJSON.record("another text")
+        try await expect(error(of: loopback, draft()).code, equals: .rejected)
+    }
+
+    @Test func aServerThatFailsForAnotherReasonHasPublishedNothingForCertain() async throws {
+        let loopback = try gated(BlueskyGates(allowsQuotes: false)) { request in
+            if request.method(Self.apply) { return .xrpc("InternalServerError", "Internal Server Error", status: 500) }
+            return request.method("com.atproto.repo.getRecord") ? .xrpc("RecordNotFound") : nil
+        }
+        let error = try await error(of: loopback, draft())
+        #expect(error.code == .unavailable)
+        #expect(error.outcome == .unknown)
+    }
+
+    @Test func gatesGoWithTheirPost() async throws {
+        let loopback = try gated(BlueskyGates(replies: .nobody, allowsQuotes: false)) {
+            $0.path.contains("deleteRecord") ? .json(#"{"commit":{"cid":"c","rev":"r"}}"#) : nil
+        }
+        let uri = BlueskyJSON.uri("3ke6kg3wk2222", by: BlueskyLoopback.did)
+        try await expect(loopback.network.delete("\(uri) \(BlueskyJSON.cid)"), equals: .removed)
+        #expect(
+            loopback.requests.map { $0.field("collection") } == [
+                "app.bsky.feed.post", "app.bsky.feed.threadgate", "app.bsky.feed.postgate",
+            ])
+    }
+
+    // MARK: Deleting
+
     @Test func deletesItsOwnPosts() async throws {
         let uri = BlueskyJSON.uri("3ke6kg3wk2222", by: BlueskyLoopback.did)
         let answers: [(Answer, Removal)] = [

@@ -107,6 +107,44 @@ import Testing
         }
     }
 
+    /// A post and its gates in one commit; of two writes with one key neither is done.
+    @Test func writesSeveralRecordsAtOnce() async throws {
+        try await BlueskyClient.run { (bot) async throws in
+            let key = "3ke6kg3wk2222"
+            let uri = "at://\(bot.did)/\(BlueskyClient.posts)/\(key)"
+            func write(_ collection: String, _ value: [String: Any]) -> [String: Any] {
+                [
+                    "$type": "com.atproto.repo.applyWrites#create", "collection": collection, "rkey": key,
+                    "value": value,
+                ]
+            }
+            let threadgate = "app.bsky.feed.threadgate"
+            let gate: [String: Any] = [
+                "$type": threadgate, "post": uri, "createdAt": "2026-11-20T21:00:00.000Z",
+                "allow": [["$type": "\(threadgate)#mentionRule"]],
+            ]
+            let body: [String: Any] = [
+                "repo": bot.did, "writes": [write(BlueskyClient.posts, bot.record("gated")), write(threadgate, gate)],
+            ]
+            let answer = try await bot.post("\(Self.repo).applyWrites", body)
+            #expect(answer.status == 200)
+            #expect(
+                answer.items("results").map { $0["uri"] as? String } == [uri, "at://\(bot.did)/\(threadgate)/\(key)"])
+            let delivery = try #require(await bot.fixture.sandbox.ledger.deliveries.last)
+            #expect(delivery.repliers == ["mention"])
+            let read = try await bot.fixture.ask("app.bsky.feed.getPosts", "uris=\(uri)")
+            let shown = try #require(read.items("posts").first?["threadgate"] as? [String: Any])
+            #expect((shown["record"] as? [String: Any])?["post"] as? String == uri)
+            let again = try await bot.post("\(Self.repo).applyWrites", body)
+            #expect(again.error == "InternalServerError")
+            var broken = gate
+            broken["allow"] = [["$type": "\(threadgate)#everybodyRule"]]
+            let refused = try await bot.post(
+                "\(Self.repo).applyWrites", ["repo": bot.did, "writes": [write(threadgate, broken)]])
+            #expect(refused.status == 400)
+        }
+    }
+
     @Test func writesOnlyToTheCallersRepository() async throws {
         try await BlueskyClient.run { (bot) async throws in
             let reply = try await bot.post(

@@ -60,6 +60,10 @@ package struct MirrorConfiguration: Sendable {
     package var historyDays: Int
     /// Whether the human's posts are read from a server that is known to show private ones as public.
     package private(set) var trustsHumanServer: Bool
+    /// Who may quote the bot's posts; nil: as its account's preferences on the server say.
+    package private(set) var quotes: Audience?
+    /// Who may answer the bot's posts, where its network leaves that to authors.
+    package private(set) var replies: Audience
     /// Days before a post may be mirrored.
     package var minimumAgeDays: Int
     /// Days after which a post is mirrored no more; nil for never.
@@ -151,6 +155,8 @@ package struct MirrorConfiguration: Sendable {
         trustsHumanServer = values.text("TRUST_HUMAN_SERVER") == "yes"
         minimumAgeDays = values.integer("MIN_AGE_DAYS")
         maximumAgeDays = values.integerOrNone("MAX_AGE_DAYS")
+        quotes = values.text("QUOTES").flatMap(Audience.init)
+        replies = values.text("WHO_MAY_REPLY").flatMap(Audience.init) ?? .anyone
         links = Self.links(values)
         fitness = values.text("FITNESS").flatMap(FitnessMode.init) ?? .strict
         carriesWarnings = values.text("CONTENT_WARNINGS") == "carry"
@@ -178,6 +184,7 @@ package struct MirrorConfiguration: Sendable {
             ["DYNO", "XDG_DATA_HOME", "HOME"].contains($0.key) || Rehearsal.isVariable($0.key)
         }
         self.readsAccounts = readsAccounts
+        if accounts[.bot] != nil || values.networkSetting(of: .bot) != nil { try requireAudience() }
     }
 
     /// The configuration with what is set for its mirror.
@@ -284,15 +291,30 @@ package struct MirrorConfiguration: Sendable {
         return sentences
     }
 
+    /// Fails where the bot's network does not let authors decide what the settings decide.
+    private func requireAudience() throws {
+        let name = botNetwork.displayName
+        if let quotes, botNetwork == .x || botNetwork == .bluesky && quotes == .followers {
+            throw ConfigurationError(
+                "QUOTES", "cannot be \(quotes.rawValue) on \(name); unset it to leave that to the network")
+        }
+        if replies != .anyone, botNetwork != .bluesky {
+            throw ConfigurationError(
+                "WHO_MAY_REPLY", "cannot be \(replies.rawValue) on \(name), where authors do not decide that")
+        }
+    }
+
     /// Lets the logins that are stored decide about networks that nobody named, and about what follows from them.
     ///
     /// - Parameter networks: The networks of the stored logins.
-    mutating func adopt(_ networks: [AccountRole: NetworkName]) {
+    /// - Throws: ``ConfigurationError`` for a setting that the network of a login does not know.
+    mutating func adopt(_ networks: [AccountRole: NetworkName]) throws {
         // Where the settings describe an account, nobody looks at what is stored.
         values = values.adopting(networks.filter { account($0.key) == nil })
         (humanNetwork, botNetwork) = (values.network(of: .human), values.network(of: .bot))
         (links, favoriteMode) = (Self.links(values), Self.favoriteMode(values))
         favorites.maximumAgeDays = Self.exampleDays(on: [humanNetwork, botNetwork])
+        if networks[.bot] != nil { try requireAudience() }
     }
 
     /// The error for a role that has no account, which says how to get one.

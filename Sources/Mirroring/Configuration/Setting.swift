@@ -140,6 +140,12 @@ package struct Setting: Sendable {
                 "MEDIA_WITHOUT_ALT", "yes: pictures too that nobody described for who cannot see them",
                 form: .choice(["no", "yes"]), fallback: "no"),
             Setting(
+                "QUOTES", "who may quote the bot's posts; default leaves that to its server",
+                form: .choice(["default", "anyone", "followers", "nobody"]), fallback: "default"),
+            Setting(
+                "WHO_MAY_REPLY", "Bluesky: who may answer the bot's posts",
+                form: .choice(Audience.allCases.map(\.rawValue)), fallback: "anyone"),
+            Setting(
                 "THREADS", "whole: mirror the human's own threads, all parts of one in one slot",
                 form: .choice(["off", "whole"]), fallback: "off"),
             Setting(

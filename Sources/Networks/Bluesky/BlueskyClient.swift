@@ -98,6 +98,9 @@ struct BlueskyRefusal: Sendable {
             || error.status == 400 && error.serverCode?.lowercased().contains("already exists") == true
     }
 
+    /// The server fails without a reason, as it does where one of several new records exists already.
+    var saysNothing: Bool { error.status == 500 }
+
     /// Whether ``saysOccupied`` may be what is meant.
     var maySayOccupied: Bool { saysOccupied || name == nil && [400, 409].contains(error.status) }
 }
@@ -229,6 +232,20 @@ extension NetworkCall {
             "record": record, "swapRecord": replaced.map(JSONValue.text) ?? .null,
         ])
         self.init(operation, "com.atproto.repo.putRecord", body: try JSONBody.encoded(body))
+    }
+
+    /// Creates records in one commit, of which none exists yet.
+    ///
+    /// - Throws: Nothing that records of ours can cause.
+    init(_ operation: NetworkError.Operation, creating records: [(address: RecordAddress, value: JSONValue)]) throws {
+        let writes = records.map { address, value in
+            JSONValue.object([
+                "$type": .text("com.atproto.repo.applyWrites#create"), "collection": .text(address.collection),
+                "rkey": .text(address.key), "value": value,
+            ])
+        }
+        let body = JSONValue.object(["repo": .text(records[0].address.repository), "writes": .list(writes)])
+        self.init(operation, "com.atproto.repo.applyWrites", body: try JSONBody.encoded(body))
     }
 
     /// A document of a DID, by its path.

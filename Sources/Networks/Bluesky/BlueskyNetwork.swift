@@ -14,6 +14,8 @@ package struct BlueskyNetwork: SocialNetwork {
     let resolver: BlueskyResolver
     /// Nil for public reading.
     let sessions: BlueskySessions?
+    /// Who may answer and quote what is published.
+    let gates: BlueskyGates
     let memory = BlueskyMemory()
 
     /// - Parameters:
@@ -21,27 +23,31 @@ package struct BlueskyNetwork: SocialNetwork {
     ///   - appPassword: Opens the account; nil for public reading.
     ///   - apiBaseURL: The server that stands for all of Bluesky's; nil for the real ones.
     ///   - sessions: Keeps the session, so that the password is hardly ever sent.
+    ///   - gates: Who may answer and quote what is published.
     ///   - client: Carries the requests; may be shared with other networks.
     ///   - now: Reads the wall clock.
     ///   - uptime: Reads a clock that nobody sets, in seconds; nil for the system's.
     /// - Throws: ``NetworkError`` with code `.configuration` for an identifier or address that cannot be one.
     package init(
         identifier: String, appPassword: Secret?, apiBaseURL: String?, sessions: any CredentialStore,
-        client: HTTPClient, now: @escaping @Sendable () -> Date, uptime: (@Sendable () -> TimeInterval)? = nil
+        gates: BlueskyGates = BlueskyGates(), client: HTTPClient, now: @escaping @Sendable () -> Date,
+        uptime: (@Sendable () -> TimeInterval)? = nil
     ) throws(NetworkError) {
         try self.init(
             identifier: identifier, appPassword: appPassword, hosts: try BlueskyHosts(apiBaseURL: apiBaseURL),
-            sessions: sessions, client: client, now: now, uptime: uptime)
+            sessions: sessions, gates: gates, client: client, now: now, uptime: uptime)
     }
 
     init(
         identifier: String, appPassword: Secret?, hosts: BlueskyHosts, sessions: any CredentialStore,
-        client: HTTPClient, now: @escaping @Sendable () -> Date, uptime: (@Sendable () -> TimeInterval)? = nil
+        gates: BlueskyGates = BlueskyGates(), client: HTTPClient, now: @escaping @Sendable () -> Date,
+        uptime: (@Sendable () -> TimeInterval)? = nil
     ) throws(NetworkError) {
         let client = BlueskyClient(
             server: hosts.entryway, http: client, serverClock: ServerClock(uptime: uptime), now: now,
             isAnonymous: appPassword == nil)
         let resolver = try BlueskyResolver(identifier: identifier, hosts: hosts, client: client)
+        self.gates = gates
         self.client = client
         self.resolver = resolver
         self.sessions = appPassword.map { BlueskySessions(password: $0, store: sessions, resolver: resolver) }

@@ -19,9 +19,10 @@ extension BlueskyNetwork {
             "labels": draft.warning.map(Self.labels), "embed": try embed(draft.pictures),
         ])
         let created = Date(rfc3339: draft.createdAt.rfc3339) ?? draft.createdAt
+        let gates = gates.records(for: address, isReply: reply != nil, createdAt: draft.createdAt)
         return Departure {
-            let written = try await put(record, at: address, .publish) { (existing: BlueskyPostRecord) in
-                existing.text == draft.text && existing.createdAt == created
+            let written = try await put(record, at: address, with: gates, .publish) { (existing: BlueskyPostRecord) in
+                existing.text == text && existing.createdAt == created
                     && existing.reply?.parent.address == reply?.parent.address
             }
             return PublishedPost(
@@ -58,7 +59,12 @@ extension BlueskyNetwork {
         guard reference.address.repository == home else {
             throw failure(.delete, .rejected, "the post is not one of this account", outcome: .notSent)
         }
-        return try await remove(reference.address, .delete)
+        let removal = try await remove(reference.address, .delete)
+        for gate in gates.records(for: reference.address, isReply: false, createdAt: client.now()) {
+            // A gate without its post is nothing that anybody is shown.
+            _ = try? await remove(gate.address, .delete)
+        }
+        return removal
     }
 
     /// Deletes the favorite that follows from the draft; one that a person gave by hand is another record, and stays.
@@ -152,17 +158,23 @@ extension BlueskyNetwork {
 
     /// Writes a record that must not exist yet.
     ///
-    /// One that stands there already is as good if `isOurs` says that it comes from the same draft.
+    /// One that stands there already is as good if `isOurs` says that it comes from the same draft. Companions are
+    /// written in the same commit, or nothing is.
     private func put<Existing: Decodable & Sendable>(
-        _ record: JSONValue, at address: RecordAddress, _ operation: NetworkError.Operation,
-        unless isOurs: (Existing) -> Bool
+        _ record: JSONValue, at address: RecordAddress, with companions: [(address: RecordAddress, JSONValue)] = [],
+        _ operation: NetworkError.Operation, unless isOurs: (Existing) -> Bool
     ) async throws -> RecordReference {
-        let call = try NetworkCall(operation, putting: record, at: address, insteadOf: nil)
+        let call =
+            companions.isEmpty
+            ? try NetworkCall(operation, putting: record, at: address, insteadOf: nil)
+            : try NetworkCall(operation, creating: [(address, record)] + companions)
         let answer = try await answer(to: call)
-        if let refusal = answer.refusal, refusal.maySayOccupied {
+        if let refusal = answer.refusal, refusal.maySayOccupied || !companions.isEmpty && refusal.saysNothing {
             return try await occupant(of: address, refusal, operation, isOurs)
         }
-        let written = try answer.value(RecordReference.self)
+        let written =
+            companions.isEmpty
+            ? try answer.value(RecordReference.self) : try answer.value(BlueskyWriteResults.self).first
         guard written.address == address else { throw answer.malformed("the answer is about another record") }
         return written
     }
@@ -203,6 +215,17 @@ extension BlueskyNetwork {
         RecordAddress(
             repository: home, collection: collection,
             key: TimestampID(createdAt: createdAt, key: key).description)
+    }
+}
+
+/// What a server tells of several records that were written at once.
+private struct BlueskyWriteResults: Decodable {
+    let first: RecordReference
+
+    init(from decoder: any Decoder) throws {
+        let wire = try WireObject(from: decoder)
+        guard let first = wire.list(of: RecordReference.self, "results").first else { throw ShapeError() }
+        self.first = first
     }
 }
 

@@ -18,6 +18,8 @@ package struct MastodonNetwork: SocialNetwork {
 
     /// Whether the account's own posts are read though the server is known to show private ones as public.
     private let trustsVisibility: Bool
+    /// Who may quote what is published; nil: as the account's preferences on the server say.
+    private let quotes: Audience?
 
     /// The largest page of a feed that is read, in bytes.
     var maximumPage = 8 << 20
@@ -35,16 +37,19 @@ package struct MastodonNetwork: SocialNetwork {
     ///     a server that takes back old refresh tokens then wants a new login.
     ///   - trustsVisibility: False to refuse to read the account's own posts from a server that is known to show private
     ///     ones as public.
+    ///   - quotes: Who may quote what is published: anyone, followers or nobody; nil for the account's preference on the
+    ///     server. Mastodon since 4.5; other servers ignore it.
     ///   - client: Carries the requests; may be shared with other networks.
     ///   - now: Reads the wall clock.
     ///   - uptime: Reads a clock that nobody sets, in seconds; nil for the system's.
     /// - Throws: ``NetworkError`` with code `.configuration` if `server` or `apiBaseURL` is not an address.
     package init(
         server: String, apiBaseURL: String? = nil, credentials: MastodonCredentials,
-        sessions: (any CredentialStore)?, trustsVisibility: Bool = true, client: HTTPClient,
+        sessions: (any CredentialStore)?, trustsVisibility: Bool = true, quotes: Audience? = nil, client: HTTPClient,
         now: @escaping @Sendable () -> Date, uptime: (@Sendable () -> TimeInterval)? = nil
     ) throws(NetworkError) {
         self.trustsVisibility = trustsVisibility
+        self.quotes = quotes
         self.server = try ServerAddress(server, network: .mastodon)
         self.session = MastodonSession(
             credentials, store: sessions,
@@ -255,7 +260,7 @@ extension MastodonNetwork {
         if let address = draft.replyTo { try await requireAnswered(address, call) }
         let own = memory.account
         call.headers = [("Idempotency-Key", draft.key)]
-        call.body = try Self.body(of: draft)
+        call.body = try body(of: draft)
         return try await departure(call) { [client] response, call in
             let status = try client.decode(MastodonStatus.self, from: response, call)
             guard let identity = MastodonTranslator.identity(of: status) else {
@@ -394,11 +399,16 @@ extension MastodonNetwork {
         draft.language.flatMap { LanguageTag.namesLanguage($0) ? $0 : nil }
     }
 
-    private static func body(of draft: Draft) throws -> [UInt8] {
+    /// Who may quote, in Mastodon's words.
+    private var quotePolicy: String? { quotes == .anyone ? "public" : quotes?.rawValue }
+
+    private func body(of draft: Draft) throws -> [UInt8] {
         try JSONBody.encoded(
             JSONValue.object(leavingOutNil: [
                 "status": .text(draft.text), "in_reply_to_id": draft.replyTo.map(JSONValue.text),
-                "visibility": .text(draft.visibility.rawValue), "language": language(of: draft).map(JSONValue.text),
+                "visibility": .text(draft.visibility.rawValue),
+                "language": Self.language(of: draft).map(JSONValue.text),
+                "quote_approval_policy": quotePolicy.map(JSONValue.text),
                 "spoiler_text": draft.warning.map(JSONValue.text),
                 "sensitive": draft.isSensitive ? .flag(true) : nil,
                 "media_ids": draft.pictures.isEmpty ? nil : .list(draft.pictures.map { .text($0.name) }),
@@ -431,6 +441,7 @@ final class MastodonMemory: @unchecked Sendable {
     // Sendable: every access to a variable holds the lock.
     private let lock = NSLock()
     private var known: (instance: MastodonInstance, until: Date)?
+    private var shown: (emoji: Set<String>, until: Date)?
     private var own: MastodonOwnAccount?
     private var parents: [String: ObservedPost?] = [:]
     /// More answered posts than these are not remembered.
@@ -441,7 +452,6 @@ final class MastodonMemory: @unchecked Sendable {
     var account: MastodonOwnAccount? { lock.withLock { own } }
 
     /// A post that others answer, by its address, or that it cannot be had; nil if it was not asked for.
-    private var shown: (emoji: Set<String>, until: Date)?
     func parent(_ address: String) -> ObservedPost?? { lock.withLock { parents[address] } }
 
     func keep(parent: ObservedPost?, at address: String) {
@@ -465,16 +475,6 @@ final class MastodonMemory: @unchecked Sendable {
         lock.withLock { own = account }
     }
 
-    /// Whether the order of ids tells the order of a feed, as far as was seen.
-    func idsSort(in feed: Feed) -> Bool {
-        lock.withLock { !unsorted.contains(feed) }
-    }
-
-    /// Learns from a page, newest first, whether ids tell the order of a feed: one page that contradicts is enough.
-    func learnOrder(of feed: Feed, from ids: [String]) {
-        guard MastodonID.contradictsOrder(ids) else { return }
-        lock.withLock { _ = unsorted.insert(feed) }
-    }
     func emoji(at time: Date) -> Set<String>? {
         lock.withLock { shown.flatMap { Self.isValid(until: $0.until, at: time) ? $0.emoji : nil } }
     }
@@ -490,4 +490,14 @@ final class MastodonMemory: @unchecked Sendable {
         time < end && end.timeIntervalSince(time) <= 86_400
     }
 
+    /// Whether the order of ids tells the order of a feed, as far as was seen.
+    func idsSort(in feed: Feed) -> Bool {
+        lock.withLock { !unsorted.contains(feed) }
+    }
+
+    /// Learns from a page, newest first, whether ids tell the order of a feed: one page that contradicts is enough.
+    func learnOrder(of feed: Feed, from ids: [String]) {
+        guard MastodonID.contradictsOrder(ids) else { return }
+        lock.withLock { _ = unsorted.insert(feed) }
+    }
 }

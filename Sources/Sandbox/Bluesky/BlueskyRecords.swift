@@ -3,7 +3,10 @@ import Posts
 
 /// Reading and writing records.
 extension BlueskyCall {
-    private static let kept: Set = [RecordAddress.posts, RecordAddress.likes, RecordAddress.profiles]
+    private static let kept: Set = [
+        RecordAddress.posts, RecordAddress.likes, RecordAddress.profiles, RecordAddress.threadGates,
+        RecordAddress.postGates,
+    ]
 
     static let recordRoutes: [String: BlueskyRoute] = [
         "com.atproto.repo.listRecords": .query(
@@ -16,6 +19,8 @@ extension BlueskyCall {
         "com.atproto.repo.putRecord": .procedure(
             .session, ["repo", "collection", "rkey", "validate", "record", "swapRecord", "swapCommit"],
             answer: BlueskyCall.putRecord),
+        "com.atproto.repo.applyWrites": .procedure(
+            .session, ["repo", "validate", "writes", "swapCommit"], answer: BlueskyCall.applyWrites),
         "com.atproto.repo.deleteRecord": .procedure(
             .session, ["repo", "collection", "rkey", "swapRecord", "swapCommit"], answer: BlueskyCall.deleteRecord),
     ]
@@ -66,13 +71,55 @@ extension BlueskyCall {
             collection: target.collection, key: key ?? wire.repository.freshKey(at: now),
             record: try requiredField("record"), by: target.person)
         if wire.repository.entry(at: write.key, write.collection, of: write.person, in: state) != nil {
-            // Who asks again because no answer came cannot know that the record is there.
-            throw habits.refusesUsedKeyAs400
-                ? .invalid("Record already exists", isExpected: true)
-                : BlueskyRefusal(500, "InternalServerError", "Internal Server Error", isExpected: true)
+            throw occupied
         }
         write.replacesLikes = true
         return try commit(write, &wire, &state)
+    }
+
+    /// Who asks again because no answer came cannot know that the record is there.
+    private var occupied: BlueskyRefusal {
+        habits.refusesUsedKeyAs400
+            ? .invalid("Record already exists", isExpected: true)
+            : BlueskyRefusal(500, "InternalServerError", "Internal Server Error", isExpected: true)
+    }
+
+    /// Several new records in one commit: all, or none.
+    private func applyWrites(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal)
+        -> WireAnswer
+    {
+        guard case .list(let items) = try requiredField("writes"), (1...200).contains(items.count) else {
+            throw .invalid("Error: Input/writes must be an array of at most 200 elements")
+        }
+        let person = try writer(&wire, points: 3 * items.count)
+        var writes: [RecordWrite] = []
+        for item in items {
+            guard item["$type"]?.text == "com.atproto.repo.applyWrites#create" else {
+                throw .invalid("the sandbox takes no other writes than new records")
+            }
+            guard let collection = item["collection"]?.text, let record = item["value"] else {
+                throw .invalid("Error: Input/writes must have collection and value")
+            }
+            try requireKept(collection)
+            let key = item["rkey"]?.text ?? wire.repository.freshKey(at: now)
+            let write = try RecordWrite(collection: collection, key: key, record: record, by: person)
+            guard wire.repository.entry(at: key, collection, of: person, in: state) == nil else { throw occupied }
+            writes.append(write)
+        }
+        // A gate is known to whoever is told of the post.
+        let gates = writes.filter { if case .gate = $0.content { true } else { false } }
+        var entries: [String: BlueskyRepository.Entry] = [:]
+        for write in gates + writes.filter({ write in !gates.contains { $0.collection == write.collection } }) {
+            entries["\(write.collection)/\(write.key)"] = try wire.repository.apply(write, in: &state, at: now)
+        }
+        let ordered = writes.compactMap { entries["\($0.collection)/\($0.key)"] }
+        let change = RecordValue.list(ordered.map { .text($0.uri + " " + $0.cid) })
+        let results = ordered.map { entry in
+            answer(entry).adding(("$type", "com.atproto.repo.applyWrites#createResult"))
+        }
+        return .json([
+            "commit": wire.repository.commit(change, by: person, at: now), "results": .array(results),
+        ])
     }
 
     private func putRecord(_ wire: inout BlueskyWire, _ state: inout SandboxState) throws(BlueskyRefusal) -> WireAnswer
@@ -118,6 +165,8 @@ extension BlueskyCall {
             if let post = wire.repository.deleteLike(key, of: person, in: &state) {
                 state.recordRemoval(.favorite, of: post, by: person, at: now)
             }
+        case RecordAddress.threadGates, RecordAddress.postGates:
+            wire.repository.gates[person]?["\(collection)/\(key)"] = nil
         default: throw .invalid("the sandbox keeps every profile")
         }
         return .json(["commit": wire.repository.commit(.text("-" + current.uri), by: person, at: now)])
@@ -127,16 +176,27 @@ extension BlueskyCall {
     private func target(
         _ wire: inout BlueskyWire, points: Int
     ) throws(BlueskyRefusal) -> (person: Int, collection: String) {
+        _ = try requiredText("repo")
+        let collection = try requiredText("collection")
+        let person = try writer(&wire, points: points)
+        try requireKept(collection)
+        return (person, collection)
+    }
+
+    private func requireKept(_ collection: String) throws(BlueskyRefusal) {
+        guard Self.kept.contains(collection) else {
+            throw .invalid("the sandbox keeps no records of \(collection.prefix(80))")
+        }
+    }
+
+    /// Who writes: the owner of the repository, within the limits.
+    private func writer(_ wire: inout BlueskyWire, points: Int) throws(BlueskyRefusal) -> Int {
         let person = try account()
-        let (repo, collection) = (try requiredText("repo"), try requiredText("collection"))
-        guard wire.repository.people.index(of: repo) == person else {
+        guard wire.repository.people.index(of: try requiredText("repo")) == person else {
             throw BlueskyRefusal(401, "AuthenticationRequired", "Authentication Required")
         }
         wire.standing = wire.rates.countPoints(points, by: wire.repository.people.ids[person], at: now)
         if wire.standing?.isExceeded ?? false { throw .rateLimited }
-        guard Self.kept.contains(collection) else {
-            throw .invalid("the sandbox keeps no records of \(collection.prefix(80))")
-        }
         if let validate = fields["validate"] {
             guard case .bool = validate else { throw .invalid("Error: Input/validate must be a boolean") }
         }
@@ -146,7 +206,7 @@ extension BlueskyCall {
                 throw BlueskyRefusal(400, "InvalidSwap", "Commit was at \(head ?? "null")")
             }
         }
-        return (person, collection)
+        return person
     }
 
     /// Null demands that there is no record, an identifier demands that one, and without either nothing is demanded.
@@ -172,6 +232,7 @@ struct RecordWrite {
         case post(PostRecord)
         case like(LikeRecord)
         case profile(ProfileRecord)
+        case gate(GateRecord)
     }
 
     var collection: String
@@ -200,8 +261,16 @@ struct RecordWrite {
         guard RecordSyntax.isTimestampKey(key) else {
             throw .invalid("Invalid record key for \(collection): expected a tid")
         }
-        content =
-            collection == RecordAddress.posts ? .post(try PostRecord(record)) : .like(try LikeRecord(record))
+        switch collection {
+        case RecordAddress.posts: content = .post(try PostRecord(record))
+        case RecordAddress.threadGates, RecordAddress.postGates:
+            let gate = try GateRecord(record, in: collection)
+            guard gate.post.hasSuffix("/\(RecordAddress.posts)/\(key)") else {
+                throw .invalid("Invalid \(collection) record: its key must be that of the post")
+            }
+            content = .gate(gate)
+        default: content = .like(try LikeRecord(record))
+        }
     }
 }
 
@@ -211,7 +280,7 @@ extension BlueskyRepository {
         switch write.content {
         case .post: number(of: RecordAddress(people.ids[write.person], write.collection, write.key))
         case .like: like(named: write.key, of: write.person, in: state)?.post
-        case .profile: nil
+        case .profile, .gate: nil
         }
     }
 
@@ -223,6 +292,7 @@ extension BlueskyRepository {
             return post(at: address, in: state).map { entry(of: $0, in: state) }
         case RecordAddress.likes: return like(named: key, of: person, in: state)?.entry
         case RecordAddress.profiles: return key == Self.profileKey ? profile(of: person, in: state).entry : nil
+        case RecordAddress.threadGates, RecordAddress.postGates: return gates[person]?["\(collection)/\(key)"]?.entry
         default: return nil
         }
     }
@@ -244,6 +314,10 @@ extension BlueskyRepository {
             return try self.write(like, as: write, in: &state, at: now)
         case .profile(let profile):
             return self.write(profile, of: write.record, by: write.person)
+        case .gate(let gate):
+            let entry = entry(write.collection, write.key, by: write.person, write.record, createdAt: now)
+            gates[write.person, default: [:]]["\(write.collection)/\(write.key)"] = (entry, gate)
+            return entry
         }
     }
 }

@@ -40,6 +40,8 @@ struct BlueskyRepository: Sendable {
     /// The likes of favorites that were not made here, by the number of the favorite.
     var derivedLikes: [Int64: Entry] = [:]
     var profiles: [Int: Profile] = [:]
+    /// Who may answer and quote posts, by person and by collection and key.
+    var gates: [Int: [String: (entry: Entry, record: GateRecord)]] = [:]
     /// The newest commit of each repository.
     var commits: [Int: (cid: String, rev: String)] = [:]
     /// What was uploaded, by the digest of its bytes and who did.
@@ -239,6 +241,8 @@ extension BlueskyRepository {
             }
             return .init(id: image.cid, alt: image.alt)
         }
+        whole.repliers = gate(RecordAddress.threadGates, ofPost: key, by: person)?.repliers
+        if gate(RecordAddress.postGates, ofPost: key, by: person)?.forbidsQuotes == true { whole.quoters = "nobody" }
         let id = state.publish(whole, by: person, at: now).id
         let entry = entry(
             RecordAddress.posts, key, by: person, value, createdAt: post.createdAt,
@@ -246,6 +250,11 @@ extension BlueskyRepository {
         entries[id] = entry
         written[person, default: [:]][key] = id
         return entry
+    }
+
+    /// What an author says of who may answer or quote a post.
+    func gate(_ collection: String, ofPost key: String, by person: Int) -> GateRecord? {
+        gates[person]?["\(collection)/\(key)"]?.record
     }
 
     private mutating func parent(

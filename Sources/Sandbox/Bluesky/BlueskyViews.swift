@@ -54,6 +54,13 @@ extension BlueskyRepository {
             ("labels", .array(selfLabels(of: entry).map { label($0, of: post.author, on: entry) })),
         ]
         if post.attachment == .image { members.append(("embed", Self.pictureView(of: post))) }
+        if let gate = gates[post.author]?["\(RecordAddress.threadGates)/\(entry.key)"]?.entry {
+            members.append(
+                (
+                    "threadgate",
+                    ["uri": .string(gate.uri), "cid": .string(gate.cid), "record": gate.record.json, "lists": []]
+                ))
+        }
         if let viewer { members.append(("viewer", self.viewer(viewer, of: post, in: state))) }
         return post.flaw?.broken(.object(members)) ?? .object(members)
     }
@@ -82,8 +89,12 @@ extension BlueskyRepository {
     /// Who keeps bots away lets nobody answer but those they name in what began the conversation.
     private func isGated(_ post: SandboxPost, for viewer: Int, in state: SandboxState) -> Bool {
         let root = state.ancestors(of: post).first ?? post
-        return state.people[root.author].role == .optedOut && viewer != root.author
-            && !root.html.mentions.contains(viewer)
+        if viewer == root.author || root.html.mentions.contains(viewer) { return false }
+        if let repliers = gate(RecordAddress.threadGates, ofPost: key(of: root.id), by: root.author)?.repliers {
+            // Whom a gate lets in by following nobody here can tell.
+            return !repliers.contains("follower") && !repliers.contains("following")
+        }
+        return state.people[root.author].role == .optedOut
     }
 }
 

@@ -151,10 +151,20 @@ extension BlueskyWire {
     private static let writes: Set = ["/xrpc/com.atproto.repo.createRecord", "/xrpc/com.atproto.repo.putRecord"]
 
     func draft(of request: WireRequest, at now: Date) -> SandboxLedger.Write? {
-        guard Self.writes.contains(request.path) else { return nil }
         let members = request.members
-        let (record, key) = (members["record"], members["rkey"]?.text)
-        switch members["collection"]?.text {
+        if request.path == "/xrpc/com.atproto.repo.applyWrites" {
+            let write = members["writes"]?.list?.first { $0["collection"]?.text == RecordAddress.posts }
+            return write.flatMap { draft(of: $0["value"], in: RecordAddress.posts, key: $0["rkey"]?.text, at: now) }
+        }
+        guard Self.writes.contains(request.path) else { return nil }
+        return draft(
+            of: members["record"], in: members["collection"]?.text, key: members["rkey"]?.text, at: now)
+    }
+
+    private func draft(
+        of record: RecordValue?, in collection: String?, key: String?, at now: Date
+    ) -> SandboxLedger.Write? {
+        switch collection {
         case RecordAddress.posts:
             let parent = record?["reply"]?["parent"]
             return SandboxLedger.Write(

@@ -8,6 +8,10 @@ struct RecordAddress: Equatable, Sendable {
     static let reposts = "app.bsky.feed.repost"
     static let follows = "app.bsky.graph.follow"
     static let profiles = "app.bsky.actor.profile"
+    /// Who may answer a post: a record with the key of the post.
+    static let threadGates = "app.bsky.feed.threadgate"
+    /// Who may quote a post: a record with the key of the post.
+    static let postGates = "app.bsky.feed.postgate"
 
     /// A DID or a handle.
     var authority: String

@@ -281,6 +281,44 @@ struct LikeRecord {
     }
 }
 
+/// Who may answer a post, or quote it, as a threadgate or postgate record says.
+struct GateRecord {
+    private static let rules: Set = ["mentionRule", "followerRule", "followingRule", "listRule"]
+
+    /// The at-uri of the post.
+    var post: String
+    /// Who may answer, without `Rule`; empty for nobody; nil for everybody, and in a postgate.
+    var repliers: [String]?
+    /// Nobody may quote it.
+    var forbidsQuotes = false
+
+    /// The collection is that of threadgates or that of postgates.
+    ///
+    /// - Throws: `InvalidRequest` that says which rule the record breaks.
+    init(_ record: RecordValue, in collection: String) throws(BlueskyRefusal) {
+        let isThread = collection == RecordAddress.threadGates
+        let own: Set = isThread ? ["allow", "hiddenReplies"] : ["detachedEmbeddingUris", "embeddingRules"]
+        let fields = try RecordFields(
+            record, of: collection, allowed: own.union(["$type", "post", "createdAt"]))
+        try fields.requireType(collection)
+        post = try fields.requiredText("post")
+        guard RecordAddress(post) != nil else { throw fields.refusal("post", "must be a valid at-uri") }
+        _ = try fields.requiredDate("createdAt")
+        let name = isThread ? "allow" : "embeddingRules"
+        guard let listed = try fields.list(name, atMost: 5) else { return }
+        let kinds = listed.map { $0["$type"]?.text ?? "" }
+        let known = isThread ? Self.rules : ["disableRule"]
+        guard kinds.allSatisfy({ kind in known.contains { kind == "\(collection)#\($0)" } }) else {
+            throw fields.refusal(name, "must be rules of \(collection)")
+        }
+        if isThread {
+            repliers = kinds.map { String($0.dropFirst(collection.count + 1).dropLast(4)) }
+        } else {
+            forbidsQuotes = !kinds.isEmpty
+        }
+    }
+}
+
 /// What a profile record says, as far as others see it.
 struct ProfileRecord {
     private static let allowed: Set = [

@@ -185,7 +185,10 @@ extension MastodonCall {
     static let statusRoutes: [MastodonRoute] = [
         MastodonRoute(
             "POST", "/api/v1/statuses", .scope(["write:statuses"]),
-            fields: ["status", "in_reply_to_id", "visibility", "language", "spoiler_text", "sensitive", "media_ids"],
+            fields: [
+                "status", "in_reply_to_id", "visibility", "language", "spoiler_text", "sensitive", "media_ids",
+                "quote_approval_policy",
+            ],
             answer: MastodonCall.publish),
         MastodonRoute("GET", "/api/v1/statuses/:id", .anybody, answer: MastodonCall.read),
         MastodonRoute("GET", "/api/v1/statuses/:id/context", .anybody, answer: MastodonCall.context),
@@ -301,10 +304,19 @@ extension MastodonCall {
             isSensitive: try fields.flag("sensitive") ?? false,
             visibility: try visibility(), language: try language(), replyTo: try replyTarget(state),
             idempotencyKey: request.header("idempotency-key"))
+        draft.quoters = try quoters()
         let media = try attachments(state, of: try account())
         draft.media = media.map(\.id)
         draft.pictures = media.map { .init(id: String($0.id), alt: $0.alt) }
         return draft
+    }
+
+    private func quoters() throws(WireRefusal) -> String? {
+        guard let text = try fields.text("quote_approval_policy") else { return nil }
+        guard ["public", "followers", "nobody"].contains(text) else {
+            throw .invalid("Quote approval policy is not included in the list")
+        }
+        return text
     }
 
     private func visibility() throws(WireRefusal) -> Visibility {

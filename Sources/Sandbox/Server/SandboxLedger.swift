@@ -25,6 +25,10 @@ package struct SandboxLedger: Sendable {
         /// What is attached.
         package var pictures: [Picture] = []
         package var isSensitive = false
+        /// Who may quote it, in the network's words; nil where nothing was said.
+        package var quoters: String?
+        /// Who may answer it, in the network's words; nil where nothing was said.
+        package var repliers: [String]?
     }
 
     /// A favorite by the bot.

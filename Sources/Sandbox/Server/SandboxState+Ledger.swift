@@ -24,7 +24,8 @@ extension SandboxState {
             identity: identity(of: post, on: draft.network, recordKey: draft.idempotencyKey), text: post.text,
             replyTo: post.replyTo.map(String.init), isHeard: isHeard, date: post.createdAt,
             visibility: post.visibility, language: post.language, idempotencyKey: draft.idempotencyKey,
-            mentioned: mentioned.map { people[$0].handle }, pictures: draft.pictures, isSensitive: post.isSensitive)
+            mentioned: mentioned.map { people[$0].handle }, pictures: draft.pictures, isSensitive: post.isSensitive,
+            quoters: draft.quoters, repliers: draft.repliers)
         ledger.record(delivery)
         if let parent, parent.visibility.reach < post.visibility.reach { ledger.widenedReplies.append(delivery.id) }
         for person in mentioned + ancestors(of: post, on: draft.network).filter({ !mentioned.contains($0) }) {

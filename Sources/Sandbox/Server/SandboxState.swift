@@ -163,6 +163,10 @@ extension SandboxState {
         var media: [Int64] = []
         /// What is attached, as the ledger shows it.
         var pictures: [SandboxLedger.Picture] = []
+        /// Who may quote it, in the network's words; nil where nothing is said.
+        var quoters: String?
+        /// Who may answer it, in the network's words; nil where nothing is said.
+        var repliers: [String]?
     }
 
     /// Publishes for the bot or the human and tells those who are mentioned.

@@ -1,0 +1,56 @@
+import Foundation
+import Posts
+
+/// Who may answer and quote an account's posts on Bluesky.
+///
+/// Each is a record of its own with the key of the post; without one everybody may.
+///
+/// Source: lexicons `app.bsky.feed.threadgate` and `app.bsky.feed.postgate`.
+package struct BlueskyGates: Equatable, Sendable {
+    static let threadCollection = "app.bsky.feed.threadgate"
+    static let postCollection = "app.bsky.feed.postgate"
+
+    /// Who may answer a post that answers none itself, besides its author; nil for anyone.
+    package var replies: Audience?
+    /// False: nobody may quote.
+    package var allowsQuotes: Bool
+
+    package init(replies: Audience? = nil, allowsQuotes: Bool = true) {
+        self.replies = replies
+        self.allowsQuotes = allowsQuotes
+    }
+
+    /// The records that go along with a post.
+    ///
+    /// - Parameters:
+    ///   - post: Where the post is.
+    ///   - isReply: It answers another post, in whose conversation only the author of the first post decides.
+    ///   - createdAt: When it is published, as its record has it.
+    /// - Returns: None where everybody may.
+    func records(for post: RecordAddress, isReply: Bool, createdAt: Date) -> [(address: RecordAddress, JSONValue)] {
+        func record(_ collection: String, _ name: String, _ rules: [String]) -> (RecordAddress, JSONValue) {
+            let value = JSONValue.object([
+                "$type": .text(collection), "post": .text(post.uri), "createdAt": .text(createdAt.rfc3339),
+                name: .list(rules.map { .object(["$type": .text("\(collection)#\($0)")]) }),
+            ])
+            return (RecordAddress(repository: post.repository, collection: collection, key: post.key), value)
+        }
+        var records: [(address: RecordAddress, JSONValue)] = []
+        if !isReply, let rules = Self.rules(letting: replies) {
+            records.append(record(Self.threadCollection, "allow", rules))
+        }
+        if !allowsQuotes { records.append(record(Self.postCollection, "embeddingRules", ["disableRule"])) }
+        return records
+    }
+
+    /// What a threadgate allows; nil where there is to be none.
+    private static func rules(letting replies: Audience?) -> [String]? {
+        switch replies {
+        case nil, .anyone?: nil
+        case .followers?: ["followerRule"]
+        case .followed?: ["followingRule"]
+        case .mentioned?: ["mentionRule"]
+        case .nobody?: []
+        }
+    }
+}
